@@ -1,0 +1,245 @@
+//! A page of entries, shown in as much detail as its share of the budget allows.
+//!
+//! Long strings are clipped first, then long arrays and large objects, and only then entries are
+//! dropped from the end: fifty items that show their short fields say more than three whole ones.
+
+use super::{TOKEN_BYTES, count};
+use crate::json::{Detail, Excerpt};
+
+/// One entry of a page.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// What is shown.
+    pub value: Excerpt,
+    /// A member that is added behind those of the value, such as `outputIndex`.
+    pub tag: Option<(&'static str, u64)>,
+}
+
+/// What a page may use.
+#[derive(Clone, Copy, Debug)]
+pub struct PageLimits {
+    /// Tokens.
+    pub tokens: usize,
+    /// Bytes.
+    pub bytes: usize,
+    /// Characters of a string. A page that drops entries shows no more than
+    /// [`PageLimits::DROPPING_CHARS`].
+    pub chars: usize,
+}
+
+impl PageLimits {
+    /// The longest string, in characters, beside entries that were dropped.
+    pub const DROPPING_CHARS: usize = 1000;
+}
+
+/// Entries as they are sent.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    /// The entries as JSON, with commas between them.
+    pub text: String,
+    /// How many there are.
+    pub shown: usize,
+    /// Strings, arrays and objects in them that are not whole.
+    pub clipped: u64,
+}
+
+impl Entry {
+    fn write(&self, detail: Detail, page: &mut Page) {
+        if page.shown > 0 {
+            page.text.push(',');
+        }
+        page.shown += 1;
+        self.value.write(detail, &mut page.text, &mut page.clipped);
+        let Some((tag, index)) = self.tag else { return };
+        if let Some(open) = page.text.strip_suffix('}').map(str::len) {
+            page.text.truncate(open);
+            let comma = if page.text.ends_with('{') { "" } else { "," };
+            page.text.push_str(&format!("{comma}\"{tag}\":{index}}}"));
+        }
+    }
+}
+
+/// Divides `total` among those who need it: nobody gets more than it needs, and what one leaves goes
+/// to the others in equal parts.
+pub fn shares(total: usize, needs: &[usize]) -> Vec<usize> {
+    let mut shares = vec![0; needs.len()];
+    let mut order: Vec<usize> = (0..needs.len()).collect();
+    order.sort_by_key(|at| needs[*at]);
+    let mut left = total;
+    for (done, at) in order.iter().enumerate() {
+        shares[*at] = needs[*at].min(left / (needs.len() - done));
+        left -= shares[*at];
+    }
+    shares
+}
+
+/// The steps from everything to almost nothing. Each is 4 to 10 % smaller than the one before.
+struct Steps;
+
+impl Steps {
+    /// From here on arrays and objects are clipped, too.
+    const STRUCTURE: usize = 160;
+    /// The least detail in which several entries are shown.
+    const BRIEF: usize = 240;
+    /// The least detail of a single entry.
+    const LEAST: usize = 280;
+
+    fn detail(step: usize, chars: usize) -> Detail {
+        let shrink = |from: f64, factor: f64, steps: usize| (from * factor.powi(steps as i32)) as usize;
+        let detail = match step {
+            0 => return Detail { chars, ..Detail::WHOLE },
+            1..Self::STRUCTURE => Detail { chars: shrink(262_144.0, 0.953, step), ..Detail::WHOLE },
+            Self::STRUCTURE..Self::BRIEF => {
+                let below = step - Self::STRUCTURE;
+                Detail {
+                    chars: shrink(124.0, 0.986, below),
+                    elements: shrink(16_384.0, 0.909, below).max(4),
+                    members: shrink(8_192.0, 0.93, below).max(24),
+                }
+            }
+            _ => {
+                let below = step - Self::BRIEF;
+                Detail {
+                    chars: shrink(40.0, 0.94, below),
+                    elements: shrink(4.0, 0.96, below),
+                    members: shrink(24.0, 0.92, below).max(1),
+                }
+            }
+        };
+        Detail { chars: detail.chars.min(chars), ..detail }
+    }
+}
+
+/// Fills a page with as many entries in as much detail as fit; at least one is always shown, clipped
+/// if need be.
+pub fn fill(entries: &[Entry], limits: PageLimits) -> Page {
+    let filler = Filler { entries, limits };
+    match filler.search(0, Steps::BRIEF) {
+        Some(page) => page,
+        None => filler.drop_entries(),
+    }
+}
+
+struct Filler<'a> {
+    entries: &'a [Entry],
+    limits: PageLimits,
+}
+
+impl Filler<'_> {
+    /// Enough of the share is used; more precision would not show more.
+    const FULL: f64 = 0.96;
+
+    /// After so many guesses that were off the search halves what is left.
+    const GUESSES: usize = 4;
+
+    fn page(&self, step: usize) -> Page {
+        let detail = Steps::detail(step, self.limits.chars);
+        let mut page = Page::default();
+        for entry in self.entries {
+            entry.write(detail, &mut page);
+        }
+        page
+    }
+
+    /// The page of the most detail, between two steps, that fits.
+    fn search(&self, from: usize, to: usize) -> Option<Page> {
+        let (mut low, mut high) = (from, to + 1);
+        let mut best = None;
+        let mut step = from;
+        for guess in 1.. {
+            let page = self.page(step);
+            let tokens = count_up_to(&page.text, self.limits);
+            let bytes_per_token = page.text.len() as f64 / tokens.max(1) as f64;
+            if tokens <= self.limits.tokens {
+                let full = tokens as f64 >= self.limits.tokens as f64 * Self::FULL;
+                best = Some(page);
+                high = step;
+                if full {
+                    break;
+                }
+            } else {
+                low = step + 1;
+            }
+            if low >= high {
+                break;
+            }
+            let bytes = (self.limits.tokens as f64 * bytes_per_token) as usize;
+            step = if guess < Self::GUESSES { self.step_of(bytes, low, high) } else { usize::midpoint(low, high - 1) };
+        }
+        best
+    }
+
+    /// The step inside `low..high` whose page has about so many bytes: found without counting a token.
+    fn step_of(&self, bytes: usize, low: usize, high: usize) -> usize {
+        let (mut from, mut to) = (low, high - 1);
+        while from < to {
+            let middle = usize::midpoint(from, to);
+            if self.page(middle).text.len() <= bytes { to = middle } else { from = middle + 1 }
+        }
+        from
+    }
+
+    /// Shows the first entries only.
+    fn drop_entries(&self) -> Page {
+        let limits = PageLimits { chars: self.limits.chars.min(PageLimits::DROPPING_CHARS), ..self.limits };
+        let shown = self.fitting(Steps::BRIEF).max(1);
+        let first = Filler { entries: &self.entries[..shown], limits };
+        let page = first.search(0, Steps::LEAST).unwrap_or_else(|| first.page(Steps::LEAST));
+        self.squeeze_in(page, limits)
+    }
+
+    /// How many of the first entries fit.
+    fn fitting(&self, step: usize) -> usize {
+        let detail = Steps::detail(step, self.limits.chars);
+        let mut left = self.limits.tokens;
+        for (at, entry) in self.entries.iter().enumerate() {
+            let mut page = Page::default();
+            entry.write(detail, &mut page);
+            page.text.push(',');
+            match left.checked_sub(count_up_to(&page.text, PageLimits { tokens: left, ..self.limits })) {
+                Some(rest) => left = rest,
+                None => return at,
+            }
+        }
+        self.entries.len()
+    }
+
+    /// Where much is left, the next entry is shown in whatever detail fits there.
+    fn squeeze_in(&self, mut page: Page, limits: PageLimits) -> Page {
+        let left = limits.tokens.saturating_sub(count_up_to(&page.text, limits) + 1);
+        let next = &self.entries[page.shown..];
+        if next.is_empty() || left < limits.tokens / 20 {
+            return page;
+        }
+        let next = Filler { entries: &next[..1], limits: PageLimits { tokens: left, ..limits } };
+        if let Some(more) = next.search(Steps::BRIEF, Steps::LEAST) {
+            page.text.push(',');
+            page.text.push_str(&more.text);
+            page.shown += 1;
+            page.clipped += more.clipped;
+        }
+        page
+    }
+}
+
+/// The tokens of a text; a guess above the limit where that is clear without counting.
+fn count_up_to(text: &str, limits: PageLimits) -> usize {
+    const BYTES_PER_TOKEN: usize = 3;
+    if text.len() > limits.bytes || text.len().div_ceil(TOKEN_BYTES) > limits.tokens {
+        return text.len().div_ceil(BYTES_PER_TOKEN).max(limits.tokens + 1);
+    }
+    count(text)
+}
+
+/// The tokens of all entries in full detail; a guess above the limit where that is clear without
+/// counting.
+pub fn need(entries: &[Entry], limits: PageLimits) -> usize {
+    let page = Filler { entries, limits }.page(0);
+    count_up_to(&page.text, limits) + entries.len().min(1)
+}
+
+/// All entries in full detail.
+pub fn whole(entries: &[Entry]) -> Page {
+    let limits = PageLimits { tokens: usize::MAX, bytes: usize::MAX, chars: usize::MAX };
+    Filler { entries, limits }.page(0)
+}

@@ -1,0 +1,171 @@
+//! Errors, as n8n serialises them (`packages/workflow/src/errors`).
+
+use std::io::Read;
+
+use indexmap::IndexMap;
+
+use crate::json::{Beginning, Cursor, Excerpt, ReadError};
+
+/// What is shown of an error, in this order. The whole `node` that n8n puts inside is left out.
+const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "messages", "lineNumber", "stack", "context"];
+
+/// Lines of a stack that say something.
+const STACK_LINES: usize = 10;
+
+/// The values of these keys are secrets of the user or of n8n, wherever they stand in an error.
+const MASKED: [&str; 6] =
+    ["authorization", "cookie", "set-cookie", "x-api-key", "x-n8n-api-key", "proxy-authorization"];
+
+/// These keys are never shown: they hold tokens that resume an execution, or credentials.
+const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
+
+/// Why an execution failed, in short.
+#[derive(Clone, Debug, Default)]
+pub struct Failure {
+    /// The node that the error names itself.
+    pub node_name: Option<String>,
+    /// The kind: `NodeApiError`, `WorkflowCrashedError`, …
+    pub name: Option<Beginning>,
+    /// What happened.
+    pub message: Option<Beginning>,
+    /// What the service or n8n adds to it.
+    pub description: Option<Beginning>,
+    /// The HTTP status that a service answered.
+    pub http_code: Option<String>,
+}
+
+/// Characters of each text of a [`Failure`].
+pub(super) const FAILURE_CHARS: usize = 300;
+
+impl Failure {
+    /// Reads an error, or what redaction left of one (`type` is its message then); `None` for `null`.
+    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
+        let mut failure = Self::default();
+        let is_object = cursor.object(|cursor, member| {
+            match member {
+                "name" => failure.name = cursor.beginning(FAILURE_CHARS)?,
+                "message" => failure.message = cursor.beginning(FAILURE_CHARS)?,
+                "type" if failure.message.is_none() => failure.message = cursor.beginning(FAILURE_CHARS)?,
+                "description" => failure.description = cursor.beginning(FAILURE_CHARS)?,
+                "httpCode" => failure.http_code = cursor.text(FAILURE_CHARS)?,
+                "node" => {
+                    cursor.object(|cursor, member| match member {
+                        "name" => {
+                            failure.node_name = cursor.name()?;
+                            Ok(())
+                        }
+                        _ => cursor.skip(),
+                    })?;
+                }
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(is_object.then_some(failure))
+    }
+}
+
+/// Reads about `bytes` of an error for [`SHOWN`]; `None` for `null`.
+pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
+    if !cursor.at_object()? {
+        return Ok(match cursor.excerpt(bytes)? {
+            message @ Excerpt::Text(_) => Some(object([("message", message)])),
+            _ => None,
+        });
+    }
+    let mut read = IndexMap::new();
+    cursor.object(|cursor, member| {
+        if !SHOWN.contains(&member) {
+            return cursor.skip();
+        }
+        // The context may hold a whole answer of a service; the rest is small.
+        let share = if member == "context" { bytes / 2 } else { bytes / 8 };
+        read.insert(member.to_owned(), cursor.excerpt(share)?);
+        Ok(())
+    })?;
+    Ok(Some(arrange(read)))
+}
+
+/// What redaction leaves of an error: `{type, httpCode}`.
+pub(super) fn read_redacted<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Excerpt>, ReadError> {
+    Ok(Failure::read(cursor)?.map(|failure| {
+        let message = failure.message.map(|message| ("message", Excerpt::Text(message)));
+        let code = failure.http_code.map(|code| ("httpCode", Excerpt::Text(code.into())));
+        object(message.into_iter().chain(code))
+    }))
+}
+
+fn arrange(mut read: IndexMap<String, Excerpt>) -> Excerpt {
+    let shown = SHOWN.iter().filter_map(|name| {
+        let mut value = read.swap_remove(*name)?;
+        match *name {
+            "stack" => value = first_lines(value),
+            "context" => mask(&mut value),
+            _ => {}
+        }
+        Some((*name, value)).filter(|(_, value)| !is_null(value))
+    });
+    object(shown)
+}
+
+fn object<'a>(members: impl IntoIterator<Item = (&'a str, Excerpt)>) -> Excerpt {
+    let kept: Vec<_> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let total = kept.len() as u64;
+    Excerpt::Object { kept, total }
+}
+
+fn is_null(value: &Excerpt) -> bool {
+    matches!(value, Excerpt::Scalar(text) if text == "null")
+}
+
+fn first_lines(stack: Excerpt) -> Excerpt {
+    let Excerpt::Text(stack) = stack else {
+        return stack;
+    };
+    let lines: Vec<&str> = stack.kept.lines().take(STACK_LINES).collect();
+    if lines.len() < STACK_LINES {
+        return Excerpt::Text(stack);
+    }
+    Excerpt::Text(lines.join("\n").into())
+}
+
+/// Hides secrets in a value, at any depth.
+pub(super) fn mask(value: &mut Excerpt) {
+    match value {
+        Excerpt::Object { kept, total } => {
+            let before = kept.len();
+            kept.retain(|(name, _)| !REMOVED.contains(&name.as_str()));
+            *total -= (before - kept.len()) as u64;
+            for (name, value) in kept {
+                mask_member(name, value);
+            }
+        }
+        Excerpt::Array { kept, .. } => kept.iter_mut().for_each(mask),
+        Excerpt::Scalar(_) | Excerpt::Text(_) | Excerpt::Deep { .. } => {}
+    }
+}
+
+/// Hides the secrets in a value without removing anything.
+pub(super) fn mask_only(value: &mut Excerpt) {
+    match value {
+        Excerpt::Object { kept, .. } => {
+            for (name, value) in kept {
+                if is_secret(name) { *value = redacted() } else { mask_only(value) }
+            }
+        }
+        Excerpt::Array { kept, .. } => kept.iter_mut().for_each(mask_only),
+        Excerpt::Scalar(_) | Excerpt::Text(_) | Excerpt::Deep { .. } => {}
+    }
+}
+
+fn mask_member(name: &str, value: &mut Excerpt) {
+    if is_secret(name) { *value = redacted() } else { mask(value) }
+}
+
+fn is_secret(name: &str) -> bool {
+    MASKED.iter().any(|masked| name.eq_ignore_ascii_case(masked))
+}
+
+fn redacted() -> Excerpt {
+    Excerpt::Text("[redacted]".to_owned().into())
+}

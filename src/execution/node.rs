@@ -1,0 +1,352 @@
+//! One run of one node: the items that it really received and put out, its parameters, its error.
+
+use std::io::Read;
+use std::ops::Range;
+
+use indexmap::IndexMap;
+
+use super::Error;
+use super::header::Header;
+use super::inputs::Candidates;
+use super::items::{Port, Ports, Room};
+use super::label::label;
+use super::run::{Run, Source};
+use super::workflow::WorkflowNode;
+use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name, is_name};
+
+const FAILURE: Keep = Keep::Members(&[
+    ("name", Keep::Whole),
+    ("message", Keep::Whole),
+    ("description", Keep::Whole),
+    ("httpCode", Keep::Whole),
+    ("messages", Keep::Whole),
+    ("lineNumber", Keep::Whole),
+    ("stack", Keep::Whole),
+    ("context", Keep::Whole),
+]);
+
+/// `{connection: [[item, …], …]}`
+const PORTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
+
+/// Every node's runs are kept alike: an input may be any node's output.
+const RUN: Keep = Keep::Members(&[
+    ("startTime", Keep::Whole),
+    ("executionTime", Keep::Whole),
+    ("executionStatus", Keep::Whole),
+    ("error", FAILURE),
+    ("redactedError", Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)])),
+    ("source", Keep::EachElement(&Keep::Whole)),
+    ("inputOverride", PORTS),
+    ("data", PORTS),
+]);
+
+/// What the node view keeps of an execution.
+pub const KEEP: Keep = Keep::Members(&[
+    ("id", Keep::Whole),
+    ("workflowId", Keep::Whole),
+    ("status", Keep::Whole),
+    ("mode", Keep::Whole),
+    ("startedAt", Keep::Whole),
+    ("stoppedAt", Keep::Whole),
+    ("jsonSizeBytes", Keep::Whole),
+    ("dataTooLargeToDisplay", Keep::Whole),
+    (
+        "data",
+        Keep::Members(&[("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))]),
+    ),
+    (
+        "workflowData",
+        Keep::Members(&[(
+            "nodes",
+            Keep::EachElement(&Keep::Members(&[
+                ("name", Keep::Whole),
+                ("type", Keep::Whole),
+                ("typeVersion", Keep::Whole),
+                ("onError", Keep::Whole),
+                ("parameters", Keep::Whole),
+            ])),
+        )]),
+    ),
+]);
+
+/// What is kept of the items of one run.
+const RUN_BYTES: usize = 512 * 1024;
+
+/// What is kept of a node's parameters.
+const PARAMETER_BYTES: usize = 128 * 1024;
+
+/// Failed runs are listed up to this many.
+const FAILED: usize = 20;
+
+/// Which node, which of its runs and items.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The node's name, or the cut form of it that a summary showed.
+    pub node: String,
+    /// Which run; without it the first that failed, else the last.
+    pub run: Option<u64>,
+    /// The items of each input and output.
+    pub window: Range<u64>,
+    /// For a second pass: what the first one had to let go.
+    pub sources: Option<Vec<Source>>,
+}
+
+/// What an execution says about a node.
+#[derive(Debug)]
+pub struct NodeView {
+    /// The execution's metadata.
+    pub header: Header,
+    /// Every executed node's name, in document order.
+    pub names: Vec<String>,
+    /// The node, if it was executed.
+    pub node: Option<Node>,
+}
+
+/// An executed node and the run that is shown.
+#[derive(Debug)]
+pub struct Node {
+    /// The name, as n8n has it.
+    pub name: String,
+    /// Such as `n8n-nodes-base.httpRequest`.
+    pub node_type: Option<String>,
+    /// As in the workflow.
+    pub parameters: Option<Excerpt>,
+    /// How often the node ran.
+    pub runs: u64,
+    /// The first failed runs.
+    pub failed: Vec<u64>,
+    /// The run that was asked for; `None` if there is no such run.
+    pub run: Option<Run>,
+    /// What this run received.
+    pub inputs: Vec<Input>,
+    /// What people call each of the run's outputs.
+    pub labels: Vec<Option<String>>,
+    /// The sources whose items had to make room for others: a second pass finds them.
+    pub missing: Vec<Source>,
+}
+
+/// One input of a run.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// Its place among the inputs.
+    pub index: u64,
+    /// The output that it came from; `None` where n8n stores the input itself.
+    pub source: Option<Source>,
+    /// Its items; `None` if the source leads nowhere.
+    pub port: Option<Port>,
+}
+
+/// Reads an execution from which [`KEEP`] was kept, with the window of the request.
+///
+/// # Errors
+/// [`Error`].
+pub fn read<R: Read>(mut cursor: Cursor<R>, request: &Request) -> Result<NodeView, Error> {
+    let mut header = Header::default();
+    let (mut data, mut node) = (None, WorkflowNode::default());
+    cursor.object(|cursor, member| {
+        match member {
+            "data" => data = Some(RunData::read(cursor, request)?),
+            "workflowData" => node = read_workflow(cursor, request)?,
+            _ if header.read(cursor, member)? => {}
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    })?;
+    cursor.finish()?;
+    if header.id.is_none() && header.status.is_none() && data.is_none() {
+        return Err(Error::NotAnExecution);
+    }
+    Ok(data.unwrap_or_else(|| RunData::new(request)).view(header, node))
+}
+
+/// The node's entry in `workflowData`.
+fn read_workflow<R: Read>(cursor: &mut Cursor<R>, request: &Request) -> Result<WorkflowNode, ReadError> {
+    let mut found = WorkflowNode::default();
+    cursor.object(|cursor, member| {
+        if member != "nodes" {
+            return cursor.skip();
+        }
+        found = WorkflowNode::default();
+        cursor
+            .array(|cursor, _| {
+                let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
+                if node.name.as_deref().is_some_and(|name| is_name(&request.node, name)) {
+                    found = node;
+                }
+                Ok(())
+            })
+            .map(drop)
+    })?;
+    Ok(found)
+}
+
+/// The member `runData`, read for one node.
+struct RunData<'a> {
+    request: &'a Request,
+    /// Names and numbers of runs.
+    nodes: IndexMap<String, u64>,
+    candidates: Candidates,
+    target: Option<Target>,
+}
+
+/// The runs of the node that was asked for.
+#[derive(Default)]
+struct Target {
+    name: String,
+    runs: u64,
+    failed: Vec<u64>,
+    /// The run to show, as far as is known yet.
+    run: Option<Run>,
+}
+
+impl<'a> RunData<'a> {
+    fn new(request: &'a Request) -> Self {
+        let mut candidates = Candidates::default();
+        if let Some(sources) = &request.sources {
+            candidates.want(sources.clone());
+        }
+        Self { request, nodes: IndexMap::new(), candidates, target: None }
+    }
+
+    fn read<R: Read>(cursor: &mut Cursor<R>, request: &'a Request) -> Result<Self, ReadError> {
+        let mut data = Self::new(request);
+        cursor.object(|cursor, member| {
+            if member != "resultData" {
+                return cursor.skip();
+            }
+            cursor
+                .object(|cursor, member| {
+                    if member != "runData" {
+                        return cursor.skip();
+                    }
+                    data = Self::new(request);
+                    cursor.object(|cursor, name| data.read_node(cursor, &hold_name(name))).map(drop)
+                })
+                .map(drop)
+        })?;
+        Ok(data)
+    }
+
+    fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
+        let mut runs = 0;
+        if is_name(&self.request.node, name) {
+            let mut target = Target { name: name.to_owned(), ..Target::default() };
+            cursor.array(|cursor, run| self.read_target(cursor, &mut target, run))?;
+            runs = target.runs;
+            if self.request.sources.is_none() {
+                self.candidates.want(target.sources());
+            }
+            self.target = Some(target);
+        } else {
+            cursor.array(|cursor, run| {
+                runs += 1;
+                self.read_candidate(cursor, name, run)
+            })?;
+        }
+        self.nodes.insert(name.to_owned(), runs);
+        Ok(())
+    }
+
+    fn room(&self) -> Room {
+        Room { window: self.request.window.clone(), bytes: RUN_BYTES }
+    }
+
+    fn read_candidate<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str, run: u64) -> Result<(), ReadError> {
+        let room = self.candidates.room(name, run, &self.room());
+        let mut outputs = None;
+        cursor.object(|cursor, member| {
+            match member {
+                "data" => outputs = Ports::read(cursor, room.as_ref())?,
+                "inputOverride" => drop(Ports::read(cursor, None)?),
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        if room.is_some() {
+            self.candidates.keep(name, run, outputs.unwrap_or_default());
+        }
+        Ok(())
+    }
+
+    fn read_target<R: Read>(&mut self, cursor: &mut Cursor<R>, target: &mut Target, run: u64) -> Result<(), ReadError> {
+        let run = Run::read(cursor, run, &self.room())?;
+        // A node may feed itself.
+        if let Some(room) = self.candidates.room(&target.name, run.index, &self.room())
+            && run.outputs.bytes() <= room.bytes
+        {
+            self.candidates.keep(&target.name, run.index, run.outputs.clone());
+        }
+        target.add(run, self.request.run);
+        Ok(())
+    }
+
+    fn view(self, header: Header, workflow: WorkflowNode) -> NodeView {
+        let node = self.target.map(|target| {
+            let missing = target.sources().into_iter().filter(|source| {
+                let ran = self.nodes.get(&source.node).is_some_and(|runs| source.run < *runs);
+                ran && !self.candidates.has(source)
+            });
+            Node {
+                missing: missing.collect(),
+                inputs: target.inputs(&self.candidates),
+                labels: target.labels(&workflow),
+                node_type: workflow.node_type,
+                parameters: workflow.parameters,
+                name: target.name,
+                runs: target.runs,
+                failed: target.failed,
+                run: target.run,
+            }
+        });
+        NodeView { header, names: self.nodes.into_keys().collect(), node }
+    }
+}
+
+impl Target {
+    fn add(&mut self, run: Run, asked: Option<u64>) {
+        self.runs += 1;
+        let first_failed = run.failed && self.failed.is_empty();
+        let show = match asked {
+            Some(asked) => run.index == asked,
+            None => first_failed || self.failed.is_empty(),
+        };
+        if run.failed && self.failed.len() < FAILED {
+            self.failed.push(run.index);
+        }
+        if show {
+            self.run = Some(run);
+        }
+    }
+
+    /// The outputs that the shown run received.
+    fn sources(&self) -> Vec<Source> {
+        let run = self.run.as_ref().filter(|run| run.input_override.is_none());
+        run.map_or_else(Vec::new, |run| run.sources.iter().flatten().cloned().collect())
+    }
+
+    fn inputs(&self, candidates: &Candidates) -> Vec<Input> {
+        let Some(run) = &self.run else {
+            return Vec::new();
+        };
+        if let Some(input) = &run.input_override {
+            let ports = input.list.iter().enumerate();
+            return ports
+                .map(|(at, port)| Input { index: at as u64, source: None, port: Some(port.clone()) })
+                .collect();
+        }
+        let sources = run.sources.iter().enumerate();
+        sources
+            .filter_map(|(at, source)| {
+                let source = source.clone()?;
+                let port = candidates.output(&source).cloned();
+                Some(Input { index: at as u64, source: Some(source), port })
+            })
+            .collect()
+    }
+
+    fn labels(&self, workflow: &WorkflowNode) -> Vec<Option<String>> {
+        let outputs = self.run.iter().flat_map(|run| &run.outputs.list);
+        let mains = outputs.clone().filter(|port| port.connection == "main").count() as u64;
+        outputs.map(|port| label(workflow, port.index, mains).filter(|_| port.connection == "main")).collect()
+    }
+}

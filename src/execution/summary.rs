@@ -1,0 +1,296 @@
+//! The summary: which nodes ran, how they ended, how much they put out.
+
+use std::cmp::Ordering;
+use std::io::Read;
+
+use indexmap::IndexMap;
+
+use super::failure::Failure;
+use super::header::Header;
+use super::workflow::Workflow;
+use super::{Error, run};
+use crate::json::{Cursor, Keep, ReadError, hold_name};
+
+const FAILURE: Keep = Keep::Members(&[
+    ("name", Keep::Whole),
+    ("message", Keep::Whole),
+    ("type", Keep::Whole),
+    ("description", Keep::Whole),
+    ("httpCode", Keep::Whole),
+    ("node", Keep::Members(&[("name", Keep::Whole)])),
+]);
+
+/// Of a run: how it ended, and its items as `0`, to be counted.
+const RUN: Keep = Keep::Members(&[
+    ("executionIndex", Keep::Whole),
+    ("startTime", Keep::Whole),
+    ("executionStatus", Keep::Whole),
+    ("error", Keep::Members(&[])),
+    ("redactedError", Keep::Members(&[])),
+    ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::EachElement(&Keep::Skip)))])),
+]);
+
+/// What the summary keeps of an execution.
+pub const KEEP: Keep = Keep::Members(&[
+    ("id", Keep::Whole),
+    ("workflowId", Keep::Whole),
+    ("status", Keep::Whole),
+    ("mode", Keep::Whole),
+    ("startedAt", Keep::Whole),
+    ("stoppedAt", Keep::Whole),
+    ("jsonSizeBytes", Keep::Whole),
+    ("dataTooLargeToDisplay", Keep::Whole),
+    (
+        "data",
+        Keep::Members(&[
+            ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
+            (
+                "resultData",
+                Keep::Members(&[
+                    ("error", FAILURE),
+                    ("redactedError", FAILURE),
+                    ("lastNodeExecuted", Keep::Whole),
+                    ("runData", Keep::EachMember(&Keep::EachElement(&RUN))),
+                ]),
+            ),
+        ]),
+    ),
+    (
+        "workflowData",
+        Keep::Members(&[
+            ("name", Keep::Whole),
+            ("nodes", Keep::EachElement(&Keep::Members(&[("name", Keep::Whole), ("type", Keep::Whole)]))),
+        ]),
+    ),
+]);
+
+/// An execution in short.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// The execution's metadata.
+    pub header: Header,
+    /// The name that the workflow had then.
+    pub workflow_name: Option<String>,
+    /// Nodes of the workflow without sticky notes, never fewer than were executed.
+    pub total_nodes: u64,
+    /// Why the execution failed, if it did.
+    pub error: Option<Failure>,
+    /// Whether n8n redacted the items.
+    pub redacted: bool,
+    /// The executed nodes: failed ones first, each group in the order of execution.
+    pub nodes: Vec<NodeSummary>,
+}
+
+/// One executed node.
+#[derive(Debug)]
+pub struct NodeSummary {
+    /// The node's name, the key of `runData`.
+    pub name: String,
+    /// The node's type, such as `n8n-nodes-base.httpRequest`.
+    pub node_type: Option<String>,
+    /// `error` if a run failed, else the last run's status.
+    pub status: String,
+    /// Whether a run failed.
+    pub failed: bool,
+    /// Items in all `main` outputs of all runs.
+    pub items: u64,
+    /// How often it ran.
+    pub runs: u64,
+}
+
+/// Reads an execution from which [`KEEP`] was kept.
+///
+/// # Errors
+/// [`Error`].
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Summary, Error> {
+    let (mut header, mut data, mut workflow) = (Header::default(), None, Workflow::default());
+    cursor.object(|cursor, member| {
+        match member {
+            "data" => data = Some(Data::read(cursor)?),
+            "workflowData" => workflow = Workflow::read(cursor)?,
+            _ if header.read(cursor, member)? => {}
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    })?;
+    cursor.finish()?;
+    if header.id.is_none() && header.status.is_none() && data.is_none() {
+        return Err(Error::NotAnExecution);
+    }
+    Ok(data.unwrap_or_default().summarize(header, workflow))
+}
+
+/// The member `data`.
+#[derive(Default)]
+struct Data {
+    redacted: bool,
+    result: ResultData,
+}
+
+/// The member `data.resultData`.
+#[derive(Default)]
+struct ResultData {
+    error: Option<Failure>,
+    redacted_error: Option<Failure>,
+    last_node: Option<String>,
+    nodes: IndexMap<String, NodeRuns>,
+}
+
+/// The runs of one node, added up.
+#[derive(Default)]
+struct NodeRuns {
+    runs: u64,
+    items: u64,
+    failed: bool,
+    last_status: Option<String>,
+    execution_index: Option<f64>,
+    start_time: Option<f64>,
+}
+
+impl Data {
+    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+        let mut data = Self::default();
+        cursor.object(|cursor, member| {
+            match member {
+                "redactionInfo" => {
+                    data.redacted = false;
+                    cursor.object(|cursor, member| {
+                        if member == "isRedacted" {
+                            data.redacted = cursor.is_true()?;
+                            return Ok(());
+                        }
+                        cursor.skip()
+                    })?;
+                }
+                "resultData" => data.result = ResultData::read(cursor)?,
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(data)
+    }
+
+    fn summarize(self, header: Header, mut workflow: Workflow) -> Summary {
+        let result = self.result;
+        let redacted = self.redacted || result.redacted_error.is_some();
+        let mut error = result.error.or(result.redacted_error);
+        if let Some(error) = &mut error {
+            let last = result.last_node.filter(|last| result.nodes.get(last).is_some_and(|node| node.failed));
+            error.node_name = error.node_name.take().or(last);
+        }
+        let mut nodes: Vec<_> = result.nodes.into_iter().collect();
+        // Stable: document order is the last criterion.
+        nodes.sort_by(|(_, one), (_, other)| one.order(other));
+        Summary {
+            total_nodes: workflow.nodes.max(nodes.len() as u64),
+            workflow_name: workflow.name,
+            error,
+            redacted,
+            nodes: nodes.into_iter().map(|(name, runs)| runs.summarize(name, &mut workflow.types)).collect(),
+            header,
+        }
+    }
+}
+
+impl ResultData {
+    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+        let mut result = Self::default();
+        cursor.object(|cursor, member| {
+            match member {
+                "error" => result.error = Failure::read(cursor)?,
+                "redactedError" => result.redacted_error = Failure::read(cursor)?,
+                "lastNodeExecuted" => result.last_node = cursor.name()?,
+                "runData" => {
+                    result.nodes.clear();
+                    cursor.object(|cursor, node| {
+                        result.nodes.insert(hold_name(node), NodeRuns::read(cursor)?);
+                        Ok(())
+                    })?;
+                }
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(result)
+    }
+}
+
+impl NodeRuns {
+    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+        let mut node = Self::default();
+        cursor.array(|cursor, _| node.read_run(cursor))?;
+        Ok(node)
+    }
+
+    fn read_run<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+        let mut items = 0;
+        let (mut index, mut start, mut status) = (None, None, None);
+        let (mut error, mut redacted_error) = (false, false);
+        cursor.object(|cursor, member| {
+            match member {
+                "executionIndex" => index = cursor.number::<f64>()?,
+                "startTime" => start = cursor.number::<f64>()?,
+                "executionStatus" => status = run::read_status(cursor)?,
+                "error" => error = cursor.skip_present()?,
+                "redactedError" => redacted_error = cursor.skip_present()?,
+                "data" => items = count_items(cursor)?,
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        if self.runs == 0 {
+            (self.execution_index, self.start_time) = (index, start);
+        }
+        self.runs += 1;
+        self.items += items;
+        self.failed |= error || redacted_error || run::is_failure(status.as_deref());
+        self.last_status = status;
+        Ok(())
+    }
+
+    fn order(&self, other: &Self) -> Ordering {
+        let known_first = |one: Option<f64>, other: Option<f64>| match (one, other) {
+            (Some(one), Some(other)) => one.total_cmp(&other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        };
+        other
+            .failed
+            .cmp(&self.failed)
+            .then_with(|| known_first(self.execution_index, other.execution_index))
+            .then_with(|| known_first(self.start_time, other.start_time))
+    }
+
+    fn summarize(self, name: String, types: &mut std::collections::HashMap<String, String>) -> NodeSummary {
+        let last = self.last_status.unwrap_or_else(|| "success".to_owned());
+        NodeSummary {
+            node_type: types.remove(&name),
+            name,
+            status: if self.failed { "error".to_owned() } else { last },
+            failed: self.failed,
+            items: self.items,
+            runs: self.runs,
+        }
+    }
+}
+
+/// The items of all `main` outputs of one run.
+fn count_items<R: Read>(cursor: &mut Cursor<R>) -> Result<u64, ReadError> {
+    let mut items = 0;
+    cursor.object(|cursor, connection| {
+        if connection != "main" {
+            return cursor.skip();
+        }
+        items = 0;
+        cursor
+            .array(|cursor, _| {
+                cursor
+                    .array(|cursor, _| {
+                        items += 1;
+                        cursor.skip()
+                    })
+                    .map(drop)
+            })
+            .map(drop)
+    })?;
+    Ok(items)
+}

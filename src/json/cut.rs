@@ -1,0 +1,78 @@
+//! How a text that is too long is shortened, in words that a reader can see.
+
+use std::borrow::Cow;
+
+/// A name above this many characters (Unicode code points) is cut to it wherever it is shown.
+pub const CUT_NAME_CHARS: usize = 200;
+
+/// A name above this many characters is not even held: no n8n has one, and memory must stay flat.
+pub(super) const HELD_NAME_CHARS: usize = 1000;
+
+/// The beginning of a text, and how many characters (Unicode code points) it has in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Beginning {
+    /// As much of the text as is held.
+    pub kept: String,
+    /// Characters in all.
+    pub chars: u64,
+}
+
+impl Beginning {
+    /// The text up to `chars` characters, then `…[+N chars]` if there is more; and whether there is.
+    pub fn cut(&self, chars: usize) -> (Cow<'_, str>, bool) {
+        let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
+        let shown = &self.kept[..end];
+        let rest = self.chars.saturating_sub(shown.chars().count() as u64);
+        if rest == 0 {
+            return (shown.into(), false);
+        }
+        (format!("{shown}…[+{rest} chars]").into(), true)
+    }
+
+    /// The text as a name that is held: whole, unless it is above [`HELD_NAME_CHARS`].
+    pub(super) fn into_name(self) -> String {
+        if self.chars <= HELD_NAME_CHARS as u64 { self.kept } else { self.cut(CUT_NAME_CHARS).0.into_owned() }
+    }
+}
+
+impl From<String> for Beginning {
+    fn from(kept: String) -> Self {
+        let chars = kept.chars().count() as u64;
+        Self { kept, chars }
+    }
+}
+
+/// A name as it is held: whole up to 1,000 characters, else as [`cut_name`] has it.
+pub fn hold_name(name: &str) -> String {
+    Beginning::from(name.to_owned()).into_name()
+}
+
+/// A member name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
+///
+/// Cutting a name that is already cut changes nothing, so that the filter may cut a name of 500 MB
+/// and the projection need not know.
+pub fn cut_name(name: String) -> String {
+    if split_cut(&name).is_some_and(|(kept, _)| kept.chars().count() == CUT_NAME_CHARS) {
+        return name;
+    }
+    Beginning::from(name).cut(CUT_NAME_CHARS).0.into_owned()
+}
+
+/// Whether `asked` means the name `name`: the name itself, or a cut form of it that an answer showed.
+pub fn is_name(asked: &str, name: &str) -> bool {
+    if asked == name {
+        return true;
+    }
+    let Some((beginning, rest)) = split_cut(asked) else {
+        return false;
+    };
+    let (kept, more) = split_cut(name).unwrap_or((name, 0));
+    kept.starts_with(beginning) && beginning.chars().count() as u64 + rest == kept.chars().count() as u64 + more
+}
+
+/// A cut text in its two parts: what is shown, and how many characters are not.
+fn split_cut(text: &str) -> Option<(&str, u64)> {
+    let (kept, mark) = text.rsplit_once("…[+")?;
+    let rest = mark.strip_suffix(" chars]")?.parse().ok()?;
+    Some((kept, rest))
+}

@@ -1,0 +1,295 @@
+//! A bounded copy of one JSON value, which knows how much of it there was.
+
+use std::fmt::Write;
+use std::io::Read;
+
+use struson::reader::{JsonReader, ValueType};
+
+use super::cursor::ReadError;
+use super::cut::{Beginning, cut_name};
+
+/// Containers this far below the shown value are not shown.
+const DEPTH: usize = 12;
+
+/// What a copy counts for one value, beside its text: a guess at the bytes of its place in memory.
+const PLACE_BYTES: usize = 40;
+
+/// A value as far as there was room for it. Strings, arrays and objects know their true length, so
+/// that one copy can be shown in any [`Detail`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Excerpt {
+    /// `null`, `true`, `false`, or a number as it is written.
+    Scalar(String),
+    /// A string.
+    Text(Beginning),
+    /// An array: its first elements, and how many it has.
+    Array {
+        /// The first elements.
+        kept: Vec<Excerpt>,
+        /// Elements in all.
+        total: u64,
+    },
+    /// An object: its first members, and how many it has.
+    Object {
+        /// The first members.
+        kept: Vec<(String, Excerpt)>,
+        /// Members in all.
+        total: u64,
+    },
+    /// A container too deep to show.
+    Deep {
+        /// `{}` or `[]`.
+        object: bool,
+    },
+}
+
+/// How much of an [`Excerpt`] is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Detail {
+    /// Characters of a string.
+    pub chars: usize,
+    /// Elements of an array.
+    pub elements: usize,
+    /// Members of an object.
+    pub members: usize,
+}
+
+impl Detail {
+    /// Everything that was copied.
+    pub const WHOLE: Self = Self { chars: usize::MAX, elements: usize::MAX, members: usize::MAX };
+}
+
+impl Excerpt {
+    /// Reads one value and keeps about `bytes` of it. What it keeps is spread: a long first string
+    /// leaves room for the members after it.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn read(json: &mut impl JsonReader, bytes: usize) -> Result<Self, ReadError> {
+        read_value(json, bytes, 0)
+    }
+
+    /// The bytes that this copy counts for.
+    pub fn bytes(&self) -> usize {
+        PLACE_BYTES
+            + match self {
+                Self::Scalar(text) | Self::Text(Beginning { kept: text, .. }) => text.len(),
+                Self::Array { kept, .. } => kept.iter().map(Self::bytes).sum(),
+                Self::Object { kept, .. } => kept.iter().map(|(name, value)| name.len() + value.bytes()).sum(),
+                Self::Deep { .. } => 0,
+            }
+    }
+
+    /// A smaller copy of about `bytes`.
+    pub fn shrink(&mut self, bytes: usize) {
+        let mut left = bytes.saturating_sub(PLACE_BYTES);
+        match self {
+            Self::Scalar(_) | Self::Deep { .. } => {}
+            Self::Text(Beginning { kept, .. }) => {
+                kept.truncate(kept.floor_char_boundary(left.max(SHORT_BYTES)));
+                kept.shrink_to_fit();
+            }
+            Self::Array { kept, .. } => {
+                kept.retain_mut(|value| shrink_within(value, &mut left));
+                kept.shrink_to_fit();
+            }
+            Self::Object { kept, .. } => {
+                kept.retain_mut(|(_, value)| shrink_within(value, &mut left));
+                kept.shrink_to_fit();
+            }
+        }
+    }
+
+    /// Writes the value as compact JSON; `clipped` counts the strings, arrays and objects that are
+    /// not shown whole.
+    pub fn write(&self, detail: Detail, to: &mut String, clipped: &mut u64) {
+        match self {
+            Self::Scalar(text) => to.push_str(text),
+            Self::Deep { object } => write_deep(*object, to, clipped),
+            Self::Text(text) => {
+                let (shown, cut) = text.cut(detail.chars);
+                *clipped += u64::from(cut);
+                write_string(&shown, to);
+            }
+            Self::Array { kept, total } => write_array(kept, *total, detail, to, clipped),
+            Self::Object { kept, total } => write_object(kept, *total, detail, to, clipped),
+        }
+    }
+}
+
+/// Writes `text` as a JSON string.
+fn write_string(text: &str, to: &mut String) {
+    // Writing to a String cannot fail.
+    let _ = write!(to, "{}", serde_json::Value::from(text));
+}
+
+fn write_deep(object: bool, to: &mut String, clipped: &mut u64) {
+    *clipped += 1;
+    to.push_str(if object { "\"…{}\"" } else { "\"…[]\"" });
+}
+
+fn write_array(kept: &[Excerpt], total: u64, detail: Detail, to: &mut String, clipped: &mut u64) {
+    let shown = kept.len().min(detail.elements);
+    to.push('[');
+    for (at, value) in kept[..shown].iter().enumerate() {
+        if at > 0 {
+            to.push(',');
+        }
+        value.write(detail, to, clipped);
+    }
+    let rest = total - shown as u64;
+    if rest > 0 {
+        *clipped += 1;
+        let comma = if shown > 0 { "," } else { "" };
+        let _ = write!(to, "{comma}\"…[+{rest} items]\"");
+    }
+    to.push(']');
+}
+
+fn write_object(kept: &[(String, Excerpt)], total: u64, detail: Detail, to: &mut String, clipped: &mut u64) {
+    let shown = kept.len().min(detail.members);
+    to.push('{');
+    for (at, (name, value)) in kept[..shown].iter().enumerate() {
+        if at > 0 {
+            to.push(',');
+        }
+        write_string(name, to);
+        to.push(':');
+        value.write(detail, to, clipped);
+    }
+    let rest = total - shown as u64;
+    if rest > 0 {
+        *clipped += 1;
+        let comma = if shown > 0 { "," } else { "" };
+        let _ = write!(to, "{comma}\"…\":\"+{rest} keys\"");
+    }
+    to.push('}');
+}
+
+/// A string of up to this many bytes is kept even where there is hardly any room left.
+const SHORT_BYTES: usize = 64;
+
+/// What a value may take of the room that is left: most of it, not all.
+fn share(left: usize) -> usize {
+    left - left / 8
+}
+
+/// Shrinks a value to its share of `left`; gives whether there is room for it at all.
+fn shrink_within(value: &mut Excerpt, left: &mut usize) -> bool {
+    if *left < PLACE_BYTES {
+        return false;
+    }
+    if value.bytes() > share(*left) {
+        value.shrink(share(*left));
+    }
+    *left = left.saturating_sub(value.bytes());
+    true
+}
+
+fn read_value(json: &mut impl JsonReader, bytes: usize, depth: usize) -> Result<Excerpt, ReadError> {
+    let left = bytes.saturating_sub(PLACE_BYTES);
+    match json.peek()? {
+        ValueType::Array if depth <= DEPTH => read_array(json, left, depth),
+        ValueType::Object if depth <= DEPTH => read_object(json, left, depth),
+        ValueType::Array => read_deep(json, false),
+        ValueType::Object => read_deep(json, true),
+        ValueType::String => Ok(Excerpt::Text(read_string(json, left.max(SHORT_BYTES))?)),
+        ValueType::Number => Ok(Excerpt::Scalar(json.next_number_as_string()?)),
+        ValueType::Boolean => Ok(Excerpt::Scalar(json.next_bool()?.to_string())),
+        ValueType::Null => {
+            json.next_null()?;
+            Ok(Excerpt::Scalar("null".to_owned()))
+        }
+    }
+}
+
+/// An empty container is shown as it is, however deep it stands.
+fn read_deep(json: &mut impl JsonReader, object: bool) -> Result<Excerpt, ReadError> {
+    let empty = if object {
+        json.begin_object()?;
+        !json.has_next()?
+    } else {
+        json.begin_array()?;
+        !json.has_next()?
+    };
+    while json.has_next()? {
+        if object {
+            json.skip_name()?;
+        }
+        json.skip_value()?;
+    }
+    if object {
+        json.end_object()?
+    } else {
+        json.end_array()?
+    }
+    Ok(match (empty, object) {
+        (false, object) => Excerpt::Deep { object },
+        (true, true) => Excerpt::Object { kept: Vec::new(), total: 0 },
+        (true, false) => Excerpt::Array { kept: Vec::new(), total: 0 },
+    })
+}
+
+fn read_array(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Result<Excerpt, ReadError> {
+    let (mut kept, mut total) = (Vec::new(), 0);
+    json.begin_array()?;
+    while json.has_next()? {
+        total += 1;
+        if left < PLACE_BYTES {
+            json.skip_value()?;
+            continue;
+        }
+        let value = read_value(json, share(left), depth + 1)?;
+        left = left.saturating_sub(value.bytes());
+        kept.push(value);
+    }
+    json.end_array()?;
+    Ok(Excerpt::Array { kept, total })
+}
+
+fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Result<Excerpt, ReadError> {
+    let (mut kept, mut total) = (Vec::<(String, Excerpt)>::new(), 0);
+    json.begin_object()?;
+    while json.has_next()? {
+        if left < PLACE_BYTES {
+            json.skip_name()?;
+            json.skip_value()?;
+            total += 1;
+            continue;
+        }
+        let name = cut_name(json.next_name_owned()?);
+        let value = read_value(json, share(left), depth + 1)?;
+        left = left.saturating_sub(name.len() + value.bytes());
+        // Of equal names the last one counts, in the place of the first, as in JavaScript.
+        if let Some((_, first)) = kept.iter_mut().find(|(known, _)| *known == name) {
+            *first = value;
+        } else {
+            kept.push((name, value));
+            total += 1;
+        }
+    }
+    json.end_object()?;
+    Ok(Excerpt::Object { kept, total })
+}
+
+/// Reads a string of any length and keeps its first `bytes`, to a character's border.
+pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Beginning, ReadError> {
+    let mut reader = json.next_string_reader()?;
+    let (mut kept, mut chars) = (Vec::new(), 0);
+    let mut piece = [0; 4096];
+    loop {
+        let read = reader.read(&mut piece)?;
+        if read == 0 {
+            break;
+        }
+        let piece = &piece[..read];
+        chars += piece.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        kept.extend_from_slice(&piece[..read.min(bytes.saturating_sub(kept.len()))]);
+    }
+    // Only a cut can leave a part of a character behind.
+    if let Err(error) = std::str::from_utf8(&kept) {
+        kept.truncate(error.valid_up_to());
+    }
+    let kept = String::from_utf8(kept).unwrap_or_default();
+    Ok(Beginning { kept, chars })
+}

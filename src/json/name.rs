@@ -1,0 +1,81 @@
+//! A member's name, held in bounded memory.
+
+use super::cut::{Beginning, CUT_NAME_CHARS};
+use super::string::Piece;
+
+/// A name is held whole up to this many bytes as it is written in the body. A longer one has more
+/// than [`CUT_NAME_CHARS`] characters however it is written (12 bytes for one at most), so its
+/// beginning is enough.
+const NAME_BYTES: usize = 16 * 1024;
+
+/// The name that is being read, as the inside of a JSON string.
+#[derive(Default)]
+pub(super) struct Name {
+    written: Vec<u8>,
+    chars: u64,
+    escaped: bool,
+    cut: bool,
+}
+
+impl Name {
+    pub(super) fn clear(&mut self) {
+        self.written.clear();
+        (self.chars, self.escaped, self.cut) = (0, false, false);
+    }
+
+    /// The name as it is written between its quotes, unless it is cut.
+    pub(super) fn written(&self) -> Option<&[u8]> {
+        (!self.cut).then_some(self.written.as_slice())
+    }
+
+    /// The name, decoded; a name of over [`NAME_BYTES`] is cut to what is ever shown.
+    pub(super) fn text(&self) -> String {
+        let whole = self.decode();
+        if !self.cut {
+            return whole;
+        }
+        Beginning { kept: whole, chars: self.chars }.cut(CUT_NAME_CHARS).0.into_owned()
+    }
+
+    fn decode(&self) -> String {
+        // A cut may have left a part of a character behind the ones that are shown.
+        let written = String::from_utf8_lossy(&self.written);
+        if !self.escaped {
+            return written.into_owned();
+        }
+        // What is held was checked piece by piece.
+        serde_json::from_str(&format!("\"{written}\"")).unwrap_or_default()
+    }
+
+    fn hold(&mut self, bytes: &[u8]) {
+        if self.cut {
+            return;
+        }
+        let mut room = NAME_BYTES.saturating_sub(self.written.len()).min(bytes.len());
+        self.cut = room < bytes.len();
+        while room > 0 && room < bytes.len() && is_continuation(bytes[room]) {
+            room -= 1;
+        }
+        self.written.extend_from_slice(&bytes[..room]);
+    }
+}
+
+impl Piece for Name {
+    fn plain(&mut self, bytes: &[u8]) {
+        self.chars += bytes.iter().filter(|byte| !is_continuation(**byte)).count() as u64;
+        self.hold(bytes);
+    }
+
+    fn escape(&mut self, bytes: &[u8]) {
+        self.chars += 1;
+        self.escaped = true;
+        if self.written.len() + bytes.len() > NAME_BYTES {
+            self.cut = true;
+        }
+        self.hold(bytes);
+    }
+}
+
+fn is_continuation(byte: u8) -> bool {
+    byte & 0xc0 == 0x80
+}

@@ -1,0 +1,126 @@
+//! The inside of a string on its way to struson: escapes checked, lone surrogates made readable.
+
+use super::fault::FaultKind;
+use memchr::memchr;
+
+/// Takes the text of a string, piece by piece.
+pub(super) trait Piece {
+    /// Characters as they stand.
+    fn plain(&mut self, bytes: &[u8]);
+    /// One character, written as an escape of 2, 6 or 12 bytes.
+    fn escape(&mut self, bytes: &[u8]);
+}
+
+/// U+FFFD, which stands for half of a surrogate pair, as `String.prototype.toWellFormed` has it.
+const REPLACEMENT: &[u8] = b"\\ufffd";
+
+/// Passes a string on and replaces lone surrogates.
+///
+/// JavaScript cuts strings between the halves of a pair (`'ab😀'.slice(0, 3)`), n8n sends such a half
+/// as `\ud83d`, and struson rightly refuses it.
+#[derive(Default)]
+pub(super) struct Mender {
+    /// An escape that is not complete yet, or a high surrogate that waits for its low one.
+    pending: [u8; 12],
+    len: usize,
+}
+
+impl Mender {
+    /// The next bytes of the string.
+    ///
+    /// # Errors
+    /// [`FaultKind::Escape`].
+    pub(super) fn push(&mut self, mut bytes: &[u8], to: &mut impl Piece) -> Result<(), FaultKind> {
+        while let Some((&first, rest)) = bytes.split_first() {
+            if self.len > 0 {
+                self.byte(first, to)?;
+                bytes = rest;
+                continue;
+            }
+            let plain = memchr(b'\\', bytes).unwrap_or(bytes.len());
+            if plain > 0 {
+                to.plain(&bytes[..plain]);
+            }
+            if plain < bytes.len() {
+                self.keep(b'\\');
+            }
+            bytes = bytes.get(plain + 1..).unwrap_or_default();
+        }
+        Ok(())
+    }
+
+    /// The end of the string.
+    ///
+    /// # Errors
+    /// [`FaultKind::Escape`] when an escape is cut off by it.
+    pub(super) fn finish(&mut self, to: &mut impl Piece) -> Result<(), FaultKind> {
+        match std::mem::take(&mut self.len) {
+            0 => Ok(()),
+            6 => {
+                to.escape(REPLACEMENT);
+                Ok(())
+            }
+            _ => Err(FaultKind::Escape),
+        }
+    }
+
+    fn keep(&mut self, byte: u8) {
+        self.pending[self.len] = byte;
+        self.len += 1;
+    }
+
+    fn byte(&mut self, byte: u8, to: &mut impl Piece) -> Result<(), FaultKind> {
+        match self.len {
+            1 if byte == b'u' => self.keep(byte),
+            1 if b"\"\\/bfnrt".contains(&byte) => {
+                to.escape(&[b'\\', byte]);
+                self.len = 0;
+            }
+            // A high surrogate waits.
+            6 if byte == b'\\' => self.keep(byte),
+            7 if byte == b'u' => self.keep(byte),
+            6 => {
+                to.escape(REPLACEMENT);
+                to.plain(&[byte]);
+                self.len = 0;
+            }
+            7 => {
+                to.escape(REPLACEMENT);
+                self.len = 1;
+                self.byte(byte, to)?;
+            }
+            _ if byte.is_ascii_hexdigit() => {
+                self.keep(byte);
+                self.settle(to);
+            }
+            _ => return Err(FaultKind::Escape),
+        }
+        Ok(())
+    }
+
+    /// Passes on what is complete.
+    fn settle(&mut self, to: &mut impl Piece) {
+        if self.len == 12 {
+            if (0xdc00..0xe000).contains(&self.code(8)) {
+                to.escape(&self.pending);
+                self.len = 0;
+                return;
+            }
+            to.escape(REPLACEMENT);
+            self.pending.copy_within(6.., 0);
+            self.len = 6;
+        }
+        if self.len == 6 {
+            match self.code(2) {
+                0xd800..0xdc00 => return,
+                0xdc00..0xe000 => to.escape(REPLACEMENT),
+                _ => to.escape(&self.pending[..6]),
+            }
+            self.len = 0;
+        }
+    }
+
+    fn code(&self, at: usize) -> u32 {
+        self.pending[at..at + 4].iter().fold(0, |code, digit| code * 16 + char::from(*digit).to_digit(16).unwrap_or(0))
+    }
+}

@@ -1,0 +1,47 @@
+//! UTF-8 across chunk borders.
+
+/// Checks a stream chunk by chunk.
+#[derive(Default)]
+pub(super) struct Utf8 {
+    /// The beginning of a character that the last chunk cut off.
+    begun: [u8; 4],
+    len: usize,
+}
+
+impl Utf8 {
+    /// Checks the next chunk.
+    ///
+    /// # Errors
+    /// The place in this chunk where the text is not UTF-8.
+    pub(super) fn check(&mut self, chunk: &[u8]) -> Result<(), usize> {
+        let taken = self.complete(chunk)?;
+        let rest = &chunk[taken..];
+        match simdutf8::compat::from_utf8(rest) {
+            Ok(_) => Ok(()),
+            Err(error) if error.error_len().is_none() => {
+                let begun = &rest[error.valid_up_to()..];
+                self.begun[..begun.len()].copy_from_slice(begun);
+                self.len = begun.len();
+                Ok(())
+            }
+            Err(error) => Err(taken + error.valid_up_to()),
+        }
+    }
+
+    /// Completes the character that was cut off; gives the bytes it took.
+    fn complete(&mut self, chunk: &[u8]) -> Result<usize, usize> {
+        for (taken, byte) in chunk.iter().enumerate() {
+            if self.len == 0 {
+                return Ok(taken);
+            }
+            self.begun[self.len] = *byte;
+            self.len += 1;
+            match std::str::from_utf8(&self.begun[..self.len]) {
+                Ok(_) => self.len = 0,
+                Err(error) if error.error_len().is_none() => {}
+                Err(_) => return Err(taken),
+            }
+        }
+        Ok(chunk.len())
+    }
+}

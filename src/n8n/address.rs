@@ -1,0 +1,101 @@
+//! Where n8n is, and the key to it.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use reqwest::Url;
+
+/// A value that cannot print itself.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a value.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// The value, for the one place that sends it.
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// `text` without this value.
+    pub(super) fn hide_in(&self, text: &str) -> String {
+        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[redacted]") }
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// The address of n8n's public API. It prints without user, password and query.
+#[derive(Clone)]
+pub struct Address(Url);
+
+impl Address {
+    /// Takes `https://host`, with or without a trailing slash, a base path or `/api/v1`.
+    ///
+    /// # Errors
+    /// A sentence that says what is wrong with it.
+    pub fn parse(address: &str) -> Result<Self, String> {
+        const EXAMPLE: &str = "It looks like https://n8n.example.com.";
+        let mut url =
+            Url::parse(address.trim()).map_err(|error| format!("N8N_URL is not an address ({error}). {EXAMPLE}"))?;
+        if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
+            return Err(format!("N8N_URL must begin with https:// or http:// and name a host. {EXAMPLE}"));
+        }
+        let path = url.path().trim_end_matches('/');
+        let base = path.strip_suffix("/api/v1").unwrap_or(path);
+        let path = format!("{base}/api/v1/");
+        url.set_path(&path);
+        url.set_query(None);
+        url.set_fragment(None);
+        Ok(Self(url))
+    }
+
+    /// The URL of one resource.
+    pub(super) fn join(&self, segments: &[&str], query: &[(&str, &str)]) -> Url {
+        let mut url = self.0.clone();
+        if let Ok(mut path) = url.path_segments_mut() {
+            path.pop_if_empty().extend(segments);
+        }
+        if !query.is_empty() {
+            url.query_pairs_mut().extend_pairs(query);
+        }
+        url
+    }
+
+    /// Whether the bytes stay on this machine or in its network, where compressing them costs more
+    /// time than sending them.
+    pub(super) fn is_near(&self) -> bool {
+        let host = self.0.host_str().unwrap_or_default();
+        match host.trim_matches(['[', ']']).parse() {
+            Ok(IpAddr::V4(ip)) => ip.is_loopback() || ip.is_private() || ip.is_link_local(),
+            Ok(IpAddr::V6(ip)) => ip.is_loopback() || ip.is_unique_local() || ip.is_unicast_link_local(),
+            Err(_) => self.is_loopback(),
+        }
+    }
+
+    /// Whether the address is this machine.
+    pub(super) fn is_loopback(&self) -> bool {
+        let host = self.0.host_str().unwrap_or_default();
+        let ip: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
+        host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
+    }
+}
+
+impl fmt::Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0.origin().ascii_serialization())
+    }
+}
+
+impl fmt::Debug for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}

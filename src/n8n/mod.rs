@@ -1,0 +1,21 @@
+//! The way to n8n: addresses, keys, retries, the streamed body. It does not know what an execution
+//! looks like.
+//!
+//! Facts about n8n's public API are from its source (`packages/cli/src/public-api`) and were seen on
+//! n8n 1.123 and 2.41.
+
+mod address;
+mod body;
+mod client;
+mod error;
+mod gzip;
+mod list;
+mod progress;
+mod retry;
+
+pub use address::{Address, Secret};
+pub use body::{BodyText, ExecutionRequest};
+pub use client::{Client, Settings};
+pub use error::Error;
+pub use list::{ListQuery, Listing};
+pub use progress::{Progress, Stage};

@@ -1,0 +1,186 @@
+//! Arguments: one declaration gives the JSON Schema that clients see and the checks that we make.
+//! A client's own check is not relied on, and a refusal says what is allowed.
+
+use std::ops::RangeInclusive;
+
+use serde_json::{Map, Value, json};
+
+use super::Error;
+
+/// One argument of a tool.
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// What it means, for an agent.
+    pub description: &'static str,
+    /// What it may be.
+    pub kind: Kind,
+    /// Whether the tool needs it.
+    pub required: bool,
+}
+
+/// What an argument may be.
+pub enum Kind {
+    /// Digits, as a string; a number is accepted too.
+    Id,
+    /// Any string but the empty one.
+    Text,
+    /// A date and time, ISO 8601.
+    Date,
+    /// One of these.
+    Choice(&'static [&'static str]),
+    /// A whole number.
+    Integer {
+        /// What is allowed.
+        range: RangeInclusive<u64>,
+        /// What it is when it is not given, for the schema.
+        default: Option<u64>,
+    },
+    /// `true` or `false`, the default.
+    Flag,
+}
+
+impl Kind {
+    fn schema(&self) -> Value {
+        match self {
+            Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
+            Self::Text => json!({"type": "string", "minLength": 1}),
+            Self::Date => json!({"type": "string", "format": "date-time"}),
+            Self::Choice(choices) => json!({"type": "string", "enum": choices}),
+            Self::Integer { range, default } => {
+                let mut schema = json!({"type": "integer", "minimum": range.start()});
+                if *range.end() < u64::from(u32::MAX) {
+                    schema["maximum"] = json!(range.end());
+                }
+                if let Some(default) = default {
+                    schema["default"] = json!(default);
+                }
+                schema
+            }
+            Self::Flag => json!({"type": "boolean", "default": false}),
+        }
+    }
+
+    fn allowed(&self) -> String {
+        match self {
+            Self::Id => "digits, such as \"1234\"".to_owned(),
+            Self::Text => "a string that is not empty".to_owned(),
+            Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
+            Self::Choice(choices) => format!("one of {}", choices.join(", ")),
+            Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {
+                format!("a whole number from {}", range.start())
+            }
+            Self::Integer { range, .. } => format!("a whole number from {} to {}", range.start(), range.end()),
+            Self::Flag => "true or false".to_owned(),
+        }
+    }
+
+    fn allows(&self, value: &Value) -> bool {
+        match (self, value) {
+            (Self::Id, Value::Number(number)) => number.is_u64(),
+            (Self::Id, Value::String(text)) => is_digits(text),
+            (Self::Text, Value::String(text)) => !text.is_empty(),
+            (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
+            (Self::Choice(choices), Value::String(text)) => choices.contains(&text.as_str()),
+            (Self::Integer { range, .. }, value) => whole(value).is_some_and(|number| range.contains(&number)),
+            (Self::Flag, value) => value.is_boolean(),
+            _ => false,
+        }
+    }
+}
+
+/// Whether n8n could have made this id.
+fn is_digits(text: &str) -> bool {
+    const LONGEST: usize = 20;
+    !text.is_empty() && text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// A whole number; JSON does not tell `5` from `5.0`, and some clients write the latter.
+fn whole(value: &Value) -> Option<u64> {
+    value.as_u64().or_else(|| {
+        let number = value.as_f64()?;
+        (number >= 0.0 && number.fract() == 0.0 && number < 2f64.powi(53)).then_some(number as u64)
+    })
+}
+
+/// The arguments of one call, checked.
+pub struct Arguments(Map<String, Value>);
+
+impl Arguments {
+    /// Checks what a client sent. `null` is the same as nothing.
+    ///
+    /// # Errors
+    /// [`Error::Argument`], which names the argument, its value and what is allowed.
+    pub fn check(parameters: &[Parameter], mut given: Map<String, Value>) -> Result<Self, Error> {
+        given.retain(|_, value| !value.is_null());
+        for (name, value) in &given {
+            let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+                let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
+                return Err(Error::Argument(format!(
+                    "Unknown argument '{}'. This tool takes {}.",
+                    brief(name),
+                    names.join(", ")
+                )));
+            };
+            if !parameter.kind.allows(value) {
+                return Err(Error::Argument(format!(
+                    "Argument '{name}' is {}; it must be {}.",
+                    brief(&value.to_string()),
+                    parameter.kind.allowed()
+                )));
+            }
+        }
+        match parameters.iter().find(|parameter| parameter.required && !given.contains_key(parameter.name)) {
+            Some(missing) => Err(Error::Argument(format!(
+                "Argument '{}' is missing; it must be {}.",
+                missing.name,
+                missing.kind.allowed()
+            ))),
+            None => Ok(Self(given)),
+        }
+    }
+
+    /// A string, or an id that came as a number.
+    pub fn text(&self, name: &str) -> Option<String> {
+        match self.0.get(name)? {
+            Value::String(text) => Some(text.clone()),
+            value => Some(value.to_string()),
+        }
+    }
+
+    /// A whole number.
+    pub fn integer(&self, name: &str) -> Option<u64> {
+        whole(self.0.get(name)?)
+    }
+
+    /// A flag.
+    pub fn flag(&self, name: &str) -> bool {
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+    }
+}
+
+/// A value in an error is as long as it helps.
+fn brief(text: &str) -> String {
+    const CHARS: usize = 100;
+    crate::json::Beginning::from(text.to_owned()).cut(CHARS).0.into_owned()
+}
+
+/// The JSON Schema of an object with these members.
+pub(super) fn schema(parameters: &[Parameter]) -> Map<String, Value> {
+    let mut properties = Map::new();
+    for parameter in parameters {
+        let mut schema = parameter.kind.schema();
+        schema["description"] = parameter.description.into();
+        properties.insert(parameter.name.to_owned(), schema);
+    }
+    let required: Vec<_> =
+        parameters.iter().filter(|parameter| parameter.required).map(|parameter| parameter.name).collect();
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties.into());
+    if !required.is_empty() {
+        schema.insert("required".to_owned(), required.into());
+    }
+    schema.insert("additionalProperties".to_owned(), false.into());
+    schema
+}

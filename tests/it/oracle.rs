@@ -1,0 +1,420 @@
+//! What the two projections must say, read from a whole `serde_json::Value`: no streaming, no budget, no clipping.
+//!
+//! So simple that it is unlikely to be incorrect. It relies on two habits of `Value`: indexing something
+//! that is not there gives `Null`, and (feature `preserve_order`) objects keep the order of their keys.
+
+use std::cmp::Ordering;
+
+use jiff::Timestamp;
+use serde_json::{Map, Value, json};
+
+const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
+const SUMMARY_TEXT: usize = 300;
+const STACK_LINES: usize = 10;
+const FAILED_RUNS: usize = 20;
+/// A `startTime` below this is in seconds.
+const FIRST_MILLISECOND: f64 = 1e11;
+
+const ERROR_KEYS: &str = "name message description httpCode messages lineNumber stack context";
+const SUMMARY_ERROR_KEYS: &str = "name message description httpCode";
+const BINARY_KEYS: &str = "mimeType fileName fileExtension fileSize bytes id";
+const REMOVED_KEYS: &str = "resumeToken resumeUrl runtimeData credentials";
+const REDACTED_KEYS: &str =
+    "authorization cookie set-cookie x-api-key x-n8n-api-key proxy-authorization";
+
+/// Every node of `runData`, in document order, and its number of runs.
+pub fn nodes(body: &Value) -> Vec<(String, usize)> {
+    let runs = runs_of_nodes(body).into_iter();
+    runs.map(|(name, runs)| (name.clone(), runs.len()))
+        .collect()
+}
+
+/// The `data` of `get_execution` with all nodes, without `notes`, `omittedNodes`, `nextOffset` and `_guidance`.
+pub fn summary(body: &Value) -> Value {
+    let nodes = summary_nodes(body);
+    let name = body["workflowData"]["name"].as_str().unwrap_or_default();
+    let mut out = json!({
+        "id": body["id"],
+        "workflowId": body["workflowId"],
+        "workflowName": if name.is_empty() { "Unknown Workflow" } else { name },
+        "status": body["status"],
+        "startedAt": body["startedAt"],
+        "stoppedAt": body["stoppedAt"],
+        "duration": duration(body),
+        "mode": body["mode"],
+        "statistics": statistics(body, &nodes),
+    });
+    if let Some(error) = summary_error(&body["data"]["resultData"]) {
+        out["error"] = error;
+    }
+    out["availableNodes"] = Value::Array(nodes);
+    out
+}
+
+/// The `data` of `get_execution_by_node` for one window of items, without `truncated`, `label` and clipped values;
+/// `Null` where the tool answers with a sentence: no such node, or no such run.
+pub fn node(
+    body: &Value,
+    name: &str,
+    run_index: Option<usize>,
+    output_index: Option<usize>,
+    offset: usize,
+    limit: usize,
+) -> Value {
+    let runs = array(&run_data(body)[name]);
+    let failed: Vec<usize> = (0..runs.len()).filter(|&r| failed(&runs[r])).collect();
+    let last = runs.len().saturating_sub(1);
+    let index = run_index.unwrap_or(*failed.first().unwrap_or(&last));
+    let Some(run) = runs.get(index) else {
+        return Value::Null;
+    };
+    json!({
+        "executionId": body["id"],
+        "nodeName": name,
+        "nodeType": node_type(body, name),
+        "status": run_status(run),
+        "executionTime": Some(&run["executionTime"]).filter(|time| time.is_number()),
+        "startTime": start_ms(run).and_then(iso),
+        "endTime": end_ms(run).and_then(iso),
+        "run": {
+            "index": index,
+            "total": runs.len(),
+            "failed": failed[..failed.len().min(FAILED_RUNS)],
+        },
+        "error": error(run),
+        "input": input(body, run, offset, limit),
+        "output": output(run, output_index, offset, limit),
+        "parameters": parameters(body, name),
+    })
+}
+
+// The parts of a body
+
+fn run_data(body: &Value) -> &Value {
+    &body["data"]["resultData"]["runData"]
+}
+
+/// The entries of an object; of anything else, none.
+fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
+    value.as_object().into_iter().flatten()
+}
+
+/// The elements of an array; of anything else, none.
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn runs_of_nodes(body: &Value) -> Vec<(&String, &[Value])> {
+    let nodes = entries(run_data(body));
+    nodes.map(|(name, runs)| (name, array(runs))).collect()
+}
+
+/// The node of this name in the executed workflow, or `Null`.
+fn workflow_node<'a>(body: &'a Value, name: &str) -> &'a Value {
+    let mut nodes = array(&body["workflowData"]["nodes"]).iter();
+    nodes
+        .find(|node| node["name"] == name)
+        .unwrap_or(&Value::Null)
+}
+
+fn node_type<'a>(body: &'a Value, name: &str) -> &'a str {
+    let node_type = workflow_node(body, name)["type"].as_str();
+    node_type.unwrap_or("unknown")
+}
+
+fn parameters(body: &Value, name: &str) -> Value {
+    let parameters = &workflow_node(body, name)["parameters"];
+    match parameters {
+        Value::Object(_) => parameters.clone(),
+        _ => json!({}),
+    }
+}
+
+/// `stoppedAt - startedAt` in ms, or nothing.
+fn duration(body: &Value) -> Option<i64> {
+    let ms = |key: &str| {
+        let time: Timestamp = body[key].as_str()?.parse().ok()?;
+        Some(time.as_millisecond())
+    };
+    Some(ms("stoppedAt")? - ms("startedAt")?)
+}
+
+fn among(keys: &str, key: &str) -> bool {
+    keys.split(' ').any(|listed| listed == key)
+}
+
+// The summary
+
+/// All entries of `availableNodes`: failed ones first, then by the first run's index, start, place in the document.
+fn summary_nodes(body: &Value) -> Vec<Value> {
+    let mut nodes = runs_of_nodes(body);
+    nodes.sort_by(|(_, a), (_, b)| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal));
+    let nodes = nodes.into_iter();
+    nodes
+        .map(|(name, runs)| summary_node(body, name, runs))
+        .collect()
+}
+
+fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
+    let mut entry = json!({
+        "nodeName": name,
+        "nodeType": node_type(body, name),
+        "status": node_status(runs),
+        "items": runs.iter().map(main_items).sum::<usize>(),
+    });
+    if runs.len() != 1 {
+        entry["runs"] = json!(runs.len());
+    }
+    entry
+}
+
+fn order(runs: &[Value]) -> (bool, f64, f64) {
+    let first = runs.first().unwrap_or(&Value::Null);
+    let index = first["executionIndex"].as_f64().unwrap_or(f64::INFINITY);
+    let start = start_ms(first).unwrap_or(f64::INFINITY);
+    (!runs.iter().any(failed), index, start)
+}
+
+fn node_status(runs: &[Value]) -> &str {
+    if runs.iter().any(failed) {
+        return "error";
+    }
+    let status = runs.last().and_then(|run| run["executionStatus"].as_str());
+    status.unwrap_or("success")
+}
+
+fn main_items(run: &Value) -> usize {
+    let outputs = array(&run["data"]["main"]);
+    outputs.iter().map(|output| array(output).len()).sum()
+}
+
+fn statistics(body: &Value, nodes: &[Value]) -> Value {
+    let with_status = |status: &str| nodes.iter().filter(|node| node["status"] == status).count();
+    let items = nodes.iter().filter_map(|node| node["items"].as_u64());
+    let mut drawn = array(&body["workflowData"]["nodes"]).to_vec();
+    drawn.retain(|node| node["type"] != STICKY_NOTE);
+    json!({
+        "totalNodes": drawn.len().max(nodes.len()),
+        "executedNodes": nodes.len(),
+        "successfulNodes": with_status("success"),
+        "failedNodes": with_status("error"),
+        "totalItemsProcessed": items.sum::<u64>(),
+    })
+}
+
+/// The execution's own error: where it happened, and its texts, clipped.
+fn summary_error(result: &Value) -> Option<Value> {
+    let error = error(result)?;
+    let own = result["error"]["node"]["name"].as_str();
+    let last = result["lastNodeExecuted"].as_str();
+    let last_failed = last.filter(|last| array(&result["runData"][last]).iter().any(failed));
+    let mut out = Map::new();
+    if let Some(name) = own.or(last_failed) {
+        out.insert("nodeName".into(), name.into());
+    }
+    for key in SUMMARY_ERROR_KEYS.split(' ') {
+        if !error[key].is_null() || key == "message" {
+            out.insert(key.into(), clip(&error[key]));
+        }
+    }
+    Some(Value::Object(out))
+}
+
+/// A string of more than 300 code points ends in a mark; anything else stays as it is.
+fn clip(value: &Value) -> Value {
+    let text = value.as_str().unwrap_or_default();
+    let Some((end, _)) = text.char_indices().nth(SUMMARY_TEXT) else {
+        return value.clone();
+    };
+    let more = text[end..].chars().count();
+    json!(format!("{}…[+{more} chars]", &text[..end]))
+}
+
+// A run
+
+fn failed(run: &Value) -> bool {
+    let status = run["executionStatus"].as_str();
+    !run["error"].is_null()
+        || !run["redactedError"].is_null()
+        || matches!(status, Some("error" | "crashed"))
+}
+
+fn run_status(run: &Value) -> &str {
+    match run["executionStatus"].as_str() {
+        Some("crashed") => "crashed",
+        _ if failed(run) => "error",
+        status => status.unwrap_or("success"),
+    }
+}
+
+fn start_ms(run: &Value) -> Option<f64> {
+    let start = run["startTime"].as_f64()?;
+    let unit = if start < FIRST_MILLISECOND {
+        1000.0
+    } else {
+        1.0
+    };
+    Some(start * unit)
+}
+
+fn end_ms(run: &Value) -> Option<f64> {
+    Some(start_ms(run)? + run["executionTime"].as_f64()?)
+}
+
+/// `2026-11-21T02:03:59.994Z`, or nothing for a time that no calendar has.
+fn iso(ms: f64) -> Option<String> {
+    let time = Timestamp::from_millisecond(ms as i64).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}
+
+// Items
+
+/// Every array of every connection type, in document order: `{main: [[…], null], ai_tool: [[…]]}` has three.
+fn parts(connections: &Value) -> Vec<(&str, &[Value])> {
+    entries(connections)
+        .flat_map(|(name, list)| array(list).iter().map(|part| (name.as_str(), array(part))))
+        .collect()
+}
+
+fn output(run: &Value, only: Option<usize>, offset: usize, limit: usize) -> Value {
+    let all = parts(&run["data"]);
+    let (mut total, mut items, mut outputs) = (0, vec![], vec![]);
+    for (index, (connection, part)) in all.iter().enumerate() {
+        if only.is_some_and(|only| only != index) {
+            continue;
+        }
+        let shown = window(part, offset, limit);
+        let returned = shown.len();
+        let mut entry = json!({"outputIndex": index, "total": part.len(), "returned": returned});
+        if *connection != "main" {
+            entry["connection"] = json!(connection);
+        }
+        total += part.len();
+        items.extend(shown.map(|shown| item(shown, "outputIndex", index, all.len())));
+        outputs.push(entry);
+    }
+    json!({"total": total, "items": items, "outputs": outputs})
+}
+
+fn input(body: &Value, run: &Value, offset: usize, limit: usize) -> Value {
+    let (inputs, sources) = if run["inputOverride"].is_object() {
+        let parts = parts(&run["inputOverride"]).into_iter();
+        (parts.map(|(_, part)| part).enumerate().collect(), vec![])
+    } else {
+        sources(body, run)
+    };
+    let total: usize = inputs.iter().map(|(_, part)| part.len()).sum();
+    let mut items = vec![];
+    for (index, part) in &inputs {
+        let shown = window(part, offset, limit);
+        items.extend(shown.map(|shown| item(shown, "inputIndex", *index, inputs.len())));
+    }
+    json!({"total": total, "items": items, "sources": sources})
+}
+
+/// The inputs named by `source[]`, each with its index, and how the answer names them.
+fn sources<'a>(body: &'a Value, run: &Value) -> (Vec<(usize, &'a [Value])>, Vec<Value>) {
+    let listed = array(&run["source"]).iter().enumerate();
+    listed
+        .filter(|(_, source)| source.is_object())
+        .map(|(index, source)| {
+            let number = |key: &str| source[key].as_u64().unwrap_or(0) as usize;
+            let name = source["previousNode"].as_str();
+            let (output, run) = (number("previousNodeOutput"), number("previousNodeRun"));
+            let runs = name.map_or(&Value::Null, |name| &run_data(body)[name]);
+            let part = array(&runs[run]["data"]["main"][output]);
+            let entry = json!({
+                "inputIndex": index,
+                "nodeName": name,
+                "outputIndex": output,
+                "runIndex": run,
+                "total": part.len(),
+            });
+            ((index, part), entry)
+        })
+        .unzip()
+}
+
+fn window(items: &[Value], offset: usize, limit: usize) -> impl ExactSizeIterator<Item = &Value> {
+    items.iter().skip(offset).take(limit)
+}
+
+/// An item as it is shown: without files, with its error cut down, and with the index of its part if there are several.
+fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
+    let mut item = value.clone();
+    let Some(fields) = item.as_object_mut() else {
+        return item;
+    };
+    if let Some(files) = fields.get_mut("binary") {
+        *files = entries(files)
+            .map(|(name, file)| (name.clone(), metadata(file)))
+            .collect();
+    }
+    if let Some(error) = fields.get_mut("error").filter(|error| error.is_object()) {
+        *error = error_object(error);
+    }
+    if parts > 1 {
+        fields.shift_remove(index_key);
+        fields.insert(index_key.into(), index.into());
+    }
+    item
+}
+
+fn metadata(file: &Value) -> Value {
+    let fields = entries(file).filter(|(key, _)| among(BINARY_KEYS, key));
+    fields
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+// Errors
+
+/// The error of a run or of `resultData`.
+fn error(holder: &Value) -> Option<Value> {
+    let (error, redacted) = (&holder["error"], &holder["redactedError"]);
+    let renamed = json!({"message": redacted["type"], "httpCode": redacted["httpCode"]});
+    match (error, redacted) {
+        (Value::Null, Value::Null) => None,
+        (Value::Null, Value::Object(_)) => Some(error_object(&renamed)),
+        (Value::Object(_), _) => Some(error_object(error)),
+        (Value::Null, text) | (text, _) => Some(json!({"message": text})),
+    }
+}
+
+fn error_object(error: &Value) -> Value {
+    let shown = |key: &str| match key {
+        "stack" => stack(&error[key]),
+        "context" => without_secrets(&error[key]),
+        _ => error[key].clone(),
+    };
+    let present = ERROR_KEYS.split(' ').filter(|key| !error[*key].is_null());
+    present.map(|key| (key.to_owned(), shown(key))).collect()
+}
+
+/// The first lines of a stack, which may be a list of them.
+fn stack(stack: &Value) -> Value {
+    let joined = |lines: Vec<&str>| lines.join("\n");
+    let text = match stack {
+        Value::String(text) => text.clone(),
+        Value::Array(lines) => joined(lines.iter().filter_map(Value::as_str).collect()),
+        other => return other.clone(),
+    };
+    json!(joined(text.split('\n').take(STACK_LINES).collect()))
+}
+
+fn without_secrets(value: &Value) -> Value {
+    let shown = |key: &str, value| match among(REDACTED_KEYS, &key.to_ascii_lowercase()) {
+        true => json!("[redacted]"),
+        false => without_secrets(value),
+    };
+    match value {
+        Value::Object(fields) => {
+            let fields = fields.iter().filter(|(key, _)| !among(REMOVED_KEYS, key));
+            fields
+                .map(|(key, value)| (key.clone(), shown(key, value)))
+                .collect()
+        }
+        Value::Array(elements) => elements.iter().map(without_secrets).collect(),
+        other => other.clone(),
+    }
+}
