@@ -47,15 +47,23 @@ pub fn hold_name(name: &str) -> String {
     Beginning::from(name.to_owned()).into_name()
 }
 
+/// A name up to `chars` characters and the mark. One that was cut already keeps its true length.
+pub fn shorten_name(name: &str, chars: usize) -> String {
+    let name = match split_cut(name) {
+        Some((kept, rest)) if kept.chars().count() == CUT_NAME_CHARS => {
+            Beginning { kept: kept.to_owned(), chars: CUT_NAME_CHARS as u64 + rest }
+        }
+        _ => Beginning::from(name.to_owned()),
+    };
+    name.cut(chars).0.into_owned()
+}
+
 /// A member name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
 ///
 /// Cutting a name that is already cut changes nothing, so that the filter may cut a name of 500 MB
 /// and the projection need not know.
 pub fn cut_name(name: String) -> String {
-    if split_cut(&name).is_some_and(|(kept, _)| kept.chars().count() == CUT_NAME_CHARS) {
-        return name;
-    }
-    Beginning::from(name).cut(CUT_NAME_CHARS).0.into_owned()
+    if name.len() <= CUT_NAME_CHARS { name } else { shorten_name(&name, CUT_NAME_CHARS) }
 }
 
 /// Whether `asked` means the name `name`: the name itself, or a cut form of it that an answer showed.

@@ -18,7 +18,7 @@ mod string;
 mod utf8;
 
 pub use cursor::{Cursor, Element, ReadError, Text};
-pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name};
+pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten_name};
 pub use excerpt::{Detail, Excerpt};
 pub use fault::{Fault, FaultKind};
 pub use keep::Keep;

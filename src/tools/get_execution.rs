@@ -10,7 +10,7 @@ use super::{Arguments, Call, Context, Kind, Parameter, Tool};
 use crate::budget;
 use crate::execution::summary::{self, KEEP, NodeSummary, Summary};
 use crate::execution::{Failure, Header};
-use crate::json::{Beginning, CUT_NAME_CHARS};
+use crate::json::{Beginning, CUT_NAME_CHARS, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::units::megabytes;
 
@@ -220,7 +220,7 @@ impl<'a> Composer<'a> {
         let header = &self.summary.header;
         let mut available_nodes: Vec<_> = nodes.iter().map(|node| shown_node(node, lengths.node)).collect();
         if let (Some(last), Some(node), Some(chars)) = (available_nodes.last_mut(), nodes.last(), last_name) {
-            last.node_name = cut(&node.name, chars);
+            last.node_name = shorten_name(&node.name, chars);
         }
         let after = self.offset.min(self.summary.nodes.len()) + nodes.len();
         let omitted = self.summary.nodes.len() - after;
@@ -250,7 +250,7 @@ impl<'a> Composer<'a> {
 
 fn shown_node(node: &NodeSummary, chars: usize) -> ShownNode<'_> {
     ShownNode {
-        node_name: cut(&node.name, chars),
+        node_name: shorten_name(&node.name, chars),
         node_type: node.node_type.as_deref().unwrap_or("unknown"),
         status: &node.status,
         items: node.items,
@@ -276,7 +276,7 @@ fn escape(name: &str) -> String {
 
 fn workflow_name(summary: &Summary, chars: usize) -> String {
     let name = summary.workflow_name.as_deref().filter(|name| !name.is_empty());
-    cut(name.unwrap_or("Unknown Workflow"), chars)
+    shorten_name(name.unwrap_or("Unknown Workflow"), chars)
 }
 
 fn statistics(summary: &Summary) -> Statistics {
@@ -293,16 +293,12 @@ fn statistics(summary: &Summary) -> Statistics {
 fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
     let text = |text: &Option<Beginning>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
     ShownFailure {
-        node_name: error.node_name.as_ref().map(|name| cut(name, CUT_NAME_CHARS.min(chars))),
+        node_name: error.node_name.as_ref().map(|name| shorten_name(name, CUT_NAME_CHARS.min(chars))),
         name: text(&error.name),
         message: text(&error.message),
         description: text(&error.description),
-        http_code: error.http_code.as_ref().map(|code| cut(code, chars)),
+        http_code: error.http_code.as_ref().map(|code| shorten_name(code, chars)),
     }
-}
-
-fn cut(text: &str, chars: usize) -> String {
-    Beginning::from(text.to_owned()).cut(chars).0.into_owned()
 }
 
 /// What an agent must know to read the summary right.

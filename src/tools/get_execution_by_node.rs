@@ -13,7 +13,7 @@ use super::{Arguments, Call, Context, Error, Kind, Parameter, Tool};
 use crate::budget::{self, Entry, Page, PageLimits};
 use crate::execution::node::{self, Input, KEEP, Node, NodeView, Request};
 use crate::execution::{Port, Run, redact};
-use crate::json::{Beginning, CUT_NAME_CHARS, Excerpt};
+use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
 
 /// The largest budget.
@@ -199,7 +199,7 @@ fn unknown_node(view: &NodeView, id: &str, asked: &str) -> String {
 }
 
 fn short(name: &str) -> String {
-    Beginning::from(name.to_owned()).cut(CUT_NAME_CHARS).0.into_owned()
+    shorten_name(name, CUT_NAME_CHARS)
 }
 
 fn no_run(node: &Node, id: &str, asked: Option<u64>) -> String {
@@ -625,7 +625,7 @@ impl Envelope {
     }
 
     fn name(self, name: &str) -> String {
-        Beginning::from(name.to_owned()).cut(self.name_chars).0.into_owned()
+        shorten_name(name, self.name_chars)
     }
 }
 

@@ -1,0 +1,68 @@
+//! Real bodies: `fixtures/executions`, as n8n sent them.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use flate2::read::GzDecoder;
+use serde_json::Value;
+
+/// The folder of the fixtures.
+pub fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
+}
+
+/// The text of one execution, by its name without the ending.
+pub fn execution(name: &str) -> Vec<u8> {
+    let path = folder().join("executions").join(format!("{name}.json"));
+    if path.exists() {
+        return std::fs::read(path).unwrap();
+    }
+    let mut text = Vec::new();
+    let file = std::fs::File::open(path.with_extension("json.gz")).unwrap();
+    GzDecoder::new(file).read_to_end(&mut text).unwrap();
+    text
+}
+
+/// All executions, by name.
+pub fn executions() -> Vec<(String, Vec<u8>)> {
+    let root = folder().join("executions");
+    let mut names = Vec::new();
+    for folder in [root.clone(), root.join("v1")] {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_file() {
+                let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
+                names.push(name.trim_end_matches(".gz").trim_end_matches(".json").to_owned());
+            }
+        }
+    }
+    names.sort();
+    names.into_iter().map(|name| (name.clone(), execution(&name))).collect()
+}
+
+/// A body as a value. serde_json refuses lone surrogates, so they are replaced first, the simple way.
+pub fn parse(body: &[u8]) -> Value {
+    let text = std::str::from_utf8(body).unwrap();
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\\') {
+        mended.push_str(&rest[..at]);
+        let escape = &rest[at..at + if rest[at + 1..].starts_with('u') { 6 } else { 2 }];
+        rest = &rest[at + escape.len()..];
+        match unit(escape) {
+            Some(0xd800..0xdc00) if matches!(unit(rest.get(..6).unwrap_or("")), Some(0xdc00..0xe000)) => {
+                mended.push_str(escape);
+                mended.push_str(&rest[..6]);
+                rest = &rest[6..];
+            }
+            Some(0xd800..0xe000) => mended.push_str("\\ufffd"),
+            _ => mended.push_str(escape),
+        }
+    }
+    mended.push_str(rest);
+    serde_json::from_str(&mended).unwrap()
+}
+
+fn unit(escape: &str) -> Option<u32> {
+    u32::from_str_radix(escape.strip_prefix("\\u")?, 16).ok()
+}

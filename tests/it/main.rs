@@ -1,0 +1,27 @@
+//! Everything that is tested from outside of the crate, in one binary.
+
+/// Answers stay inside their budgets, and use them.
+mod budgets;
+/// The command line, through the real binary.
+mod command_line;
+/// Everything that can go wrong between us and n8n, through the real binary.
+mod faults;
+/// Real bodies.
+mod fixtures;
+/// A fault in what is shown, or one that ends the body, is never shown as if it were whole.
+mod json_suite;
+/// A client of the real binary over standard input and output.
+mod mcp_client;
+/// The simple truth about a body.
+mod oracle;
+/// Both projections against the oracle, however the body is cut.
+mod projections;
+/// An n8n that misbehaves on demand.
+mod server;
+/// MCP over standard input and output, through the real binary.
+mod stdio;
+/// The rules of the house.
+mod tidy;
+
+#[path = "../../fixtures/generator.rs"]
+mod generator;

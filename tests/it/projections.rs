@@ -1,0 +1,351 @@
+//! The projections against the oracle: every fixture, every node and run, every way to cut a body.
+
+use std::io::Read;
+
+use n8n_lens::execution::node::{self, NodeView, Request};
+use n8n_lens::execution::summary::{self, Summary};
+use n8n_lens::json::{Batch, Batches, Cursor, Pruner};
+use n8n_lens::tools::get_execution_by_node::Question;
+use n8n_lens::tools::{Locale, get_execution_by_node};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{fixtures, oracle};
+
+/// A body that comes in pieces of the given sizes, again and again.
+struct Cut<'a> {
+    body: &'a [u8],
+    sizes: Vec<usize>,
+    at: usize,
+}
+
+impl<'a> Cut<'a> {
+    fn new(body: &'a [u8], sizes: &[usize]) -> Self {
+        Self { body, sizes: sizes.to_vec(), at: 0 }
+    }
+}
+
+impl Iterator for Cut<'_> {
+    type Item = Vec<u8>;
+
+    fn next(&mut self) -> Option<Vec<u8>> {
+        let size = self.sizes[self.at % self.sizes.len()].min(self.body.len());
+        self.at += 1;
+        let (piece, rest) = self.body.split_at(size);
+        self.body = rest;
+        (size > 0).then(|| piece.to_vec())
+    }
+}
+
+/// The batches of a body that is fed in pieces.
+fn pruned(mut pruner: Pruner, pieces: Cut) -> impl Iterator<Item = std::io::Result<Batch>> {
+    let mut batches = Vec::new();
+    for piece in pieces {
+        batches.push(pruner.feed(&piece).map_err(std::io::Error::other));
+        if batches.last().is_some_and(Result::is_err) {
+            return batches.into_iter();
+        }
+    }
+    batches.push(pruner.finish().map_err(std::io::Error::other));
+    batches.into_iter()
+}
+
+fn summary_of(body: &[u8], sizes: &[usize]) -> Summary {
+    let pruner = Pruner::new(summary::KEEP, 0..0);
+    summary::read(Cursor::over(pruned(pruner, Cut::new(body, sizes)))).unwrap()
+}
+
+fn request(node: &str, run: Option<usize>, offset: usize, limit: usize) -> Request {
+    let window = offset as u64..(offset + limit) as u64;
+    Request { node: node.to_owned(), run: run.map(|run| run as u64), window, sources: None }
+}
+
+fn node_of(body: &[u8], sizes: &[usize], request: &Request) -> NodeView {
+    let pruner = Pruner::new(node::KEEP, request.window.clone());
+    node::read(Cursor::over(pruned(pruner, Cut::new(body, sizes))), request).unwrap()
+}
+
+/// The summary without its budget, in the oracle's form.
+fn shown(summary: &Summary) -> Value {
+    let header = &summary.header;
+    let text = |text: &Option<n8n_lens::json::Beginning>| text.as_ref().map(|text| text.cut(300).0.into_owned());
+    let nodes = summary.nodes.iter().map(|node| {
+        let mut shown = json!({"nodeName": node.name, "nodeType": node.node_type.as_deref().unwrap_or("unknown"), "status": node.status, "items": node.items});
+        if node.runs != 1 {
+            shown["runs"] = node.runs.into();
+        }
+        shown
+    });
+    let nodes: Vec<_> = nodes.collect();
+    let count = |status: &str| nodes.iter().filter(|node| node["status"] == status).count();
+    let mut shown = json!({
+        "id": header.id, "workflowId": header.workflow_id,
+        "workflowName": summary.workflow_name.as_deref().filter(|name| !name.is_empty()).unwrap_or("Unknown Workflow"),
+        "status": header.status, "startedAt": header.started_at, "stoppedAt": header.stopped_at,
+        "duration": header.duration(), "mode": header.mode,
+        "statistics": {
+            "totalNodes": summary.total_nodes, "executedNodes": nodes.len(), "successfulNodes": count("success"),
+            "failedNodes": summary.nodes.iter().filter(|node| node.failed).count(),
+            "totalItemsProcessed": summary.nodes.iter().map(|node| node.items).sum::<u64>(),
+        },
+    });
+    if let Some(error) = &summary.error {
+        let members = [
+            ("nodeName", error.node_name.clone()), ("name", text(&error.name)), ("message", text(&error.message)),
+            ("description", text(&error.description)), ("httpCode", error.http_code.clone()),
+        ];
+        let members = members.into_iter().filter(|(_, value)| value.is_some());
+        shown["error"] = members.map(|(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into();
+    }
+    shown["availableNodes"] = nodes.into();
+    shown
+}
+
+/// The node tool's `data`, with a budget that clips as little as possible.
+fn answered(view: &NodeView, request: Request, output: Option<usize>) -> Result<Value, String> {
+    let question = Question {
+        request,
+        output: output.map(|output| output as u64),
+        max_tokens: 10_000_000,
+        redact: false,
+        locale: Locale::Ja,
+    };
+    let answer = get_execution_by_node::answer(view, None, &question).map_err(|error| error.to_string())?;
+    let mut answer: Value = serde_json::from_str(&answer).unwrap();
+    Ok(answer["data"].take())
+}
+
+/// Whether two answers say the same: `labels` are not the oracle's, and neither is what was left out.
+fn normal(mut data: Value) -> Value {
+    if let Some(data) = data.as_object_mut() {
+        data.shift_remove("truncated");
+    }
+    for output in data["output"]["outputs"].as_array_mut().into_iter().flatten() {
+        output.as_object_mut().unwrap().shift_remove("label");
+    }
+    data
+}
+
+fn assert_same(ours: &Value, truth: &Value, what: &str) {
+    // The text is compared: it holds the order of keys, too.
+    let (ours, truth) = (ours.to_string(), truth.to_string());
+    if ours != truth {
+        let differs = ours.bytes().zip(truth.bytes()).take_while(|(one, other)| one == other).count();
+        let around = |text: &str| {
+            let from = text.floor_char_boundary(differs.saturating_sub(200));
+            text[from..text.ceil_char_boundary((differs + 200).min(text.len()))].to_owned()
+        };
+        panic!("{what}\nours:  {}\ntruth: {}", around(&ours), around(&truth));
+    }
+}
+
+const SIZES: [usize; 7] = [1, 2, 7, 63, 64, 65, 65_536];
+
+/// Small enough to be cut byte by byte in a test.
+const SMALL: usize = 300_000;
+
+#[test]
+fn the_summary_agrees_with_the_oracle_on_every_fixture() {
+    for (name, body) in fixtures::executions() {
+        let truth = oracle::summary(&fixtures::parse(&body));
+        for size in SIZES {
+            if body.len() < SMALL || size >= 63 {
+                assert_same(&shown(&summary_of(&body, &[size])), &truth, &format!("{name} in pieces of {size}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_node_view_agrees_with_the_oracle_for_every_node_and_run() {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < SMALL) {
+        let value = fixtures::parse(&body);
+        for (node, runs) in oracle::nodes(&value) {
+            for run in (0..runs).map(Some).chain([None]) {
+                let request = request(&node, run, 0, 50);
+                let truth = oracle::node(&value, &node, run, None, 0, 50);
+                let ours = answered(&node_of(&body, &[65_536], &request), request, None).unwrap();
+                assert_same(&normal(ours), &truth, &format!("{name}, {node:?}, run {run:?}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn the_node_view_agrees_with_the_oracle_however_the_body_is_cut() {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 35_000) {
+        let value = fixtures::parse(&body);
+        for (node, _) in oracle::nodes(&value) {
+            let truth = oracle::node(&value, &node, None, None, 0, 50);
+            for size in SIZES {
+                let request = request(&node, None, 0, 50);
+                let ours = answered(&node_of(&body, &[size], &request), request, None).unwrap();
+                assert_same(&normal(ours), &truth, &format!("{name}, {node:?}, in pieces of {size}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn windows_and_single_outputs_agree_with_the_oracle() {
+    for name in ["e_loop_25", "d_branches_merge", "h_binary", "v1/d_branches_merge", "i_mid_10mb"] {
+        let body = fixtures::execution(name);
+        let value = fixtures::parse(&body);
+        for (node, _) in oracle::nodes(&value) {
+            for (offset, limit) in [(0, 1), (1, 3), (20, 50), (1000, 7)] {
+                for output in [None, Some(0)] {
+                    let request = request(&node, None, offset, limit);
+                    let truth = oracle::node(&value, &node, None, output, offset, limit);
+                    let ours = answered(&node_of(&body, &[4096], &request), request, output).unwrap();
+                    assert_same(&normal(ours), &truth, &format!("{name}, {node:?}, {offset}+{limit} of {output:?}"));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn pruned_and_unpruned_bodies_read_alike() {
+    for (name, body) in fixtures::executions() {
+        // struson refuses lone surrogates, which is one reason for the filter.
+        let body = fixtures::parse(&body).to_string().into_bytes();
+        let unpruned = summary::read(Cursor::unpruned(&body[..])).unwrap();
+        assert_same(&shown(&summary_of(&body, &[65_536])), &shown(&unpruned), &name);
+        if body.len() > SMALL {
+            continue;
+        }
+        for (node, _) in oracle::nodes(&fixtures::parse(&body)) {
+            let request = request(&node, None, 0, 50);
+            let unpruned = node::read(Cursor::unpruned(&body[..]), &request).unwrap();
+            let pruned = node_of(&body, &[65_536], &request);
+            let answers = [&unpruned, &pruned].map(|view| answered(view, request.clone(), None).unwrap());
+            assert_same(&answers[1], &answers[0], &format!("{name}, {node:?}"));
+        }
+    }
+}
+
+/// `value` with the members of every object below `data` and `workflowData` in another order.
+fn reordered(value: &Value) -> Value {
+    match value {
+        Value::Object(members) => {
+            let members = members.iter().rev().map(|(name, value)| {
+                let items = name == "json" || name == "parameters";
+                (name.clone(), if items { value.clone() } else { reordered(value) })
+            });
+            Value::Object(members.collect())
+        }
+        Value::Array(elements) => elements.iter().map(reordered).collect(),
+        value => value.clone(),
+    }
+}
+
+#[test]
+fn the_order_of_keys_does_not_matter() {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < SMALL) {
+        let value = reordered(&fixtures::parse(&body));
+        let body = value.to_string().into_bytes();
+        assert_same(&shown(&summary_of(&body, &[65_536])), &oracle::summary(&value), &name);
+        for (node, _) in oracle::nodes(&value) {
+            let request = request(&node, None, 0, 50);
+            let truth = oracle::node(&value, &node, None, None, 0, 50);
+            let ours = answered(&node_of(&body, &[65_536], &request), request, None).unwrap();
+            assert_same(&normal(ours), &truth, &format!("{name}, {node:?}"));
+        }
+    }
+}
+
+#[test]
+fn of_equal_keys_the_last_one_counts() {
+    let body = br#"{"id":"1","id":"2","status":"error","status":"success","data":{"resultData":{"runData":{"A":[]}}},
+        "data":{"resultData":{"runData":{"B":[{"executionStatus":"error"}],"B":[{"executionStatus":"success","executionIndex":0,
+        "data":{"main":[[{"json":{"a":1,"a":2}}]]}}]}}},"workflowData":{"name":"x","nodes":[]}}"#;
+    let summary = shown(&summary_of(body, &[7]));
+    assert_eq!(summary, oracle::summary(&serde_json::from_slice(body).unwrap()));
+    let request = request("B", None, 0, 50);
+    let ours = answered(&node_of(body, &[7], &request), request, None).unwrap();
+    assert_eq!(ours["output"]["items"], json!([{"json": {"a": 2}}]));
+}
+
+#[test]
+fn a_producer_that_was_pushed_out_is_found_in_a_second_pass() {
+    // Forty nodes of 50 kB between a producer and its consumer: more than is held.
+    let item = |text: &str| json!({"json": {"text": text}});
+    let run = |source: Value, items: Vec<Value>| json!([{"startTime": 1, "executionTime": 1, "executionIndex": 0, "source": source, "executionStatus": "success", "data": {"main": [items]}}]);
+    let mut nodes = serde_json::Map::new();
+    nodes.insert("First".to_owned(), run(json!([]), vec![item("wanted"), item("too")]));
+    for at in 0..40 {
+        nodes.insert(format!("Between {at}"), run(json!([]), vec![item(&"x".repeat(50_000))]));
+    }
+    nodes.insert("Last".to_owned(), run(json!([{"previousNode": "First"}]), vec![item("out")]));
+    let value = json!({"id": "1", "status": "success", "data": {"resultData": {"runData": nodes}}, "workflowData": {"name": "w", "nodes": []}});
+    let body = value.to_string().into_bytes();
+    let request = request("Last", None, 0, 50);
+    let view = node_of(&body, &[65_536], &request);
+    assert_eq!(view.node.as_ref().unwrap().missing.len(), 1, "the producer should not fit into memory");
+    let question = Question { request: request.clone(), output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
+    let again = get_execution_by_node::again(&view, &question).unwrap();
+    let view = node_of(&body, &[65_536], &again);
+    let ours = answered(&view, again, None).unwrap();
+    assert_same(&normal(ours), &oracle::node(&value, "Last", None, None, 0, 50), "the second pass");
+}
+
+#[test]
+fn lone_surrogates_are_shown_lossily() {
+    let body = r#"{"id":"1","status":"success","data":{"resultData":{"runData":{"\ud83d N":[{"data":{"main":[[{"json":
+        {"a":"x\ud83dy","b":"\udc00","c":"\ud83d\ud83d\ude00","k\ud800":"\uD83D\uDE00\\ud83d"}}]]}}]}}}}"#;
+    let request = request("\u{fffd} N", None, 0, 50);
+    for size in SIZES {
+        let ours = answered(&node_of(body.as_bytes(), &[size], &request), request.clone(), None).unwrap();
+        let item = json!({"json": {"a": "x\u{fffd}y", "b": "\u{fffd}", "c": "\u{fffd}😀", "k\u{fffd}": "😀\\ud83d"}});
+        assert_eq!(ours["output"]["items"], json!([item]), "in pieces of {size}");
+    }
+}
+
+#[test]
+fn names_and_nesting_beyond_all_bounds_are_shown_cut() {
+    let name = "n".repeat(1_000_000);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let key = "é".repeat(50_000);
+    let body = format!(
+        r#"{{"id":"1","status":"success","data":{{"resultData":{{"runData":{{"{name}":[{{"data":{{"main":[[{{"json":{{"{key}":1,"deep":{deep}}}}}]]}}}}]}}}}}},"workflowData":{{"nodes":[{{"name":"{name}","type":"t"}}]}}}}"#
+    );
+    let cut = format!("{}…[+999800 chars]", "n".repeat(200));
+    let summary = shown(&summary_of(body.as_bytes(), &[777]));
+    assert_eq!(summary["availableNodes"], json!([{"nodeName": cut, "nodeType": "t", "status": "success", "items": 1}]));
+    for asked in [cut.clone(), format!("{}…[+999950 chars]", "n".repeat(50))] {
+        let request = request(&asked, None, 0, 50);
+        let ours = answered(&node_of(body.as_bytes(), &[65_536], &request), request, None).unwrap();
+        assert_eq!(ours["nodeName"], cut);
+        let json = &ours["output"]["items"][0]["json"];
+        assert_eq!(json[format!("{}…[+49800 chars]", "é".repeat(200))], 1);
+        assert!(json["deep"].to_string().contains("…[]"), "{json}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_cuts_change_nothing(sizes in prop::collection::vec(1usize..3000, 1..20), pick in any::<prop::sample::Index>()) {
+        let names = ["e_loop_25", "k_odd_names", "l_ai_agent", "c_stop_and_error", "v1/h_binary", "d_branches_merge"];
+        let body = fixtures::execution(names[pick.index(names.len())]);
+        let value = fixtures::parse(&body);
+        prop_assert_eq!(shown(&summary_of(&body, &sizes)).to_string(), oracle::summary(&value).to_string());
+        for (node, _) in oracle::nodes(&value).into_iter().take(4) {
+            let request = request(&node, None, 0, 50);
+            let ours = answered(&node_of(&body, &sizes, &request), request, None).unwrap();
+            prop_assert_eq!(normal(ours).to_string(), oracle::node(&value, &node, None, None, 0, 50).to_string());
+        }
+    }
+
+    #[test]
+    fn a_body_that_ends_early_is_never_shown(at in any::<prop::sample::Index>()) {
+        let body = fixtures::execution("d_branches_merge");
+        let cut = &body[..at.index(body.len() - 1)];
+        let pruner = Pruner::new(summary::KEEP, 0..0);
+        prop_assert!(summary::read(Cursor::over(Batches::new(cut, pruner))).is_err());
+        let request = request("Merge", None, 0, 50);
+        let pruner = Pruner::new(node::KEEP, 0..50);
+        prop_assert!(node::read(Cursor::over(Batches::new(cut.take(u64::MAX), pruner)), &request).is_err());
+    }
+}
