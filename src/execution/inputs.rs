@@ -47,7 +47,7 @@ impl Candidates {
     /// The room for the outputs of a run, if they are worth keeping.
     pub(super) fn room(&self, node: &str, run: u64, room: &Room) -> Option<Room> {
         let Some(wanted) = &self.wanted else {
-            return Some(Room { bytes: room.bytes.min(CANDIDATE_BYTES / 2), ..room.clone() });
+            return Some(Room { bytes: room.bytes.min(CANDIDATE_BYTES), ..room.clone() });
         };
         wanted
             .iter()
@@ -60,7 +60,7 @@ impl Candidates {
         let candidate = Candidate { node: node.to_owned(), run, outputs };
         self.bytes += candidate.bytes();
         self.held.push_back(candidate);
-        while self.bytes > CANDIDATE_BYTES && self.wanted.is_none() {
+        while self.bytes > CANDIDATE_BYTES && self.wanted.is_none() && self.held.len() > 1 {
             match self.held.pop_front() {
                 Some(oldest) => self.bytes -= oldest.bytes(),
                 None => break,

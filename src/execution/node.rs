@@ -70,7 +70,7 @@ pub const KEEP: Keep = Keep::Members(&[
 ]);
 
 /// What is kept of the items of one run.
-const RUN_BYTES: usize = 512 * 1024;
+const RUN_BYTES: usize = 768 * 1024;
 
 /// What is kept of a node's parameters.
 const PARAMETER_BYTES: usize = 128 * 1024;

@@ -71,11 +71,13 @@ pub fn is_name(asked: &str, name: &str) -> bool {
     if asked == name {
         return true;
     }
-    let Some((beginning, rest)) = split_cut(asked) else {
-        return false;
+    let parts = |name| {
+        let (kept, rest) = split_cut(name).unwrap_or((name, 0));
+        (kept, kept.chars().count() as u64 + rest)
     };
-    let (kept, more) = split_cut(name).unwrap_or((name, 0));
-    kept.starts_with(beginning) && beginning.chars().count() as u64 + rest == kept.chars().count() as u64 + more
+    let ((beginning, chars), (kept, total)) = (parts(asked), parts(name));
+    let one_is_cut = beginning.len() != kept.len();
+    one_is_cut && chars == total && (kept.starts_with(beginning) || beginning.starts_with(kept))
 }
 
 /// A cut text in its two parts: what is shown, and how many characters are not.

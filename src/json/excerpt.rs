@@ -1,6 +1,8 @@
 //! A bounded copy of one JSON value, which knows how much of it there was.
 
+use std::collections::HashSet;
 use std::fmt::Write;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 
 use struson::reader::{JsonReader, ValueType};
@@ -169,6 +171,9 @@ fn write_object(kept: &[(String, Excerpt)], total: u64, detail: Detail, to: &mut
 /// A string of up to this many bytes is kept even where there is hardly any room left.
 const SHORT_BYTES: usize = 64;
 
+/// No answer shows more of a string.
+const TEXT_BYTES: usize = 256 * 1024;
+
 /// What a value may take of the room that is left: most of it, not all.
 fn share(left: usize) -> usize {
     left - left / 8
@@ -193,7 +198,7 @@ fn read_value(json: &mut impl JsonReader, bytes: usize, depth: usize) -> Result<
         ValueType::Object if depth <= DEPTH => read_object(json, left, depth),
         ValueType::Array => read_deep(json, false),
         ValueType::Object => read_deep(json, true),
-        ValueType::String => Ok(Excerpt::Text(read_string(json, left.max(SHORT_BYTES))?)),
+        ValueType::String => Ok(Excerpt::Text(read_string(json, left.clamp(SHORT_BYTES, TEXT_BYTES))?)),
         ValueType::Number => Ok(Excerpt::Scalar(json.next_number_as_string()?)),
         ValueType::Boolean => Ok(Excerpt::Scalar(json.next_bool()?.to_string())),
         ValueType::Null => {
@@ -249,6 +254,7 @@ fn read_array(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Resu
 
 fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Result<Excerpt, ReadError> {
     let (mut kept, mut total) = (Vec::<(String, Excerpt)>::new(), 0);
+    let mut seen = HashSet::new();
     json.begin_object()?;
     while json.has_next()? {
         if left < PLACE_BYTES {
@@ -261,15 +267,24 @@ fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Res
         let value = read_value(json, share(left), depth + 1)?;
         left = left.saturating_sub(name.len() + value.bytes());
         // Of equal names the last one counts, in the place of the first, as in JavaScript.
-        if let Some((_, first)) = kept.iter_mut().find(|(known, _)| *known == name) {
-            *first = value;
-        } else {
-            kept.push((name, value));
-            total += 1;
+        let first = if seen.insert(hash(&name)) { None } else { kept.iter_mut().find(|(known, _)| *known == name) };
+        match first {
+            Some((_, first)) => *first = value,
+            None => {
+                kept.push((name, value));
+                total += 1;
+            }
         }
     }
     json.end_object()?;
     Ok(Excerpt::Object { kept, total })
+}
+
+/// Equal names are rare: only where two hashes are equal the names are compared.
+fn hash(name: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    name.hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Reads a string of any length and keeps its first `bytes`, to a character's border.

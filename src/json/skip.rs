@@ -40,11 +40,12 @@ impl Skipped {
             while bits != 0 {
                 at = block * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                match bytes[at] {
-                    b'{' => self.push(true),
-                    b'[' => self.push(false),
-                    close => {
-                        if !self.pop(close == b'}') {
+                match bytes.get(at) {
+                    None => return Ok(None),
+                    Some(b'{') => self.push(true),
+                    Some(b'[') => self.push(false),
+                    Some(close) => {
+                        if !self.pop(*close == b'}') {
                             return Err((FaultKind::Bracket, at));
                         }
                         if self.depth == 0 {

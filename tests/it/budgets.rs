@@ -1,1 +1,211 @@
-//! x
+//! Answers stay inside their budgets, exactly counted, and use them when there is more to show.
+
+use std::io::Read;
+
+use n8n_lens::budget;
+use n8n_lens::execution::node::{self, Request};
+use n8n_lens::execution::summary;
+use n8n_lens::json::{Batches, Cursor, Pruner};
+use n8n_lens::tools::get_execution_by_node::{self, Question};
+use n8n_lens::tools::{Locale, get_execution};
+use serde_json::{Value, json};
+
+use crate::generator::{Item, Name, Shape};
+use crate::{fixtures, oracle};
+
+/// Part of a budget that is used when there is more to show.
+const USED: f64 = 0.85;
+
+fn summary_text(body: impl Read, offset: u64) -> String {
+    let batches = Batches::new(body, Pruner::new(summary::KEEP, 0..0));
+    get_execution::answer(&summary::read(Cursor::over(batches)).unwrap(), None, offset, Locale::Ja)
+}
+
+fn node_text(body: impl Read, name: &str, max_tokens: usize, limit: u64) -> String {
+    let request = Request { node: name.to_owned(), run: None, window: 0..limit, sources: None };
+    let batches = Batches::new(body, Pruner::new(node::KEEP, request.window.clone()));
+    let view = node::read(Cursor::over(batches), &request).unwrap();
+    let question = Question { request, output: None, max_tokens, redact: false, locale: Locale::Ja };
+    get_execution_by_node::answer(&view, None, &question).unwrap()
+}
+
+/// Within the limit, valid, and used where something was left out; gives the answer.
+#[track_caller]
+fn check(text: &str, limit: usize, what: &str) -> Value {
+    let tokens = budget::count(text);
+    assert!(tokens <= limit, "{what}: {tokens} tokens of {limit}");
+    let answer: Value = serde_json::from_str(text).unwrap();
+    let more = !answer["data"]["truncated"].is_null() || !answer["data"]["omittedNodes"].is_null();
+    // A limit of items is not a lack of room.
+    let clipped =
+        answer["data"]["truncated"]["clippedValues"].as_u64().is_some() || !answer["data"]["omittedNodes"].is_null();
+    if more && clipped {
+        assert!(
+            tokens as f64 >= limit as f64 * USED,
+            "{what}: only {tokens} tokens of {limit}: {}",
+            &text[..text.floor_char_boundary(3000)]
+        );
+    }
+    answer
+}
+
+#[test]
+fn every_summary_of_a_fixture() {
+    for (name, body) in fixtures::executions() {
+        check(&summary_text(&body[..], 0), get_execution::MAX_TOKENS, &name);
+    }
+}
+
+#[test]
+fn every_node_of_every_fixture_in_three_budgets() {
+    for (name, body) in fixtures::executions() {
+        let nodes = oracle::nodes(&fixtures::parse(&body));
+        for (node, runs) in nodes.iter().filter(|(_, runs)| *runs > 0).take(20) {
+            assert!(*runs > 0);
+            for limit in [1000, 4000, 20_000] {
+                check(&node_text(&body[..], node, limit, 50), limit, &format!("{name}, {node:?}, {limit}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_of_every_density() {
+    let letters = ['a', 'q', '0', 'é', 'あ', '漢', '🎉', '\u{1F9FF}', '"', '\\', '\n', '<', '\u{1}'];
+    for letter in letters {
+        let shape = || Shape {
+            nodes: 3,
+            runs: 1,
+            items: 1,
+            item: Item::Letter(letter, 1_000_000),
+            failing: None,
+            name: Name::Step,
+        };
+        for limit in [1000, 20_000, 25_000] {
+            let body = shape().body();
+            let name = body.node_name(1);
+            let answer =
+                check(&node_text(body, &name, limit, 50), limit, &format!("a megabyte of {letter:?} in {limit}"));
+            assert_eq!(answer["data"]["output"]["total"], 1);
+        }
+    }
+}
+
+#[test]
+fn items_of_every_shape() {
+    for item in
+        [Item::Order, Item::Small, Item::String(3000), Item::Array(100_000), Item::Keys(30_000), Item::Key(100_000)]
+    {
+        let shape = || Shape { nodes: 3, runs: 2, items: 60, item, failing: Some(2), name: Name::Step };
+        for limit in [1000, 5000, 25_000] {
+            for items in [1, 50] {
+                let body = shape().body();
+                let name = body.node_name(2);
+                let kind = shape().body().take(1500).bytes().count();
+                check(&node_text(body, &name, limit, items), limit, &format!("{items} items in {limit} ({kind})"));
+            }
+        }
+    }
+}
+
+#[test]
+fn names_of_every_length() {
+    let long = |text: &str| Name::Text(text.repeat(200 / text.chars().count()));
+    for name in [Name::Step, Name::Long(200), Name::Long(5000), long("あ"), long("🧿"), long("0漢字x"), long("\\\"")]
+    {
+        let shape = || Shape { nodes: 300, runs: 1, items: 1, item: Item::Small, failing: None, name: name.clone() };
+        let what = shape().body().node_name(0).chars().take(5).collect::<String>();
+        let mut offset = 0;
+        let mut seen = 0;
+        // From page to page every node is seen once.
+        while seen < 300 {
+            let answer = check(
+                &summary_text(shape().body(), offset),
+                get_execution::MAX_TOKENS,
+                &format!("{what} from {offset}"),
+            );
+            let shown = answer["data"]["availableNodes"].as_array().unwrap().len();
+            assert!(shown > 0);
+            seen += shown;
+            match answer["data"]["nextOffset"].as_u64() {
+                Some(next) => assert_eq!(next, seen as u64),
+                None => assert_eq!(seen, 300),
+            }
+            offset = seen as u64;
+        }
+        for limit in [1000, 20_000] {
+            let body = shape().body();
+            let node = body.node_name(7);
+            check(&node_text(body, &node, limit, 50), limit, &what);
+        }
+    }
+}
+
+#[test]
+fn many_outputs_share_fairly() {
+    let item = |text: String| json!({"json": {"text": text}});
+    for (outputs, limit) in [(4, 2000), (20, 20_000), (300, 1000), (2, 1000)] {
+        let output = |at: usize| (0..50).map(|i| item(format!("{at}-{i} ").repeat(100))).collect::<Vec<_>>();
+        let body = json!({"id": "1", "status": "success", "data": {"resultData": {"runData": {"Switch": [{"source": [],
+            "data": {"main": (0..outputs).map(output).collect::<Vec<_>>()}}]}}}});
+        let text = node_text(body.to_string().as_bytes(), "Switch", limit, 50);
+        let answer = check(&text, limit, &format!("{outputs} outputs in {limit}"));
+        let shown = answer["data"]["output"]["outputs"].as_array().unwrap();
+        if outputs <= 20 {
+            let returned: Vec<_> = shown.iter().map(|output| output["returned"].as_u64().unwrap()).collect();
+            let (least, most) = (returned.iter().min().unwrap(), returned.iter().max().unwrap());
+            assert!(*least > 0 && most - least <= 2 + most / 4, "{returned:?}");
+        }
+    }
+}
+
+#[test]
+fn more_budget_never_shows_fewer_items() {
+    let body = fixtures::execution("i_mid_10mb");
+    let mut last = 0;
+    for limit in (1000..=25_000).step_by(3000) {
+        let answer = check(&node_text(&body[..], "Enrich 注文", limit, 50), limit, &limit.to_string());
+        let shown = answer["data"]["output"]["items"].as_array().unwrap().len();
+        assert!(shown >= last, "{shown} items in {limit}, {last} in less");
+        last = shown;
+    }
+    assert!(last > 30, "{last}");
+}
+
+#[test]
+fn pages_of_items_skip_none() {
+    let body = fixtures::execution("i_mid_10mb");
+    let mut offset = 0;
+    let mut ids = Vec::new();
+    while offset < 200 {
+        let request =
+            Request { node: "Generate orders".to_owned(), run: None, window: offset..offset + 50, sources: None };
+        let batches = Batches::new(&body[..], Pruner::new(node::KEEP, request.window.clone()));
+        let view = node::read(Cursor::over(batches), &request).unwrap();
+        let question = Question { request, output: None, max_tokens: 1000, redact: false, locale: Locale::Ja };
+        let answer = check(&get_execution_by_node::answer(&view, None, &question).unwrap(), 1000, "a page");
+        let items = answer["data"]["output"]["items"].as_array().unwrap();
+        let next = answer["data"]["truncated"]["nextOffset"].as_u64().unwrap();
+        for item in items.iter().take((next - offset) as usize) {
+            ids.push(item["json"]["orderId"].as_u64().unwrap());
+        }
+        offset = next;
+    }
+    assert!(ids.windows(2).all(|pair| pair[1] == pair[0] + 1), "{ids:?}");
+}
+
+#[test]
+fn dropped_items_mean_no_long_strings() {
+    let body = Shape { nodes: 2, runs: 1, items: 50, item: Item::Keys(200), failing: None, name: Name::Step }.body();
+    let name = body.node_name(1);
+    let answer = check(&node_text(body, &name, 1000, 50), 1000, "many keys");
+    let shown = answer["data"]["output"]["outputs"][0]["returned"].as_u64().unwrap();
+    assert!(shown < 50);
+    assert_eq!(answer["data"]["truncated"]["nextOffset"], shown);
+}
+
+#[test]
+fn a_small_text_needs_no_tokenizer() {
+    assert!(budget::fits("{\"a\":1}", 7));
+    assert!(!budget::fits(&"a ".repeat(200_000), 20_000));
+}

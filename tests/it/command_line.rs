@@ -1,1 +1,136 @@
-//! x
+//! The command line, through the real binary.
+
+use std::collections::HashMap;
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+use crate::mcp_client::KEY;
+use crate::{fixtures, server};
+
+fn lens(arguments: &[&str], settings: &[(&str, &str)], input: &[u8]) -> Output {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
+        .args(arguments)
+        .env_clear()
+        .envs(settings.iter().copied())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A command that fails early does not read its input.
+    let _ = child.stdin.take().unwrap().write_all(input);
+    child.wait_with_output().unwrap()
+}
+
+fn path(name: &str) -> String {
+    fixtures::folder().join("executions").join(name).to_str().unwrap().to_owned()
+}
+
+fn json(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn complaint(output: &Output, code: i32) -> String {
+    assert_eq!(output.status.code(), Some(code), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.stdout.is_empty(), "errors go to standard error");
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn files_compressed_files_and_standard_input_read_alike() {
+    let file = json(&lens(&["summary", &path("h_binary.json")], &[], b""));
+    assert_eq!(file["data"]["id"], "58");
+    assert_eq!(json(&lens(&["summary", "-"], &[], &fixtures::execution("h_binary"))), file);
+    let compressed = json(&lens(&["summary", &path("i_mid_10mb.json.gz")], &[], b""));
+    assert_eq!(compressed["data"]["statistics"]["totalItemsProcessed"], 9801);
+    let piped = std::fs::read(path("i_mid_10mb.json.gz")).unwrap();
+    assert_eq!(json(&lens(&["summary", "-"], &[], &piped)), compressed);
+}
+
+#[test]
+fn a_node_of_a_file_with_all_options() {
+    let arguments =
+        ["node", &path("e_loop_25.json"), "Work", "--run-index", "3", "--limit", "1", "--max-tokens", "1000", "--json"];
+    let node = json(&lens(&arguments, &[], b""));
+    assert_eq!(node["data"]["run"]["index"], 3);
+    assert_eq!(node["data"]["input"]["items"][0]["json"]["i"], 3);
+    let binary = lens(&["node", &path("v1/h_binary.json"), "Inline binary"], &[], b"");
+    assert!(!String::from_utf8_lossy(&binary.stdout).contains("aGVsbG8gYmluYXJ5"), "never the base64 data");
+    assert_eq!(json(&binary)["data"]["output"]["items"][0]["binary"]["pic"]["fileName"], "a.txt");
+}
+
+#[test]
+fn ids_and_lists_go_to_n8n() {
+    let n8n = server::n8n(HashMap::from([("42".to_owned(), fixtures::execution("b_http_500"))]));
+    let url = n8n.url();
+    let settings = [("N8N_URL", url.as_str()), ("N8N_API_KEY", KEY)];
+    assert_eq!(json(&lens(&["summary", "42"], &settings, b""))["data"]["id"], "42");
+    assert_eq!(json(&lens(&["node", "42", "Webhook"], &settings, b""))["data"]["nodeName"], "Webhook");
+    assert_eq!(json(&lens(&["list", "--limit", "5"], &settings, b""))["data"]["count"], 1);
+    // The command line goes before the environment; /api/v1 and a slash may stand at the end.
+    let full = format!("{url}/api/v1/");
+    let arguments = ["summary", "42", "--n8n-url", &full, "--api-key", KEY];
+    assert_eq!(
+        json(&lens(&arguments, &[("N8N_URL", "http://127.0.0.1:1"), ("N8N_API_KEY", "wrong")], b""))["data"]["id"],
+        "42"
+    );
+    let missing = complaint(&lens(&["summary", "43"], &settings, b""), 1);
+    assert_eq!(missing, "n8n-lens: Execution '43' not found.\n");
+    let key_file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(key_file.path(), format!("{KEY}\n")).unwrap();
+    let arguments = ["summary", "42", "--api-key-file", key_file.path().to_str().unwrap()];
+    assert_eq!(json(&lens(&arguments, &settings[..1], b""))["data"]["id"], "42");
+}
+
+#[test]
+fn a_missing_or_malformed_setting_is_one_sentence() {
+    for arguments in [&[][..], &["summary", "42"], &["list"]] {
+        let said = complaint(&lens(arguments, &[], b""), 2);
+        assert!(said.starts_with("n8n-lens: N8N_URL is missing") && said.lines().count() == 1, "{said}");
+    }
+    let said = complaint(&lens(&["list"], &[("N8N_URL", "http://127.0.0.1:1")], b""), 2);
+    assert!(said.contains("N8N_API_KEY is missing"), "{said}");
+    for url in ["n8n.example.com", "ftp://n8n.example.com", "https://", "::"] {
+        let said = complaint(&lens(&["list"], &[("N8N_URL", url), ("N8N_API_KEY", "k")], b""), 2);
+        assert!(said.contains("https://n8n.example.com") && said.lines().count() == 1, "{said}");
+    }
+    let said = complaint(&lens(&["list"], &[("N8N_URL", "https://n8n.example.com"), ("N8N_API_KEY", "a\nb")], b""), 2);
+    assert!(said.contains("characters that no API key has") && !said.contains("a\nb"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    assert!(complaint(&lens(&["summary", "no/such/file"], &[], b""), 1).contains("no/such/file cannot be read"));
+    assert!(complaint(&lens(&["summary", "-"], &[], b"{\"id\":\"1\""), 1).contains("ends early at byte 9"));
+    assert!(complaint(&lens(&["summary", "-"], &[], b"nonsense"), 1).contains("invalid number or literal"));
+    assert!(
+        complaint(&lens(&["node", &path("a_small_success.json"), "Cod"], &[], b""), 1).contains("Did you mean 'Code'?")
+    );
+    assert!(
+        complaint(&lens(&["node", &path("a_small_success.json"), "Code", "--limit", "99"], &[], b""), 2)
+            .contains("from 1 to 50")
+    );
+    complaint(&lens(&["frobnicate"], &[], b""), 2);
+}
+
+#[test]
+fn secrets_in_items_are_masked_on_request() {
+    let body = br#"{"id":"1","status":"success","data":{"resultData":{"runData":{"A":[{"data":{"main":[[{"json":{"headers":{"Authorization":"Bearer planted","x":1}}}]]}}]}}}}"#;
+    let shown = lens(&["node", "-", "A"], &[], body);
+    assert!(String::from_utf8_lossy(&shown.stdout).contains("planted"), "items are the user's data");
+    let masked = lens(&["node", "-", "A", "--redact"], &[], body);
+    assert!(!String::from_utf8_lossy(&masked.stdout).contains("planted"));
+    assert_eq!(json(&masked)["data"]["output"]["items"][0]["json"]["headers"]["Authorization"], "[redacted]");
+}
+
+#[test]
+fn secrets_in_errors_are_never_shown() {
+    let body = br#"{"id":"1","status":"error","data":{"resumeToken":"planted","resultData":{"runData":{"A":[{"error":{"message":"m","node":{"credentials":"planted"},
+        "context":{"request":{"headers":{"authorization":"planted","Cookie":["planted"],"accept":"*/*"}},"resumeUrl":"planted"}}}]}},"executionData":{"runtimeData":"planted"}}}"#;
+    let shown = lens(&["node", "-", "A"], &[], body);
+    assert!(!String::from_utf8_lossy(&shown.stdout).contains("planted"));
+    assert_eq!(json(&shown)["data"]["error"]["context"]["request"]["headers"]["accept"], "*/*");
+}

@@ -19,14 +19,12 @@ const ERROR_KEYS: &str = "name message description httpCode messages lineNumber 
 const SUMMARY_ERROR_KEYS: &str = "name message description httpCode";
 const BINARY_KEYS: &str = "mimeType fileName fileExtension fileSize bytes id";
 const REMOVED_KEYS: &str = "resumeToken resumeUrl runtimeData credentials";
-const REDACTED_KEYS: &str =
-    "authorization cookie set-cookie x-api-key x-n8n-api-key proxy-authorization";
+const REDACTED_KEYS: &str = "authorization cookie set-cookie x-api-key x-n8n-api-key proxy-authorization";
 
 /// Every node of `runData`, in document order, and its number of runs.
 pub fn nodes(body: &Value) -> Vec<(String, usize)> {
     let runs = runs_of_nodes(body).into_iter();
-    runs.map(|(name, runs)| (name.clone(), runs.len()))
-        .collect()
+    runs.map(|(name, runs)| (name.clone(), runs.len())).collect()
 }
 
 /// The `data` of `get_execution` with all nodes, without `notes`, `omittedNodes`, `nextOffset` and `_guidance`.
@@ -112,9 +110,7 @@ fn runs_of_nodes(body: &Value) -> Vec<(&String, &[Value])> {
 /// The node of this name in the executed workflow, or `Null`.
 fn workflow_node<'a>(body: &'a Value, name: &str) -> &'a Value {
     let mut nodes = array(&body["workflowData"]["nodes"]).iter();
-    nodes
-        .find(|node| node["name"] == name)
-        .unwrap_or(&Value::Null)
+    nodes.find(|node| node["name"] == name).unwrap_or(&Value::Null)
 }
 
 fn node_type<'a>(body: &'a Value, name: &str) -> &'a str {
@@ -150,9 +146,7 @@ fn summary_nodes(body: &Value) -> Vec<Value> {
     let mut nodes = runs_of_nodes(body);
     nodes.sort_by(|(_, a), (_, b)| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal));
     let nodes = nodes.into_iter();
-    nodes
-        .map(|(name, runs)| summary_node(body, name, runs))
-        .collect()
+    nodes.map(|(name, runs)| summary_node(body, name, runs)).collect()
 }
 
 fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
@@ -234,9 +228,7 @@ fn clip(value: &Value) -> Value {
 
 fn failed(run: &Value) -> bool {
     let status = run["executionStatus"].as_str();
-    !run["error"].is_null()
-        || !run["redactedError"].is_null()
-        || matches!(status, Some("error" | "crashed"))
+    !run["error"].is_null() || !run["redactedError"].is_null() || matches!(status, Some("error" | "crashed"))
 }
 
 fn run_status(run: &Value) -> &str {
@@ -249,11 +241,7 @@ fn run_status(run: &Value) -> &str {
 
 fn start_ms(run: &Value) -> Option<f64> {
     let start = run["startTime"].as_f64()?;
-    let unit = if start < FIRST_MILLISECOND {
-        1000.0
-    } else {
-        1.0
-    };
+    let unit = if start < FIRST_MILLISECOND { 1000.0 } else { 1.0 };
     Some(start * unit)
 }
 
@@ -271,9 +259,7 @@ fn iso(ms: f64) -> Option<String> {
 
 /// Every array of every connection type, in document order: `{main: [[…], null], ai_tool: [[…]]}` has three.
 fn parts(connections: &Value) -> Vec<(&str, &[Value])> {
-    entries(connections)
-        .flat_map(|(name, list)| array(list).iter().map(|part| (name.as_str(), array(part))))
-        .collect()
+    entries(connections).flat_map(|(name, list)| array(list).iter().map(|part| (name.as_str(), array(part)))).collect()
 }
 
 fn output(run: &Value, only: Option<usize>, offset: usize, limit: usize) -> Value {
@@ -346,9 +332,7 @@ fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
         return item;
     };
     if let Some(files) = fields.get_mut("binary") {
-        *files = entries(files)
-            .map(|(name, file)| (name.clone(), metadata(file)))
-            .collect();
+        *files = entries(files).map(|(name, file)| (name.clone(), metadata(file))).collect();
     }
     if let Some(error) = fields.get_mut("error").filter(|error| error.is_object()) {
         *error = error_object(error);
@@ -362,9 +346,7 @@ fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
 
 fn metadata(file: &Value) -> Value {
     let fields = entries(file).filter(|(key, _)| among(BINARY_KEYS, key));
-    fields
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
+    fields.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
 // Errors
@@ -410,9 +392,7 @@ fn without_secrets(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let fields = fields.iter().filter(|(key, _)| !among(REMOVED_KEYS, key));
-            fields
-                .map(|(key, value)| (key.clone(), shown(key, value)))
-                .collect()
+            fields.map(|(key, value)| (key.clone(), shown(key, value))).collect()
         }
         Value::Array(elements) => elements.iter().map(without_secrets).collect(),
         other => other.clone(),

@@ -91,11 +91,15 @@ fn shown(summary: &Summary) -> Value {
     });
     if let Some(error) = &summary.error {
         let members = [
-            ("nodeName", error.node_name.clone()), ("name", text(&error.name)), ("message", text(&error.message)),
-            ("description", text(&error.description)), ("httpCode", error.http_code.clone()),
+            ("nodeName", error.node_name.clone()),
+            ("name", text(&error.name)),
+            ("message", text(&error.message)),
+            ("description", text(&error.description)),
+            ("httpCode", error.http_code.clone()),
         ];
         let members = members.into_iter().filter(|(_, value)| value.is_some());
-        shown["error"] = members.map(|(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into();
+        shown["error"] =
+            members.map(|(name, value)| (name.to_owned(), json!(value))).collect::<serde_json::Map<_, _>>().into();
     }
     shown["availableNodes"] = nodes.into();
     shown
@@ -282,7 +286,8 @@ fn a_producer_that_was_pushed_out_is_found_in_a_second_pass() {
     let request = request("Last", None, 0, 50);
     let view = node_of(&body, &[65_536], &request);
     assert_eq!(view.node.as_ref().unwrap().missing.len(), 1, "the producer should not fit into memory");
-    let question = Question { request: request.clone(), output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
+    let question =
+        Question { request: request.clone(), output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
     let again = get_execution_by_node::again(&view, &question).unwrap();
     let view = node_of(&body, &[65_536], &again);
     let ours = answered(&view, again, None).unwrap();

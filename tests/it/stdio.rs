@@ -1,1 +1,282 @@
-//! x
+//! MCP over standard input and output, through the real binary and real HTTP.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::mcp_client::{McpClient, text};
+use crate::server::{self, Reply, Server};
+use crate::{fixtures, oracle};
+
+fn n8n() -> Server {
+    let executions = fixtures::executions().into_iter().filter(|(name, _)| name != "a_small_success.nodata");
+    let by_id: HashMap<_, _> =
+        executions.map(|(_, body)| (fixtures::parse(&body)["id"].as_str().unwrap().to_owned(), body)).collect();
+    server::n8n(by_id)
+}
+
+#[test]
+fn three_tools_are_listed_in_the_order_of_their_use() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["list_executions", "get_execution", "get_execution_by_node"]);
+    for tool in tools.as_array().unwrap() {
+        assert!(tool.get("outputSchema").is_none());
+        assert_eq!(tool["inputSchema"]["type"], "object");
+        assert_eq!(tool["inputSchema"]["additionalProperties"], false);
+        assert_eq!(tool["annotations"]["readOnlyHint"], true);
+        assert_eq!(tool["annotations"]["destructiveHint"], false);
+        let schema = tool["inputSchema"].to_string();
+        assert!(!schema.contains("uint") && !schema.contains("null") && !schema.contains("$ref"), "{schema}");
+    }
+    assert_eq!(tools[2]["_meta"]["anthropic/maxResultSizeChars"], 120_000);
+    assert!(n8n.requests().is_empty(), "listing tools asks n8n nothing");
+    assert_eq!(client.close(), Some(0));
+}
+
+#[test]
+fn from_the_list_to_the_node_that_failed() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let list: Value =
+        serde_json::from_str(&client.call("list_executions", json!({"status": "error"})).unwrap()).unwrap();
+    assert_eq!(list["message"], "実行履歴を取得しました");
+    let failed = list["data"]["executions"].as_array().unwrap();
+    assert_eq!(list["data"]["count"], failed.len());
+    let http = failed.iter().find(|execution| execution["workflowName"] == "b_http_500").unwrap();
+    assert_eq!(http["executionTime"], 294);
+
+    let summary = client.call("get_execution", json!({"id": http["id"]})).unwrap();
+    let summary: Value = serde_json::from_str(&summary).unwrap();
+    let body = fixtures::parse(&fixtures::execution("b_http_500"));
+    let truth = oracle::summary(&body);
+    for member in ["statistics", "error", "availableNodes"] {
+        assert_eq!(summary["data"][member], truth[member]);
+    }
+    let node = &summary["data"]["availableNodes"][0]["nodeName"];
+    let detail = client.call("get_execution_by_node", json!({"id": http["id"], "nodeName": node})).unwrap();
+    let detail: Value = serde_json::from_str(&detail).unwrap();
+    assert_eq!(detail["message"], "ノード 'HTTP Request' の実行詳細を取得しました");
+    assert_eq!(detail["data"]["error"]["description"], "stub says no");
+    assert_eq!(detail["data"]["input"]["items"][0]["json"]["body"], json!({"x": 1}));
+    let bodies = n8n.requests().into_iter().filter(|request| request.query("includeData").is_some()).count();
+    assert_eq!(bodies, 2, "each call asks for the body once");
+}
+
+#[test]
+fn a_list_goes_on_with_its_own_cursor_and_keeps_its_filters() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let mut seen = Vec::new();
+    let mut arguments = json!({"status": "success", "limit": 3});
+    loop {
+        let page: Value = serde_json::from_str(&client.call("list_executions", arguments).unwrap()).unwrap();
+        for execution in page["data"]["executions"].as_array().unwrap() {
+            assert_eq!(execution["status"], "success");
+            seen.push(execution["id"].as_str().unwrap().parse::<u64>().unwrap());
+        }
+        match page["data"]["nextCursor"].as_str() {
+            Some(cursor) => arguments = json!({ "cursor": cursor }),
+            None => break,
+        }
+    }
+    let mut sorted = seen.clone();
+    sorted.sort_by(|one, other| other.cmp(one));
+    sorted.dedup();
+    assert_eq!(seen, sorted, "newest first, none twice");
+    let all = fixtures::executions();
+    let ids: std::collections::HashSet<_> = all
+        .iter()
+        .map(|(_, body)| fixtures::parse(body))
+        .filter(|body| body["status"] == "success")
+        .map(|body| body["id"].as_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(seen.len(), ids.len());
+    let lists = n8n.requests().into_iter().filter(|request| request.path.ends_with("/executions"));
+    assert!(lists.clone().count() > 1 && lists.into_iter().all(|request| request.query("status") == Some("success")));
+}
+
+#[test]
+fn a_deleted_or_broken_workflow_never_fails_the_list() {
+    let handler = |request: &server::Request| match request.path.as_str() {
+        "/api/v1/executions" => {
+            Reply::json(200, std::fs::read(fixtures::folder().join("api/list_limit5.json")).unwrap())
+        }
+        path if path.ends_with("t24W9S2Lc2l1mxAb") => Reply::json(404, r#"{"message":"Not Found"}"#),
+        path if path.ends_with("rzmk3kGo8I9eQLfm") => Reply::json(403, r#"{"message":"Forbidden"}"#),
+        path if path.ends_with("Ny2GNoaFW2fH7BGp") => Reply::json(200, r#"{"nodes":[],"name":"Orders","x"#),
+        _ => Reply::json(200, r#"{"id":"1","name":"Lager 注文","nodes":[{"name":"not this"}]}"#),
+    };
+    let n8n = Server::start(handler);
+    let mut client = McpClient::start(&n8n.url());
+    let list: Value = serde_json::from_str(&client.call("list_executions", json!({})).unwrap()).unwrap();
+    let names: Vec<_> =
+        list["data"]["executions"].as_array().unwrap().iter().map(|e| e["workflowName"].clone()).collect();
+    assert_eq!(names, ["Deleted Workflow", "Unknown Workflow", "Unknown Workflow", "Orders", "Lager 注文"]);
+    assert!(list["data"]["nextCursor"].is_string());
+    let raw: Value = serde_json::from_str(&client.call("list_executions", json!({"raw": true})).unwrap()).unwrap();
+    assert_eq!(raw["data"]["executions"][0]["finished"], false);
+}
+
+#[test]
+fn wrong_arguments_are_refused_with_what_is_allowed() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let cases = [
+        ("get_execution", json!({}), "Argument 'id' is missing; it must be digits, such as \"1234\"."),
+        ("get_execution", json!({"id": "12a"}), "Argument 'id' is \"12a\"; it must be digits, such as \"1234\"."),
+        (
+            "get_execution",
+            json!({"id": "1", "ID": 2}),
+            "Unknown argument 'ID'. This tool takes id, offset, ignoreDataSizeLimit.",
+        ),
+        (
+            "get_execution_by_node",
+            json!({"id": "1"}),
+            "Argument 'nodeName' is missing; it must be a string that is not empty.",
+        ),
+        (
+            "get_execution_by_node",
+            json!({"id": "1", "nodeName": "A", "limit": 51}),
+            "Argument 'limit' is 51; it must be a whole number from 1 to 50.",
+        ),
+        (
+            "get_execution_by_node",
+            json!({"id": "1", "nodeName": "A", "maxTokens": 999}),
+            "Argument 'maxTokens' is 999; it must be a whole number from 1000 to 25000.",
+        ),
+        (
+            "get_execution_by_node",
+            json!({"id": "1", "nodeName": "A", "offset": -1}),
+            "Argument 'offset' is -1; it must be a whole number from 0.",
+        ),
+        (
+            "list_executions",
+            json!({"status": "done"}),
+            "Argument 'status' is \"done\"; it must be one of success, error, waiting, running, canceled, crashed, new, unknown.",
+        ),
+        (
+            "list_executions",
+            json!({"startedAfter": "yesterday"}),
+            "Argument 'startedAfter' is \"yesterday\"; it must be a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\".",
+        ),
+        (
+            "list_executions",
+            json!({"cursor": "nonsense"}),
+            "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin at the newest execution.",
+        ),
+    ];
+    for (tool, arguments, refusal) in cases {
+        assert_eq!(client.call(tool, arguments).unwrap_err(), refusal);
+    }
+    assert!(n8n.requests().is_empty());
+    // A number is an id, too.
+    assert!(client.call("get_execution", json!({"id": 42, "offset": null})).is_ok());
+    let unknown = client.request("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602);
+}
+
+#[test]
+fn what_is_not_in_an_execution_is_named_with_what_is() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let missing = client.call("get_execution_by_node", json!({"id": "42", "nodeName": "HTTP request"})).unwrap_err();
+    assert_eq!(
+        missing,
+        "Node 'HTTP request' not found in execution '42'. Did you mean 'HTTP Request'? Nodes: 'HTTP Request', 'Webhook'"
+    );
+    let run =
+        client.call("get_execution_by_node", json!({"id": "49", "nodeName": "Work", "runIndex": 25})).unwrap_err();
+    assert_eq!(run, "Node 'Work' has 25 runs in execution '49': runIndex 25 must be from 0 to 24.");
+    let output = client
+        .call("get_execution_by_node", json!({"id": "49", "nodeName": "Loop Over Items", "outputIndex": 2}))
+        .unwrap_err();
+    assert_eq!(output, "Node 'Loop Over Items' has 2 outputs in this run: outputIndex 2 must be from 0 to 1.");
+    let large = client.call("get_execution_by_node", json!({"id": "35", "nodeName": "Webhook"})).unwrap_err();
+    assert!(large.contains("too large to display") && large.contains("131 MB"), "{large}");
+}
+
+#[test]
+fn the_loops_labels_and_sources_are_right() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let last = client.call("get_execution_by_node", json!({"id": "49", "nodeName": "Loop Over Items"})).unwrap();
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(last["data"]["run"], json!({"index": 25, "total": 26, "failed": []}));
+    // Its producer stands behind it in the body.
+    assert_eq!(
+        last["data"]["input"]["sources"][0],
+        json!({"inputIndex": 0, "nodeName": "Work", "outputIndex": 0, "runIndex": 24, "total": 1})
+    );
+    assert_eq!(last["data"]["input"]["items"][0]["json"]["i"], 24);
+    let labels: Vec<_> =
+        last["data"]["output"]["outputs"].as_array().unwrap().iter().map(|o| o["label"].clone()).collect();
+    assert_eq!(labels, ["done", "loop"]);
+}
+
+#[test]
+fn progress_grows_and_a_waiting_call_says_that_it_waits() {
+    let body = fixtures::execution("i_mid_10mb");
+    let handler = move |request: &server::Request| {
+        if request.query("includeData").is_none() {
+            return Reply::json(200, r#"{"id":"1","jsonSizeBytes":105000000}"#);
+        }
+        Reply::bytes(200, "application/json", body.clone())
+            .delay_first_byte(Duration::from_secs(6))
+            .pace(2_000_000, Duration::from_millis(300))
+    };
+    let n8n = Server::start(handler);
+    let mut client = McpClient::start_with(&n8n.url(), &["--max-downloads", "1"]);
+    let first = client.begin("get_execution", json!({"id": "1"}));
+    std::thread::sleep(Duration::from_millis(200));
+    let second = client.send(
+        "tools/call",
+        json!({"name": "get_execution", "arguments": {"id": "1"}, "_meta": {"progressToken": "q"}}),
+    );
+    assert!(text(&client.answer(first)).is_ok());
+    let notes = client.notifications("notifications/progress");
+    let of = |token: &str| {
+        notes
+            .iter()
+            .filter(|note| note["params"]["progressToken"] == token)
+            .map(|note| note["params"].clone())
+            .collect::<Vec<_>>()
+    };
+    let steps: Vec<_> = of("p").iter().map(|note| note["progress"].as_f64().unwrap()).collect();
+    assert!(steps.len() >= 3 && steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
+    assert_eq!(of("p")[0]["message"], "waiting for n8n, 105 MB stored");
+    assert!(of("p").last().unwrap()["total"].as_f64().unwrap() > 9e6);
+    assert_eq!(of("q")[0]["message"], "waiting for other downloads");
+    assert!(text(&client.answer(second)).is_ok());
+    assert_eq!(n8n.most_open(), 1, "one body at once");
+}
+
+#[test]
+fn a_cancelled_call_stops_its_download_within_a_second() {
+    let n8n = Server::start(|_| {
+        Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#).endless(b"{\"a\":[1,2,3]},")
+    });
+    let mut client = McpClient::start(&n8n.url());
+    let id = client.send("tools/call", json!({"name": "get_execution", "arguments": {"id": "1"}}));
+    while n8n.sent() < 50_000_000 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+    std::thread::sleep(Duration::from_secs(1));
+    let sent = n8n.sent();
+    std::thread::sleep(Duration::from_millis(300));
+    assert_eq!(n8n.open(), 0, "the connection is closed");
+    assert_eq!(n8n.sent(), sent);
+    assert!(client.request("tools/list", json!({}))["result"]["tools"].is_array(), "the server goes on");
+}
+
+#[test]
+fn english_messages_on_request() {
+    let n8n = n8n();
+    let mut client = McpClient::start_with(&n8n.url(), &["--locale", "en"]);
+    let summary: Value = serde_json::from_str(&client.call("get_execution", json!({"id": "40"})).unwrap()).unwrap();
+    assert_eq!(summary["message"], "Execution summary retrieved");
+}

@@ -1,0 +1,262 @@
+//! Puts an answer together inside its budget.
+
+use super::data::{
+    Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSource, Truncated, iso, number, raw, status,
+};
+use super::side::{Pages, Part, Side};
+use super::{Output, Question};
+use crate::budget::{self, Entry, Page, PageLimits};
+use crate::execution::Run;
+use crate::execution::node::{Input, Node};
+use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
+use crate::tools::Error;
+use crate::tools::answer::{Locale, success};
+
+/// Puts an answer together inside its budget.
+pub(super) struct Composer<'a> {
+    id: &'a str,
+    node: &'a Node,
+    run: &'a Run,
+    outputs: &'a [Output<'a>],
+    question: &'a Question,
+    input: Side,
+    output: Side,
+}
+
+impl<'a> Composer<'a> {
+    pub(super) fn new(
+        id: &'a str,
+        node: &'a Node,
+        run: &'a Run,
+        outputs: &'a [Output<'a>],
+        question: &'a Question,
+    ) -> Result<Self, Error> {
+        let tag_inputs = node.inputs.len() > 1;
+        let tag_outputs = run.outputs.list.len() > 1;
+        let input = node.inputs.iter().map(|input| {
+            let tag = tag_inputs.then_some(("inputIndex", input.index));
+            input.port.as_ref().map_or_else(|| Ok(Part::empty()), |port| Part::new(port, tag, question))
+        });
+        let output = outputs.iter().map(|output| {
+            let tag = tag_outputs.then_some(("outputIndex", output.index));
+            Part::new(output.port, tag, question)
+        });
+        Ok(Self {
+            input: Side(input.collect::<Result<_, _>>()?),
+            output: Side(output.collect::<Result<_, _>>()?),
+            id,
+            node,
+            run,
+            outputs,
+            question,
+        })
+    }
+
+    pub(super) fn compose(&self) -> String {
+        let limit = self.question.max_tokens;
+        let whole = self.whole();
+        if whole.len() <= limit {
+            return whole;
+        }
+        let envelope = self.envelope(limit);
+        let mut tokens = limit;
+        for _ in 0..TRIES {
+            let text = self.within(tokens, envelope);
+            if budget::fits(&text, limit) {
+                return text;
+            }
+            // Tokens of parts add up to those of the whole almost exactly, so that this is rare.
+            let over = budget::count(&text).saturating_sub(limit);
+            tokens = tokens.saturating_sub(over + over / 8 + 8);
+        }
+        self.bare(envelope)
+    }
+
+    /// The answer in full detail, with everything that was kept of the execution.
+    fn whole(&self) -> String {
+        let unlimited = PageLimits { tokens: usize::MAX, bytes: usize::MAX, chars: usize::MAX };
+        let pages = |side: &Side| Pages(side.0.iter().map(|part| budget::whole(&part.entries)).collect());
+        let (error, parameters) = self.surroundings(unlimited);
+        self.text(Envelope::WHOLE, &error, &parameters, &pages(&self.input), &pages(&self.output))
+    }
+
+    /// The answer without anything that can be clipped.
+    fn bare(&self, envelope: Envelope) -> String {
+        self.text(envelope, &page("null"), &page("{}"), &Pages(Vec::new()), &Pages(Vec::new()))
+    }
+
+    /// An envelope that takes no more than half of the budget, however long the names are.
+    fn envelope(&self, limit: usize) -> Envelope {
+        let mut envelope = Envelope::WHOLE;
+        while !budget::fits(&self.bare(envelope), limit / 2) && envelope != Envelope::LEAST {
+            envelope = envelope.shorter();
+        }
+        envelope
+    }
+
+    /// The answer within about so many tokens: a quarter for envelope, error and parameters, and more
+    /// where the items leave more; half of the rest for each side, and what one does not need goes to
+    /// the other.
+    fn within(&self, tokens: usize, envelope: Envelope) -> String {
+        let bare = self.bare(envelope);
+        let left = tokens.saturating_sub(budget::count(&bare) + MARGIN_TOKENS);
+        let room = budget::ANSWER_BYTES.saturating_sub(bare.len() + MARGIN_BYTES);
+        let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
+        let needs = [self.output.need(limits(left)), self.input.need(limits(left))];
+        let quarter = (tokens / 4).saturating_sub(tokens - left);
+        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(needs[0] + needs[1]))));
+        let used = |page: &Page| budget::count(&page.text);
+        let left = left.saturating_sub(used(&error) + used(&parameters));
+        let shares = budget::shares(left, &needs);
+        let output = self.output.fill(limits(shares[0]));
+        let input = self.input.fill(limits(shares[1]));
+        self.text(envelope, &error, &parameters, &input, &output)
+    }
+
+    /// The error and the parameters within a limit.
+    fn surroundings(&self, limits: PageLimits) -> (Page, Page) {
+        let is_object = |value: &&Excerpt| matches!(value, Excerpt::Object { .. });
+        let entries = |value: Option<&Excerpt>| -> Vec<_> {
+            value.into_iter().map(|value| Entry { value: value.clone(), tag: None }).collect()
+        };
+        let error = entries(self.run.error.as_ref());
+        let parameters = entries(self.node.parameters.as_ref().filter(is_object));
+        if limits.tokens == usize::MAX {
+            let whole = |entries: &[Entry], none| if entries.is_empty() { page(none) } else { budget::whole(entries) };
+            return (whole(&error, "null"), whole(&parameters, "{}"));
+        }
+        let need = |entries: &[Entry]| if entries.is_empty() { 0 } else { budget::need(entries, limits) };
+        let shares = budget::shares(limits.tokens, &[need(&error), need(&parameters)]);
+        let fill = |entries: &[Entry], tokens: usize, none| {
+            if entries.is_empty() { page(none) } else { budget::fill(entries, PageLimits { tokens, ..limits }) }
+        };
+        (fill(&error, shares[0], "null"), fill(&parameters, shares[1], "{}"))
+    }
+
+    fn text(&self, envelope: Envelope, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> String {
+        let name = envelope.name(&self.node.name);
+        let message = match self.question.locale {
+            Locale::Ja => format!("ノード '{name}' の実行詳細を取得しました"),
+            Locale::En => format!("Execution details of node '{name}' retrieved"),
+        };
+        let run = self.run;
+        success(
+            &message,
+            &Data {
+                execution_id: self.id,
+                node_name: name,
+                node_type: self.node.node_type.as_deref().unwrap_or("unknown"),
+                status: status(run),
+                execution_time: run.execution_time.map(number),
+                start_time: iso(run.start_ms()),
+                end_time: iso(run.start_ms().zip(run.execution_time).map(|(start, time)| start + time)),
+                run: ShownRun { index: run.index, total: self.node.runs, failed: &self.node.failed },
+                truncated: self.truncated(error, parameters, input, output),
+                error: raw(&error.text),
+                input: self.shown_input(envelope, input),
+                output: self.shown_output(envelope, output),
+                parameters: raw(&parameters.text),
+            },
+        )
+    }
+
+    fn shown_input(&self, envelope: Envelope, pages: &Pages) -> ShownInput {
+        let shown = |input: &Input| {
+            let source = input.source.as_ref()?;
+            Some(ShownSource {
+                input_index: input.index,
+                node_name: envelope.name(&source.node),
+                output_index: source.output,
+                run_index: source.run,
+                total: input.port.as_ref().map_or(0, |port| port.total),
+            })
+        };
+        ShownInput {
+            total: self.input.0.iter().map(|part| part.total).sum(),
+            items: raw(&pages.json()),
+            sources: self.node.inputs.iter().filter_map(shown).take(envelope.ports).collect(),
+        }
+    }
+
+    fn shown_output(&self, envelope: Envelope, pages: &Pages) -> ShownOutput<'a> {
+        let shown = |(at, output): (usize, &Output<'a>)| ShownPort {
+            output_index: output.index,
+            total: output.port.total,
+            returned: pages.0.get(at).map_or(0, |page| page.shown),
+            label: output.label,
+            connection: Some(output.port.connection.as_str()).filter(|connection| *connection != "main"),
+        };
+        ShownOutput {
+            total: self.output.0.iter().map(|part| part.total).sum(),
+            items: raw(&pages.json()),
+            outputs: self.outputs.iter().enumerate().map(shown).take(envelope.ports).collect(),
+        }
+    }
+
+    /// What is not in the answer, and how to get it.
+    fn truncated(&self, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> Option<Truncated> {
+        let offset = self.question.request.window.start;
+        let sides = [(&self.input, input), (&self.output, output)];
+        let parts = sides.iter().flat_map(|(side, pages)| {
+            side.0.iter().enumerate().map(|(at, part)| (part, pages.0.get(at).map_or(0, |page| page.shown)))
+        });
+        let next = parts.filter_map(|(part, shown)| part.next_offset(shown, offset)).min();
+        let next_offset = next.filter(|next| *next > offset);
+        let clipped = error.clipped + parameters.clipped + input.clipped() + output.clipped();
+        let reason = match (next, clipped) {
+            (None, 0) => return None,
+            (Some(_), 0) => "There are more items.",
+            (None, _) => "Long values were clipped.",
+            (Some(_), _) => "There are more items, and long values were clipped.",
+        };
+        let more = match (next, next_offset) {
+            (None, _) => "",
+            (_, Some(_)) => " Go on with offset: nextOffset.",
+            (_, None) => " Ask for one outputIndex, or for more with maxTokens.",
+        };
+        let whole = if clipped > 0 { " A smaller limit or a larger maxTokens shows longer values." } else { "" };
+        Some(Truncated {
+            reason: format!("{reason}{more}{whole}"),
+            next_offset,
+            clipped_values: (clipped > 0).then_some(clipped),
+        })
+    }
+}
+
+/// How much of the names and lists around the items is shown.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Envelope {
+    /// Characters of a node's name.
+    name_chars: usize,
+    /// Inputs and outputs that are listed.
+    ports: usize,
+}
+
+impl Envelope {
+    const WHOLE: Self = Self { name_chars: CUT_NAME_CHARS, ports: 256 };
+    const LEAST: Self = Self { name_chars: 12, ports: 1 };
+
+    fn shorter(self) -> Self {
+        Self {
+            name_chars: (self.name_chars / 2).max(Self::LEAST.name_chars),
+            ports: (self.ports / 2).max(Self::LEAST.ports),
+        }
+    }
+
+    fn name(self, name: &str) -> String {
+        shorten_name(name, self.name_chars)
+    }
+}
+
+/// What the envelope may grow by when items are put in: its numbers and the reason of `truncated`.
+const MARGIN_TOKENS: usize = 64;
+/// The same in bytes.
+const MARGIN_BYTES: usize = 1024;
+
+/// How often an answer is put together before it is sent without items. One is enough but for texts
+/// that the tokenizer splits otherwise as a whole than in parts.
+const TRIES: usize = 6;
+
+fn page(text: &str) -> Page {
+    Page { text: text.to_owned(), ..Page::default() }
+}

@@ -1,0 +1,108 @@
+//! The shape of the answer, in the order of its keys.
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::execution::Run;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Data<'a> {
+    pub execution_id: &'a str,
+    pub node_name: String,
+    pub node_type: &'a str,
+    pub status: &'a str,
+    pub execution_time: Option<serde_json::Number>,
+    pub start_time: Option<String>,
+    pub end_time: Option<String>,
+    pub run: ShownRun<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truncated: Option<Truncated>,
+    pub error: Box<RawValue>,
+    pub input: ShownInput,
+    pub output: ShownOutput<'a>,
+    pub parameters: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ShownRun<'a> {
+    pub index: u64,
+    pub total: u64,
+    pub failed: &'a [u64],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Truncated {
+    pub reason: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clipped_values: Option<u64>,
+}
+
+#[derive(Serialize)]
+pub(super) struct ShownInput {
+    pub total: u64,
+    pub items: Box<RawValue>,
+    pub sources: Vec<ShownSource>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ShownSource {
+    pub input_index: u64,
+    pub node_name: String,
+    pub output_index: u64,
+    pub run_index: u64,
+    pub total: u64,
+}
+
+#[derive(Serialize)]
+pub(super) struct ShownOutput<'a> {
+    pub total: u64,
+    pub items: Box<RawValue>,
+    pub outputs: Vec<ShownPort<'a>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct ShownPort<'a> {
+    pub output_index: u64,
+    pub total: u64,
+    pub returned: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub label: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub connection: Option<&'a str>,
+}
+
+/// A number as JSON writes it: without a fraction where it has none.
+pub(super) fn number(value: f64) -> serde_json::Number {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() < EXACT {
+        return (value as i64).into();
+    }
+    serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into())
+}
+
+/// A run's status: n8n's word, and `error` wherever there is one.
+pub(super) fn status(run: &Run) -> &str {
+    match run.status.as_deref() {
+        Some("crashed") => "crashed",
+        _ if run.failed => "error",
+        status => status.unwrap_or("success"),
+    }
+}
+
+/// Epoch milliseconds as ISO 8601, UTC.
+pub(super) fn iso(ms: Option<f64>) -> Option<String> {
+    let time = Timestamp::from_millisecond(ms? as i64).ok()?;
+    Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
+}
+
+/// JSON that an [`Excerpt`] wrote; it is checked once more on the way.
+pub(super) fn raw(json: &str) -> Box<RawValue> {
+    RawValue::from_string(json.to_owned()).unwrap_or_default()
+}

@@ -1,0 +1,87 @@
+//! The two sides of a node, its inputs and its outputs, in the share of the budget that each gets.
+
+use super::Question;
+use crate::budget::{self, Entry, Page, PageLimits};
+use crate::execution::{Port, redact};
+use crate::tools::Error;
+
+/// The items of one input or output, ready to be shown.
+pub(super) struct Part {
+    pub total: u64,
+    pub entries: Vec<Entry>,
+}
+
+/// One side of a node: its inputs or its outputs.
+pub(super) struct Side(pub(super) Vec<Part>);
+
+/// What is shown of a side: a page for each part.
+pub(super) struct Pages(pub(super) Vec<Page>);
+
+impl Pages {
+    pub(super) fn json(&self) -> String {
+        let texts: Vec<_> = self.0.iter().map(|page| page.text.as_str()).filter(|text| !text.is_empty()).collect();
+        format!("[{}]", texts.join(","))
+    }
+
+    pub(super) fn clipped(&self) -> u64 {
+        self.0.iter().map(|page| page.clipped).sum()
+    }
+}
+
+impl Side {
+    /// The tokens that all of it would take, or a little more than `limit`.
+    pub(super) fn need(&self, limits: PageLimits) -> usize {
+        self.0.iter().map(|part| part.need(limits)).sum()
+    }
+
+    /// Fills the parts fairly.
+    pub(super) fn fill(&self, limits: PageLimits) -> Pages {
+        /// Fewer tokens are not worth a page: then the first parts get one.
+        const LEAST_TOKENS: usize = 60;
+        let visible = (limits.tokens / LEAST_TOKENS).max(1);
+        let needs = self.0.iter().enumerate().map(|(at, part)| if at < visible { part.need(limits) } else { 0 });
+        let shares = budget::shares(limits.tokens, &needs.collect::<Vec<_>>());
+        let fill = |chars: usize| {
+            let parts = self.0.iter().zip(&shares);
+            let pages = parts.enumerate().map(|(at, (part, share))| {
+                if part.entries.is_empty() || at >= visible {
+                    return Page::default();
+                }
+                let bytes = limits.bytes * share / limits.tokens.max(1);
+                budget::fill(&part.entries, PageLimits { tokens: *share, bytes, chars })
+            });
+            Pages(pages.collect())
+        };
+        let pages = fill(limits.chars);
+        let dropped = self.0.iter().zip(&pages.0).any(|(part, page)| page.shown < part.entries.len());
+        if dropped && self.0.len() > 1 { fill(PageLimits::DROPPING_CHARS) } else { pages }
+    }
+}
+
+impl Part {
+    pub(super) fn new(port: &Port, tag: Option<(&'static str, u64)>, question: &Question) -> Result<Self, Error> {
+        /// What is shown of one item at most, bytes in memory.
+        const ITEM_BYTES: usize = 1024 * 1024;
+        let mut items = port.items(ITEM_BYTES).map_err(crate::execution::Error::from)?;
+        if question.redact {
+            items.iter_mut().for_each(redact);
+        }
+        let entries = items.into_iter().map(|value| Entry { value, tag }).collect();
+        Ok(Self { total: port.total, entries })
+    }
+
+    pub(super) fn empty() -> Self {
+        Self { total: 0, entries: Vec::new() }
+    }
+
+    /// The tokens of all entries, or more than the limit.
+    pub(super) fn need(&self, limits: PageLimits) -> usize {
+        if self.entries.is_empty() { 0 } else { budget::need(&self.entries, limits) }
+    }
+
+    /// Where the next page of this part begins, if there is one.
+    pub(super) fn next_offset(&self, shown: usize, offset: u64) -> Option<u64> {
+        let next = offset + shown as u64;
+        (next < self.total).then_some(next)
+    }
+}
