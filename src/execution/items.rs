@@ -12,7 +12,7 @@ const BINARY: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", 
 /// No node has more outputs; those behind are counted with their items and not shown.
 const PORTS: usize = 256;
 
-/// What one held item counts for, beside its bytes.
+/// What one held item counts for, beside its bytes and its place: the allocator's and the counter's share.
 const ITEM_BYTES: usize = 64;
 
 /// Which items are held, and in how much memory.
@@ -94,12 +94,16 @@ impl Ports {
         let is_object = cursor.object(|cursor, connection| {
             cursor.array(|cursor, index| ports.read_port(cursor, connection, index, room)).map(drop)
         })?;
+        // Most runs have one output with few items, and there may be a hundred thousand of them.
+        ports.list.shrink_to_fit();
         Ok(is_object.then_some(ports))
     }
 
     /// Bytes that these ports count for.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes + self.list.len() * size_of::<Port>()
+        let places: usize =
+            self.list.iter().map(|port| port.connection.len() + port.items.capacity() * size_of::<Item>()).sum();
+        self.bytes + self.list.capacity() * size_of::<Port>() + places
     }
 
     /// The output `index` of the connection `main`.
@@ -131,6 +135,7 @@ impl Ports {
                 (Element::Captured(_) | Element::Skipped, _) => Ok(()),
             }
         })?;
+        self.list[at].items.shrink_to_fit();
         Ok(())
     }
 

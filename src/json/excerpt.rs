@@ -82,6 +82,18 @@ impl Excerpt {
             }
     }
 
+    /// Bytes that the whole value takes as JSON at least: a cheap lower bound.
+    pub fn least_json_bytes(&self) -> usize {
+        match self {
+            Self::Scalar(text) | Self::Text(Beginning { kept: text, .. }) => text.len(),
+            Self::Array { kept, .. } => kept.iter().map(|value| 1 + value.least_json_bytes()).sum(),
+            Self::Object { kept, .. } => {
+                kept.iter().map(|(name, value)| 4 + name.len() + value.least_json_bytes()).sum()
+            }
+            Self::Deep { .. } => 0,
+        }
+    }
+
     /// A smaller copy of about `bytes`.
     pub fn shrink(&mut self, bytes: usize) {
         let mut left = bytes.saturating_sub(PLACE_BYTES);

@@ -54,8 +54,7 @@ impl<'a> Composer<'a> {
 
     pub(super) fn compose(&self) -> String {
         let limit = self.question.max_tokens;
-        let whole = self.whole();
-        if whole.len() <= limit {
+        if let Some(whole) = self.whole(limit) {
             return whole;
         }
         let envelope = self.envelope(limit);
@@ -72,12 +71,18 @@ impl<'a> Composer<'a> {
         self.bare(envelope)
     }
 
-    /// The answer in full detail, with everything that was kept of the execution.
-    fn whole(&self) -> String {
+    /// The answer with everything that was kept of the execution, where it has no more bytes than the
+    /// limit has tokens: most nodes are small, and need no tokenizer.
+    fn whole(&self, limit: usize) -> Option<String> {
+        let entries = self.input.entries().chain(self.output.entries()).map(|entry| &entry.value);
+        let values = entries.chain(&self.run.error).chain(&self.node.parameters);
+        if values.map(Excerpt::least_json_bytes).sum::<usize>() > limit {
+            return None;
+        }
         let unlimited = PageLimits { tokens: usize::MAX, bytes: usize::MAX, chars: usize::MAX };
-        let pages = |side: &Side| Pages(side.0.iter().map(|part| budget::whole(&part.entries)).collect());
         let (error, parameters) = self.surroundings(unlimited);
-        self.text(Envelope::WHOLE, &error, &parameters, &pages(&self.input), &pages(&self.output))
+        let whole = self.text(Envelope::WHOLE, &error, &parameters, &self.input.whole(), &self.output.whole());
+        (whole.len() <= limit).then_some(whole)
     }
 
     /// The answer without anything that can be clipped.

@@ -29,6 +29,15 @@ impl Pages {
 }
 
 impl Side {
+    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
+        self.0.iter().flat_map(|part| &part.entries)
+    }
+
+    /// Everything in full detail.
+    pub(super) fn whole(&self) -> Pages {
+        Pages(self.0.iter().map(|part| budget::whole(&part.entries)).collect())
+    }
+
     /// The tokens that all of it would take, or a little more than `limit`.
     pub(super) fn need(&self, limits: PageLimits) -> usize {
         self.0.iter().map(|part| part.need(limits)).sum()

@@ -1,0 +1,110 @@
+//! Memory is a test: peak allocations do not grow with the body, whatever is in it.
+//!
+//! A binary of its own, since it owns the allocator, and one test, since the peak is the process's.
+
+use std::io::Read;
+
+use n8n_lens::execution::node::{self, Request};
+use n8n_lens::execution::summary;
+use n8n_lens::json::{Batches, Cursor, Pruner};
+use n8n_lens::tools::get_execution_by_node::{self, Question};
+use n8n_lens::tools::{Locale, get_execution};
+use peak_alloc::PeakAlloc;
+
+#[path = "../fixtures/generator.rs"]
+mod generator;
+use generator::{Body, Item, Name, Shape};
+
+#[global_allocator]
+static ALLOCATIONS: PeakAlloc = PeakAlloc;
+
+const MB: usize = 1_000_000;
+
+/// Peaks are equal within this.
+const EQUAL: usize = MB;
+
+/// Bytes allocated at the peak of `run`, beyond what was allocated before.
+fn peak(run: impl FnOnce()) -> usize {
+    ALLOCATIONS.reset_peak_usage();
+    let before = ALLOCATIONS.current_usage();
+    run();
+    ALLOCATIONS.peak_usage() - before
+}
+
+fn summarize(body: impl Read) {
+    let batches = Batches::new(body, Pruner::new(summary::KEEP, 0..0));
+    let summary = summary::read(Cursor::over(batches)).unwrap();
+    assert!(!get_execution::answer(&summary, None, 0, Locale::Ja).is_empty());
+}
+
+fn look(body: impl Read, name: String) {
+    let request = Request { node: name, run: None, window: 0..50, sources: None };
+    let batches = Batches::new(body, Pruner::new(node::KEEP, request.window.clone()));
+    let view = node::read(Cursor::over(batches), &request).unwrap();
+    let question = Question { request, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
+    assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());
+}
+
+/// The peaks of the summary and of the node view, without the generator's own memory.
+fn peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
+    let (body, other) = (make(), make());
+    let name = other.node_name(node);
+    [peak(|| summarize(body)), peak(|| look(other, name))]
+}
+
+fn shape(nodes: usize, runs: usize, items: usize, item: Item, name: Name) -> Shape {
+    Shape { nodes, runs, items, item, failing: None, name }
+}
+
+fn one(item: Item) -> Shape {
+    shape(2, 1, 1, item, Name::Step)
+}
+
+fn items(items: usize) -> Shape {
+    shape(2, 1, items, Item::Small, Name::Step)
+}
+
+fn runs(runs: usize) -> Shape {
+    shape(2, runs, 1, Item::Small, Name::Step)
+}
+
+fn named(bytes: usize) -> Shape {
+    shape(2, 1, 1, Item::Small, Name::Long(bytes))
+}
+
+#[test]
+fn peaks_do_not_grow_with_the_body() {
+    // The tokenizer is loaded once, and is not what is measured.
+    n8n_lens::budget::count("x");
+    let [summary_1, node_1] = peaks(|| Shape::realistic(1_000_000), 17);
+    for bytes in [100_000_000, 1_000_000_000] {
+        let [summary, node] = peaks(|| Shape::realistic(bytes), 17);
+        println!("{bytes} bytes: summary {summary}, node {node}; 1 MB: {summary_1}, {node_1}");
+        assert!(summary.abs_diff(summary_1) < EQUAL, "summary of {bytes} bytes: {summary}, of 1 MB: {summary_1}");
+        assert!(node.abs_diff(node_1) < EQUAL, "node of {bytes} bytes: {node}, of 1 MB: {node_1}");
+    }
+    // Each beside a small one of its kind: what fills the room that is kept for it in both.
+    let pairs: [(&str, Shape, Shape); 8] = [
+        ("one string of 500 MB", one(Item::String(MB)), one(Item::String(500 * MB))),
+        ("1,000,000 items in a node", items(1000), items(1_000_000)),
+        ("100,000 runs", runs(5000), runs(100_000)),
+        ("a name of 1 MB", named(5000), named(MB)),
+        ("nesting of 1,000,000", one(Item::Nested(1000)), one(Item::Nested(MB))),
+        ("a key of 100 MB", one(Item::Key(20_000)), one(Item::Key(100 * MB))),
+        ("10,000,000 keys", one(Item::Keys(50_000)), one(Item::Keys(10 * MB))),
+        ("10,000,000 numbers", one(Item::Array(100_000)), one(Item::Array(10 * MB))),
+    ];
+    for (what, small, large) in pairs {
+        let [summary_small, node_small] = peaks(|| small.clone().body(), 1);
+        let [summary, node] = peaks(|| large.clone().body(), 1);
+        println!("{what}: summary {summary}, node {node}; small: {summary_small}, {node_small}");
+        assert!(summary < summary_small + EQUAL, "summary of {what}: {summary}, of a small one: {summary_small}");
+        assert!(node < node_small + EQUAL, "node of {what}: {node}, of a small one: {node_small}");
+        assert!(node < 4 * MB, "node of {what}: {node}");
+    }
+    // Nodes are the one thing that is kept: a name, a type, a few numbers each.
+    let [summary, node] = peaks(|| shape(20_000, 1, 1, Item::Small, Name::Step).body(), 19_999);
+    println!("20,000 nodes: summary {summary}, node {node}");
+    assert!(summary < summary_1 + 20_000 * 600, "{summary}");
+    assert!(node < node_1 + 20_000 * 300, "{node}");
+}
