@@ -2,7 +2,7 @@
 //!
 //! A binary of its own, since it owns the allocator, and one test, since the peak is the process's.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 
 use n8n_lens::execution::node::{self, Request};
 use n8n_lens::execution::summary;
@@ -32,14 +32,14 @@ fn peak(run: impl FnOnce()) -> usize {
 }
 
 fn summarize(body: impl Read) {
-    let batches = Batches::new(body, Pruner::new(summary::KEEP, 0..0));
+    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(summary::KEEP, 0..0));
     let summary = summary::read(Cursor::over(batches)).unwrap();
     assert!(!get_execution::answer(&summary, None, 0, Locale::Ja).is_empty());
 }
 
 fn look(body: impl Read, name: String) {
     let request = Request { node: name, run: None, window: 0..50, sources: None };
-    let batches = Batches::new(body, Pruner::new(node::KEEP, request.window.clone()));
+    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(node::KEEP, request.window.clone()));
     let view = node::read(Cursor::over(batches), &request).unwrap();
     let question = Question { request, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
     assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());

@@ -11,7 +11,7 @@ use std::collections::HashSet;
 
 use tiktoken_rs::CoreBPE;
 
-pub use page::{Entry, Page, PageLimits, fill, need, shares, whole};
+pub use page::{Entry, Need, Page, PageLimits, fill, need, shares, whole};
 
 /// The longest token, bytes.
 const TOKEN_BYTES: usize = 128;

@@ -112,12 +112,16 @@ impl Steps {
 
 /// Fills a page with as many entries in as much detail as fit; at least one is always shown, clipped
 /// if need be.
-pub fn fill(entries: &[Entry], limits: PageLimits) -> Page {
+///
+/// `need` is what [`need`] said of these entries: what is known is not counted again.
+pub fn fill(entries: &[Entry], limits: PageLimits, need: Need) -> Page {
     let filler = Filler { entries, limits };
-    match filler.search(0, Steps::BRIEF) {
-        Some(page) => page,
-        None => filler.drop_entries(),
+    let cut_short = limits.chars != usize::MAX;
+    if !cut_short && need.tokens <= limits.tokens && need.bytes <= limits.bytes {
+        return filler.page(0);
     }
+    let from = usize::from(!cut_short);
+    filler.search(from, Steps::BRIEF, need.bytes_per_token()).unwrap_or_else(|| filler.drop_entries())
 }
 
 struct Filler<'a> {
@@ -127,7 +131,7 @@ struct Filler<'a> {
 
 impl Filler<'_> {
     /// Enough of the share is used; more precision would not show more.
-    const FULL: f64 = 0.96;
+    const FULL: f64 = 0.93;
 
     /// After so many guesses that were off the search halves what is left.
     const GUESSES: usize = 4;
@@ -141,15 +145,22 @@ impl Filler<'_> {
         page
     }
 
-    /// The page of the most detail, between two steps, that fits.
-    fn search(&self, from: usize, to: usize) -> Option<Page> {
+    /// The page of the most detail, between two steps, that fits. How many bytes a token has is first
+    /// guessed, then known from the last page.
+    fn search(&self, from: usize, to: usize, mut bytes_per_token: f64) -> Option<Page> {
         let (mut low, mut high) = (from, to + 1);
         let mut best = None;
-        let mut step = from;
-        for guess in 1.. {
+        for guess in 0.. {
+            if low >= high {
+                break;
+            }
+            let bytes = (self.limits.tokens as f64 * bytes_per_token) as usize;
+            let bytes = bytes.min(self.limits.bytes);
+            let step =
+                if guess < Self::GUESSES { self.step_of(bytes, low, high) } else { usize::midpoint(low, high - 1) };
             let page = self.page(step);
             let tokens = count_up_to(&page.text, self.limits);
-            let bytes_per_token = page.text.len() as f64 / tokens.max(1) as f64;
+            bytes_per_token = page.text.len() as f64 / tokens.max(1) as f64;
             if tokens <= self.limits.tokens {
                 let full = tokens as f64 >= self.limits.tokens as f64 * Self::FULL;
                 best = Some(page);
@@ -160,11 +171,6 @@ impl Filler<'_> {
             } else {
                 low = step + 1;
             }
-            if low >= high {
-                break;
-            }
-            let bytes = (self.limits.tokens as f64 * bytes_per_token) as usize;
-            step = if guess < Self::GUESSES { self.step_of(bytes, low, high) } else { usize::midpoint(low, high - 1) };
         }
         best
     }
@@ -184,7 +190,7 @@ impl Filler<'_> {
         let limits = PageLimits { chars: self.limits.chars.min(PageLimits::DROPPING_CHARS), ..self.limits };
         let shown = self.fitting(Steps::BRIEF).max(1);
         let first = Filler { entries: &self.entries[..shown], limits };
-        let page = first.search(0, Steps::LEAST).unwrap_or_else(|| first.page(Steps::LEAST));
+        let page = first.search(0, Steps::LEAST, BYTES_PER_TOKEN).unwrap_or_else(|| first.page(Steps::LEAST));
         self.squeeze_in(page, limits)
     }
 
@@ -212,7 +218,7 @@ impl Filler<'_> {
             return page;
         }
         let next = Filler { entries: &next[..1], limits: PageLimits { tokens: left, ..limits } };
-        if let Some(more) = next.search(Steps::BRIEF, Steps::LEAST) {
+        if let Some(more) = next.search(Steps::BRIEF, Steps::LEAST, BYTES_PER_TOKEN) {
             page.text.push(',');
             page.text.push_str(&more.text);
             page.shown += 1;
@@ -222,20 +228,37 @@ impl Filler<'_> {
     }
 }
 
+/// The bytes of a token of ordinary JSON, where nothing is known yet.
+const BYTES_PER_TOKEN: f64 = 3.0;
+
 /// The tokens of a text; a guess above the limit where that is clear without counting.
 fn count_up_to(text: &str, limits: PageLimits) -> usize {
-    const BYTES_PER_TOKEN: usize = 3;
     if text.len() > limits.bytes || text.len().div_ceil(TOKEN_BYTES) > limits.tokens {
-        return text.len().div_ceil(BYTES_PER_TOKEN).max(limits.tokens + 1);
+        let guess = (text.len() as f64 / BYTES_PER_TOKEN) as usize;
+        return guess.max(limits.tokens + 1);
     }
     count(text)
 }
 
-/// The tokens of all entries in full detail; a guess above the limit where that is clear without
-/// counting.
-pub fn need(entries: &[Entry], limits: PageLimits) -> usize {
+/// What entries would take in full detail.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Need {
+    /// Tokens; a guess where it is clear that they are above a limit.
+    pub tokens: usize,
+    /// Bytes.
+    pub bytes: usize,
+}
+
+impl Need {
+    fn bytes_per_token(self) -> f64 {
+        self.bytes as f64 / self.tokens.max(1) as f64
+    }
+}
+
+/// What all entries would take in full detail.
+pub fn need(entries: &[Entry], limits: PageLimits) -> Need {
     let page = Filler { entries, limits }.page(0);
-    count_up_to(&page.text, limits) + entries.len().min(1)
+    Need { tokens: count_up_to(&page.text, limits) + entries.len().min(1), bytes: page.text.len() }
 }
 
 /// All entries in full detail.

@@ -1,6 +1,7 @@
 //! The door for people: the command line. Piped, it prints what the tools send.
 
 mod progress;
+mod read_ahead;
 mod render;
 mod source;
 

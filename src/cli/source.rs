@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use flate2::read::MultiGzDecoder;
 
 use super::Error;
+use super::read_ahead::ReadAhead;
 
 /// What `<ID|FILE|->` means.
 pub(super) enum Source {
@@ -25,8 +26,8 @@ impl Source {
         }
     }
 
-    /// The body, expanded if it is gzip-compressed.
-    pub(super) fn open(&self) -> Result<Box<dyn Read>, Error> {
+    /// The body, expanded if it is gzip-compressed, and read ahead.
+    pub(super) fn open(&self) -> Result<ReadAhead, Error> {
         match self {
             Self::File(path) => {
                 let file = File::open(path).map_err(|error| {
@@ -37,14 +38,14 @@ impl Source {
                 })?;
                 expand(file)
             }
-            Self::StandardInput => expand(std::io::stdin().lock()),
+            Self::StandardInput => expand(std::io::stdin()),
             Self::Id => Err(Error::Input("An id is not a file.".to_owned())),
         }
     }
 }
 
 /// gzip is known by its first two bytes.
-fn expand(mut body: impl Read + 'static) -> Result<Box<dyn Read>, Error> {
+fn expand(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();
     let read = body.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first);
@@ -52,7 +53,7 @@ fn expand(mut body: impl Read + 'static) -> Result<Box<dyn Read>, Error> {
     let is_gzip = first == MAGIC;
     let body = std::io::Cursor::new(first).chain(body);
     if is_gzip {
-        return Ok(Box::new(MultiGzDecoder::new(BufReader::with_capacity(64 * 1024, body))));
+        return Ok(ReadAhead::new(MultiGzDecoder::new(BufReader::with_capacity(64 * 1024, body))));
     }
-    Ok(Box::new(body))
+    Ok(ReadAhead::new(body))
 }

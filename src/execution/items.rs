@@ -123,16 +123,18 @@ impl Ports {
         let room = room.filter(|_| self.list.len() <= PORTS);
         let at = self.list.len().min(PORTS + 1) - 1;
         self.list.truncate(PORTS + 1);
-        cursor.array(|cursor, element| {
-            self.list[at].total += 1;
-            match (cursor.element()?, room) {
+        cursor.array(|cursor, _| {
+            let element = self.list[at].total;
+            let read = cursor.element()?;
+            self.list[at].total += if let Element::Skipped(elements) = read { elements } else { 1 };
+            match (read, room) {
                 (Element::Captured(json), Some(room)) => self.hold(at, Item::Raw(json), room),
                 (Element::Here, Some(room)) if room.window.contains(&element) => {
                     let item = read_item(cursor, room.bytes)?;
                     self.hold(at, Item::Read(item), room)
                 }
                 (Element::Here, _) => cursor.skip(),
-                (Element::Captured(_) | Element::Skipped, _) => Ok(()),
+                (Element::Captured(_) | Element::Skipped(_), _) => Ok(()),
             }
         })?;
         self.list[at].items.shrink_to_fit();

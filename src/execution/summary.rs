@@ -20,14 +20,14 @@ const FAILURE: Keep = Keep::Members(&[
     ("node", Keep::Members(&[("name", Keep::Whole)])),
 ]);
 
-/// Of a run: how it ended, and its items as `0`, to be counted.
+/// Of a run: how it ended, and the numbers of its items.
 const RUN: Keep = Keep::Members(&[
     ("executionIndex", Keep::Whole),
     ("startTime", Keep::Whole),
     ("executionStatus", Keep::Whole),
     ("error", Keep::Members(&[])),
     ("redactedError", Keep::Members(&[])),
-    ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::EachElement(&Keep::Skip)))])),
+    ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::Count))])),
 ]);
 
 /// What the summary keeps of an execution.
@@ -283,12 +283,8 @@ fn count_items<R: Read>(cursor: &mut Cursor<R>) -> Result<u64, ReadError> {
         items = 0;
         cursor
             .array(|cursor, _| {
-                cursor
-                    .array(|cursor, _| {
-                        items += 1;
-                        cursor.skip()
-                    })
-                    .map(drop)
+                items += cursor.count()?;
+                Ok(())
             })
             .map(drop)
     })?;

@@ -63,7 +63,7 @@ impl Scanner {
         Self {
             carry: Carry::default(),
             #[cfg(target_arch = "x86_64")]
-            avx2: is_x86_feature_detected!("avx2"),
+            avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("pclmulqdq"),
         }
     }
 
@@ -98,7 +98,7 @@ impl Scanner {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the one call that needs a processor feature")]
-            // SAFETY: AVX2 was detected when this scanner was made; the callee is otherwise safe.
+            // SAFETY: its features were detected when this scanner was made; it is otherwise safe.
             unsafe {
                 avx2::scan(blocks, &mut self.carry, masks, from);
             }
@@ -120,7 +120,7 @@ struct Bytes {
 impl Carry {
     /// Finds out what is inside strings, and writes down block `at`.
     #[inline(always)]
-    fn settle(&mut self, bytes: &Bytes, masks: &mut Masks, at: usize) {
+    fn settle(&mut self, bytes: &Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut Masks, at: usize) {
         let quotes = bytes.quotes & !self.escaped(bytes.backslashes);
         // From each opening quote up to its closing quote, which is not included.
         let string = prefix_xor(quotes) ^ self.string;
@@ -171,7 +171,7 @@ fn scan_baseline(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, f
             found.brackets |= bits(cased.simd_eq(u8x16::splat(b'{')) | cased.simd_eq(u8x16::splat(b'}')));
             found.controls |= bits(bytes.min(control).simd_eq(bytes));
         }
-        carry.settle(&found, masks, from + at);
+        carry.settle(&found, prefix_xor, masks, from + at);
     }
 }
 
@@ -179,11 +179,11 @@ fn scan_baseline(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, f
 mod avx2 {
     use super::{BLOCK, Bytes, CASE, Carry, Masks};
     use std::arch::x86_64::{
-        __m256i, _mm256_cmpeq_epi8, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x,
-        _mm256_set1_epi8,
+        __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
+        _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8,
     };
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,pclmulqdq")]
     pub(super) fn scan(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, from: usize) {
         let splat = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
         for (at, block) in blocks.iter().enumerate() {
@@ -198,8 +198,15 @@ mod avx2 {
                     bits(_mm256_or_si256(_mm256_cmpeq_epi8(cased, splat(b'{')), _mm256_cmpeq_epi8(cased, splat(b'}'))));
                 found.controls |= bits(_mm256_cmpeq_epi8(_mm256_min_epu8(bytes, splat(0x1f)), bytes));
             }
-            carry.settle(&found, masks, from + at);
+            carry.settle(&found, |bits| prefix_xor(bits), masks, from + at);
         }
+    }
+
+    /// Multiplying by all ones without carries is a prefix exclusive or.
+    #[target_feature(enable = "avx2,pclmulqdq")]
+    fn prefix_xor(bits: u64) -> u64 {
+        let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
+        _mm_cvtsi128_si64(product).cast_unsigned()
     }
 
     /// Four words put together: the compiler makes one load of it, without a raw pointer.

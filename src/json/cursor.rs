@@ -57,8 +57,8 @@ impl From<io::Error> for ReadError {
 pub enum Element {
     /// A captured value.
     Captured(Captured),
-    /// An element outside of the window.
-    Skipped,
+    /// So many elements outside of the window.
+    Skipped(u64),
     /// A value that is too large to capture: it is still to be read.
     Here,
 }
@@ -244,10 +244,27 @@ impl<R: Read> Cursor<R> {
         if self.json.peek()? != ValueType::Number {
             return Ok(Element::Here);
         }
-        let is_captured = self.json.next_number_as_str()? == "1";
+        if let Some(skipped) = self.json.next_number_as_str()?.strip_prefix('-') {
+            return Ok(Element::Skipped(skipped.parse().unwrap_or(0)));
+        }
         // The filter gives a captured value away before its place.
-        let value = if is_captured { captured.try_recv().ok() } else { None };
-        Ok(value.map_or(Element::Skipped, Element::Captured))
+        Ok(captured.try_recv().map_or(Element::Skipped(0), Element::Captured))
+    }
+
+    /// The number of elements of an array that is kept as [`Keep::Count`](super::Keep::Count).
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn count(&mut self) -> Result<u64, ReadError> {
+        if self.captured.is_some() {
+            return Ok(self.number()?.unwrap_or(0));
+        }
+        let mut count = 0;
+        self.array(|cursor, _| {
+            count += 1;
+            cursor.skip()
+        })?;
+        Ok(count)
     }
 
     /// A bounded copy of the value, see [`Excerpt::read`].

@@ -17,7 +17,10 @@ pub enum Keep {
     EachMember(&'static Keep),
     /// Every element of an array. An object is skipped.
     EachElement(&'static Keep),
-    /// An array whose elements inside the pruner's window are captured; the others become `0`.
+    /// An array of which only the number of elements is wanted: that number stands for it.
+    Count,
+    /// An array whose elements inside the pruner's window are captured. The others are counted: in
+    /// their place stands the number of them, negative.
     Window,
     /// The value leaves beside the text, as raw JSON; in the text stands `1`. One that is larger than
     /// [`CAPTURE_BYTES`](super::CAPTURE_BYTES) stays in the text.
@@ -33,7 +36,7 @@ impl Keep {
             Self::Members(rules) => {
                 rules.iter().find(|(member, _)| *member == name).map_or(Self::Skip, |(_, rule)| *rule)
             }
-            Self::Skip | Self::EachElement(_) | Self::Window | Self::Capture => Self::Skip,
+            Self::Skip | Self::EachElement(_) | Self::Count | Self::Window | Self::Capture => Self::Skip,
         }
     }
 
@@ -42,7 +45,7 @@ impl Keep {
         match self {
             Self::Whole | Self::Capture => true,
             Self::Members(_) | Self::EachMember(_) => object,
-            Self::EachElement(_) | Self::Window => !object,
+            Self::EachElement(_) | Self::Count | Self::Window => !object,
             Self::Skip => false,
         }
     }

@@ -4,7 +4,6 @@
 //! everything else out at memory speed ([`Skipped`]). What comes out is valid JSON whenever the body
 //! is; a fault in what is shown, or one that ends the body early, is a [`Fault`] with its offset.
 
-use std::io::{self, Read};
 use std::ops::Range;
 
 use super::block::{Masks, STRIDE, Scanner};
@@ -56,7 +55,8 @@ pub struct Pruner {
     window: Range<u64>,
     utf8: Utf8,
     scanner: Scanner,
-    masks: Box<Masks>,
+    /// Taken out while it is walked along.
+    masks: Option<Box<Masks>>,
     /// Bytes of the body before the piece at hand.
     offset: u64,
     state: State,
@@ -104,8 +104,24 @@ enum Expect {
 struct Frame {
     object: bool,
     keep: Keep,
+    /// Elements that are complete.
     elements: u64,
+    /// Those of a window or a count that have left no trace yet.
+    skipped: u64,
     captured: bool,
+    /// Whether an element came out, so that a comma belongs before the next one.
+    written: bool,
+}
+
+impl Frame {
+    /// Whether the element at hand leaves no trace but in a number.
+    fn is_silent(&self, window: &Range<u64>) -> bool {
+        match self.keep {
+            Keep::Count => true,
+            Keep::Window => !window.contains(&self.elements),
+            _ => false,
+        }
+    }
 }
 
 /// Where kept bytes go.
@@ -125,7 +141,7 @@ impl Pruner {
             window,
             utf8: Utf8::default(),
             scanner: Scanner::new(),
-            masks: Box::new(Masks::new()),
+            masks: None,
             offset: 0,
             state: State::Structure,
             expect: Expect::Value,
@@ -144,17 +160,18 @@ impl Pruner {
     /// # Errors
     /// The first [`Fault`]; the filter is of no use after it.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
-        let utf8 = self.utf8.check(chunk);
-        // What stands before a fault is checked first: the earliest fault is the one to name.
-        let sound = utf8.err().unwrap_or(chunk.len());
-        for piece in chunk[..sound].chunks(STRIDE) {
-            self.walk(piece).map_err(|(kind, at)| kind.at(self.offset + at as u64))?;
-            self.offset += piece.len() as u64;
+        // Small pieces: the second look at one finds it in the nearest cache.
+        for piece in chunk.chunks(STRIDE) {
+            let utf8 = self.utf8.check(piece);
+            // What stands before a fault is looked at first: the earliest fault is the one to name.
+            let sound = &piece[..utf8.err().unwrap_or(piece.len())];
+            self.walk(sound).map_err(|(kind, at)| kind.at(self.offset + at as u64))?;
+            self.offset += sound.len() as u64;
+            if utf8.is_err() {
+                return Err(FaultKind::Utf8.at(self.offset));
+            }
         }
-        match utf8 {
-            Ok(()) => Ok(std::mem::take(&mut self.out.batch)),
-            Err(_) => Err(FaultKind::Utf8.at(self.offset)),
-        }
+        Ok(std::mem::take(&mut self.out.batch))
     }
 
     /// The end of the body.
@@ -172,12 +189,12 @@ impl Pruner {
     }
 
     fn walk(&mut self, bytes: &[u8]) -> Step<()> {
-        let mut masks = std::mem::replace(&mut self.masks, Box::new(Masks::new()));
+        let mut masks = self.masks.take().unwrap_or_else(|| Box::new(Masks::new()));
         self.scanner.scan(bytes, &mut masks);
         let control = Masks::next(&masks.controls, 0, bytes.len());
         let sound = control.unwrap_or(bytes.len());
         let walked = self.walk_tokens(&bytes[..sound], &masks);
-        self.masks = masks;
+        self.masks = Some(masks);
         walked?;
         control.map_or(Ok(()), |at| Err((FaultKind::Control, at)))
     }
@@ -236,7 +253,34 @@ impl Pruner {
         Ok(at + 1)
     }
 
-    /// The rule for the value that begins here.
+    /// Gives the rule for the value that begins here. In a window, the elements that were skipped
+    /// before it come out as their number.
+    fn begin_value(&mut self) -> Keep {
+        let rule = self.rule();
+        if let Some(frame) = self.frames.last_mut()
+            && matches!(frame.keep, Keep::Window)
+        {
+            if frame.is_silent(&self.window) {
+                return Keep::Skip;
+            }
+            let skipped = std::mem::take(&mut frame.skipped);
+            if skipped > 0 {
+                self.out.put(format!("-{skipped},").as_bytes());
+            } else if frame.written {
+                self.out.put(b",");
+            }
+            frame.written = true;
+        }
+        rule
+    }
+
+    /// What stands for a value that is left out; nothing where it is only counted.
+    fn put_shown(&mut self, bytes: &[u8]) {
+        if self.frames.last().is_none_or(|frame| !frame.is_silent(&self.window)) {
+            self.out.put(bytes);
+        }
+    }
+
     fn rule(&self) -> Keep {
         match self.frames.last() {
             Some(frame) if !frame.object => match frame.keep {
@@ -250,16 +294,18 @@ impl Pruner {
     }
 
     fn open(&mut self, object: bool) {
-        let rule = self.rule();
+        let rule = self.begin_value();
         let brackets: &[u8; 2] = if object { b"{}" } else { b"[]" };
         if rule.enters(object) && self.frames.len() < FRAMES {
             let captured = self.begin_capture(rule);
-            self.out.put(&brackets[..1]);
             let keep = if captured { Keep::Whole } else { rule };
-            self.frames.push(Frame { object, keep, elements: 0, captured });
+            if !matches!(keep, Keep::Count) {
+                self.out.put(&brackets[..1]);
+            }
+            self.frames.push(Frame { object, keep, elements: 0, skipped: 0, captured, written: false });
             self.expect = if object { Expect::NameOrEnd } else { Expect::ValueOrEnd };
         } else {
-            self.out.put(if rule.enters(object) { brackets } else { b"0" });
+            self.put_shown(if rule.enters(object) { brackets } else { b"0" });
             self.skipped.enter(object);
             self.state = State::Skipped;
         }
@@ -269,7 +315,7 @@ impl Pruner {
         let ends = matches!(self.expect, Expect::NameOrEnd | Expect::ValueOrEnd | Expect::CommaOrEnd);
         match self.frames.pop() {
             Some(frame) if ends && frame.object == (bracket == b'}') => {
-                self.out.put(&[bracket]);
+                self.end_elements(&frame, bracket);
                 self.end_capture(frame.captured);
                 self.end_value();
                 Ok(())
@@ -279,18 +325,32 @@ impl Pruner {
         }
     }
 
-    fn comma(&mut self) {
-        self.out.put(b",");
-        self.expect = Expect::Value;
-        if let Some(frame) = self.frames.last_mut() {
-            frame.elements += 1;
-            if frame.object {
-                self.expect = Expect::Name;
+    fn end_elements(&mut self, frame: &Frame, bracket: u8) {
+        match frame.keep {
+            Keep::Count => self.out.put(frame.elements.to_string().as_bytes()),
+            Keep::Window if frame.skipped > 0 => {
+                let comma = if frame.written { "," } else { "" };
+                self.out.put(format!("{comma}-{}]", frame.skipped).as_bytes());
             }
+            _ => self.out.put(&[bracket]),
         }
     }
 
+    fn comma(&mut self) {
+        self.expect = Expect::Value;
+        match self.frames.last() {
+            Some(frame) if frame.object => self.expect = Expect::Name,
+            Some(Frame { keep: Keep::Count | Keep::Window, .. }) => return,
+            _ => {}
+        }
+        self.out.put(b",");
+    }
+
     fn end_value(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.skipped += u64::from(frame.is_silent(&self.window));
+            frame.elements += 1;
+        }
         self.state = State::Structure;
         self.expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::CommaOrEnd };
     }
@@ -311,13 +371,13 @@ impl Pruner {
     }
 
     fn begin_string(&mut self) {
-        let rule = self.rule();
+        let rule = self.begin_value();
         self.state = if matches!(rule, Keep::Whole | Keep::Capture) {
             let captured = self.begin_capture(rule);
             self.out.put(b"\"");
             State::Text { captured }
         } else {
-            self.out.put(b"0");
+            self.put_shown(b"0");
             State::Dropped
         };
     }
@@ -387,10 +447,11 @@ impl Pruner {
         if serde_json::from_slice::<serde::de::IgnoredAny>(&scalar).is_err() {
             return Err(FaultKind::Scalar);
         }
-        let captured = self.begin_capture(self.rule());
-        // In a window a bare number would be taken for the place of a captured value.
-        let in_window = self.frames.last().is_some_and(|frame| matches!(frame.keep, Keep::Window));
-        self.out.put(if in_window && !captured { b"0" } else { &scalar });
+        let rule = self.begin_value();
+        let captured = self.begin_capture(rule);
+        // Instead of a counted array a bare number would be taken for its count.
+        let counts = matches!(rule, Keep::Count) && scalar != b"null";
+        self.put_shown(if counts { b"0" } else { &scalar });
         self.end_capture(captured);
         self.end_value();
         Ok(())
@@ -429,46 +490,5 @@ impl Piece for Out {
 
     fn escape(&mut self, bytes: &[u8]) {
         self.put(bytes);
-    }
-}
-
-/// The batches of anything that can be read: a file, standard input, a test's generator.
-pub struct Batches<R> {
-    body: R,
-    pruner: Option<Pruner>,
-    chunk: Vec<u8>,
-}
-
-impl<R: Read> Batches<R> {
-    /// Bytes that are read at once.
-    const CHUNK: usize = 64 * 1024;
-
-    /// Reads `body` through `pruner`.
-    pub fn new(body: R, pruner: Pruner) -> Self {
-        Self { body, pruner: Some(pruner), chunk: vec![0; Self::CHUNK] }
-    }
-
-    fn read(&mut self) -> io::Result<usize> {
-        loop {
-            match self.body.read(&mut self.chunk) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => return read,
-            }
-        }
-    }
-}
-
-impl<R: Read> Iterator for Batches<R> {
-    type Item = io::Result<Batch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut pruner = self.pruner.take()?;
-        let batch = match self.read() {
-            Ok(0) => return Some(pruner.finish().map_err(io::Error::other)),
-            Ok(len) => pruner.feed(&self.chunk[..len]).map_err(io::Error::other),
-            Err(error) => Err(error),
-        };
-        self.pruner = batch.is_ok().then_some(pruner);
-        Some(batch)
     }
 }

@@ -10,17 +10,23 @@ const CHECKED_DEPTH: u64 = 8 * 1024 * 1024;
 /// The brackets that are open in what is being skipped.
 #[derive(Default)]
 pub(super) struct Skipped {
-    depth: u64,
-    /// The kinds of the innermost levels, one bit each: 1 for an object.
-    kinds: u64,
-    /// The kinds of the levels around them, 64 in a word.
+    inner: Inner,
+    /// The kinds of the levels around the innermost ones, 64 in a word.
     outer: Vec<u64>,
+}
+
+/// The innermost levels. Small, so that it lives in registers while bytes are skipped.
+#[derive(Clone, Copy, Default)]
+struct Inner {
+    depth: u64,
+    /// Their kinds, one bit each: 1 for an object.
+    kinds: u64,
 }
 
 impl Skipped {
     /// Enters the container whose opening bracket was just read.
     pub(super) fn enter(&mut self, object: bool) {
-        self.push(object);
+        self.inner.push(object, &mut self.outer);
     }
 
     /// Goes on from `at`; gives the place after the container's end, or `None` when these bytes hold
@@ -28,61 +34,81 @@ impl Skipped {
     ///
     /// # Errors
     /// The place of a closing bracket of the wrong kind.
-    pub(super) fn skip(
-        &mut self,
-        bytes: &[u8],
-        mut at: usize,
-        masks: &Masks,
-    ) -> Result<Option<usize>, (FaultKind, usize)> {
-        let mut block = at / 64;
-        let mut bits = masks.brackets[block] & (!0 << (at % 64));
-        loop {
+    pub(super) fn skip(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Result<Option<usize>, (FaultKind, usize)> {
+        let mut inner = self.inner;
+        let first = at / 64;
+        let blocks = bytes.len().div_ceil(64);
+        let mut bits = masks.brackets[first] & (!0 << (at % 64));
+        for block in first..blocks {
+            if block > first {
+                bits = masks.brackets[block];
+            }
             while bits != 0 {
-                at = block * 64 + bits.trailing_zeros() as usize;
+                let at = block * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                match bytes.get(at) {
-                    None => return Ok(None),
-                    Some(b'{') => self.push(true),
-                    Some(b'[') => self.push(false),
-                    Some(close) => {
-                        if !self.pop(*close == b'}') {
-                            return Err((FaultKind::Bracket, at));
-                        }
-                        if self.depth == 0 {
-                            return Ok(Some(at + 1));
-                        }
-                    }
+                // Behind a control character nothing is looked at any more.
+                let Some(bracket) = bytes.get(at) else { break };
+                let object = is_curly(*bracket);
+                if is_opening(*bracket) {
+                    inner.push(object, &mut self.outer);
+                    continue;
+                }
+                if !inner.pop(object, &mut self.outer) {
+                    return Err((FaultKind::Bracket, at));
+                }
+                if inner.depth == 0 {
+                    self.inner = inner;
+                    return Ok(Some(at + 1));
                 }
             }
-            block += 1;
-            if block * 64 >= bytes.len() {
-                return Ok(None);
-            }
-            bits = masks.brackets[block];
         }
+        self.inner = inner;
+        Ok(None)
     }
+}
 
-    fn push(&mut self, object: bool) {
+impl Inner {
+    #[inline]
+    fn push(&mut self, object: bool, outer: &mut Vec<u64>) {
+        if self.depth & 63 == 0 {
+            self.spill(outer);
+        }
         if self.depth < CHECKED_DEPTH {
-            if self.depth.is_multiple_of(64) && self.depth > 0 {
-                self.outer.push(self.kinds);
-            }
             self.kinds = (self.kinds << 1) | u64::from(object);
         }
         self.depth += 1;
     }
 
     /// Whether the innermost container was of this kind.
-    fn pop(&mut self, object: bool) -> bool {
+    #[inline]
+    fn pop(&mut self, object: bool, outer: &mut Vec<u64>) -> bool {
         self.depth -= 1;
         if self.depth >= CHECKED_DEPTH {
             return true;
         }
         let matches = (self.kinds & 1 == 1) == object;
         self.kinds >>= 1;
-        if self.depth.is_multiple_of(64) {
-            self.kinds = self.outer.pop().unwrap_or(0);
+        if self.depth & 63 == 0 {
+            self.kinds = outer.pop().unwrap_or(0);
         }
         matches
     }
+
+    /// Makes room for 64 more levels.
+    #[cold]
+    fn spill(self, outer: &mut Vec<u64>) {
+        if self.depth > 0 && self.depth < CHECKED_DEPTH {
+            outer.push(self.kinds);
+        }
+    }
+}
+
+/// `{` and `}` have a bit that `[` and `]` have not.
+fn is_curly(bracket: u8) -> bool {
+    bracket & 0x20 != 0
+}
+
+/// `{` is 0x7b and `[` 0x5b; `}` is 0x7d and `]` 0x5d.
+fn is_opening(bracket: u8) -> bool {
+    bracket & 0b110 == 0b010
 }

@@ -1,6 +1,6 @@
 //! Answers stay inside their budgets, exactly counted, and use them when there is more to show.
 
-use std::io::Read;
+use std::io::{BufReader, Read};
 
 use n8n_lens::budget;
 use n8n_lens::execution::node::{self, Request};
@@ -17,13 +17,13 @@ use crate::{fixtures, oracle};
 const USED: f64 = 0.85;
 
 fn summary_text(body: impl Read, offset: u64) -> String {
-    let batches = Batches::new(body, Pruner::new(summary::KEEP, 0..0));
+    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(summary::KEEP, 0..0));
     get_execution::answer(&summary::read(Cursor::over(batches)).unwrap(), None, offset, Locale::Ja)
 }
 
 fn node_text(body: impl Read, name: &str, max_tokens: usize, limit: u64) -> String {
     let request = Request { node: name.to_owned(), run: None, window: 0..limit, sources: None };
-    let batches = Batches::new(body, Pruner::new(node::KEEP, request.window.clone()));
+    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(node::KEEP, request.window.clone()));
     let view = node::read(Cursor::over(batches), &request).unwrap();
     let question = Question { request, output: None, max_tokens, redact: false, locale: Locale::Ja };
     get_execution_by_node::answer(&view, None, &question).unwrap()

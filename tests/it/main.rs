@@ -17,6 +17,7 @@ mod oracle;
 /// Both projections against the oracle, however the body is cut.
 mod projections;
 /// An n8n that misbehaves on demand.
+#[allow(dead_code, reason = "it can do more than the tests need today")]
 mod server;
 /// MCP over standard input and output, through the real binary.
 mod stdio;

@@ -121,11 +121,6 @@ impl McpClient {
         text(&answer)
     }
 
-    /// The process id.
-    pub fn pid(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Closes standard input and waits for the end; gives the exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());

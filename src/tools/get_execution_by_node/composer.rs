@@ -5,7 +5,7 @@ use super::data::{
 };
 use super::side::{Pages, Part, Side};
 use super::{Output, Question};
-use crate::budget::{self, Entry, Page, PageLimits};
+use crate::budget::{self, Entry, Need, Page, PageLimits};
 use crate::execution::Run;
 use crate::execution::node::{Input, Node};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
@@ -107,14 +107,15 @@ impl<'a> Composer<'a> {
         let left = tokens.saturating_sub(budget::count(&bare) + MARGIN_TOKENS);
         let room = budget::ANSWER_BYTES.saturating_sub(bare.len() + MARGIN_BYTES);
         let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
-        let needs = [self.output.need(limits(left)), self.input.need(limits(left))];
+        let needs = [self.output.needs(limits(left)), self.input.needs(limits(left))];
+        let wanted = needs.each_ref().map(|needs| needs.iter().map(|need| need.tokens).sum::<usize>());
         let quarter = (tokens / 4).saturating_sub(tokens - left);
-        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(needs[0] + needs[1]))));
+        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(wanted[0] + wanted[1]))));
         let used = |page: &Page| budget::count(&page.text);
         let left = left.saturating_sub(used(&error) + used(&parameters));
-        let shares = budget::shares(left, &needs);
-        let output = self.output.fill(limits(shares[0]));
-        let input = self.input.fill(limits(shares[1]));
+        let shares = budget::shares(left, &wanted);
+        let output = self.output.fill(limits(shares[0]), &needs[0]);
+        let input = self.input.fill(limits(shares[1]), &needs[1]);
         self.text(envelope, &error, &parameters, &input, &output)
     }
 
@@ -130,12 +131,16 @@ impl<'a> Composer<'a> {
             let whole = |entries: &[Entry], none| if entries.is_empty() { page(none) } else { budget::whole(entries) };
             return (whole(&error, "null"), whole(&parameters, "{}"));
         }
-        let need = |entries: &[Entry]| if entries.is_empty() { 0 } else { budget::need(entries, limits) };
-        let shares = budget::shares(limits.tokens, &[need(&error), need(&parameters)]);
-        let fill = |entries: &[Entry], tokens: usize, none| {
-            if entries.is_empty() { page(none) } else { budget::fill(entries, PageLimits { tokens, ..limits }) }
+        let need = |entries: &[Entry]| if entries.is_empty() { Need::default() } else { budget::need(entries, limits) };
+        let needs = [need(&error), need(&parameters)];
+        let shares = budget::shares(limits.tokens, &needs.map(|need| need.tokens));
+        let fill = |entries: &[Entry], at: usize, none| {
+            if entries.is_empty() {
+                return page(none);
+            }
+            budget::fill(entries, PageLimits { tokens: shares[at], ..limits }, needs[at])
         };
-        (fill(&error, shares[0], "null"), fill(&parameters, shares[1], "{}"))
+        (fill(&error, 0, "null"), fill(&parameters, 1, "{}"))
     }
 
     fn text(&self, envelope: Envelope, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> String {

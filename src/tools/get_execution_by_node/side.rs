@@ -1,7 +1,7 @@
 //! The two sides of a node, its inputs and its outputs, in the share of the budget that each gets.
 
 use super::Question;
-use crate::budget::{self, Entry, Page, PageLimits};
+use crate::budget::{self, Entry, Need, Page, PageLimits};
 use crate::execution::{Port, redact};
 use crate::tools::Error;
 
@@ -38,26 +38,28 @@ impl Side {
         Pages(self.0.iter().map(|part| budget::whole(&part.entries)).collect())
     }
 
-    /// The tokens that all of it would take, or a little more than `limit`.
-    pub(super) fn need(&self, limits: PageLimits) -> usize {
-        self.0.iter().map(|part| part.need(limits)).sum()
+    /// What each part would take whole.
+    pub(super) fn needs(&self, limits: PageLimits) -> Vec<Need> {
+        self.0
+            .iter()
+            .map(|part| if part.entries.is_empty() { Need::default() } else { budget::need(&part.entries, limits) })
+            .collect()
     }
 
     /// Fills the parts fairly.
-    pub(super) fn fill(&self, limits: PageLimits) -> Pages {
+    pub(super) fn fill(&self, limits: PageLimits, needs: &[Need]) -> Pages {
         /// Fewer tokens are not worth a page: then the first parts get one.
         const LEAST_TOKENS: usize = 60;
         let visible = (limits.tokens / LEAST_TOKENS).max(1);
-        let needs = self.0.iter().enumerate().map(|(at, part)| if at < visible { part.need(limits) } else { 0 });
-        let shares = budget::shares(limits.tokens, &needs.collect::<Vec<_>>());
+        let tokens: Vec<_> = needs.iter().take(visible).map(|need| need.tokens).collect();
+        let shares = budget::shares(limits.tokens, &tokens);
         let fill = |chars: usize| {
-            let parts = self.0.iter().zip(&shares);
-            let pages = parts.enumerate().map(|(at, (part, share))| {
-                if part.entries.is_empty() || at >= visible {
+            let pages = self.0.iter().enumerate().map(|(at, part)| {
+                let Some(share) = shares.get(at).filter(|_| !part.entries.is_empty()) else {
                     return Page::default();
-                }
+                };
                 let bytes = limits.bytes * share / limits.tokens.max(1);
-                budget::fill(&part.entries, PageLimits { tokens: *share, bytes, chars })
+                budget::fill(&part.entries, PageLimits { tokens: *share, bytes, chars }, needs[at])
             });
             Pages(pages.collect())
         };
@@ -81,11 +83,6 @@ impl Part {
 
     pub(super) fn empty() -> Self {
         Self { total: 0, entries: Vec::new() }
-    }
-
-    /// The tokens of all entries, or more than the limit.
-    pub(super) fn need(&self, limits: PageLimits) -> usize {
-        if self.entries.is_empty() { 0 } else { budget::need(&self.entries, limits) }
     }
 
     /// Where the next page of this part begins, if there is one.

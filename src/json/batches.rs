@@ -1,0 +1,46 @@
+//! The pruned batches of a body that is read where one may wait: a file, standard input, a test.
+
+use std::io::{self, BufRead};
+
+use super::prune::{Batch, Pruner};
+
+/// Reads a body through a pruner, a buffer at a time.
+pub struct Batches<R> {
+    body: R,
+    pruner: Option<Pruner>,
+}
+
+impl<R: BufRead> Batches<R> {
+    /// Reads `body` through `pruner`.
+    pub fn new(body: R, pruner: Pruner) -> Self {
+        Self { body, pruner: Some(pruner) }
+    }
+
+    /// The next batch; at the end of the body the last one, and the pruner is used up.
+    fn batch(&mut self, mut pruner: Pruner) -> io::Result<Batch> {
+        let chunk = loop {
+            match self.body.fill_buf() {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+                Ok(_) => break self.body.fill_buf()?,
+            }
+        };
+        if chunk.is_empty() {
+            return pruner.finish().map_err(io::Error::other);
+        }
+        let batch = pruner.feed(chunk).map_err(io::Error::other)?;
+        let len = chunk.len();
+        self.body.consume(len);
+        self.pruner = Some(pruner);
+        Ok(batch)
+    }
+}
+
+impl<R: BufRead> Iterator for Batches<R> {
+    type Item = io::Result<Batch>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let pruner = self.pruner.take()?;
+        Some(self.batch(pruner))
+    }
+}
