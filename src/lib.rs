@@ -1,10 +1,69 @@
-//! x
-pub mod budget;
-pub mod cli;
-pub mod config;
-pub mod execution;
-pub mod json;
+//! n8n executions of any size, inside a token budget, in flat memory.
+//!
+//! An AI agent asks for an execution; n8n answers with anything from 50 KB to 500 MB. The body
+//! streams once past a filter, and what an agent can use of it leaves as valid JSON that fits.
+//!
+//! # Layout
+//!
+//! Bytes flow one way, and imports run with them, never back:
+//!
+//! ```text
+//! n8n -> json -> execution -> budget -> tools -> transport, cli
+//! ```
+//!
+//! | room | knows | does not know |
+//! |---|---|---|
+//! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body | what an execution looks like |
+//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) behind it, bounded copies | n8n |
+//! | [`execution`] | the shape of an execution; one projection a file, with its table of what it keeps | HTTP, tokens |
+//! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
+//! | [`tools`] | one tool a file: arguments, description, call; one table of all of them | rmcp |
+//! | [`transport`] | rmcp: the tools over MCP | what a tool does |
+//! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
+//! | [`config`], [`units`] | settings; how sizes are written | |
+//!
+//! A wing (workflow tools, builder, gateway, coordination) becomes a room of its own behind the same
+//! table of tools; the heart does not learn of it.
+//!
+//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in [`tools::TOOLS`]; its
+//! `call` checks the arguments and asks [`n8n::Client::read_execution`], which feeds every chunk of
+//! the download to a [`json::Pruner`] and sends the trickle that is left to a blocking thread. There
+//! [`execution::node::read`] pulls it from a [`json::Cursor`] and holds the items of one run and of
+//! what may be its inputs. The composer of the tool divides the budget and lets [`budget::fill`] show
+//! as much as fits. Dropping the call drops the download.
+//!
+//! # Invariants
+//!
+//! - No body is ever in memory, or in a temporary file. No answer is above its budget, and none is
+//!   broken JSON. What was left out is counted, and reachable.
+//! - A body that is not whole is never shown as if it were.
+//! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no token,
+//!   the budget no execution.
+//! - The core is synchronous and pushed (`feed`); there is one pump for each kind of source and no
+//!   second version of anything.
+//! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input.
+//! - `unsafe` is one call, to code for a detected processor feature (`json/block.rs`).
+//!
+//! # Memory
+//!
+//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much for
+//! possible inputs) + the page + O(nodes) + the tokenizer, times the bodies that are read at once.
+//! Nothing grows with the body: `tests/memory.rs` holds 1 MB against 1 GB.
+
 pub mod n8n;
+
+pub mod json;
+
+pub mod execution;
+
+pub mod budget;
+
 pub mod tools;
+
 pub mod transport;
+
+pub mod cli;
+
+pub mod config;
+
 pub mod units;

@@ -1,6 +1,15 @@
 //! Memory is a test: peak allocations do not grow with the body, whatever is in it.
 //!
 //! A binary of its own, since it owns the allocator, and one test, since the peak is the process's.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    missing_docs,
+    reason = "a test fails by a panic, and nothing here is reachable"
+)]
 
 use std::io::{BufReader, Read};
 

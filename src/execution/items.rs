@@ -17,11 +17,11 @@ const ITEM_BYTES: usize = 64;
 
 /// Which items are held, and in how much memory.
 #[derive(Clone, Debug)]
-pub struct Room {
+pub(super) struct Room {
     /// The items of each input and output.
-    pub window: Range<u64>,
+    pub(super) window: Range<u64>,
     /// Bytes, for all items of a run together.
-    pub bytes: usize,
+    pub(super) bytes: usize,
 }
 
 /// The inputs or the outputs of a run.

@@ -1,4 +1,13 @@
 //! Everything that is tested from outside of the crate, in one binary.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    missing_docs,
+    reason = "a test fails by a panic, and nothing here is reachable"
+)]
 
 /// Answers stay inside their budgets, and use them.
 mod budgets;
