@@ -120,8 +120,27 @@ pub fn fill(entries: &[Entry], limits: PageLimits, need: Need) -> Page {
     if !cut_short && need.tokens <= limits.tokens && need.bytes <= limits.bytes {
         return filler.page(0);
     }
+    let brief = filler.fitting(Steps::BRIEF);
+    if brief.entries < entries.len() {
+        return filler.drop_entries(brief);
+    }
     let from = usize::from(!cut_short);
-    filler.search(from, Steps::BRIEF, need.bytes_per_token()).unwrap_or_else(|| filler.drop_entries())
+    match filler.search(from, Steps::BRIEF, need.bytes_per_token()) {
+        Some(found) => found.page,
+        None => filler.page(Steps::BRIEF),
+    }
+}
+
+/// A page and what it takes.
+struct Found {
+    page: Page,
+    tokens: usize,
+}
+
+/// How many of the first entries fit, and what they take.
+struct Fitting {
+    entries: usize,
+    bytes_per_token: f64,
 }
 
 struct Filler<'a> {
@@ -147,7 +166,7 @@ impl Filler<'_> {
 
     /// The page of the most detail, between two steps, that fits. How many bytes a token has is first
     /// guessed, then known from the last page.
-    fn search(&self, from: usize, to: usize, mut bytes_per_token: f64) -> Option<Page> {
+    fn search(&self, from: usize, to: usize, mut bytes_per_token: f64) -> Option<Found> {
         let (mut low, mut high) = (from, to + 1);
         let mut best = None;
         for guess in 0.. {
@@ -163,7 +182,7 @@ impl Filler<'_> {
             bytes_per_token = page.text.len() as f64 / tokens.max(1) as f64;
             if tokens <= self.limits.tokens {
                 let full = tokens as f64 >= self.limits.tokens as f64 * Self::FULL;
-                best = Some(page);
+                best = Some(Found { page, tokens });
                 high = step;
                 if full {
                     break;
@@ -185,34 +204,41 @@ impl Filler<'_> {
         from
     }
 
-    /// Shows the first entries only.
-    fn drop_entries(&self) -> Page {
-        let limits = PageLimits { chars: self.limits.chars.min(PageLimits::DROPPING_CHARS), ..self.limits };
-        let shown = self.fitting(Steps::BRIEF).max(1);
-        let first = Filler { entries: &self.entries[..shown], limits };
-        let page = first.search(0, Steps::LEAST, BYTES_PER_TOKEN).unwrap_or_else(|| first.page(Steps::LEAST));
-        self.squeeze_in(page, limits)
-    }
-
     /// How many of the first entries fit.
-    fn fitting(&self, step: usize) -> usize {
+    fn fitting(&self, step: usize) -> Fitting {
         let detail = Steps::detail(step, self.limits.chars);
-        let mut left = self.limits.tokens;
-        for (at, entry) in self.entries.iter().enumerate() {
+        let (mut tokens, mut bytes, mut entries) = (0, 0, 0);
+        for entry in self.entries {
             let mut page = Page::default();
             entry.write(detail, &mut page);
             page.text.push(',');
-            match left.checked_sub(count_up_to(&page.text, PageLimits { tokens: left, ..self.limits })) {
-                Some(rest) => left = rest,
-                None => return at,
+            let left = PageLimits { tokens: self.limits.tokens - tokens, ..self.limits };
+            let more = count_up_to(&page.text, left);
+            if more > left.tokens {
+                break;
             }
+            entries += 1;
+            tokens += more;
+            bytes += page.text.len();
         }
-        self.entries.len()
+        let bytes_per_token = if tokens > 0 { bytes as f64 / tokens as f64 } else { BYTES_PER_TOKEN };
+        Fitting { entries, bytes_per_token }
+    }
+
+    /// Shows the first entries only.
+    fn drop_entries(&self, brief: Fitting) -> Page {
+        let limits = PageLimits { chars: self.limits.chars.min(PageLimits::DROPPING_CHARS), ..self.limits };
+        let first = Filler { entries: &self.entries[..brief.entries.max(1)], limits };
+        match first.search(0, Steps::LEAST, brief.bytes_per_token) {
+            Some(found) => self.squeeze_in(found, limits),
+            None => first.page(Steps::LEAST),
+        }
     }
 
     /// Where much is left, the next entry is shown in whatever detail fits there.
-    fn squeeze_in(&self, mut page: Page, limits: PageLimits) -> Page {
-        let left = limits.tokens.saturating_sub(count_up_to(&page.text, limits) + 1);
+    fn squeeze_in(&self, found: Found, limits: PageLimits) -> Page {
+        let mut page = found.page;
+        let left = limits.tokens.saturating_sub(found.tokens + 1);
         let next = &self.entries[page.shown..];
         if next.is_empty() || left < limits.tokens / 20 {
             return page;
@@ -220,9 +246,9 @@ impl Filler<'_> {
         let next = Filler { entries: &next[..1], limits: PageLimits { tokens: left, ..limits } };
         if let Some(more) = next.search(Steps::BRIEF, Steps::LEAST, BYTES_PER_TOKEN) {
             page.text.push(',');
-            page.text.push_str(&more.text);
+            page.text.push_str(&more.page.text);
             page.shown += 1;
-            page.clipped += more.clipped;
+            page.clipped += more.page.clipped;
         }
         page
     }

@@ -22,6 +22,9 @@ pub const CAPTURE_BYTES: usize = 64 * 1024;
 /// an [`Excerpt`](super::Excerpt) goes down twelve levels, a table not even ten.
 const FRAMES: usize = 64;
 
+/// Most items are smaller, so that their copies need not grow.
+const ITEM_BYTES: usize = 1024;
+
 /// The longest number that is read.
 const SCALAR_BYTES: usize = 1024;
 
@@ -358,7 +361,7 @@ impl Pruner {
     fn begin_capture(&mut self, rule: Keep) -> bool {
         let captured = matches!(rule, Keep::Capture);
         if captured {
-            self.out.capture = Some(Vec::new());
+            self.out.capture = Some(Vec::with_capacity(ITEM_BYTES));
         }
         captured
     }
