@@ -1,7 +1,6 @@
 //! The door for people: the command line. Piped, it prints what the tools send.
 
 mod progress;
-mod read_ahead;
 mod render;
 mod source;
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use flate2::read::MultiGzDecoder;
 
 use super::Error;
-use super::read_ahead::ReadAhead;
+use crate::json::ReadAhead;
 
 /// What `<ID|FILE|->` means.
 pub(super) enum Source {

@@ -10,7 +10,7 @@ const CHUNK: usize = 256 * 1024;
 const CHUNKS: usize = 3;
 
 /// A body that another thread reads ahead of us.
-pub(super) struct ReadAhead {
+pub struct ReadAhead {
     filled: Receiver<io::Result<Vec<u8>>>,
     empty: Sender<Vec<u8>>,
     chunk: Vec<u8>,
@@ -19,7 +19,7 @@ pub(super) struct ReadAhead {
 
 impl ReadAhead {
     /// Begins to read.
-    pub(super) fn new(body: impl Read + Send + 'static) -> Self {
+    pub fn new(body: impl Read + Send + 'static) -> Self {
         let (sender, filled) = sync_channel(CHUNKS);
         let (empty, returned) = channel();
         for _ in 0..CHUNKS {
