@@ -126,7 +126,7 @@ fn over_http(criterion: &mut Criterion) {
         max_downloads: 4,
     });
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let drain = reqwest::Client::builder().no_proxy().build().unwrap();
+    let drain = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().unwrap();
     let url = format!("{}/api/v1/executions/1", n8n.url());
     let mut group = group(criterion, "http", bytes);
     group.bench_function("limit: download and throw away", |bencher| {

@@ -2,7 +2,8 @@
 
 use std::io::{self, BufRead};
 
-use super::prune::{Batch, Pruner};
+use super::batch::Batch;
+use super::prune::Pruner;
 
 /// Reads a body through a pruner, a buffer at a time.
 pub struct Batches<R> {

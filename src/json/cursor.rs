@@ -4,12 +4,12 @@ use std::io::{self, Read};
 use std::str::FromStr;
 use std::sync::mpsc;
 
-use struson::reader::{JsonReader, JsonStreamReader, ReaderError, ReaderSettings, ValueType};
+use struson::reader::{JsonReader, JsonStreamReader, ReaderSettings, ValueType};
 
+use super::batch::{Batch, Captured};
 use super::cut::Beginning;
 use super::excerpt::Excerpt;
-use super::fault::Fault;
-use super::prune::{Batch, Captured};
+use super::fault::ReadError;
 
 /// The reader of one pruned text. Its methods skip a value of another type than they are for: a
 /// projection shows what is there and does not fail on what is not.
@@ -17,40 +17,6 @@ pub struct Cursor<R: Read> {
     json: JsonStreamReader<R>,
     /// `None` where nothing was pruned.
     captured: Option<mpsc::Receiver<Captured>>,
-}
-
-/// Why a body could not be read to its end.
-#[derive(Debug, thiserror::Error)]
-pub enum ReadError {
-    /// The body is not the JSON that it should be.
-    #[error(transparent)]
-    Fault(#[from] Fault),
-    /// What is shown is not JSON, and only struson saw it.
-    #[error("{0}")]
-    Syntax(String),
-    /// The bytes stopped coming.
-    #[error(transparent)]
-    Io(io::Error),
-}
-
-impl From<ReaderError> for ReadError {
-    fn from(error: ReaderError) -> Self {
-        match error {
-            ReaderError::IoError { error, .. } => error.into(),
-            other => Self::Syntax(other.to_string()),
-        }
-    }
-}
-
-/// The filter's faults reach struson as I/O errors, and struson's reach the reader of a string so.
-impl From<io::Error> for ReadError {
-    fn from(error: io::Error) -> Self {
-        match error.downcast::<Fault>().map_err(io::Error::downcast::<ReaderError>) {
-            Ok(fault) => Self::Fault(fault),
-            Err(Ok(error)) => error.into(),
-            Err(Err(error)) => Self::Io(error),
-        }
-    }
 }
 
 /// What stands at the place of an element of a [`Keep::Window`](super::Keep::Window).

@@ -7,8 +7,8 @@ use std::io::Read;
 
 use struson::reader::{JsonReader, ValueType};
 
-use super::cursor::ReadError;
 use super::cut::{Beginning, cut_name};
+use super::fault::ReadError;
 
 /// Containers this far below the shown value are not shown.
 const DEPTH: usize = 12;

@@ -1,5 +1,9 @@
 //! What can be wrong with a body.
 
+use std::io;
+
+use struson::reader::ReaderError;
+
 /// A fault in a JSON text, and where it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
@@ -44,5 +48,39 @@ impl FaultKind {
     /// This fault at a byte of the body.
     pub(super) fn at(self, offset: u64) -> Fault {
         Fault { kind: self, offset }
+    }
+}
+
+/// Why a body could not be read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The body is not the JSON that it should be.
+    #[error(transparent)]
+    Fault(#[from] Fault),
+    /// What is shown is not JSON, and only struson saw it.
+    #[error("{0}")]
+    Syntax(String),
+    /// The bytes stopped coming.
+    #[error(transparent)]
+    Io(io::Error),
+}
+
+impl From<ReaderError> for ReadError {
+    fn from(error: ReaderError) -> Self {
+        match error {
+            ReaderError::IoError { error, .. } => error.into(),
+            other => Self::Syntax(other.to_string()),
+        }
+    }
+}
+
+/// The filter's faults reach struson as I/O errors, and struson's reach the reader of a string so.
+impl From<io::Error> for ReadError {
+    fn from(error: io::Error) -> Self {
+        match error.downcast::<Fault>().map_err(io::Error::downcast::<ReaderError>) {
+            Ok(fault) => Self::Fault(fault),
+            Err(Ok(error)) => error.into(),
+            Err(Err(error)) => Self::Io(error),
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! travel beside the text. [`Cursor`] reads the batches with struson, and [`Excerpt`] is a bounded
 //! copy of one value that knows how much of it there was.
 
+mod batch;
 mod batches;
 mod block;
 mod cursor;
@@ -19,11 +20,12 @@ mod skip;
 mod string;
 mod utf8;
 
+pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use batches::Batches;
-pub use cursor::{Cursor, Element, ReadError, Text};
+pub use cursor::{Cursor, Element, Text};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten_name};
 pub use excerpt::{Detail, Excerpt};
-pub use fault::{Fault, FaultKind};
+pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;
-pub use prune::{Batch, CAPTURE_BYTES, Captured, Pruner};
+pub use prune::Pruner;
 pub use read_ahead::ReadAhead;

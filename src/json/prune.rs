@@ -6,52 +6,21 @@
 
 use std::ops::Range;
 
+use super::batch::{Batch, Out};
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
 use super::name::Name;
 use super::skip::Skipped;
-use super::string::{Mender, Piece};
+use super::string::Mender;
 use super::utf8::Utf8;
-
-/// A captured value is at most this many bytes; a larger one stays in the text, where it is read as
-/// a stream.
-pub const CAPTURE_BYTES: usize = 64 * 1024;
 
 /// Containers nested deeper than this, in what is kept, come out empty. Nothing is shown from there:
 /// an [`Excerpt`](super::Excerpt) goes down twelve levels, a table not even ten.
 const FRAMES: usize = 64;
 
-/// Most items are smaller, so that their copies need not grow.
-const ITEM_BYTES: usize = 1024;
-
 /// The longest number that is read.
 const SCALAR_BYTES: usize = 1024;
-
-/// A captured value: its JSON text.
-pub type Captured = bytes::Bytes;
-
-/// What one chunk of a body left over.
-#[derive(Debug, Default)]
-pub struct Batch {
-    /// The next piece of the pruned JSON text.
-    pub text: Vec<u8>,
-    /// The captured values whose places (`1`) are in this piece or in a later one, in order.
-    pub captured: Vec<Captured>,
-}
-
-impl Batch {
-    /// Whether nothing was left over.
-    pub fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.captured.is_empty()
-    }
-
-    /// Adds what comes next.
-    pub fn append(&mut self, mut next: Self) {
-        self.text.append(&mut next.text);
-        self.captured.append(&mut next.captured);
-    }
-}
 
 /// The filter. Feed it chunks of any size, then [`finish`](Self::finish).
 pub struct Pruner {
@@ -127,13 +96,6 @@ impl Frame {
     }
 }
 
-/// Where kept bytes go.
-#[derive(Default)]
-struct Out {
-    batch: Batch,
-    capture: Option<Vec<u8>>,
-}
-
 type Step<T> = Result<T, (FaultKind, usize)>;
 
 impl Pruner {
@@ -174,7 +136,7 @@ impl Pruner {
                 return Err(FaultKind::Utf8.at(self.offset));
             }
         }
-        Ok(std::mem::take(&mut self.out.batch))
+        Ok(self.out.take())
     }
 
     /// The end of the body.
@@ -188,7 +150,7 @@ impl Pruner {
         if self.expect != Expect::Nothing || self.state != State::Structure || self.scanner.in_string() {
             return Err(FaultKind::EndedEarly.at(self.offset));
         }
-        Ok(self.out.batch)
+        Ok(self.out.take())
     }
 
     fn walk(&mut self, bytes: &[u8]) -> Step<()> {
@@ -300,7 +262,7 @@ impl Pruner {
         let rule = self.begin_value();
         let brackets: &[u8; 2] = if object { b"{}" } else { b"[]" };
         if rule.enters(object) && self.frames.len() < FRAMES {
-            let captured = self.begin_capture(rule);
+            let captured = self.out.begin_capture(rule);
             let keep = if captured { Keep::Whole } else { rule };
             if !matches!(keep, Keep::Count) {
                 self.out.put(&brackets[..1]);
@@ -319,7 +281,7 @@ impl Pruner {
         match self.frames.pop() {
             Some(frame) if ends && frame.object == (bracket == b'}') => {
                 self.end_elements(&frame, bracket);
-                self.end_capture(frame.captured);
+                self.out.end_capture(frame.captured);
                 self.end_value();
                 Ok(())
             }
@@ -358,25 +320,10 @@ impl Pruner {
         self.expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::CommaOrEnd };
     }
 
-    fn begin_capture(&mut self, rule: Keep) -> bool {
-        let captured = matches!(rule, Keep::Capture);
-        if captured {
-            self.out.capture = Some(Vec::with_capacity(ITEM_BYTES));
-        }
-        captured
-    }
-
-    fn end_capture(&mut self, captured: bool) {
-        if let Some(json) = self.out.capture.take_if(|_| captured) {
-            self.out.batch.captured.push(json.into());
-            self.out.put(b"1");
-        }
-    }
-
     fn begin_string(&mut self) {
         let rule = self.begin_value();
         self.state = if matches!(rule, Keep::Whole | Keep::Capture) {
-            let captured = self.begin_capture(rule);
+            let captured = self.out.begin_capture(rule);
             self.out.put(b"\"");
             State::Text { captured }
         } else {
@@ -402,7 +349,7 @@ impl Pruner {
             State::Text { captured } => {
                 self.mender.finish(&mut self.out)?;
                 self.out.put(b"\"");
-                self.end_capture(captured);
+                self.out.end_capture(captured);
                 self.end_value();
             }
             _ => self.end_value(),
@@ -451,11 +398,11 @@ impl Pruner {
             return Err(FaultKind::Scalar);
         }
         let rule = self.begin_value();
-        let captured = self.begin_capture(rule);
+        let captured = self.out.begin_capture(rule);
         // Instead of a counted array a bare number would be taken for its count.
         let counts = matches!(rule, Keep::Count) && scalar != b"null";
         self.put_shown(if counts { b"0" } else { &scalar });
-        self.end_capture(captured);
+        self.out.end_capture(captured);
         self.end_value();
         Ok(())
     }
@@ -470,28 +417,4 @@ fn is_scalar(byte: u8) -> bool {
 fn escaped(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
-}
-
-impl Out {
-    fn put(&mut self, bytes: &[u8]) {
-        let Some(capture) = &mut self.capture else {
-            self.batch.text.extend_from_slice(bytes);
-            return;
-        };
-        capture.extend_from_slice(bytes);
-        if capture.len() > CAPTURE_BYTES {
-            self.batch.text.append(capture);
-            self.capture = None;
-        }
-    }
-}
-
-impl Piece for Out {
-    fn plain(&mut self, bytes: &[u8]) {
-        self.put(bytes);
-    }
-
-    fn escape(&mut self, bytes: &[u8]) {
-        self.put(bytes);
-    }
 }

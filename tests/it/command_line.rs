@@ -134,3 +134,35 @@ fn secrets_in_errors_are_never_shown() {
     assert!(!String::from_utf8_lossy(&shown.stdout).contains("planted"));
     assert_eq!(json(&shown)["data"]["error"]["context"]["request"]["headers"]["accept"], "*/*");
 }
+
+/// The peak of a process's resident memory, kB, when a body of so many bytes is read and the tokenizer is loaded.
+#[cfg(target_os = "linux")]
+fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
+    let mut body = crate::generator::Shape::realistic(bytes);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::io::copy(&mut body, &mut stdin).unwrap();
+    // It waits for the end of the input now.
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    peak.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_whole_process_stays_small() {
+    for arguments in [&["summary", "-"][..], &["node", "-", "Step 018"]] {
+        let small = peak_resident(10_000_000, arguments);
+        let large = peak_resident(1_000_000_000, arguments);
+        assert!(small < 80_000 && large < 80_000 && large < small + 8_000, "{arguments:?}: {small} kB, {large} kB");
+        assert!(small > 40_000, "the tokenizer is loaded: {small} kB");
+    }
+}
