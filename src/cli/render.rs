@@ -16,7 +16,12 @@ const RED: Style = AnsiColor::Red.on_default();
 const ROWS: usize = 200;
 
 fn paint(style: Style, text: &str) -> String {
-    format!("{style}{text}{style:#}")
+    format!("{style}{}{style:#}", plain(text))
+}
+
+/// Text from a workflow, which must not steer the terminal.
+fn plain(text: &str) -> String {
+    text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect()
 }
 
 fn status_color(status: &str) -> Color {
@@ -29,7 +34,7 @@ fn status_color(status: &str) -> Color {
 }
 
 fn status_cell(status: &str) -> Cell {
-    Cell::new(status).fg(status_color(status))
+    Cell::new(plain(status)).fg(status_color(status))
 }
 
 fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
@@ -42,12 +47,12 @@ fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
 /// The summary: a line, the error, a row for each node.
 pub(super) fn summary(summary: &Summary) -> String {
     let header = &summary.header;
-    let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "?".to_owned());
+    let word = |word: &Option<String>| plain(word.as_deref().unwrap_or("?"));
     let name = summary.workflow_name.as_deref().unwrap_or("Unknown Workflow");
     let mut text =
         format!("{} {} · {} · {}", paint(BOLD, name), word(&header.id), word(&header.status), word(&header.mode));
     if let Some(started) = &header.started_at {
-        text += &format!(" · {started}");
+        text += &format!(" · {}", plain(started));
     }
     if let Some(duration) = header.duration() {
         text += &format!(" · {duration} ms");
@@ -67,8 +72,8 @@ fn nodes(nodes: &[NodeSummary]) -> String {
     let mut table = table(["Node", "Type", "Status", "Items", "Runs"]);
     for node in nodes.iter().take(ROWS) {
         table.add_row([
-            Cell::new(&node.name),
-            Cell::new(node.node_type.as_deref().unwrap_or("unknown")).fg(Color::DarkGrey),
+            Cell::new(plain(&node.name)),
+            Cell::new(plain(node.node_type.as_deref().unwrap_or("unknown"))).fg(Color::DarkGrey),
             status_cell(&node.status),
             Cell::new(node.items),
             Cell::new(node.runs),
@@ -85,7 +90,7 @@ pub(super) fn list(answer: &str) -> String {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let mut table = table(["Id", "Workflow", "Status", "Started", "ms"]);
     for execution in answer["data"]["executions"].as_array().into_iter().flatten() {
-        let text = |member: &str| execution[member].as_str().unwrap_or_default().to_owned();
+        let text = |member: &str| plain(execution[member].as_str().unwrap_or_default());
         let time = execution["executionTime"].as_i64().map(|time| time.to_string()).unwrap_or_default();
         table.add_row([
             Cell::new(text("id")),

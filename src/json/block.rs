@@ -180,7 +180,7 @@ mod avx2 {
     use super::{BLOCK, Bytes, CASE, Carry, Masks};
     use std::arch::x86_64::{
         __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-        _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set_epi64x, _mm256_set1_epi8,
+        _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
     };
 
     #[target_feature(enable = "avx2,pclmulqdq")]
@@ -189,7 +189,7 @@ mod avx2 {
         for (at, block) in blocks.iter().enumerate() {
             let mut found = Bytes::default();
             for (half, bytes) in block.as_chunks::<32>().0.iter().enumerate() {
-                let bytes = load(bytes);
+                let bytes: __m256i = bytemuck::cast(*bytes);
                 let cased = _mm256_or_si256(bytes, splat(CASE));
                 let bits = |mask: __m256i| u64::from(_mm256_movemask_epi8(mask).cast_unsigned()) << (32 * half);
                 found.quotes |= bits(_mm256_cmpeq_epi8(bytes, splat(b'"')));
@@ -207,23 +207,5 @@ mod avx2 {
     fn prefix_xor(bits: u64) -> u64 {
         let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
         _mm_cvtsi128_si64(product).cast_unsigned()
-    }
-
-    /// Four words put together: the compiler makes one load of it, without a raw pointer.
-    #[target_feature(enable = "avx2")]
-    fn load(bytes: &[u8; 32]) -> __m256i {
-        let word = |at: usize| {
-            i64::from_le_bytes([
-                bytes[at],
-                bytes[at + 1],
-                bytes[at + 2],
-                bytes[at + 3],
-                bytes[at + 4],
-                bytes[at + 5],
-                bytes[at + 6],
-                bytes[at + 7],
-            ])
-        };
-        _mm256_set_epi64x(word(24), word(16), word(8), word(0))
     }
 }
