@@ -95,6 +95,7 @@ impl Steps {
                     chars: shrink(124.0, 0.986, below),
                     elements: shrink(16_384.0, 0.909, below).max(4),
                     members: shrink(8_192.0, 0.93, below).max(24),
+                    name_chars: usize::MAX,
                 }
             }
             _ => {
@@ -103,6 +104,7 @@ impl Steps {
                     chars: shrink(40.0, 0.94, below),
                     elements: shrink(4.0, 0.96, below),
                     members: shrink(24.0, 0.92, below).max(1),
+                    name_chars: shrink(200.0, 0.9, below).max(4),
                 }
             }
         };

@@ -110,7 +110,7 @@ pub(super) fn list(answer: &str) -> String {
 pub(super) fn node(answer: &str) -> String {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let data = &answer["data"];
-    let text = |member: &str| data[member].as_str().unwrap_or_default().to_owned();
+    let text = |member: &str| plain(data[member].as_str().unwrap_or_default());
     let mut shown = format!(
         "{} {} · {} · {} ms · run {} of {}",
         paint(BOLD, &text("nodeName")),
@@ -149,7 +149,7 @@ fn write(value: &Value, indent: usize, to: &mut String) {
                 write_member(value, indent, to);
             }
         }
-        value => to.push_str(&format!("{pad}{value}")),
+        value => to.push_str(&format!("{pad}{}", plain(&value.to_string()))),
     }
 }
 
@@ -163,6 +163,6 @@ fn write_member(value: &Value, indent: usize, to: &mut String) {
             to.push('\n');
             write(value, indent + 1, to);
         }
-        value => to.push_str(&format!(" {value}")),
+        value => to.push_str(&format!(" {}", plain(&value.to_string()))),
     }
 }

@@ -41,6 +41,10 @@ impl Failure {
     /// Reads an error, or what redaction left of one (`type` is its message then); `None` for `null`.
     pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut failure = Self::default();
+        if !cursor.at_object()? {
+            let (present, message) = cursor.present_text(FAILURE_CHARS)?;
+            return Ok(present.then_some(Self { message, ..failure }));
+        }
         let is_object = cursor.object(|cursor, member| {
             match member {
                 "name" => failure.name = cursor.beginning(FAILURE_CHARS)?,
@@ -68,10 +72,8 @@ impl Failure {
 /// Reads about `bytes` of an error for [`SHOWN`]; `None` for `null`.
 pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     if !cursor.at_object()? {
-        return Ok(match cursor.excerpt(bytes)? {
-            message @ Excerpt::Text(_) => Some(object([("message", message)])),
-            _ => None,
-        });
+        let message = cursor.excerpt(bytes)?;
+        return Ok((!is_null(&message)).then(|| object([("message", message)])));
     }
     let mut read = IndexMap::new();
     cursor.object(|cursor, member| {
@@ -98,10 +100,9 @@ pub(super) fn read_redacted<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Ex
 fn arrange(mut read: IndexMap<String, Excerpt>) -> Excerpt {
     let shown = SHOWN.iter().filter_map(|name| {
         let mut value = read.swap_remove(*name)?;
-        match *name {
-            "stack" => value = first_lines(value),
-            "context" => mask(&mut value),
-            _ => {}
+        mask(&mut value);
+        if *name == "stack" {
+            value = first_lines(value);
         }
         Some((*name, value)).filter(|(_, value)| !is_null(value))
     });
@@ -134,13 +135,17 @@ pub(super) fn mask(value: &mut Excerpt) {
     match value {
         Excerpt::Object { kept, total } => {
             let before = kept.len();
-            kept.retain(|(name, _)| !REMOVED.contains(&name.as_str()));
+            kept.retain(|(name, _)| !REMOVED.iter().any(|removed| name.eq_ignore_ascii_case(removed)));
             *total -= (before - kept.len()) as u64;
+            mask_pair(kept);
             for (name, value) in kept {
                 mask_member(name, value);
             }
         }
-        Excerpt::Array { kept, .. } => kept.iter_mut().for_each(mask),
+        Excerpt::Array { kept, .. } => {
+            mask_raw_headers(kept);
+            kept.iter_mut().for_each(mask);
+        }
         Excerpt::Scalar(_) | Excerpt::Text(_) | Excerpt::Deep { .. } => {}
     }
 }
@@ -156,6 +161,27 @@ pub(super) fn mask_only(value: &mut Excerpt) {
         Excerpt::Array { kept, .. } => kept.iter_mut().for_each(mask_only),
         Excerpt::Scalar(_) | Excerpt::Text(_) | Excerpt::Deep { .. } => {}
     }
+}
+
+/// `{name: 'Authorization', value: …}`
+fn mask_pair(members: &mut [(String, Excerpt)]) {
+    let secret = members.iter().any(|(name, value)| name.eq_ignore_ascii_case("name") && is_secret_text(value));
+    for (_, value) in members.iter_mut().filter(|(name, _)| secret && name.eq_ignore_ascii_case("value")) {
+        *value = redacted();
+    }
+}
+
+/// `['Authorization', …]`, as Node.js has it in `rawHeaders`.
+fn mask_raw_headers(elements: &mut [Excerpt]) {
+    for at in 1..elements.len() {
+        if is_secret_text(&elements[at - 1]) {
+            elements[at] = redacted();
+        }
+    }
+}
+
+fn is_secret_text(value: &Excerpt) -> bool {
+    matches!(value, Excerpt::Text(text) if is_secret(&text.kept))
 }
 
 fn mask_member(name: &str, value: &mut Excerpt) {

@@ -12,6 +12,9 @@ const BINARY: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", 
 /// No node has more outputs; those behind are counted with their items and not shown.
 const PORTS: usize = 256;
 
+/// An item of n8n has half a dozen members (`json`, `binary`, `pairedItem`, …), and hardly more files.
+const MEMBERS: usize = 64;
+
 /// What one held item counts for, beside its bytes and its place: the allocator's and the counter's share.
 const ITEM_BYTES: usize = 64;
 
@@ -153,7 +156,8 @@ impl Ports {
     /// Makes room for one more: no item keeps more than its even share.
     fn shrink(&mut self, bytes: usize) -> Result<(), ReadError> {
         let items = self.list.iter().map(|port| port.items.len()).sum::<usize>();
-        let share = (bytes / (items + 1)).saturating_sub(ITEM_BYTES);
+        // Some room is left, so that the next item does not shrink all of them again.
+        let share = (bytes * 3 / 4 / (items + 1)).saturating_sub(ITEM_BYTES);
         self.bytes = 0;
         for item in self.list.iter_mut().flat_map(|port| &mut port.items) {
             if item.bytes() > share {
@@ -170,12 +174,16 @@ fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, R
     if !cursor.at_object()? {
         return cursor.excerpt(bytes);
     }
-    let mut left = bytes;
+    let (mut left, mut total) = (bytes, 0);
     let mut kept: Vec<(String, Excerpt)> = Vec::new();
     cursor.object(|cursor, member| {
+        if left < ITEM_BYTES || kept.len() == MEMBERS {
+            total += 1;
+            return cursor.skip();
+        }
         let value = match member {
             "binary" => read_binary(cursor, left / 2)?,
-            "error" => failure::read_whole(cursor, left / 2)?,
+            "error" if cursor.at_object()? => failure::read_whole(cursor, left / 2)?,
             "metadata" => {
                 let mut metadata = cursor.excerpt(left / 2)?;
                 failure::mask(&mut metadata);
@@ -185,19 +193,26 @@ fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, R
         };
         if let Some(value) = value {
             left = left.saturating_sub(value.bytes());
-            kept.retain(|(known, _)| known != member);
-            kept.push((crate::json::cut_name(member.to_owned()), value));
+            let name = crate::json::cut_name(member.to_owned());
+            match kept.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, first)) => *first = value,
+                None => kept.push((name, value)),
+            }
         }
         Ok(())
     })?;
-    let total = kept.len() as u64;
+    total += kept.len() as u64;
     Ok(Excerpt::Object { kept, total })
 }
 
 fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     let mut kept = Vec::new();
-    let mut left = bytes;
+    let (mut left, mut total) = (bytes, 0);
     let is_object = cursor.object(|cursor, property| {
+        total += 1;
+        if left < ITEM_BYTES || kept.len() == MEMBERS {
+            return cursor.skip();
+        }
         let mut metadata = Vec::new();
         cursor.object(|cursor, member| {
             if !BINARY.contains(&member) || left < ITEM_BYTES {
@@ -212,7 +227,6 @@ fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<E
         kept.push((crate::json::cut_name(property.to_owned()), Excerpt::Object { kept: metadata, total }));
         Ok(())
     })?;
-    let total = kept.len() as u64;
     Ok(is_object.then_some(Excerpt::Object { kept, total }))
 }
 

@@ -3,6 +3,9 @@
 use super::workflow::WorkflowNode;
 use crate::json::Excerpt;
 
+/// People give outputs short names; what is longer is cut.
+const LABEL_CHARS: usize = 60;
+
 /// The name of output `index` of `outputs`, as n8n's editor shows it.
 pub(super) fn label(node: &WorkflowNode, index: u64, outputs: u64) -> Option<String> {
     if node.on_error.as_deref() == Some("continueErrorOutput") && outputs > 1 && index + 1 == outputs {
@@ -27,7 +30,7 @@ fn switch_key(parameters: &Excerpt, at: usize) -> Option<String> {
         return None;
     }
     match member(rule, "outputKey")? {
-        Excerpt::Text(key) => Some(key.kept.clone()),
+        Excerpt::Text(key) => Some(key.cut(LABEL_CHARS).0.into_owned()),
         _ => None,
     }
 }

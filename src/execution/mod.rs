@@ -25,7 +25,7 @@ pub use run::{Run, Source};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The body could not be read to its end.
-    #[error(transparent)]
+    #[error("The body is not whole or not valid JSON: {0}. Nothing of it is shown; get it once more.")]
     Read(#[from] crate::json::ReadError),
     /// JSON, but not an execution.
     #[error(

@@ -145,7 +145,7 @@ pub fn read<R: Read>(mut cursor: Cursor<R>, request: &Request) -> Result<NodeVie
     let (mut data, mut node) = (None, WorkflowNode::default());
     cursor.object(|cursor, member| {
         match member {
-            "data" => data = Some(RunData::read(cursor, request)?),
+            "data" if cursor.at_object()? => data = Some(RunData::read(cursor, request)?),
             "workflowData" => node = read_workflow(cursor, request)?,
             _ if header.read(cursor, member)? => {}
             _ => cursor.skip()?,
@@ -170,7 +170,12 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>, request: &Request) -> Result<W
         cursor
             .array(|cursor, _| {
                 let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
-                if node.name.as_deref().is_some_and(|name| is_name(&request.node, name)) {
+                let exact = found.name.as_deref() == Some(request.node.as_str());
+                if node
+                    .name
+                    .as_deref()
+                    .is_some_and(|name| name == request.node || (is_name(&request.node, name) && !exact))
+                {
                     found = node;
                 }
                 Ok(())
@@ -229,7 +234,8 @@ impl<'a> RunData<'a> {
 
     fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
         let mut runs = 0;
-        if is_name(&self.request.node, name) {
+        let exact = self.target.as_ref().is_some_and(|target| target.name == self.request.node);
+        if name == self.request.node || (is_name(&self.request.node, name) && !exact) {
             let mut target = Target { name: name.to_owned(), ..Target::default() };
             cursor.array(|cursor, run| self.read_target(cursor, &mut target, run))?;
             runs = target.runs;
@@ -271,9 +277,7 @@ impl<'a> RunData<'a> {
     fn read_target<R: Read>(&mut self, cursor: &mut Cursor<R>, target: &mut Target, run: u64) -> Result<(), ReadError> {
         let run = Run::read(cursor, run, &self.room())?;
         // A node may feed itself.
-        if let Some(room) = self.candidates.room(&target.name, run.index, &self.room())
-            && run.outputs.bytes() <= room.bytes
-        {
+        if self.candidates.room(&target.name, run.index, &self.room()).is_some() {
             self.candidates.keep(&target.name, run.index, run.outputs.clone());
         }
         target.add(run, self.request.run);

@@ -106,11 +106,20 @@ fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Source>, ReadEr
     cursor.object(|cursor, member| {
         match member {
             "previousNode" => node = cursor.name()?,
-            "previousNodeOutput" => output = cursor.number()?,
-            "previousNodeRun" => run = cursor.number()?,
+            "previousNodeOutput" => output = cursor.number::<f64>()?,
+            "previousNodeRun" => run = cursor.number::<f64>()?,
             _ => cursor.skip()?,
         }
         Ok(())
     })?;
-    Ok(node.map(|node| Source { node, output: output.unwrap_or(0), run: run.unwrap_or(0) }))
+    Ok(node.map(|node| Source { node, output: index(output), run: index(run) }))
+}
+
+/// An index that n8n leaves out where it is 0. One that no array has leads nowhere.
+fn index(number: Option<f64>) -> u64 {
+    match number {
+        None => 0,
+        Some(number) if number >= 0.0 && number.fract() == 0.0 => number as u64,
+        Some(_) => u64::MAX,
+    }
 }

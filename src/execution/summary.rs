@@ -106,7 +106,7 @@ pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Summary, Error> {
     let (mut header, mut data, mut workflow) = (Header::default(), None, Workflow::default());
     cursor.object(|cursor, member| {
         match member {
-            "data" => data = Some(Data::read(cursor)?),
+            "data" if cursor.at_object()? => data = Some(Data::read(cursor)?),
             "workflowData" => workflow = Workflow::read(cursor)?,
             _ if header.read(cursor, member)? => {}
             _ => cursor.skip()?,

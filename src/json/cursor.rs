@@ -159,6 +159,15 @@ impl<R: Read> Cursor<R> {
         }
     }
 
+    /// Whether something other than `null` stands here, and its [`beginning`](Self::beginning).
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn present_text(&mut self, chars: usize) -> Result<(bool, Option<Beginning>), ReadError> {
+        let present = self.json.peek()? != ValueType::Null;
+        Ok((present, self.beginning(chars)?))
+    }
+
     /// As [`beginning`](Self::beginning), cut to `chars`.
     ///
     /// # Errors

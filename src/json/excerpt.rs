@@ -7,7 +7,7 @@ use std::io::Read;
 
 use struson::reader::{JsonReader, ValueType};
 
-use super::cut::{Beginning, cut_name};
+use super::cut::{Beginning, CUT_NAME_CHARS, cut_name, shorten_name};
 use super::fault::ReadError;
 
 /// Containers this far below the shown value are not shown.
@@ -54,11 +54,14 @@ pub struct Detail {
     pub elements: usize,
     /// Members of an object.
     pub members: usize,
+    /// Characters of a member's name.
+    pub name_chars: usize,
 }
 
 impl Detail {
     /// Everything that was copied.
-    pub const WHOLE: Self = Self { chars: usize::MAX, elements: usize::MAX, members: usize::MAX };
+    pub const WHOLE: Self =
+        Self { chars: usize::MAX, elements: usize::MAX, members: usize::MAX, name_chars: usize::MAX };
 }
 
 impl Excerpt {
@@ -118,6 +121,11 @@ impl Excerpt {
     /// not shown whole.
     pub fn write(&self, detail: Detail, to: &mut String, clipped: &mut u64) {
         match self {
+            // A number of hundreds of digits; every ordinary one stays a number.
+            Self::Scalar(text) if text.len() > SCALAR_BYTES.max(detail.chars) => {
+                *clipped += 1;
+                write_string(&Beginning::from(text.clone()).cut(detail.chars).0, to);
+            }
             Self::Scalar(text) => to.push_str(text),
             Self::Deep { object } => write_deep(*object, to, clipped),
             Self::Text(text) => {
@@ -167,7 +175,9 @@ fn write_object(kept: &[(String, Excerpt)], total: u64, detail: Detail, to: &mut
         if at > 0 {
             to.push(',');
         }
-        write_string(name, to);
+        let short = (detail.name_chars < CUT_NAME_CHARS).then(|| shorten_name(name, detail.name_chars));
+        *clipped += u64::from(short.as_ref().is_some_and(|short| short != name));
+        write_string(short.as_ref().unwrap_or(name), to);
         to.push(':');
         value.write(detail, to, clipped);
     }
@@ -185,6 +195,9 @@ const SHORT_BYTES: usize = 64;
 
 /// No answer shows more of a string.
 const TEXT_BYTES: usize = 256 * 1024;
+
+/// Numbers up to this many bytes are never clipped.
+const SCALAR_BYTES: usize = 32;
 
 /// What a value may take of the room that is left: most of it, not all.
 fn share(left: usize) -> usize {

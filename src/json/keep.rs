@@ -11,7 +11,8 @@ pub enum Keep {
     Skip,
     /// The whole value, as text.
     Whole,
-    /// An object, member by member; others are named `""` and skipped. An array is skipped.
+    /// An object, member by member; others are named `""` and skipped. An array is skipped; a string
+    /// is kept, since some errors are one.
     Members(&'static [(&'static str, Keep)]),
     /// Every member of an object, with its name. An array is skipped.
     EachMember(&'static Keep),

@@ -322,7 +322,7 @@ impl Pruner {
 
     fn begin_string(&mut self) {
         let rule = self.begin_value();
-        self.state = if matches!(rule, Keep::Whole | Keep::Capture) {
+        self.state = if matches!(rule, Keep::Whole | Keep::Capture | Keep::Members(_)) {
             let captured = self.out.begin_capture(rule);
             self.out.put(b"\"");
             State::Text { captured }

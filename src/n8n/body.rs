@@ -2,7 +2,7 @@
 //! reads on a thread where it may wait.
 
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -26,6 +26,12 @@ const NO_RETRY_BYTES: u64 = 50_000_000;
 
 /// An execution's metadata is below 1 KB; more is not asked for.
 const METADATA_BYTES: usize = 64 * 1024;
+
+/// How long the metadata is waited for.
+const METADATA_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Compressed bytes that are expanded at once: at most a thousand times as many come out.
+const GZIP_SLICE: usize = 1024;
 
 /// What is shown of an answer that is not JSON.
 const BEGINNING_BYTES: usize = 80;
@@ -96,6 +102,7 @@ impl Client {
         F: Fn(Cursor<BodyText>) -> T + Clone + Send + 'static,
     {
         let _turn = self.turn(progress).await?;
+        progress.set(Stage::Waiting { stored: None });
         let stored = if progress.is_watched() { self.stored_bytes(&request.id).await } else { None };
         match self.download(request, stored, progress, read.clone()).await {
             Err(error) if error.is_broken_off() => {
@@ -172,11 +179,11 @@ impl Client {
                     return Err(Error::TooLarge { status, stored });
                 }
             }
-            let Some(pause) = pauses.next().filter(|_| tries < TRIES) else {
+            let Some(pause) = asked.or(pauses.next().filter(|_| tries < TRIES)) else {
                 return Err(self.failed(failing, tries, begun.elapsed()));
             };
             tracing::warn!(tries, "n8n did not answer well; trying again");
-            tokio::time::sleep(asked.unwrap_or(pause)).await;
+            tokio::time::sleep(pause).await;
         }
         Err(Error::Stopped)
     }
@@ -185,7 +192,9 @@ impl Client {
     /// about 20 ms, and is worth one try only.
     async fn stored_bytes(&self, id: &str) -> Option<u64> {
         let segments = ["executions", id];
-        let mut response = self.try_get(&execution(&segments, &[], id)).await.ok()?;
+        let get = Get { expands: false, ..execution(&segments, &[], id) };
+        // A busy n8n answers nothing for a while: then its size is not worth waiting for.
+        let mut response = timeout(METADATA_TIMEOUT, self.try_get(&get)).await.ok()?.ok()?;
         let mut metadata = Vec::new();
         while let Ok(Some(chunk)) = timeout(self.settings.idle_timeout, response.chunk()).await.ok()? {
             metadata.extend_from_slice(&chunk);
@@ -198,7 +207,7 @@ impl Client {
     }
 
     /// A body that says it is not JSON is not read as if it were.
-    async fn check_type(&self, mut response: Response) -> Result<Response, Error> {
+    pub(super) async fn check_type(&self, mut response: Response) -> Result<Response, Error> {
         let Some(content_type) = response.headers().get(CONTENT_TYPE) else {
             return Ok(response);
         };
@@ -226,13 +235,15 @@ impl Client {
         let mut offset = 0;
         progress.set(Stage::Reading { bytes: 0, total });
         while let Some(chunk) = self.chunk(&mut response, offset, total).await? {
-            let batch = filter.feed(&chunk).map_err(|error| filter_error(error, offset))?;
+            for slice in chunk.chunks(if gzip { GZIP_SLICE } else { usize::MAX }) {
+                let batch = filter.feed(slice).map_err(|error| filter_error(error, offset))?;
+                // A projection that stopped reading has its own reason, which is its answer.
+                if !batch.is_empty() && sender.send(batch).await.is_err() {
+                    return Ok(());
+                }
+            }
             offset += chunk.len() as u64;
             progress.set(Stage::Reading { bytes: offset, total });
-            // A projection that stopped reading has its own reason, which is its answer.
-            if !batch.is_empty() && sender.send(batch).await.is_err() {
-                return Ok(());
-            }
         }
         let last = filter.finish().map_err(|error| filter_error(error, offset))?;
         let _ = sender.send(last).await;
@@ -255,7 +266,7 @@ impl Client {
 }
 
 fn execution<'a>(segments: &'a [&'a str; 2], query: &'a [(&'a str, &'a str)], id: &str) -> Get<'a> {
-    Get { segments, query, scope: "execution:read", subject: format!("Execution '{id}'") }
+    Get { segments, query, scope: "execution:read", subject: format!("Execution '{id}'"), expands: true }
 }
 
 fn filter_error(error: io::Error, offset: u64) -> Error {

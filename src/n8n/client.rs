@@ -55,14 +55,38 @@ pub(super) struct Get<'a> {
     pub scope: &'static str,
     /// What is not there when n8n says 404.
     pub subject: String,
+    /// Whether the answer is expanded as it comes.
+    pub expands: bool,
 }
 
 /// Why one try gave nothing.
 pub(super) enum Miss {
     /// Trying again does not help.
     Final(Error),
-    /// It may help, after a pause that the server may have asked for.
-    Again { error: Failing, pause: Option<Duration> },
+    /// It may help, after a pause.
+    Again { error: Failing, pause: Pause },
+}
+
+/// How long to wait before the next try.
+#[derive(Clone, Copy)]
+pub(super) enum Pause {
+    /// As we do.
+    Ours,
+    /// As the server asked.
+    Asked(Duration),
+    /// Longer than anybody waits.
+    TooLong,
+}
+
+impl Pause {
+    /// The pause before the next try; `None` when there is none.
+    pub(super) fn or(self, ours: Option<Duration>) -> Option<Duration> {
+        match self {
+            Self::Ours => ours,
+            Self::Asked(pause) => ours.map(|_| pause),
+            Self::TooLong => None,
+        }
+    }
 }
 
 /// What failed, until it is known for how long.
@@ -78,7 +102,7 @@ impl Client {
         Self { settings, downloads, http: OnceCell::new() }
     }
 
-    /// Asks until there is an answer or no hope. `give_up` may end it after a failure.
+    /// Asks until there is an answer or no hope.
     pub(super) async fn get(&self, get: &Get<'_>) -> Result<Response, Error> {
         let begun = Instant::now();
         let mut pauses = pauses();
@@ -88,11 +112,11 @@ impl Client {
                 Err(Miss::Final(error)) => return Err(error),
                 Err(Miss::Again { error, pause }) => (error, pause),
             };
-            let Some(pause) = pauses.next().filter(|_| tries < TRIES) else {
+            let Some(pause) = asked.or(pauses.next().filter(|_| tries < TRIES)) else {
                 return Err(self.failed(failing, tries, begun.elapsed()));
             };
             tracing::warn!(tries, "n8n did not answer well; trying again");
-            tokio::time::sleep(asked.unwrap_or(pause)).await;
+            tokio::time::sleep(pause).await;
         }
         Err(Error::Stopped)
     }
@@ -111,7 +135,11 @@ impl Client {
         let url = self.settings.address.join(get.segments, get.query);
         let http = self.http().await.map_err(Miss::Final)?;
         let wait = self.settings.first_byte_timeout;
-        let response = match timeout(wait, http.get(url).send()).await {
+        let mut request = http.get(url);
+        if get.expands && !self.settings.address.is_near() {
+            request = request.header(ACCEPT_ENCODING, "gzip");
+        }
+        let response = match timeout(wait, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.no_response(&error)),
             Err(_) => return Err(Miss::Final(Error::FirstByte(wait))),
@@ -123,7 +151,7 @@ impl Client {
     }
 
     fn no_response(&self, error: &reqwest::Error) -> Miss {
-        Miss::Again { error: Failing::Network(cause(error)), pause: None }
+        Miss::Again { error: Failing::Network(cause(error)), pause: Pause::Ours }
     }
 
     async fn refusal(&self, status: StatusCode, response: Response, get: &Get<'_>) -> Miss {
@@ -140,8 +168,9 @@ impl Client {
             429 | 500..=599 => {
                 let error = Failing::Status { status: status_code, message };
                 match retry_after(&headers) {
-                    Some(None) => Miss::Final(self.failed(error, 1, Duration::ZERO)),
-                    pause => Miss::Again { error, pause: pause.flatten() },
+                    Some(None) => Miss::Again { error, pause: Pause::TooLong },
+                    Some(Some(pause)) => Miss::Again { error, pause: Pause::Asked(pause) },
+                    None => Miss::Again { error, pause: Pause::Ours },
                 }
             }
             _ => Miss::Final(Error::Refused { status: status_code, message }),
@@ -204,8 +233,8 @@ impl Client {
             .map_err(|_| Error::Client("the API key holds characters that no header can".to_owned()))?;
         key.set_sensitive(true);
         headers.insert(API_KEY, key);
-        let encoding = if self.settings.address.is_near() { "identity" } else { "gzip" };
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encoding));
+        // Only a body that is expanded as it comes may be compressed.
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         Ok(headers)
     }
 }

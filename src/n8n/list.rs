@@ -6,7 +6,7 @@ use tokio::time::timeout;
 
 use super::client::{Client, Get, cause};
 use super::error::Error;
-use crate::json::{Cursor, Keep, Pruner};
+use crate::json::{Cursor, Fault, FaultKind, Keep, Pruner};
 
 /// A list of 250 executions is about 75 KB. What is larger is not a list.
 const LIST_BYTES: usize = 16 * 1024 * 1024;
@@ -59,16 +59,20 @@ impl Client {
             query: &pairs,
             scope: "execution:list",
             subject: "The list of executions (is N8N_URL right?)".to_owned(),
+            expands: false,
         };
         let body = self.collect(&get).await?;
-        serde_json::from_slice(&body).map_err(|_| Error::NotJson {
-            content_type: "something".to_owned(),
-            beginning: self.clean(&String::from_utf8_lossy(&body[..body.len().min(100)])),
+        serde_json::from_slice(&body).map_err(|error| match error.classify() {
+            serde_json::error::Category::Eof => Fault { kind: FaultKind::EndedEarly, offset: body.len() as u64 }.into(),
+            _ => Error::NotJson {
+                content_type: "something that is no list of executions".to_owned(),
+                beginning: self.clean(&String::from_utf8_lossy(&body[..body.len().min(100)])),
+            },
         })
     }
 
     async fn collect(&self, get: &Get<'_>) -> Result<Vec<u8>, Error> {
-        let mut response = self.get(get).await?;
+        let mut response = self.check_type(self.get(get).await?).await?;
         let (mut body, total, wait) = (Vec::new(), response.content_length(), self.settings.idle_timeout);
         loop {
             let offset = body.len() as u64;
@@ -95,6 +99,7 @@ impl Client {
             query: &[],
             scope: "workflow:read",
             subject: format!("Workflow '{id}'"),
+            expands: false,
         };
         let mut response = self.get(&get).await?;
         let mut pruner = Pruner::new(KEEP, 0..0);

@@ -74,21 +74,21 @@ pub fn answer(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale) 
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data<'a> {
-    id: Option<&'a str>,
-    workflow_id: Option<&'a str>,
+struct Data {
+    id: Option<String>,
+    workflow_id: Option<String>,
     workflow_name: String,
-    status: Option<&'a str>,
-    started_at: Option<&'a str>,
-    stopped_at: Option<&'a str>,
+    status: Option<String>,
+    started_at: Option<String>,
+    stopped_at: Option<String>,
     duration: Option<i64>,
-    mode: Option<&'a str>,
+    mode: Option<String>,
     statistics: Statistics,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ShownFailure>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
-    available_nodes: Vec<ShownNode<'a>>,
+    available_nodes: Vec<ShownNode>,
     #[serde(skip_serializing_if = "Option::is_none")]
     omitted_nodes: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -123,10 +123,10 @@ struct ShownFailure {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownNode<'a> {
+struct ShownNode {
     node_name: String,
-    node_type: &'a str,
-    status: &'a str,
+    node_type: String,
+    status: String,
     items: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<u64>,
@@ -147,15 +147,22 @@ struct Lengths {
     header: usize,
     /// Names of nodes.
     node: usize,
+    /// n8n's own words, dates and types, which are short unless somebody made them long.
+    word: usize,
 }
 
 impl Lengths {
-    const WHOLE: Self = Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS };
+    const WHOLE: Self = Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS };
     const LEAST: usize = 8;
 
     fn shorter(self) -> Self {
         let less = |chars: usize| (chars * 3 / 4).max(Self::LEAST);
-        Self { error: less(self.error), header: less(self.header), node: less(self.node) }
+        Self {
+            error: less(self.error),
+            header: less(self.header),
+            node: less(self.node),
+            word: if self.error <= 24 { less(self.word) } else { self.word },
+        }
     }
 }
 
@@ -174,7 +181,7 @@ impl<'a> Composer<'a> {
         let mut lengths = Lengths::WHOLE;
         // One node at least, and the first one in the example: shorter texts make room for it.
         let mut text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
-        while !budget::fits(&text, MAX_TOKENS) && lengths.error > Lengths::LEAST {
+        while !budget::fits(&text, MAX_TOKENS) && lengths.word > Lengths::LEAST {
             lengths = lengths.shorter();
             text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
         }
@@ -216,9 +223,10 @@ impl<'a> Composer<'a> {
         success(self.message, &self.data(nodes, lengths, last_name))
     }
 
-    fn data(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> Data<'a> {
+    fn data(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> Data {
         let header = &self.summary.header;
-        let mut available_nodes: Vec<_> = nodes.iter().map(|node| shown_node(node, lengths.node)).collect();
+        let word = |word: &Option<String>| word.as_ref().map(|word| shorten_name(word, lengths.word));
+        let mut available_nodes: Vec<_> = nodes.iter().map(|node| shown_node(node, lengths)).collect();
         if let (Some(last), Some(node), Some(chars)) = (available_nodes.last_mut(), nodes.last(), last_name) {
             last.node_name = shorten_name(&node.name, chars);
         }
@@ -226,14 +234,14 @@ impl<'a> Composer<'a> {
         let omitted = self.summary.nodes.len() - after;
         let example = guidance(header.id.as_deref().or(self.id), available_nodes.first());
         Data {
-            id: header.id.as_deref(),
-            workflow_id: header.workflow_id.as_deref(),
+            id: word(&header.id).or_else(|| self.id.map(str::to_owned)),
+            workflow_id: word(&header.workflow_id),
             workflow_name: workflow_name(self.summary, lengths.header),
-            status: header.status.as_deref(),
-            started_at: header.started_at.as_deref(),
-            stopped_at: header.stopped_at.as_deref(),
+            status: word(&header.status),
+            started_at: word(&header.started_at),
+            stopped_at: word(&header.stopped_at),
             duration: header.duration(),
-            mode: header.mode.as_deref(),
+            mode: word(&header.mode),
             statistics: statistics(self.summary),
             error: self.summary.error.as_ref().map(|error| shown_failure(error, lengths.error)),
             notes: notes(self.summary, self.offset),
@@ -248,11 +256,11 @@ impl<'a> Composer<'a> {
     }
 }
 
-fn shown_node(node: &NodeSummary, chars: usize) -> ShownNode<'_> {
+fn shown_node(node: &NodeSummary, lengths: Lengths) -> ShownNode {
     ShownNode {
-        node_name: shorten_name(&node.name, chars),
-        node_type: node.node_type.as_deref().unwrap_or("unknown"),
-        status: &node.status,
+        node_name: shorten_name(&node.name, lengths.node),
+        node_type: shorten_name(node.node_type.as_deref().unwrap_or("unknown"), lengths.word),
+        status: shorten_name(&node.status, lengths.word),
         items: node.items,
         runs: (node.runs != 1).then_some(node.runs),
     }

@@ -23,8 +23,12 @@ pub(super) async fn report(peer: Peer<RoleServer>, token: ProgressToken, mut sta
     let mut sent = Sent::default();
     let mut due = Instant::now() + PATIENCE;
     loop {
+        let mut patient = true;
         let stage = tokio::select! {
-            () = sleep_until(due) => *stages.borrow_and_update(),
+            () = sleep_until(due) => {
+                patient = false;
+                *stages.borrow_and_update()
+            }
             changed = stages.changed() => {
                 if changed.is_err() {
                     // The call is about to answer.
@@ -33,6 +37,10 @@ pub(super) async fn report(peer: Peer<RoleServer>, token: ProgressToken, mut sta
                 *stages.borrow_and_update()
             }
         };
+        // That n8n builds a body is only worth a word when it takes long.
+        if patient && matches!(stage, Stage::Waiting { .. }) {
+            continue;
+        }
         if let Some(note) = sent.next(stage, &token) {
             let _ = peer.notify_progress(note).await;
         }

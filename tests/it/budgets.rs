@@ -214,3 +214,39 @@ fn a_small_text_needs_no_tokenizer() {
     assert!(budget::fits("{\"a\":1}", 7));
     assert!(!budget::fits(&"a ".repeat(200_000), 20_000));
 }
+
+#[test]
+fn words_that_nobody_bounded_cannot_break_a_budget() {
+    let rare = "\u{20000}\u{2A6D6}𠮷\u{1F9FF}".repeat(50);
+    let long = "xyz 日本 ".repeat(20_000);
+    let deep = (0..12).fold(json!(1), |value, _| json!({ "日本語鍵漢字".repeat(30): value }));
+    let digits: Value = serde_json::from_str(&"7318731873".repeat(15)).unwrap_or_default();
+    let body = json!({"id": rare, "workflowId": rare, "status": rare, "mode": rare, "startedAt": rare, "stoppedAt": rare,
+        "data": {"resultData": {"error": {"message": rare, "description": rare, "name": rare, "httpCode": rare}, "runData": {"S": [
+            {"executionStatus": rare, "error": {"message": "important", "code": digits}, "data": {"main": [[{"json": deep}], [{"json": deep}]]}}]}}},
+        "workflowData": {"name": rare, "nodes": [{"name": "S", "type": rare, "typeVersion": 3.2,
+            "parameters": {"rules": {"values": [{"renameOutput": true, "outputKey": long}]}}},
+            {"name": "S", "type": "n8n-nodes-base.switch", "parameters": {"rules": {"values": [{"renameOutput": true, "outputKey": long}]}}}]}});
+    let body = body.to_string();
+    let summary = summary_text(body.as_bytes(), 0);
+    assert!(budget::count(&summary) <= get_execution::MAX_TOKENS, "{}", budget::count(&summary));
+    for limit in [1000, 5000, 25_000] {
+        let text = node_text(body.as_bytes(), "S", limit, 50);
+        let tokens = budget::count(&text);
+        assert!(tokens <= limit, "{tokens} of {limit}");
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert!(answer["data"]["error"]["message"].as_str().unwrap().starts_with("imp"), "{text}");
+        assert!(!answer["data"]["output"]["items"].as_array().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn a_late_output_among_empty_ones_is_shown() {
+    let items: Vec<_> = (0..20).map(|i| json!({"json": {"text": format!("{i} ").repeat(700)}})).collect();
+    let mut main = vec![json!([]); 59];
+    main.push(json!(items));
+    let body = json!({"id": "1", "data": {"resultData": {"runData": {"S": [{"data": {"main": main}}]}}}}).to_string();
+    let answer = check(&node_text(body.as_bytes(), "S", 1000, 50), 1000, "sixty outputs");
+    assert_eq!(answer["data"]["output"]["items"][0]["outputIndex"], 59);
+    assert!(answer["data"]["truncated"]["reason"].as_str().unwrap().contains("are not listed"));
+}

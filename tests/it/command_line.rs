@@ -129,7 +129,8 @@ fn secrets_in_items_are_masked_on_request() {
 #[test]
 fn secrets_in_errors_are_never_shown() {
     let body = br#"{"id":"1","status":"error","data":{"resumeToken":"planted","resultData":{"runData":{"A":[{"error":{"message":"m","node":{"credentials":"planted"},
-        "context":{"request":{"headers":{"authorization":"planted","Cookie":["planted"],"accept":"*/*"}},"resumeUrl":"planted"}}}]}},"executionData":{"runtimeData":"planted"}}}"#;
+        "description":{"authorization":"planted"},"messages":[{"X-API-Key":"planted"}],
+        "context":{"request":{"rawHeaders":["Authorization","planted"],"sent":[{"name":"cookie","value":"planted"}],"headers":{"authorization":"planted","Cookie":["planted"],"accept":"*/*"}},"resumeUrl":"planted"}}}]}},"executionData":{"runtimeData":"planted"}}}"#;
     let shown = lens(&["node", "-", "A"], &[], body);
     assert!(!String::from_utf8_lossy(&shown.stdout).contains("planted"));
     assert_eq!(json(&shown)["data"]["error"]["context"]["request"]["headers"]["accept"], "*/*");

@@ -295,6 +295,48 @@ fn a_producer_that_was_pushed_out_is_found_in_a_second_pass() {
 }
 
 #[test]
+fn a_node_that_feeds_itself_keeps_its_input_in_a_second_pass() {
+    let items = |text: &str| (0..50).map(|i| json!({"json": {"i": i, "text": text}})).collect::<Vec<_>>();
+    let run = |sources: Value, items: Vec<Value>| json!({"source": sources, "executionStatus": "success", "data": {"main": [items]}});
+    let body = json!({"id": "1", "status": "success", "data": {"resultData": {"runData": {
+        "B": [run(json!([]), items("b"))],
+        "Filler 1": [run(json!([]), items(&"x".repeat(9000)))],
+        "Filler 2": [run(json!([]), items(&"y".repeat(9000)))],
+        "A": [run(json!([]), items(&"a".repeat(9000))), run(json!([{"previousNode": "A"}, {"previousNode": "B"}]), items("out"))],
+    }}}});
+    let body = body.to_string().into_bytes();
+    let request = request("A", Some(1), 0, 50);
+    let view = node_of(&body, &[65_536], &request);
+    let question = Question { request, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
+    let again = get_execution_by_node::again(&view, &question).expect("B was pushed out");
+    let ours = answered(&node_of(&body, &[65_536], &again), again, None).unwrap();
+    let totals: Vec<_> =
+        ours["input"]["sources"].as_array().unwrap().iter().map(|source| source["total"].clone()).collect();
+    assert_eq!(totals, [50, 50]);
+}
+
+#[test]
+fn an_error_may_be_a_string() {
+    let body =
+        br#"{"id":"1","status":"error","data":{"resultData":{"error":"boom","runData":{"S":[{"error":"bang"}]}}}}"#;
+    let value = serde_json::from_slice(body).unwrap();
+    assert_same(&shown(&summary_of(body, &[7])), &oracle::summary(&value), "the summary");
+    let request = request("S", None, 0, 50);
+    let ours = answered(&node_of(body, &[7], &request), request, None).unwrap();
+    assert_eq!(ours["error"], json!({"message": "bang"}));
+    assert_eq!(ours["status"], "error");
+}
+
+#[test]
+fn the_exact_name_wins_over_a_cut_one() {
+    let body = r#"{"id":"1","data":{"resultData":{"runData":{"foo…[+3 chars]":[{}],"foobar":[{},{}]}}}}"#.as_bytes();
+    for (asked, runs) in [("foo…[+3 chars]", 1), ("foobar", 2), ("foob…[+2 chars]", 2)] {
+        let request = request(asked, None, 0, 50);
+        assert_eq!(node_of(body, &[9], &request).node.unwrap().runs, runs, "{asked}");
+    }
+}
+
+#[test]
 fn lone_surrogates_are_shown_lossily() {
     let body = r#"{"id":"1","status":"success","data":{"resultData":{"runData":{"\ud83d N":[{"data":{"main":[[{"json":
         {"a":"x\ud83dy","b":"\udc00","c":"\ud83d\ud83d\ude00","k\ud800":"\uD83D\uDE00\\ud83d"}}]]}}]}}}}"#;

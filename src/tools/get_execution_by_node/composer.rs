@@ -109,7 +109,8 @@ impl<'a> Composer<'a> {
         let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
         let needs = [self.output.needs(limits(left)), self.input.needs(limits(left))];
         let wanted = needs.each_ref().map(|needs| needs.iter().map(|need| need.tokens).sum::<usize>());
-        let quarter = (tokens / 4).saturating_sub(tokens - left);
+        // However long the names are, the error gets a word in.
+        let quarter = (tokens / 4).saturating_sub(tokens - left).max(tokens / 8).min(left);
         let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(wanted[0] + wanted[1]))));
         let used = |page: &Page| budget::count(&page.text);
         let left = left.saturating_sub(used(&error) + used(&parameters));
@@ -155,13 +156,13 @@ impl<'a> Composer<'a> {
             &Data {
                 execution_id: self.id,
                 node_name: name,
-                node_type: self.node.node_type.as_deref().unwrap_or("unknown"),
-                status: status(run),
+                node_type: envelope.name(self.node.node_type.as_deref().unwrap_or("unknown")),
+                status: envelope.name(status(run)),
                 execution_time: run.execution_time.map(number),
                 start_time: iso(run.start_ms()),
                 end_time: iso(run.start_ms().zip(run.execution_time).map(|(start, time)| start + time)),
                 run: ShownRun { index: run.index, total: self.node.runs, failed: &self.node.failed },
-                truncated: self.truncated(error, parameters, input, output),
+                truncated: self.truncated(envelope, error, parameters, input, output),
                 error: raw(&error.text),
                 input: self.shown_input(envelope, input),
                 output: self.shown_output(envelope, output),
@@ -188,13 +189,15 @@ impl<'a> Composer<'a> {
         }
     }
 
-    fn shown_output(&self, envelope: Envelope, pages: &Pages) -> ShownOutput<'a> {
-        let shown = |(at, output): (usize, &Output<'a>)| ShownPort {
+    fn shown_output(&self, envelope: Envelope, pages: &Pages) -> ShownOutput {
+        let shown = |(at, output): (usize, &Output)| ShownPort {
             output_index: output.index,
             total: output.port.total,
             returned: pages.0.get(at).map_or(0, |page| page.shown),
-            label: output.label,
-            connection: Some(output.port.connection.as_str()).filter(|connection| *connection != "main"),
+            label: output.label.map(|label| envelope.name(label)),
+            connection: Some(output.port.connection.as_str())
+                .filter(|connection| *connection != "main")
+                .map(|connection| envelope.name(connection)),
         };
         ShownOutput {
             total: self.output.0.iter().map(|part| part.total).sum(),
@@ -204,7 +207,14 @@ impl<'a> Composer<'a> {
     }
 
     /// What is not in the answer, and how to get it.
-    fn truncated(&self, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> Option<Truncated> {
+    fn truncated(
+        &self,
+        envelope: Envelope,
+        error: &Page,
+        parameters: &Page,
+        input: &Pages,
+        output: &Pages,
+    ) -> Option<Truncated> {
         let offset = self.question.request.window.start;
         let sides = [(&self.input, input), (&self.output, output)];
         let parts = sides.iter().flat_map(|(side, pages)| {
@@ -213,8 +223,14 @@ impl<'a> Composer<'a> {
         let next = parts.filter_map(|(part, shown)| part.next_offset(shown, offset)).min();
         let next_offset = next.filter(|next| *next > offset);
         let clipped = error.clipped + parameters.clipped + input.clipped() + output.clipped();
+        let lists = self.outputs.len().max(self.node.inputs.len());
+        let unlisted = lists.saturating_sub(envelope.ports);
+        // Only the last resort shows no error where there is one.
+        let emptied = (self.run.error.is_some() && error.text == "null")
+            || (self.node.parameters.is_some() && parameters.text == "{}" && parameters.shown == 0);
         let reason = match (next, clipped) {
-            (None, 0) => return None,
+            (None, 0) if unlisted == 0 && !emptied => return None,
+            (None, 0) => "Not everything fits.",
             (Some(_), 0) => "There are more items.",
             (None, _) => "Long values were clipped.",
             (Some(_), _) => "There are more items, and long values were clipped.",
@@ -225,8 +241,11 @@ impl<'a> Composer<'a> {
             (_, None) => " Ask for one outputIndex, or for more with maxTokens.",
         };
         let whole = if clipped > 0 { " A smaller limit or a larger maxTokens shows longer values." } else { "" };
+        let lists = if unlisted > 0 { format!(" {unlisted} inputs or outputs are not listed.") } else { String::new() };
+        let emptied =
+            if emptied { " The error or the parameters are left out: ask with a larger maxTokens." } else { "" };
         Some(Truncated {
-            reason: format!("{reason}{more}{whole}"),
+            reason: format!("{reason}{more}{whole}{lists}{emptied}"),
             next_offset,
             clipped_values: (clipped > 0).then_some(clipped),
         })
@@ -247,10 +266,10 @@ impl Envelope {
     const LEAST: Self = Self { name_chars: 12, ports: 1 };
 
     fn shorter(self) -> Self {
-        Self {
-            name_chars: (self.name_chars / 2).max(Self::LEAST.name_chars),
-            ports: (self.ports / 2).max(Self::LEAST.ports),
+        if self.name_chars > Self::LEAST.name_chars {
+            return Self { name_chars: (self.name_chars / 2).max(Self::LEAST.name_chars), ..self };
         }
+        Self { ports: (self.ports / 2).max(Self::LEAST.ports), ..self }
     }
 
     fn name(self, name: &str) -> String {

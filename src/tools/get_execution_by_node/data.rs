@@ -11,8 +11,8 @@ use crate::execution::Run;
 pub(super) struct Data<'a> {
     pub execution_id: &'a str,
     pub node_name: String,
-    pub node_type: &'a str,
-    pub status: &'a str,
+    pub node_type: String,
+    pub status: String,
     pub execution_time: Option<serde_json::Number>,
     pub start_time: Option<String>,
     pub end_time: Option<String>,
@@ -21,7 +21,7 @@ pub(super) struct Data<'a> {
     pub truncated: Option<Truncated>,
     pub error: Box<RawValue>,
     pub input: ShownInput,
-    pub output: ShownOutput<'a>,
+    pub output: ShownOutput,
     pub parameters: Box<RawValue>,
 }
 
@@ -60,22 +60,22 @@ pub(super) struct ShownSource {
 }
 
 #[derive(Serialize)]
-pub(super) struct ShownOutput<'a> {
+pub(super) struct ShownOutput {
     pub total: u64,
     pub items: Box<RawValue>,
-    pub outputs: Vec<ShownPort<'a>>,
+    pub outputs: Vec<ShownPort>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ShownPort<'a> {
+pub(super) struct ShownPort {
     pub output_index: u64,
     pub total: u64,
     pub returned: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub label: Option<&'a str>,
+    pub label: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub connection: Option<&'a str>,
+    pub connection: Option<String>,
 }
 
 /// A number as JSON writes it: without a fraction where it has none.

@@ -197,7 +197,8 @@ fn unknown_node(view: &NodeView, id: &str, asked: &str) -> String {
         .collect();
     names.sort_by(|(one, _), (other, _)| other.total_cmp(one));
     let quoted: Vec<_> = names.iter().take(NAMES).map(|(_, name)| format!("'{}'", short(name))).collect();
-    format!("{not_found} Did you mean {}? Nodes: {}", quoted[0], quoted.join(", "))
+    let more = if names.len() > NAMES { ", …" } else { "" };
+    format!("{not_found} Did you mean {}? Nodes: {}{more}", quoted[0], quoted.join(", "))
 }
 
 fn short(name: &str) -> String {

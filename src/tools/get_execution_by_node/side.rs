@@ -51,13 +51,25 @@ impl Side {
         /// Fewer tokens are not worth a page: then the first parts get one.
         const LEAST_TOKENS: usize = 60;
         let visible = (limits.tokens / LEAST_TOKENS).max(1);
-        let tokens: Vec<_> = needs.iter().take(visible).map(|need| need.tokens).collect();
+        let mut first = visible;
+        let tokens: Vec<_> = needs
+            .iter()
+            .map(|need| {
+                if need.tokens > 0 && first > 0 {
+                    first -= 1;
+                    need.tokens
+                } else {
+                    0
+                }
+            })
+            .collect();
         let shares = budget::shares(limits.tokens, &tokens);
         let fill = |chars: usize| {
             let pages = self.0.iter().enumerate().map(|(at, part)| {
-                let Some(share) = shares.get(at).filter(|_| !part.entries.is_empty()) else {
+                if tokens[at] == 0 {
                     return Page::default();
-                };
+                }
+                let share = &shares[at];
                 let bytes = limits.bytes * share / limits.tokens.max(1);
                 budget::fill(&part.entries, PageLimits { tokens: *share, bytes, chars }, needs[at])
             });
