@@ -19,12 +19,12 @@ impl<R: BufRead> Batches<R> {
 
     /// The next batch; at the end of the body the last one, and the pruner is used up.
     fn batch(&mut self, mut pruner: Pruner) -> io::Result<Batch> {
-        let chunk = loop {
-            match self.body.fill_buf() {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-                Ok(_) => break self.body.fill_buf()?,
+        let chunk = match self.body.fill_buf() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.pruner = Some(pruner);
+                return Ok(Batch::default());
             }
+            chunk => chunk?,
         };
         if chunk.is_empty() {
             return pruner.finish().map_err(io::Error::other);

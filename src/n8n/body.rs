@@ -2,7 +2,7 @@
 //! reads on a thread where it may wait.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -10,11 +10,10 @@ use std::ops::Range;
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::client::{Client, Failing, Get, Miss, cause};
+use super::client::{Client, Failing, Get, Miss, Tries, cause};
 use super::error::Error;
 use super::gzip::Gunzip;
 use super::progress::{Progress, Stage};
-use super::retry::{TRIES, pauses};
 use crate::json::{Batch, Cursor, Fault, Keep, Pruner, Text};
 
 /// Pruned batches on their way: little, since each is a trickle.
@@ -163,29 +162,23 @@ impl Client {
     async fn open_with(&self, id: &str, query: &[(&str, &str)], stored: Option<u64>) -> Result<Response, Error> {
         let segments = ["executions", id];
         let get = execution(&segments, query, id);
-        let (begun, mut pauses, mut stored) = (Instant::now(), pauses(), stored);
-        for tries in 1.. {
-            let (failing, asked) = match self.try_get(&get).await {
+        let (mut tries, mut stored) = (Tries::new(), stored);
+        loop {
+            let (failing, pause) = match self.try_get(&get).await {
                 Ok(response) => return Ok(response),
                 Err(Miss::Final(error)) => return Err(error),
                 Err(Miss::Again { error, pause }) => (error, pause),
             };
             if let Failing::Status { status: status @ 500, .. } = failing {
-                stored = match stored {
-                    None => self.stored_bytes(id).await,
-                    known => known,
-                };
+                if stored.is_none() {
+                    stored = self.stored_bytes(id).await;
+                }
                 if stored.is_some_and(|stored| stored > NO_RETRY_BYTES) {
                     return Err(Error::TooLarge { status, stored });
                 }
             }
-            let Some(pause) = asked.or(pauses.next().filter(|_| tries < TRIES)) else {
-                return Err(self.failed(failing, tries, begun.elapsed()));
-            };
-            tracing::warn!(tries, "n8n did not answer well; trying again");
-            tokio::time::sleep(pause).await;
+            self.pause(&mut tries, failing, pause).await?;
         }
-        Err(Error::Stopped)
     }
 
     /// The size of an execution in n8n's database, where n8n knows it (2.27 and newer). It takes n8n

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use backon::ExponentialBackoff;
 use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Response, StatusCode, Url, redirect};
 use tokio::sync::{OnceCell, Semaphore};
@@ -9,7 +10,7 @@ use tokio::time::timeout;
 
 use super::address::{Address, Secret};
 use super::error::Error;
-use super::retry::{TRIES, pauses, retry_after};
+use super::retry::{pauses, retry_after};
 
 /// The header of n8n's API keys; it knows no other way for them.
 const API_KEY: &str = "X-N8N-API-KEY";
@@ -95,6 +96,19 @@ pub(super) enum Failing {
     Network(String),
 }
 
+/// The tries of one request.
+pub(super) struct Tries {
+    begun: Instant,
+    made: u32,
+    pauses: ExponentialBackoff,
+}
+
+impl Tries {
+    pub(super) fn new() -> Self {
+        Self { begun: Instant::now(), made: 0, pauses: pauses() }
+    }
+}
+
 impl Client {
     /// A client; nothing is asked yet.
     pub fn new(settings: Settings) -> Self {
@@ -104,24 +118,30 @@ impl Client {
 
     /// Asks until there is an answer or no hope.
     pub(super) async fn get(&self, get: &Get<'_>) -> Result<Response, Error> {
-        let begun = Instant::now();
-        let mut pauses = pauses();
-        for tries in 1.. {
-            let (failing, asked) = match self.try_get(get).await {
+        let mut tries = Tries::new();
+        loop {
+            match self.try_get(get).await {
                 Ok(response) => return Ok(response),
                 Err(Miss::Final(error)) => return Err(error),
-                Err(Miss::Again { error, pause }) => (error, pause),
-            };
-            let Some(pause) = asked.or(pauses.next().filter(|_| tries < TRIES)) else {
-                return Err(self.failed(failing, tries, begun.elapsed()));
-            };
-            tracing::warn!(tries, "n8n did not answer well; trying again");
-            tokio::time::sleep(pause).await;
+                Err(Miss::Again { error, pause }) => self.pause(&mut tries, error, pause).await?,
+            }
         }
-        Err(Error::Stopped)
     }
 
-    pub(super) fn failed(&self, failing: Failing, tries: u32, after: Duration) -> Error {
+    /// Waits before the next try, or says how often and for how long it was tried.
+    pub(super) async fn pause(&self, tries: &mut Tries, failing: Failing, pause: Pause) -> Result<(), Error> {
+        tries.made += 1;
+        match pause.or(tries.pauses.next()) {
+            Some(pause) => {
+                tracing::warn!(tries = tries.made, "n8n did not answer well; trying again");
+                tokio::time::sleep(pause).await;
+                Ok(())
+            }
+            None => Err(self.failed(failing, tries.made, tries.begun.elapsed())),
+        }
+    }
+
+    fn failed(&self, failing: Failing, tries: u32, after: Duration) -> Error {
         match failing {
             Failing::Status { status, message } => Error::Failing { status, message, tries, after },
             Failing::Network(cause) => {

@@ -8,7 +8,7 @@ use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
 /// How often a request is tried.
-pub(super) const TRIES: u32 = 3;
+const TRIES: u32 = 3;
 
 /// A server that asks for more patience than this is told no: the agent should know now.
 const RETRY_AFTER_LONGEST: Duration = Duration::from_secs(60);

@@ -5,7 +5,7 @@ use super::data::{
 };
 use super::side::{Pages, Part, Side};
 use super::{Output, Question};
-use crate::budget::{self, Entry, Need, Page, PageLimits};
+use crate::budget::{self, Entry, Page, PageLimits};
 use crate::execution::Run;
 use crate::execution::node::{Input, Node};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
@@ -79,8 +79,8 @@ impl<'a> Composer<'a> {
         if values.map(Excerpt::least_json_bytes).sum::<usize>() > limit {
             return None;
         }
-        let unlimited = PageLimits { tokens: usize::MAX, bytes: usize::MAX, chars: usize::MAX };
-        let (error, parameters) = self.surroundings(unlimited);
+        let whole = |entries: Vec<Entry>, none| if entries.is_empty() { page(none) } else { budget::whole(&entries) };
+        let (error, parameters) = (whole(self.error(), "null"), whole(self.parameters(), "{}"));
         let whole = self.text(Envelope::WHOLE, &error, &parameters, &self.input.whole(), &self.output.whole());
         (whole.len() <= limit).then_some(whole)
     }
@@ -120,20 +120,21 @@ impl<'a> Composer<'a> {
         self.text(envelope, &error, &parameters, &input, &output)
     }
 
+    /// The run's error, if there is one.
+    fn error(&self) -> Vec<Entry> {
+        self.run.error.iter().map(|value| Entry { value: value.clone(), tag: None }).collect()
+    }
+
+    /// The node's parameters, if they are an object.
+    fn parameters(&self) -> Vec<Entry> {
+        let objects = self.node.parameters.iter().filter(|value| matches!(value, Excerpt::Object { .. }));
+        objects.map(|value| Entry { value: value.clone(), tag: None }).collect()
+    }
+
     /// The error and the parameters within a limit.
     fn surroundings(&self, limits: PageLimits) -> (Page, Page) {
-        let is_object = |value: &&Excerpt| matches!(value, Excerpt::Object { .. });
-        let entries = |value: Option<&Excerpt>| -> Vec<_> {
-            value.into_iter().map(|value| Entry { value: value.clone(), tag: None }).collect()
-        };
-        let error = entries(self.run.error.as_ref());
-        let parameters = entries(self.node.parameters.as_ref().filter(is_object));
-        if limits.tokens == usize::MAX {
-            let whole = |entries: &[Entry], none| if entries.is_empty() { page(none) } else { budget::whole(entries) };
-            return (whole(&error, "null"), whole(&parameters, "{}"));
-        }
-        let need = |entries: &[Entry]| if entries.is_empty() { Need::default() } else { budget::need(entries, limits) };
-        let needs = [need(&error), need(&parameters)];
+        let (error, parameters) = (self.error(), self.parameters());
+        let needs = [budget::need(&error, limits), budget::need(&parameters, limits)];
         let shares = budget::shares(limits.tokens, &needs.map(|need| need.tokens));
         let fill = |entries: &[Entry], at: usize, none| {
             if entries.is_empty() {

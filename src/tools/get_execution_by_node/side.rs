@@ -40,10 +40,7 @@ impl Side {
 
     /// What each part would take whole.
     pub(super) fn needs(&self, limits: PageLimits) -> Vec<Need> {
-        self.0
-            .iter()
-            .map(|part| if part.entries.is_empty() { Need::default() } else { budget::need(&part.entries, limits) })
-            .collect()
+        self.0.iter().map(|part| budget::need(&part.entries, limits)).collect()
     }
 
     /// Fills the parts fairly.
