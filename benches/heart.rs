@@ -23,8 +23,9 @@ use n8n_lens::execution::node::{self, NodeView, Request};
 use n8n_lens::execution::summary;
 use n8n_lens::json::{Batch, Batches, Cursor, Pruner, ReadAhead};
 use n8n_lens::n8n::{Address, Client, Progress, Secret, Settings};
-use n8n_lens::tools::get_execution_by_node::{self, Question};
-use n8n_lens::tools::{Locale, get_execution};
+use n8n_lens::tools::Locale;
+use n8n_lens::tools::executions::get_execution;
+use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use serde_json::Value;
 
 #[path = "../fixtures/generator.rs"]
@@ -120,7 +121,7 @@ fn over_http(criterion: &mut Criterion) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let client = Client::new(Settings {
         address: Address::parse(&n8n.url()).unwrap(),
-        api_key: Secret::new("test-key"),
+        api_key: Some(Secret::new("test-key")),
         first_byte_timeout: Duration::from_secs(60),
         idle_timeout: Duration::from_secs(60),
         max_downloads: 4,

@@ -1,13 +1,17 @@
-//! Settings: command line over environment over defaults.
+//! Settings: command line over environment over defaults. An empty variable is the same as none, since
+//! clients send those for settings that nobody filled in.
 
-use std::path::PathBuf;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
 use crate::n8n::{Address, Secret, Settings};
-use crate::tools::Locale;
+use crate::tools::{Locale, Selection, Toolbox};
+use crate::workflow::file::Files;
 
 /// Settings of every command.
 #[derive(Args, Clone)]
@@ -24,20 +28,12 @@ pub struct Options {
     #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE")]
     api_key_file: Option<PathBuf>,
 
-    /// What is logged to standard error
-    #[arg(
-        long,
-        global = true,
-        env = "LOG_LEVEL",
-        value_enum,
-        default_value = "warn",
-        value_name = "LEVEL",
-        ignore_case = true
-    )]
+    /// What is logged to standard error: off, error, warn, info, debug or trace
+    #[arg(long, global = true, env = "LOG_LEVEL", value_parser = one_of::<LogLevel>, default_value = "warn", value_name = "LEVEL")]
     log_level: LogLevel,
 
-    /// Language of messages
-    #[arg(long, global = true, env = "N8N_LENS_LOCALE", value_enum, default_value = "ja", value_name = "LOCALE")]
+    /// Language of messages: ja or en
+    #[arg(long, global = true, env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
     pub locale: Locale,
 
     /// Mask known secret keys in items, too
@@ -57,11 +53,78 @@ pub struct Options {
     idle_timeout: u64,
 }
 
+/// Settings of the MCP server.
+#[derive(Args, Clone)]
+pub struct ServerOptions {
+    /// How clients reach the server
+    #[arg(long, value_enum, default_value = "stdio", value_name = "TRANSPORT")]
+    pub transport: Transport,
+
+    /// Address to listen on, for http
+    #[arg(long, default_value = "127.0.0.1", value_name = "HOST")]
+    pub host: String,
+
+    /// Port to listen on, for http; 0 takes a free one
+    #[arg(long, default_value_t = 3000, value_name = "PORT")]
+    pub port: u16,
+
+    /// Bearer token that every HTTP client must send; required off loopback
+    #[arg(long, env = "N8N_LENS_AUTH_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    auth_token: Option<String>,
+
+    /// Further host names under which HTTP clients may reach the server, separated by commas
+    #[arg(long, env = "N8N_LENS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
+    allowed_hosts: Vec<String>,
+
+    /// Toolsets to offer, separated by commas
+    #[arg(
+        long,
+        env = "N8N_LENS_TOOLSETS",
+        value_delimiter = ',',
+        default_value = "executions,workflows",
+        value_name = "NAMES"
+    )]
+    toolsets: Vec<String>,
+
+    /// Only these tools of the toolsets, separated by commas
+    #[arg(long, env = "N8N_LENS_TOOLS", value_delimiter = ',', value_name = "NAMES")]
+    tools: Vec<String>,
+
+    /// Leave out every tool that writes
+    #[arg(long, env = "N8N_LENS_READ_ONLY", value_parser = FalseyValueParser::new())]
+    read_only: bool,
+
+    /// Folder that workflow files must be in
+    #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR")]
+    files_root: Option<PathBuf>,
+}
+
+/// How clients reach the server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Transport {
+    /// Standard input and output.
+    Stdio,
+    /// Streamable HTTP.
+    Http,
+}
+
+/// Who may ask the HTTP server.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The address to listen on is this machine's own.
+    pub loopback: bool,
+    /// The token that every request must bring.
+    pub auth_token: Option<Secret>,
+    /// Further host names under which the server may be asked.
+    pub hosts: Vec<String>,
+}
+
 /// How much is logged.
-#[derive(Clone, Copy, Debug, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
 enum LogLevel {
     Off,
     Error,
+    #[default]
     Warn,
     Info,
     Debug,
@@ -73,42 +136,82 @@ enum LogLevel {
 #[error("{0}")]
 pub struct Error(String);
 
+/// One of the names of an enumeration; its default for an empty one.
+fn one_of<T: ValueEnum + Default>(name: &str) -> Result<T, String> {
+    if name.is_empty() {
+        return Ok(T::default());
+    }
+    T::from_str(name, true).map_err(|_| {
+        let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+        format!("must be one of {}", names.map(|value| value.get_name().to_owned()).collect::<Vec<_>>().join(", "))
+    })
+}
+
+fn filled(text: Option<&str>) -> Option<&str> {
+    text.map(str::trim).filter(|text| !text.is_empty())
+}
+
+fn filled_names(names: &[String]) -> Vec<String> {
+    names.iter().filter_map(|name| filled(Some(name))).map(str::to_owned).collect()
+}
+
 impl Options {
+    /// How to reach n8n, without a key: each request brings its own.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn n8n_without_key(&self) -> Result<Settings, Error> {
+        self.settings(self.given_key()?)
+    }
+
     /// How to reach n8n.
     ///
     /// # Errors
     /// [`Error`].
     pub fn n8n(&self) -> Result<Settings, Error> {
-        let url = self.n8n_url.as_deref().filter(|url| !url.trim().is_empty()).ok_or_else(|| {
+        let key = self.given_key()?.ok_or_else(|| {
+            Error(
+                "N8N_API_KEY is missing: make a key in n8n under Settings > n8n API, and set it, or --api-key-file."
+                    .to_owned(),
+            )
+        });
+        // What is missing is told in the order in which it is set.
+        self.settings(None)?;
+        self.settings(Some(key?))
+    }
+
+    fn settings(&self, api_key: Option<Secret>) -> Result<Settings, Error> {
+        let url = filled(self.n8n_url.as_deref()).ok_or_else(|| {
             Error("N8N_URL is missing: set it, or --n8n-url, to the address of your n8n, such as https://n8n.example.com.".to_owned())
         })?;
         Ok(Settings {
             address: Address::parse(url).map_err(Error)?,
-            api_key: self.key()?,
+            api_key,
             first_byte_timeout: Duration::from_secs(self.first_byte_timeout),
             idle_timeout: Duration::from_secs(self.idle_timeout),
             max_downloads: usize::from(self.max_downloads),
         })
     }
 
-    fn key(&self) -> Result<Secret, Error> {
-        let key = match (&self.api_key, &self.api_key_file) {
-            (Some(key), _) if !key.trim().is_empty() => key.clone(),
-            (_, Some(file)) => std::fs::read_to_string(file)
-                .map_err(|error| Error(format!("The API key file {} cannot be read: {error}.", file.display())))?,
-            _ => String::new(),
+    fn given_key(&self) -> Result<Option<Secret>, Error> {
+        let key = match (filled(self.api_key.as_deref()), &self.api_key_file) {
+            (Some(key), _) => key.to_owned(),
+            (None, Some(file)) if !file.as_os_str().is_empty() => read_key(file)?,
+            _ => return Ok(None),
         };
-        let key = key.trim();
-        if key.is_empty() {
+        let Some(key) = filled(Some(&key)) else {
+            return Ok(None);
+        };
+        if key.starts_with("${") {
             return Err(Error(
-                "N8N_API_KEY is missing: make a key in n8n under Settings > n8n API, and set it, or --api-key-file."
+                "N8N_API_KEY is a name in braces: the client passed it on without filling it in. Set the variable that it names."
                     .to_owned(),
             ));
         }
-        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(Error("N8N_API_KEY holds characters that no API key has; copy it once more.".to_owned()));
-        }
-        Ok(Secret::new(key))
+        let secret = Secret::key(key);
+        let secret = secret
+            .ok_or_else(|| Error("N8N_API_KEY holds characters that no API key has; copy it once more.".to_owned()))?;
+        Ok(Some(secret))
     }
 
     /// How much is logged.
@@ -121,5 +224,56 @@ impl Options {
             LogLevel::Debug => LevelFilter::DEBUG,
             LogLevel::Trace => LevelFilter::TRACE,
         }
+    }
+}
+
+fn read_key(file: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(file)
+        .map_err(|error| Error(format!("The API key file {} cannot be read: {error}.", file.display())))
+}
+
+impl ServerOptions {
+    /// The tools to offer.
+    ///
+    /// # Errors
+    /// [`Error`], which names what is unknown and what there is.
+    pub fn toolbox(&self) -> Result<Toolbox, Error> {
+        let selection = Selection {
+            toolsets: filled_names(&self.toolsets),
+            tools: filled_names(&self.tools),
+            read_only: self.read_only,
+        };
+        Toolbox::new(&selection).map_err(Error)
+    }
+
+    /// Where workflow files may be: for clients on other machines below the working directory unless
+    /// a folder is named.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn files(&self) -> Result<Files, Error> {
+        let named = self.files_root.as_deref().filter(|root| !root.as_os_str().is_empty());
+        let far = self.transport == Transport::Http && !self.is_loopback();
+        Files::below(named.or(far.then_some(Path::new(".")))).map_err(Error)
+    }
+
+    /// Who may ask the HTTP server.
+    ///
+    /// # Errors
+    /// [`Error`], when anybody in the network could.
+    pub fn access(&self) -> Result<Access, Error> {
+        let auth_token = filled(self.auth_token.as_deref()).map(Secret::new);
+        if auth_token.is_none() && !self.is_loopback() {
+            return Err(Error(format!(
+                "{} is not this machine alone: set N8N_LENS_AUTH_TOKEN, or --auth-token, to a token that clients must send, or listen on 127.0.0.1.",
+                self.host
+            )));
+        }
+        Ok(Access { loopback: self.is_loopback(), auth_token, hosts: filled_names(&self.allowed_hosts) })
+    }
+
+    fn is_loopback(&self) -> bool {
+        let ip: Result<IpAddr, _> = self.host.parse();
+        self.host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
     }
 }

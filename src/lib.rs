@@ -56,6 +56,8 @@ pub mod json;
 
 pub mod execution;
 
+pub mod workflow;
+
 pub mod budget;
 
 pub mod tools;

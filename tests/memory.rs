@@ -16,8 +16,9 @@ use std::io::{BufReader, Read};
 use n8n_lens::execution::node::{self, Request};
 use n8n_lens::execution::summary;
 use n8n_lens::json::{Batches, Cursor, Pruner};
-use n8n_lens::tools::get_execution_by_node::{self, Question};
-use n8n_lens::tools::{Locale, get_execution};
+use n8n_lens::tools::Locale;
+use n8n_lens::tools::executions::get_execution;
+use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use peak_alloc::PeakAlloc;
 
 #[path = "../fixtures/generator.rs"]

@@ -8,6 +8,7 @@
 mod page;
 
 use std::collections::HashSet;
+use std::sync::Once;
 
 use tiktoken_rs::CoreBPE;
 
@@ -29,7 +30,8 @@ fn tokenizer() -> &'static CoreBPE {
 
 /// Loads the tokenizer beside whatever else is going on.
 pub fn preload() {
-    std::thread::spawn(tokenizer);
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| drop(std::thread::spawn(tokenizer)));
 }
 
 /// The exact o200k_base tokens of a text of up to 256 KB; of a longer one, those of its pieces.

@@ -1,25 +1,29 @@
 //! The door for people: the command line. Piped, it prints what the tools send.
 
+mod check;
 mod progress;
 mod render;
 mod source;
+mod tools_table;
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use serde_json::{Map, Value, json};
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::config::{self, Options};
+use crate::config::{self, Options, ServerOptions, Transport};
 use crate::execution::{node, summary};
 use crate::json::{Batches, Cursor, Pruner};
 use crate::n8n::{Client, Progress};
-use crate::tools::get_execution_by_node::{self, Question};
-use crate::tools::{self, Arguments, Context, get_execution, list_executions};
+use crate::tools::executions::get_execution_by_node::{self, Question};
+use crate::tools::executions::{get_execution, list_executions};
+use crate::tools::{self, Arguments, Context};
+use crate::workflow::file::Files;
 use crate::{budget, transport};
 use source::Source;
 
@@ -34,6 +38,9 @@ pub struct Cli {
 
     #[command(flatten)]
     options: Options,
+
+    #[command(flatten)]
+    server: ServerOptions,
 }
 
 #[derive(Subcommand)]
@@ -44,6 +51,22 @@ enum Command {
     Node(Node),
     /// List executions, newest first
     List(List),
+    /// Say whether the address, the API key, its scopes and n8n's version are fine
+    Check,
+    /// List the tools that the server offers
+    Tools(Tools),
+    /// Print completions for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Args)]
+struct Tools {
+    /// As the table of the README
+    #[arg(long)]
+    markdown: bool,
 }
 
 #[derive(Args)]
@@ -150,7 +173,7 @@ impl Error {
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
     log(&cli.options);
-    let done = tokio::runtime::Builder::new_current_thread()
+    let done = runtime(&cli)
         .enable_all()
         .build()
         .map_err(|error| Error::Input(format!("The runtime could not be started: {error}.")))
@@ -166,6 +189,14 @@ pub fn run() -> ExitCode {
             let _ = writeln!(std::io::stderr(), "n8n-lens: {error}");
             ExitCode::from(error.exit_code())
         }
+    }
+}
+
+/// One client needs one thread; a server for many takes all cores.
+fn runtime(cli: &Cli) -> tokio::runtime::Builder {
+    match (&cli.command, cli.server.transport) {
+        (None, Transport::Http) => tokio::runtime::Builder::new_multi_thread(),
+        _ => tokio::runtime::Builder::new_current_thread(),
     }
 }
 
@@ -200,16 +231,43 @@ impl Cli {
     async fn run(self) -> Result<(), Error> {
         let options = self.options;
         match self.command {
-            None => transport::serve_stdio(context(&options)?).await.map_err(Error::Transport),
+            None => self.server.serve(&options).await,
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
+            Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
+            Some(Command::Tools(command)) => {
+                let toolbox = self.server.toolbox()?;
+                print(&if command.markdown { tools_table::markdown(&toolbox) } else { tools_table::plain(&toolbox) })
+            }
+            Some(Command::Completions { shell }) => {
+                let mut script = Vec::new();
+                clap_complete::generate(shell, &mut Self::command(), "n8n-lens", &mut script);
+                print(String::from_utf8_lossy(&script).trim_end())
+            }
         }
     }
 }
 
+impl ServerOptions {
+    async fn serve(&self, options: &Options) -> Result<(), Error> {
+        let (toolbox, files) = (self.toolbox()?, self.files()?);
+        let context =
+            |settings| Context { n8n: Client::new(settings), locale: options.locale, redact: options.redact, files };
+        match self.transport {
+            Transport::Stdio => transport::serve_stdio(context(options.n8n()?), toolbox).await,
+            Transport::Http => {
+                let (access, settings) = (self.access()?, options.n8n_without_key()?);
+                transport::serve_http(context(settings), toolbox, (&self.host, self.port), &access).await
+            }
+        }
+        .map_err(Error::Transport)
+    }
+}
+
 fn context(options: &Options) -> Result<Arc<Context>, Error> {
-    Ok(Arc::new(Context { n8n: Client::new(options.n8n()?), locale: options.locale, redact: options.redact }))
+    let n8n = Client::new(options.n8n()?);
+    Ok(Arc::new(Context { n8n, locale: options.locale, redact: options.redact, files: Files::default() }))
 }
 
 /// Arguments as an MCP client would send them; those that were not given are left out.

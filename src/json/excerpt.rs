@@ -74,6 +74,50 @@ impl Excerpt {
         read_value(json, bytes, 0)
     }
 
+    /// An object of these members.
+    pub fn object(members: Vec<(&str, Self)>) -> Self {
+        let kept: Vec<_> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let total = kept.len() as u64;
+        Self::Object { kept, total }
+    }
+
+    /// An array of these elements.
+    pub fn array(elements: impl IntoIterator<Item = Self>) -> Self {
+        let kept: Vec<_> = elements.into_iter().collect();
+        let total = kept.len() as u64;
+        Self::Array { kept, total }
+    }
+
+    /// `null`.
+    pub fn null() -> Self {
+        Self::Scalar("null".to_owned())
+    }
+
+    /// The members of an object that were copied; nothing for another type.
+    pub fn members(&self) -> impl Iterator<Item = (&str, &Self)> {
+        let kept: &[(String, Self)] = if let Self::Object { kept, .. } = self { kept } else { &[] };
+        kept.iter().map(|(name, value)| (name.as_str(), value))
+    }
+
+    /// One member of an object.
+    pub fn member(&self, name: &str) -> Option<&Self> {
+        self.members().find(|(member, _)| *member == name).map(|(_, value)| value)
+    }
+
+    /// The elements of an array that were copied; nothing for another type.
+    pub fn elements(&self) -> impl Iterator<Item = &Self> {
+        let kept: &[Self] = if let Self::Array { kept, .. } = self { kept } else { &[] };
+        kept.iter()
+    }
+
+    /// The text of a string, with a mark where it was not copied whole.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.cut(usize::MAX).0.into_owned()),
+            _ => None,
+        }
+    }
+
     /// The bytes that this copy counts for.
     pub fn bytes(&self) -> usize {
         PLACE_BYTES
@@ -136,6 +180,12 @@ impl Excerpt {
             Self::Array { kept, total } => write_array(kept, *total, detail, to, clipped),
             Self::Object { kept, total } => write_object(kept, *total, detail, to, clipped),
         }
+    }
+}
+
+impl From<&str> for Excerpt {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned().into())
     }
 }
 

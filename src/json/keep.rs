@@ -14,6 +14,8 @@ pub enum Keep {
     /// An object, member by member; others are named `""` and skipped. An array is skipped; a string
     /// is kept, since some errors are one.
     Members(&'static [(&'static str, Keep)]),
+    /// An object, every member whole but these.
+    Except(&'static [(&'static str, Keep)]),
     /// Every member of an object, with its name. An array is skipped.
     EachMember(&'static Keep),
     /// Every element of an array. An object is skipped.
@@ -37,6 +39,9 @@ impl Keep {
             Self::Members(rules) => {
                 rules.iter().find(|(member, _)| *member == name).map_or(Self::Skip, |(_, rule)| *rule)
             }
+            Self::Except(rules) => {
+                rules.iter().find(|(member, _)| *member == name).map_or(Self::Whole, |(_, rule)| *rule)
+            }
             Self::Skip | Self::EachElement(_) | Self::Count | Self::Window | Self::Capture => Self::Skip,
         }
     }
@@ -45,7 +50,7 @@ impl Keep {
     pub(super) fn enters(self, object: bool) -> bool {
         match self {
             Self::Whole | Self::Capture => true,
-            Self::Members(_) | Self::EachMember(_) => object,
+            Self::Members(_) | Self::Except(_) | Self::EachMember(_) => object,
             Self::EachElement(_) | Self::Count | Self::Window => !object,
             Self::Skip => false,
         }
@@ -53,6 +58,6 @@ impl Keep {
 
     /// Whether member names are passed on whatever they are.
     pub(super) fn any_name(self) -> bool {
-        matches!(self, Self::Whole | Self::EachMember(_))
+        matches!(self, Self::Whole | Self::Except(_) | Self::EachMember(_))
     }
 }

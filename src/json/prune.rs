@@ -360,7 +360,7 @@ impl Pruner {
     fn end_name(&mut self) {
         let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
         self.member = match keep {
-            Keep::Members(_) => keep.member(&self.name.text()),
+            Keep::Members(_) | Keep::Except(_) => keep.member(&self.name.text()),
             _ => keep.member(""),
         };
         if keep.any_name() || !matches!(self.member, Keep::Skip) {

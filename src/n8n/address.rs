@@ -4,6 +4,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use reqwest::Url;
+use subtle::ConstantTimeEq;
 
 /// A value that cannot print itself.
 #[derive(Clone)]
@@ -15,9 +16,20 @@ impl Secret {
         Self(value.into())
     }
 
+    /// Hides an API key, if it can be one: it goes into a header.
+    pub fn key(key: &str) -> Option<Self> {
+        let key = key.trim();
+        (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self::new(key))
+    }
+
     /// The value, for the one place that sends it.
     pub(super) fn expose(&self) -> &str {
         &self.0
+    }
+
+    /// Whether `given` is this value; how long that takes does not tell how much of it is right.
+    pub fn is(&self, given: &str) -> bool {
+        self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
     /// `text` without this value.
@@ -55,6 +67,14 @@ impl Address {
         url.set_query(None);
         url.set_fragment(None);
         Ok(Self(url))
+    }
+
+    /// The URL of n8n's editor.
+    pub(super) fn editor(&self) -> Url {
+        let mut url = self.0.clone();
+        let base = url.path().trim_end_matches('/').trim_end_matches("/api/v1").to_owned();
+        url.set_path(&format!("{base}/"));
+        url
     }
 
     /// The URL of one resource.

@@ -1,16 +1,17 @@
 //! Asking n8n.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::time::Duration;
 
-use backon::ExponentialBackoff;
-use reqwest::header::{ACCEPT_ENCODING, HeaderMap, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Response, StatusCode, Url, redirect};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 
 use super::address::{Address, Secret};
 use super::error::Error;
-use super::retry::{pauses, retry_after};
+use super::request::{Failing, Miss, Pause, Request, Tries};
+use super::retry::retry_after;
 
 /// The header of n8n's API keys; it knows no other way for them.
 const API_KEY: &str = "X-N8N-API-KEY";
@@ -31,8 +32,8 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 pub struct Settings {
     /// Where it is.
     pub address: Address,
-    /// The API key.
-    pub api_key: Secret,
+    /// The API key; `None` where each request brings its own.
+    pub api_key: Option<Secret>,
     /// How long n8n may build a body before its first byte.
     pub first_byte_timeout: Duration,
     /// How long a body may pause.
@@ -41,86 +42,46 @@ pub struct Settings {
     pub max_downloads: usize,
 }
 
-/// A client for one n8n. Requests are cancelled by dropping their futures.
+/// A client for one n8n, and one API key. Requests are cancelled by dropping their futures. Clones
+/// share connections and the limit of bodies that are read at once.
+#[derive(Clone)]
 pub struct Client {
-    pub(super) settings: Settings,
-    pub(super) downloads: Semaphore,
+    api_key: Option<Secret>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    settings: Settings,
+    downloads: Semaphore,
     http: OnceCell<reqwest::Client>,
-}
-
-/// One GET.
-pub(super) struct Get<'a> {
-    pub segments: &'a [&'a str],
-    pub query: &'a [(&'a str, &'a str)],
-    /// The scope that a key needs for it.
-    pub scope: &'static str,
-    /// What is not there when n8n says 404.
-    pub subject: String,
-    /// Whether the answer is expanded as it comes.
-    pub expands: bool,
-}
-
-/// Why one try gave nothing.
-pub(super) enum Miss {
-    /// Trying again does not help.
-    Final(Error),
-    /// It may help, after a pause.
-    Again { error: Failing, pause: Pause },
-}
-
-/// How long to wait before the next try.
-#[derive(Clone, Copy)]
-pub(super) enum Pause {
-    /// As we do.
-    Ours,
-    /// As the server asked.
-    Asked(Duration),
-    /// Longer than anybody waits.
-    TooLong,
-}
-
-impl Pause {
-    /// The pause before the next try; `None` when there is none.
-    pub(super) fn or(self, ours: Option<Duration>) -> Option<Duration> {
-        match self {
-            Self::Ours => ours,
-            Self::Asked(pause) => ours.map(|_| pause),
-            Self::TooLong => None,
-        }
-    }
-}
-
-/// What failed, until it is known for how long.
-pub(super) enum Failing {
-    Status { status: u16, message: String },
-    Network(String),
-}
-
-/// The tries of one request.
-pub(super) struct Tries {
-    begun: Instant,
-    made: u32,
-    pauses: ExponentialBackoff,
-}
-
-impl Tries {
-    pub(super) fn new() -> Self {
-        Self { begun: Instant::now(), made: 0, pauses: pauses() }
-    }
 }
 
 impl Client {
     /// A client; nothing is asked yet.
     pub fn new(settings: Settings) -> Self {
         let downloads = Semaphore::new(settings.max_downloads.max(1));
-        Self { settings, downloads, http: OnceCell::new() }
+        let api_key = settings.api_key.clone();
+        Self { api_key, shared: Arc::new(Shared { settings, downloads, http: OnceCell::new() }) }
+    }
+
+    /// The same n8n for somebody with another key.
+    pub fn with_key(&self, api_key: Secret) -> Self {
+        Self { api_key: Some(api_key), shared: self.shared.clone() }
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.shared.settings
+    }
+
+    pub(super) fn downloads(&self) -> &Semaphore {
+        &self.shared.downloads
     }
 
     /// Asks until there is an answer or no hope.
-    pub(super) async fn get(&self, get: &Get<'_>) -> Result<Response, Error> {
+    pub(super) async fn ask(&self, request: &Request<'_>) -> Result<Response, Error> {
         let mut tries = Tries::new();
         loop {
-            match self.try_get(get).await {
+            match self.ask_once(request).await {
                 Ok(response) => return Ok(response),
                 Err(Miss::Final(error)) => return Err(error),
                 Err(Miss::Again { error, pause }) => self.pause(&mut tries, error, pause).await?,
@@ -141,67 +102,83 @@ impl Client {
         }
     }
 
-    fn failed(&self, failing: Failing, tries: u32, after: Duration) -> Error {
+    pub(super) fn failed(&self, failing: Failing, tries: u32, after: Duration) -> Error {
         match failing {
             Failing::Status { status, message } => Error::Failing { status, message, tries, after },
             Failing::Network(cause) => {
-                Error::Unreachable { host: self.settings.address.to_string(), cause, tries, after }
+                Error::Unreachable { host: self.settings().address.to_string(), cause, tries, after }
             }
         }
     }
 
     /// Asks once.
-    pub(super) async fn try_get(&self, get: &Get<'_>) -> Result<Response, Miss> {
-        let url = self.settings.address.join(get.segments, get.query);
+    pub(super) async fn ask_once(&self, request: &Request<'_>) -> Result<Response, Miss> {
         let http = self.http().await.map_err(Miss::Final)?;
-        let wait = self.settings.first_byte_timeout;
-        let mut request = http.get(url);
-        if get.expands && !self.settings.address.is_near() {
-            request = request.header(ACCEPT_ENCODING, "gzip");
+        let url = self.settings().address.join(request.segments, request.query);
+        let mut sent = http.request(request.method.clone(), url.clone());
+        sent = sent.header(API_KEY, self.key().map_err(Miss::Final)?);
+        if request.expands && !self.settings().address.is_near() {
+            sent = sent.header(ACCEPT_ENCODING, "gzip");
         }
-        let response = match timeout(wait, request.send()).await {
+        if let Some(body) = &request.body {
+            sent = sent.header(CONTENT_TYPE, "application/json").body(body.clone());
+        }
+        let wait = self.settings().first_byte_timeout;
+        let response = match timeout(wait, sent.send()).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.no_response(&error)),
+            Ok(Err(error)) => return Err(no_response(&error, request)),
+            Err(_) if request.writes() => return Err(Miss::Final(Error::unsure("no answer in time"))),
             Err(_) => return Err(Miss::Final(Error::FirstByte(wait))),
         };
+        // A redirect may turn a change into a mere look.
+        if request.writes() && *response.url() != url {
+            return Err(Miss::Final(self.redirected_to(Some(response.url()))));
+        }
         match response.status() {
             status if status.is_success() => Ok(response),
-            status => Err(self.refusal(status, response, get).await),
+            status => Err(self.refusal(status, response, request).await),
         }
     }
 
-    fn no_response(&self, error: &reqwest::Error) -> Miss {
-        Miss::Again { error: Failing::Network(cause(error)), pause: Pause::Ours }
+    fn key(&self) -> Result<HeaderValue, Error> {
+        let key = self.api_key.as_ref().ok_or(Error::NoKey)?;
+        let mut key = HeaderValue::from_str(key.expose()).map_err(|_| Error::Unauthorized)?;
+        key.set_sensitive(true);
+        Ok(key)
     }
 
-    async fn refusal(&self, status: StatusCode, response: Response, get: &Get<'_>) -> Miss {
+    async fn refusal(&self, status: StatusCode, response: Response, request: &Request<'_>) -> Miss {
         let headers = response.headers().clone();
         if status.is_redirection() {
             return Miss::Final(self.redirected(&headers));
         }
         let message = self.message(response).await;
-        let status_code = status.as_u16();
-        match status_code {
+        let status = status.as_u16();
+        match status {
             401 => Miss::Final(Error::Unauthorized),
-            403 => Miss::Final(Error::Forbidden { scope: get.scope, message }),
-            404 => Miss::Final(Error::NotFound(get.subject.clone())),
-            429 | 500..=599 => {
-                let error = Failing::Status { status: status_code, message };
-                match retry_after(&headers) {
-                    Some(None) => Miss::Again { error, pause: Pause::TooLong },
-                    Some(Some(pause)) => Miss::Again { error, pause: Pause::Asked(pause) },
-                    None => Miss::Again { error, pause: Pause::Ours },
-                }
+            403 => Miss::Final(Error::Forbidden { scope: request.scope, message }),
+            404 => Miss::Final(Error::NotFound(request.subject.clone())),
+            500..=599 if request.writes() => Miss::Final(Error::Unsure { status: Some(status), cause: message }),
+            429 | 500..=599 if !request.writes() => {
+                let pause = match retry_after(&headers) {
+                    Some(None) => Pause::TooLong,
+                    Some(Some(pause)) => Pause::Asked(pause),
+                    None => Pause::Ours,
+                };
+                Miss::Again { error: Failing::Status { status, message }, pause }
             }
-            _ => Miss::Final(Error::Refused { status: status_code, message }),
+            _ => Miss::Final(Error::Refused { status, message }),
         }
     }
 
     fn redirected(&self, headers: &HeaderMap) -> Error {
         let target = headers.get(LOCATION).and_then(|location| location.to_str().ok());
-        let target = target.and_then(|target| Url::parse(target).ok());
+        self.redirected_to(target.and_then(|target| Url::parse(target).ok()).as_ref())
+    }
+
+    fn redirected_to(&self, target: Option<&Url>) -> Error {
         Error::Redirected {
-            host: self.settings.address.to_string(),
+            host: self.settings().address.to_string(),
             target: target.map_or_else(|| "elsewhere".to_owned(), |url| url.origin().ascii_serialization()),
         }
     }
@@ -222,13 +199,17 @@ impl Client {
 
     /// Words of others, short and without the key.
     pub(super) fn clean(&self, text: &str) -> String {
-        self.settings.api_key.hide_in(text).chars().take(MESSAGE_CHARS).collect()
+        let text = match &self.api_key {
+            Some(key) => key.hide_in(text),
+            None => text.to_owned(),
+        };
+        text.chars().take(MESSAGE_CHARS).collect()
     }
 
     /// The HTTP client is made at the first request: loading the system's certificates takes time
     /// that a client which only lists tools should not wait for.
-    async fn http(&self) -> Result<&reqwest::Client, Error> {
-        self.http.get_or_try_init(|| async { self.build() }).await
+    pub(super) async fn http(&self) -> Result<&reqwest::Client, Error> {
+        self.shared.http.get_or_try_init(|| async { self.build() }).await
     }
 
     fn build(&self) -> Result<reqwest::Client, Error> {
@@ -236,27 +217,29 @@ impl Client {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("n8n-lens/", env!("CARGO_PKG_VERSION")))
-            .default_headers(self.headers()?)
+            .default_headers(headers())
             .redirect(same_origin())
             .connect_timeout(CONNECT_TIMEOUT)
             .pool_idle_timeout(POOL_IDLE)
             .tcp_nodelay(true);
-        if self.settings.address.is_loopback() {
+        if self.settings().address.is_loopback() {
             builder = builder.no_proxy();
         }
         builder.build().map_err(|error| Error::Client(cause(&error)))
     }
+}
 
-    fn headers(&self) -> Result<HeaderMap, Error> {
-        let mut headers = HeaderMap::new();
-        let mut key = HeaderValue::from_str(self.settings.api_key.expose())
-            .map_err(|_| Error::Client("the API key holds characters that no header can".to_owned()))?;
-        key.set_sensitive(true);
-        headers.insert(API_KEY, key);
-        // Only a body that is expanded as it comes may be compressed.
-        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
-        Ok(headers)
+/// Only a body that is expanded as it comes may be compressed.
+fn headers() -> HeaderMap {
+    HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))])
+}
+
+/// No answer came. A change may have been made unless there was no connection at all.
+fn no_response(error: &reqwest::Error, request: &Request<'_>) -> Miss {
+    if request.writes() && !error.is_connect() {
+        return Miss::Final(Error::unsure(&cause(error)));
     }
+    Miss::Again { error: Failing::Network(cause(error)), pause: Pause::Ours }
 }
 
 /// Follows redirects only where the key may go: reqwest does not know that `X-N8N-API-KEY` is one.

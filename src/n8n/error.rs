@@ -8,6 +8,9 @@ use crate::json::{Fault, FaultKind};
 /// Why n8n gave no answer that can be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// Nobody gave a key.
+    #[error("There is no API key for n8n: set N8N_API_KEY, or send the header X-N8N-API-KEY with each request.")]
+    NoKey,
     /// 401.
     #[error("n8n refused the API key (401). Check N8N_API_KEY.")]
     Unauthorized,
@@ -30,6 +33,14 @@ pub enum Error {
         /// What n8n said.
         message: String,
     },
+    /// A change that was saved, and not activated.
+    #[error(
+        "n8n saved the change, but could not activate it ({message}). Give the workflow a trigger, and look in n8n whether it is active."
+    )]
+    NotActivated {
+        /// What n8n said.
+        message: String,
+    },
     /// 429 or 5xx, every time.
     #[error("n8n answered {status}{} {} in {}. Try again later, or look at n8n's log.", said(.message), times(*.tries), seconds(*.after))]
     Failing {
@@ -49,6 +60,14 @@ pub enum Error {
         status: u16,
         /// Bytes in n8n's database, where known.
         stored: Option<u64>,
+    },
+    /// A change whose answer did not come: it may have been made.
+    #[error("n8n did not confirm the change{}: it may have been made. Look at the workflow before you try again.", why(*.status, .cause))]
+    Unsure {
+        /// The HTTP status, if there was one.
+        status: Option<u16>,
+        /// What n8n or the network said.
+        cause: String,
     },
     /// No connection, every time.
     #[error("n8n at {host} could not be reached ({cause}), {} in {}. Check N8N_URL and whether n8n is running.", times(*.tries), seconds(*.after))]
@@ -125,6 +144,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// A change whose answer did not come.
+    pub(super) fn unsure(cause: &str) -> Self {
+        Self::Unsure { status: None, cause: cause.to_owned() }
+    }
+
     /// Whether the body broke off midway, so that asking once more may help.
     pub(super) fn is_broken_off(&self) -> bool {
         matches!(self, Self::BrokenOff { .. } | Self::Fault(Fault { kind: FaultKind::EndedEarly, .. }))
@@ -133,6 +157,13 @@ impl Error {
 
 fn said(message: &str) -> String {
     if message.is_empty() { String::new() } else { format!(" ({message})") }
+}
+
+fn why(status: Option<u16>, cause: &str) -> String {
+    match status {
+        Some(status) => format!(" but answered {status}{}", said(cause)),
+        None => said(cause),
+    }
 }
 
 fn times(tries: u32) -> String {

@@ -4,8 +4,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::client::{Client, Get, cause};
+use super::client::Client;
 use super::error::Error;
+use super::request::Request;
 use crate::json::{Cursor, Fault, FaultKind, Keep, Pruner};
 
 /// A list of 250 executions is about 75 KB. What is larger is not a list.
@@ -54,14 +55,8 @@ impl Client {
         ];
         let mut pairs = vec![("limit", limit.as_str())];
         pairs.extend(optional.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
-        let get = Get {
-            segments: &["executions"],
-            query: &pairs,
-            scope: "execution:list",
-            subject: "The list of executions (is N8N_URL right?)".to_owned(),
-            expands: false,
-        };
-        let body = self.collect(&get).await?;
+        let subject = "The list of executions (is N8N_URL right?)".to_owned();
+        let body = self.collect(&Request::get(&["executions"], &pairs, "execution:list", subject), LIST_BYTES).await?;
         serde_json::from_slice(&body).map_err(|error| match error.classify() {
             serde_json::error::Category::Eof => Fault { kind: FaultKind::EndedEarly, offset: body.len() as u64 }.into(),
             _ => Error::NotJson {
@@ -71,40 +66,18 @@ impl Client {
         })
     }
 
-    async fn collect(&self, get: &Get<'_>) -> Result<Vec<u8>, Error> {
-        let mut response = self.check_type(self.get(get).await?).await?;
-        let (mut body, total, wait) = (Vec::new(), response.content_length(), self.settings.idle_timeout);
-        loop {
-            let offset = body.len() as u64;
-            match timeout(wait, response.chunk()).await {
-                Ok(Ok(Some(chunk))) if body.len() + chunk.len() <= LIST_BYTES => body.extend_from_slice(&chunk),
-                Ok(Ok(None)) => return Ok(body),
-                Ok(Ok(Some(_))) => {
-                    return Err(Error::BrokenOff { offset, total, cause: "too long for a list".to_owned() });
-                }
-                Ok(Err(error)) => return Err(Error::BrokenOff { offset, total, cause: cause(&error) }),
-                Err(_) => return Err(Error::Idle { offset, after: wait }),
-            }
-        }
-    }
-
     /// The name of a workflow, reading its body only as far as that.
     ///
     /// # Errors
     /// [`Error`]; [`Error::NotFound`] when it was deleted.
     pub async fn workflow_name(&self, id: &str) -> Result<Option<String>, Error> {
         const KEEP: Keep = Keep::Members(&[("name", Keep::Whole)]);
-        let get = Get {
-            segments: &["workflows", id],
-            query: &[],
-            scope: "workflow:read",
-            subject: format!("Workflow '{id}'"),
-            expands: false,
-        };
-        let mut response = self.get(&get).await?;
+        let segments = ["workflows", id];
+        let request = Request::get(&segments, &[], "workflow:read", format!("Workflow '{id}'"));
+        let mut response = self.ask(&request).await?;
         let mut pruner = Pruner::new(KEEP, 0..0);
         let mut text = Vec::new();
-        while let Ok(Ok(Some(chunk))) = timeout(self.settings.idle_timeout, response.chunk()).await {
+        while let Ok(Ok(Some(chunk))) = timeout(self.settings().idle_timeout, response.chunk()).await {
             text.extend(pruner.feed(&chunk)?.text);
             if let Some(name) = name_in(&text) {
                 return Ok(Some(name));

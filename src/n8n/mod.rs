@@ -6,16 +6,23 @@
 
 mod address;
 mod body;
+mod check;
 mod client;
 mod error;
+mod execution;
 mod gzip;
 mod list;
 mod progress;
+mod request;
 mod retry;
+mod workflows;
 
 pub use address::{Address, Secret};
-pub use body::{BodyText, ExecutionRequest};
+pub use body::BodyText;
+pub use check::{SCOPES, Standing};
 pub use client::{Client, Settings};
 pub use error::Error;
+pub use execution::ExecutionRequest;
 pub use list::{ListQuery, Listing};
 pub use progress::{Progress, Stage};
+pub use workflows::WorkflowQuery;

@@ -36,11 +36,23 @@ pub enum Kind {
         /// What it is when it is not given, for the schema.
         default: Option<u64>,
     },
-    /// `true` or `false`, the default.
-    Flag,
+    /// `true` or `false`.
+    Flag {
+        /// What it is when it is not given, for the schema.
+        default: Option<bool>,
+    },
+    /// Strings, none of them empty.
+    Texts,
+    /// A JSON object.
+    Object,
+    /// A list of JSON objects.
+    Objects,
 }
 
 impl Kind {
+    /// A flag that is off unless it is given.
+    pub const FLAG: Self = Self::Flag { default: Some(false) };
+
     fn schema(&self) -> Value {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
@@ -57,7 +69,11 @@ impl Kind {
                 }
                 schema
             }
-            Self::Flag => json!({"type": "boolean", "default": false}),
+            Self::Flag { default: Some(default) } => json!({"type": "boolean", "default": default}),
+            Self::Flag { default: None } => json!({"type": "boolean"}),
+            Self::Texts => json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
+            Self::Object => json!({"type": "object"}),
+            Self::Objects => json!({"type": "array", "items": {"type": "object"}}),
         }
     }
 
@@ -71,7 +87,10 @@ impl Kind {
                 format!("a whole number from {}", range.start())
             }
             Self::Integer { range, .. } => format!("a whole number from {} to {}", range.start(), range.end()),
-            Self::Flag => "true or false".to_owned(),
+            Self::Flag { .. } => "true or false".to_owned(),
+            Self::Texts => "a list of strings that are not empty".to_owned(),
+            Self::Object => "an object".to_owned(),
+            Self::Objects => "a list of objects".to_owned(),
         }
     }
 
@@ -83,7 +102,12 @@ impl Kind {
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
             (Self::Choice(choices), Value::String(text)) => choices.contains(&text.as_str()),
             (Self::Integer { range, .. }, value) => whole(value).is_some_and(|number| range.contains(&number)),
-            (Self::Flag, value) => value.is_boolean(),
+            (Self::Flag { .. }, value) => value.is_boolean(),
+            (Self::Texts, Value::Array(texts)) => {
+                texts.iter().all(|text| text.as_str().is_some_and(|text| !text.is_empty()))
+            }
+            (Self::Object, value) => value.is_object(),
+            (Self::Objects, Value::Array(objects)) => objects.iter().all(Value::is_object),
             _ => false,
         }
     }
@@ -155,7 +179,27 @@ impl Arguments {
 
     /// A flag.
     pub fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
+        self.choice(name).unwrap_or(false)
+    }
+
+    /// A flag that was given.
+    pub fn choice(&self, name: &str) -> Option<bool> {
+        self.0.get(name).and_then(Value::as_bool)
+    }
+
+    /// A list of strings; empty where there is none.
+    pub fn texts(&self, name: &str) -> Vec<String> {
+        let texts = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
+        texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
+    }
+
+    /// Those of these members that were given, as they were given.
+    pub fn members(&self, names: &[&str]) -> Map<String, Value> {
+        self.0
+            .iter()
+            .filter(|(name, _)| names.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     }
 }
 

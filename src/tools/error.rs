@@ -1,6 +1,6 @@
 //! Why a tool has no answer: one plain sentence that says what to do next.
 
-use crate::{execution, n8n};
+use crate::{execution, json, n8n, workflow};
 
 /// A failure, in words for the agent.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,13 @@ pub enum Error {
     /// The body.
     #[error(transparent)]
     Execution(#[from] execution::Error),
-    /// What was asked for is not in the execution.
+    /// The body of a workflow, or of a list of them.
+    #[error("n8n's answer is not what it should be: {0}. Nothing of it is shown; try again.")]
+    Workflow(#[from] json::ReadError),
+    /// A file.
+    #[error(transparent)]
+    File(#[from] workflow::file::Error),
+    /// What was asked for is not there.
     #[error("{0}")]
     NotThere(String),
 }

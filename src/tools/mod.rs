@@ -1,12 +1,14 @@
-//! The tools: one file each, and one table of all of them. No tool knows through which door it is
-//! called.
+//! The tools: one file each, grouped into toolsets, and one table of all of them. No tool knows through
+//! which door it is called.
 
 mod answer;
 mod arguments;
+mod cursor;
 mod error;
-pub mod get_execution;
-pub mod get_execution_by_node;
-pub mod list_executions;
+pub mod executions;
+mod nearest;
+mod toolbox;
+pub mod workflows;
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -16,8 +18,11 @@ use serde_json::{Map, Value};
 pub use answer::Locale;
 pub use arguments::{Arguments, Kind, Parameter};
 pub use error::Error;
+use nearest::nearest;
+pub use toolbox::{Selection, Toolbox, Unavailable};
 
 use crate::n8n;
+use crate::workflow::file::Files;
 
 /// A tool, as every door offers it.
 pub struct Tool {
@@ -29,18 +34,40 @@ pub struct Tool {
     pub description: &'static str,
     /// Its arguments.
     pub parameters: &'static [Parameter],
-    /// Whether n8n stays as it is.
-    pub read_only: bool,
+    /// What it does to n8n.
+    pub effect: Effect,
     /// Characters of the largest answer, where a client should know (`anthropic/maxResultSizeChars`).
     pub max_result_chars: Option<u64>,
     /// Runs it.
     pub call: fn(Arc<Context>, Map<String, Value>, n8n::Progress) -> Call,
 }
 
+/// What a tool does to n8n, for MCP's annotations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing.
+    Read,
+    /// It adds something; twice adds two.
+    Add,
+    /// It overwrites or deletes; twice is the same as once.
+    Overwrite,
+}
+
+/// Tools that belong together.
+pub struct Toolset {
+    /// The name for `--toolsets`.
+    pub name: &'static str,
+    /// How an agent goes about it, for the server's instructions.
+    pub instructions: &'static str,
+    /// In the order in which an agent uses them.
+    pub tools: &'static [&'static Tool],
+}
+
 /// A call under way; dropping it cancels it.
 pub type Call = Pin<Box<dyn Future<Output = Result<String, Error>> + Send>>;
 
 /// What every tool may use.
+#[derive(Clone)]
 pub struct Context {
     /// The n8n to ask.
     pub n8n: n8n::Client,
@@ -48,19 +75,21 @@ pub struct Context {
     pub locale: Locale,
     /// Whether secret keys are masked in items.
     pub redact: bool,
+    /// Where workflow files may be.
+    pub files: Files,
 }
 
-/// All tools, in the order in which an agent uses them.
-pub static TOOLS: [&Tool; 3] = [&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL];
-
-/// The tool of this name.
-pub fn find(name: &str) -> Option<&'static Tool> {
-    TOOLS.into_iter().find(|tool| tool.name == name)
-}
+/// All tools.
+pub static TOOLSETS: [&Toolset; 2] = [&executions::TOOLSET, &workflows::TOOLSET];
 
 impl Tool {
     /// The JSON Schema of its arguments.
     pub fn input_schema(&self) -> Map<String, Value> {
         arguments::schema(self.parameters)
+    }
+
+    /// Whether n8n stays as it is.
+    pub fn reads_only(&self) -> bool {
+        self.effect == Effect::Read
     }
 }

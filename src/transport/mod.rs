@@ -1,21 +1,52 @@
-//! The doors to the tools for programs: MCP over standard input and output. The only room that knows
-//! rmcp.
+//! The doors to the tools for programs: MCP over standard input and output, and over Streamable HTTP.
+//! The only room that knows rmcp and axum.
 
+mod guard;
+mod health;
+pub mod http;
 mod mcp;
 mod progress;
+mod stop;
 
 use std::sync::Arc;
 
 use rmcp::ServiceExt;
+use tokio::net::TcpListener;
 
-use crate::tools::Context;
+use crate::config::Access;
+use crate::tools::{Context, Toolbox};
+use guard::Guard;
 
-/// Serves MCP on standard input and output until the client closes it.
+/// Serves MCP on standard input and output until the client closes it, or a signal stops it.
 ///
 /// # Errors
 /// What the protocol or the pipes refuse, as a sentence.
-pub async fn serve_stdio(context: Arc<Context>) -> Result<(), String> {
-    let server = mcp::Server::new(context);
-    let running = server.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| error.to_string())?;
-    running.waiting().await.map(drop).map_err(|error| error.to_string())
+pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
+    let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox));
+    let serving = async {
+        let running = server.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| error.to_string())?;
+        running.waiting().await.map(drop).map_err(|error| error.to_string())
+    };
+    tokio::select! {
+        done = serving => done,
+        () = stop::signalled() => Ok(()),
+    }
+}
+
+/// Serves MCP over Streamable HTTP until a signal stops it.
+///
+/// # Errors
+/// What the network refuses, as a sentence.
+pub async fn serve_http(
+    context: Context,
+    toolbox: Toolbox,
+    (host, port): (&str, u16),
+    access: &Access,
+) -> Result<(), String> {
+    let listener = TcpListener::bind((host, port))
+        .await
+        .map_err(|error| format!("The server cannot listen on {host}, port {port}: {error}."))?;
+    let health = health::routes(context.n8n.clone(), Guard::new(access));
+    let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox));
+    http::serve(listener, move || server.clone(), access, health).await
 }

@@ -32,6 +32,9 @@ mod server;
 mod stdio;
 /// The rules of the house.
 mod tidy;
+/// An n8n that keeps workflows.
+#[allow(dead_code, reason = "it can do more than the tests need today")]
+mod workflow_store;
 
 #[path = "../../fixtures/generator.rs"]
 mod generator;

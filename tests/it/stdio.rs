@@ -17,9 +17,9 @@ fn n8n() -> Server {
 }
 
 #[test]
-fn three_tools_are_listed_in_the_order_of_their_use() {
+fn tools_are_listed_in_the_order_of_their_use() {
     let n8n = n8n();
-    let mut client = McpClient::start(&n8n.url());
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions"]);
     let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["list_executions", "get_execution", "get_execution_by_node"]);
@@ -166,7 +166,7 @@ fn wrong_arguments_are_refused_with_what_is_allowed() {
         (
             "list_executions",
             json!({"cursor": "nonsense"}),
-            "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin at the newest execution.",
+            "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin with the first page.",
         ),
     ];
     for (tool, arguments, refusal) in cases {

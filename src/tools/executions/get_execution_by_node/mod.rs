@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::answer::Locale;
 use super::get_execution::{IGNORE_SIZE_LIMIT, no_data};
-use super::{Arguments, Call, Context, Error, Kind, Parameter, Tool};
 use crate::budget;
 use crate::execution::node::{self, KEEP, Node, NodeView, Request};
 use crate::execution::{Port, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
+use crate::tools::answer::Locale;
+use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
 use composer::Composer;
 
 /// The largest budget.
@@ -68,7 +68,7 @@ pub static TOOL: Tool = Tool {
         MAX_TOKENS_PARAMETER,
         IGNORE_SIZE_LIMIT,
     ],
-    read_only: true,
+    effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,
 };
@@ -180,25 +180,13 @@ pub fn answer(view: &NodeView, id: Option<&str>, question: &Question) -> Result<
 }
 
 fn unknown_node(view: &NodeView, id: &str, asked: &str) -> String {
-    const NAMES: usize = 20;
-    const COMPARED_CHARS: usize = 64;
     let asked_name = short(asked);
     let not_found = format!("Node '{asked_name}' not found in execution '{id}'.");
     if view.names.is_empty() {
         let why = no_data(&view.header).unwrap_or_else(|| "It has no run data.".to_owned());
         return format!("{not_found} {why}");
     }
-    let compared = |name: &str| name.chars().take(COMPARED_CHARS).collect::<String>().to_lowercase();
-    let wanted = compared(asked);
-    let mut names: Vec<_> = view
-        .names
-        .iter()
-        .map(|name| (strsim::normalized_damerau_levenshtein(&wanted, &compared(name)), name))
-        .collect();
-    names.sort_by(|(one, _), (other, _)| other.total_cmp(one));
-    let quoted: Vec<_> = names.iter().take(NAMES).map(|(_, name)| format!("'{}'", short(name))).collect();
-    let more = if names.len() > NAMES { ", …" } else { "" };
-    format!("{not_found} Did you mean {}? Nodes: {}{more}", quoted[0], quoted.join(", "))
+    format!("{not_found} {}", nearest("Nodes", asked, &view.names))
 }
 
 fn short(name: &str) -> String {

@@ -1,8 +1,6 @@
 //! Puts an answer together inside its budget.
 
-use super::data::{
-    Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSource, Truncated, iso, number, raw, status,
-};
+use super::data::{Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSource, iso, number, status};
 use super::side::{Pages, Part, Side};
 use super::{Output, Question};
 use crate::budget::{self, Entry, Page, PageLimits};
@@ -10,7 +8,7 @@ use crate::execution::Run;
 use crate::execution::node::{Input, Node};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
 use crate::tools::Error;
-use crate::tools::answer::{Locale, success};
+use crate::tools::answer::{Locale, Truncated, json, success};
 
 /// Puts an answer together inside its budget.
 pub(super) struct Composer<'a> {
@@ -164,10 +162,10 @@ impl<'a> Composer<'a> {
                 end_time: iso(run.start_ms().zip(run.execution_time).map(|(start, time)| start + time)),
                 run: ShownRun { index: run.index, total: self.node.runs, failed: &self.node.failed },
                 truncated: self.truncated(envelope, error, parameters, input, output),
-                error: raw(&error.text),
+                error: json(&error.text),
                 input: self.shown_input(envelope, input),
                 output: self.shown_output(envelope, output),
-                parameters: raw(&parameters.text),
+                parameters: json(&parameters.text),
             },
         )
     }
@@ -185,7 +183,7 @@ impl<'a> Composer<'a> {
         };
         ShownInput {
             total: self.input.0.iter().map(|part| part.total).sum(),
-            items: raw(&pages.json()),
+            items: json(&pages.json()),
             sources: self.node.inputs.iter().filter_map(shown).take(envelope.ports).collect(),
         }
     }
@@ -202,7 +200,7 @@ impl<'a> Composer<'a> {
         };
         ShownOutput {
             total: self.output.0.iter().map(|part| part.total).sum(),
-            items: raw(&pages.json()),
+            items: json(&pages.json()),
             outputs: self.outputs.iter().enumerate().map(shown).take(envelope.ports).collect(),
         }
     }

@@ -4,18 +4,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base64::Engine;
-use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
+use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::answer::success;
 use super::get_execution_by_node::{DEFAULT_TOKENS, MAX_TOKENS_PARAMETER};
-use super::{Arguments, Call, Context, Error, Kind, Parameter, Tool};
 use crate::budget;
 use crate::execution::duration;
 use crate::json::cut_name;
 use crate::n8n::{self, Client, ListQuery, Listing, Progress};
+use crate::tools::answer::success;
+use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
 
 const DEFAULT_LIMIT: u64 = 20;
 
@@ -68,12 +68,12 @@ pub static TOOL: Tool = Tool {
         Parameter {
             name: "raw",
             description: "n8n's own objects, without workflow names.",
-            kind: Kind::Flag,
+            kind: Kind::FLAG,
             required: false,
         },
         MAX_TOKENS_PARAMETER,
     ],
-    read_only: true,
+    effect: Effect::Read,
     max_result_chars: None,
     call,
 };
@@ -107,7 +107,7 @@ struct Page {
 impl Page {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
-            Some(cursor) => Self::decode(&cursor),
+            Some(cursor) => cursor::decode(&cursor),
             None => Ok(Self {
                 workflow_id: arguments.text("workflowId"),
                 status: arguments.text("status"),
@@ -120,19 +120,8 @@ impl Page {
         }
     }
 
-    fn decode(cursor: &str) -> Result<Self, Error> {
-        let page = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|page| serde_json::from_slice(&page).ok());
-        page.ok_or_else(|| {
-            Error::Argument(
-                "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin at the newest execution."
-                    .to_owned(),
-            )
-        })
-    }
-
-    fn encode(&self, cursor: String) -> String {
-        let next = Self { cursor: Some(cursor), ..self.clone() };
-        URL_SAFE_NO_PAD.encode(json!(next).to_string())
+    fn behind(&self, cursor: String) -> String {
+        cursor::encode(&Self { cursor: Some(cursor), ..self.clone() })
     }
 
     fn query(&self) -> ListQuery {
@@ -210,7 +199,7 @@ fn answer(message: &str, executions: &[Value], listing: &Listing, page: &Page, m
             cursor_behind(&executions[shown - 1], page.limit)
         };
         let executions = &executions[..shown];
-        success(message, &Data { count: shown, executions, next_cursor: cursor.map(|cursor| page.encode(cursor)) })
+        success(message, &Data { count: shown, executions, next_cursor: cursor.map(|cursor| page.behind(cursor)) })
     };
     let mut shown = executions.len();
     let mut whole = text(shown);

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::execution::Run;
+use crate::tools::answer::Truncated;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,16 +31,6 @@ pub(super) struct ShownRun<'a> {
     pub index: u64,
     pub total: u64,
     pub failed: &'a [u64],
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Truncated {
-    pub reason: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_offset: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub clipped_values: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -100,9 +91,4 @@ pub(super) fn status(run: &Run) -> &str {
 pub(super) fn iso(ms: Option<f64>) -> Option<String> {
     let time = Timestamp::from_millisecond(ms? as i64).ok()?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
-}
-
-/// JSON that an [`Excerpt`] wrote; it is checked once more on the way.
-pub(super) fn raw(json: &str) -> Box<RawValue> {
-    RawValue::from_string(json.to_owned()).unwrap_or_default()
 }

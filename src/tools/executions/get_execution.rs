@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::answer::{Locale, success};
-use super::{Arguments, Call, Context, Kind, Parameter, Tool};
 use crate::budget;
 use crate::execution::summary::{self, KEEP, NodeSummary, Summary};
 use crate::execution::{Failure, Header};
 use crate::json::{Beginning, CUT_NAME_CHARS, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
+use crate::tools::answer::{Locale, success};
+use crate::tools::{Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 use crate::units::megabytes;
 
 /// The budget of this tool, always.
@@ -34,7 +34,7 @@ pub static TOOL: Tool = Tool {
         },
         IGNORE_SIZE_LIMIT,
     ],
-    read_only: true,
+    effect: Effect::Read,
     max_result_chars: None,
     call,
 };
@@ -44,7 +44,7 @@ pub(super) const IGNORE_SIZE_LIMIT: Parameter = Parameter {
     name: "ignoreDataSizeLimit",
     description: "Ask n8n for data above its display limit (100 MB). It costs n8n about ten times the stored size in \
                   memory: only where a note of the summary says that the data was too large to display.",
-    kind: Kind::Flag,
+    kind: Kind::FLAG,
     required: false,
 };
 

@@ -1,0 +1,43 @@
+//! The tools as a table, for people and for the README.
+
+use comfy_table::Table;
+use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+
+use crate::tools::{Effect, TOOLSETS, Tool, Toolbox};
+
+/// As Markdown: the README holds this table, and a test compares it.
+pub(super) fn markdown(toolbox: &Toolbox) -> String {
+    let mut lines = vec!["| tool | toolset | effect | what it does |".to_owned(), "|---|---|---|---|".to_owned()];
+    lines.extend(
+        rows(toolbox).map(|[tool, toolset, effect, what]| format!("| `{tool}` | {toolset} | {effect} | {what} |")),
+    );
+    lines.join("\n")
+}
+
+/// For a terminal.
+pub(super) fn plain(toolbox: &Toolbox) -> String {
+    let mut table = Table::new();
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_header(["tool", "toolset", "effect", "what it does"]);
+    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
+    for row in rows(toolbox) {
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+fn rows(toolbox: &Toolbox) -> impl Iterator<Item = [&'static str; 4]> {
+    toolbox.tools().map(|tool| [tool.name, toolset(tool), effect(tool), tool.description])
+}
+
+fn toolset(tool: &Tool) -> &'static str {
+    let holds = |tools: &[&Tool]| tools.iter().any(|other| other.name == tool.name);
+    TOOLSETS.iter().find(|toolset| holds(toolset.tools)).map_or("", |toolset| toolset.name)
+}
+
+fn effect(tool: &Tool) -> &'static str {
+    match tool.effect {
+        Effect::Read => "reads",
+        Effect::Add => "adds",
+        Effect::Overwrite => "overwrites",
+    }
+}

@@ -1,0 +1,179 @@
+//! Writing a workflow: what n8n does not take is left out and said, or refused by its name.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::raw;
+use crate::n8n;
+use crate::tools::answer::success;
+use crate::tools::{Context, Error, Locale, nearest};
+use crate::workflow::document::{Change, Document};
+use crate::workflow::outline::{self, Outline};
+use crate::workflow::whole::{self, Whole};
+use crate::workflow::{self, Accepted, N8N_1, N8N_2};
+
+/// Which workflow is written.
+pub(super) enum Target<'a> {
+    /// A new one.
+    New,
+    /// The one with this id.
+    Existing(&'a str),
+}
+
+/// A change on its way.
+pub(super) struct Writing<'a> {
+    pub context: &'a Context,
+    pub target: Target<'a>,
+    pub document: Document,
+    /// What the caller wrote itself: a key in it that n8n does not know is a mistake to tell. Files, and
+    /// n8n's own workflows, may hold keys of other versions, which are left out.
+    pub given: Map<String, Value>,
+    /// Whether the answer is n8n's own object.
+    pub raw: bool,
+}
+
+/// What n8n made of it.
+pub(super) struct Written {
+    made: Made,
+    /// Names of what was not sent.
+    pub left_out: Vec<String>,
+}
+
+enum Made {
+    Outline(Outline),
+    Whole(Whole),
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<bool>,
+}
+
+impl Writing<'_> {
+    /// Sends it.
+    pub(super) async fn send(mut self) -> Result<Written, Error> {
+        let change = match self.target {
+            Target::New => Change::Create,
+            Target::Existing(_) => Change::Replace,
+        };
+        let mut left_out = self.document.tidy(change);
+        let refusal = match self.try_send().await {
+            Ok(made) => return Ok(Written { made, left_out }),
+            Err(Error::N8n(refusal)) => refusal,
+            Err(error) => return Err(error),
+        };
+        // n8n checks a body before it does anything: this refusal has changed nothing.
+        let Some(accepted) = unknown_keys(&refusal) else {
+            return Err(refusal.into());
+        };
+        let narrowed = self.document.narrow(accepted);
+        if let Some(mistake) = narrowed.iter().find(|name| wrote(&self.given, name)) {
+            return Err(Error::Argument(unknown_key(mistake, accepted)));
+        }
+        if narrowed.is_empty() {
+            return Err(refusal.into());
+        }
+        left_out.extend(narrowed);
+        Ok(Written { made: self.try_send().await?, left_out })
+    }
+
+    async fn try_send(&self) -> Result<Made, Error> {
+        let (n8n, body) = (&self.context.n8n, self.document.text());
+        let outline = |cursor| outline::read(cursor).map(Made::Outline);
+        let whole = |cursor| whole::read(cursor).map(Made::Whole);
+        Ok(match (&self.target, self.raw) {
+            (Target::New, false) => n8n.create_workflow(body, outline::KEEP, outline).await??,
+            (Target::New, true) => n8n.create_workflow(body, whole::KEEP, whole).await??,
+            (Target::Existing(id), false) => n8n.replace_workflow(id, body, outline::KEEP, outline).await??,
+            (Target::Existing(id), true) => n8n.replace_workflow(id, body, whole::KEEP, whole).await??,
+        })
+    }
+}
+
+impl Written {
+    /// The answer: the id and the name, and whether it is active where that matters.
+    pub(super) fn answer(&self, message: &str, shows_active: bool) -> String {
+        match &self.made {
+            Made::Whole(whole) => raw::answer(message, whole),
+            Made::Outline(outline) => {
+                let active = shows_active.then_some(outline.active);
+                success(message, &Data { id: &outline.id, name: &outline.name, active })
+            }
+        }
+    }
+}
+
+/// A message, and what was not sent.
+pub(super) fn message(locale: Locale, ja: &str, en: &str, left_out: &[String]) -> String {
+    const NAMES: usize = 20;
+    let message = locale.choose(ja, en);
+    if left_out.is_empty() {
+        return message.to_owned();
+    }
+    let more = if left_out.len() > NAMES { ", …" } else { "" };
+    let names = left_out.iter().take(NAMES).map(|name| crate::json::cut_name(name.clone()));
+    let names = names.collect::<Vec<_>>().join(", ") + more;
+    match locale {
+        Locale::Ja => format!("{message}（送信しなかった項目: {names}）"),
+        Locale::En => format!("{message} (not sent: {names})"),
+    }
+}
+
+/// Whether a key that n8n does not know is the caller's own.
+fn wrote(given: &Map<String, Value>, name: &str) -> bool {
+    match name.split_once('.') {
+        Some(("settings", key)) => given.get("settings").is_some_and(|settings| settings.get(key).is_some()),
+        Some(_) => given.contains_key("nodes"),
+        None => given.contains_key(name),
+    }
+}
+
+/// Whether n8n refused a body for keys that it does not know, and which it knows.
+fn unknown_keys(refusal: &n8n::Error) -> Option<&'static Accepted> {
+    let n8n::Error::Refused { status: 400, message } = refusal else {
+        return None;
+    };
+    if message.contains("Unrecognized key") {
+        Some(&N8N_2)
+    } else if message.contains("must NOT have additional properties") {
+        Some(&N8N_1)
+    } else {
+        None
+    }
+}
+
+fn unknown_key(name: &str, accepted: &Accepted) -> String {
+    let (known, key) = match name.split_once('.') {
+        Some(("settings", key)) => (accepted.settings, key),
+        Some((_, key)) => (accepted.node, key),
+        None => (accepted.workflow, name),
+    };
+    let known: Vec<_> = known.iter().map(|key| (*key).to_owned()).collect();
+    let shown = crate::json::cut_name(name.to_owned());
+    format!("This n8n does not know the key '{shown}'. {}", nearest("Keys", key, &known))
+}
+
+/// A document of a file, checked.
+pub(super) async fn read_file(context: &Context, path: String) -> Result<Document, Error> {
+    let files = context.files.clone();
+    let reading = tokio::task::spawn_blocking(move || {
+        let text = files.read(&path)?;
+        let document = Document::parse(&text).and_then(|document| document.check().map(|()| document));
+        document.map_err(|error| refused(&format!("File '{path}' cannot be used"), &error))
+    });
+    reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+}
+
+/// A document of arguments, checked.
+pub(super) fn of_arguments(members: &Map<String, Value>) -> Result<Document, Error> {
+    let document = Document::of(members).and_then(|document| document.check().map(|()| document));
+    document.map_err(|error| refused("These arguments cannot be used", &error))
+}
+
+/// Why a document is not written.
+pub(super) fn refused(what: &str, error: &workflow::Error) -> Error {
+    Error::Argument(format!("{what}: {error}."))
+}

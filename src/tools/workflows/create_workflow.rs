@@ -1,0 +1,66 @@
+//! `create_workflow`: a new workflow, not active.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::RAW;
+use super::change::{Target, Writing, message, of_arguments};
+use crate::n8n::Progress;
+use crate::tools::{Arguments, Call, Context, Effect, Kind, Parameter, Tool};
+
+/// What n8n takes.
+const SENT: [&str; 4] = ["name", "nodes", "connections", "settings"];
+
+/// What n8n does not take of a new workflow.
+const LEFT_OUT: [&str; 2] = ["active", "tags"];
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "create_workflow",
+    title: "Create a workflow",
+    description: "Create an n8n workflow. It is not active, and active and tags are not sent: n8n does not take them here.",
+    parameters: &[
+        Parameter { name: "name", description: "1 to 128 characters.", kind: Kind::Text, required: true },
+        NODES,
+        CONNECTIONS,
+        Parameter { required: false, ..SETTINGS },
+        Parameter { name: "active", description: "Not sent.", kind: Kind::Flag { default: None }, required: false },
+        Parameter { name: "tags", description: "Not sent.", kind: Kind::Texts, required: false },
+        RAW,
+    ],
+    effect: Effect::Add,
+    max_result_chars: None,
+    call,
+};
+
+pub(super) const NODES: Parameter = Parameter {
+    name: "nodes",
+    description: "Nodes: {id, name, type, typeVersion, position: [x, y], parameters, credentials?, …}.",
+    kind: Kind::Objects,
+    required: true,
+};
+
+pub(super) const CONNECTIONS: Parameter = Parameter {
+    name: "connections",
+    description: "{\"Source\": {\"main\": [[{\"node\": \"Target\", \"type\": \"main\", \"index\": 0}]]}}.",
+    kind: Kind::Object,
+    required: true,
+};
+
+pub(super) const SETTINGS: Parameter =
+    Parameter { name: "settings", description: "n8n's workflow settings.", kind: Kind::Object, required: false };
+
+fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+    Box::pin(async move {
+        let arguments = Arguments::check(TOOL.parameters, arguments)?;
+        let given = arguments.members(&SENT);
+        let document = of_arguments(&given)?;
+        let raw = arguments.flag("raw");
+        let writing = Writing { context: &context, target: Target::New, document, given, raw };
+        let mut written = writing.send().await?;
+        written.left_out.extend(arguments.members(&LEFT_OUT).into_iter().map(|(name, _)| name));
+        let message = message(context.locale, "ワークフローを作成しました", "Workflow created", &written.left_out);
+        Ok(written.answer(&message, true))
+    })
+}

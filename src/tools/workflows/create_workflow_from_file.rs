@@ -1,0 +1,33 @@
+//! `create_workflow_from_file`: a new workflow from a JSON file on the server's machine.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::change::{Target, Writing, message, read_file};
+use super::{FILE_PATH, RAW};
+use crate::n8n::Progress;
+use crate::tools::{Arguments, Call, Context, Effect, Tool};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "create_workflow_from_file",
+    title: "Create a workflow from a file",
+    description: "Create an n8n workflow from a JSON file. It gets a new id and is not active.",
+    parameters: &[FILE_PATH, RAW],
+    effect: Effect::Add,
+    max_result_chars: None,
+    call,
+};
+
+fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+    Box::pin(async move {
+        let arguments = Arguments::check(TOOL.parameters, arguments)?;
+        let document = read_file(&context, arguments.text("filePath").unwrap_or_default()).await?;
+        let raw = arguments.flag("raw");
+        let writing = Writing { context: &context, target: Target::New, document, given: Map::new(), raw };
+        let written = writing.send().await?;
+        let (ja, en) = ("ファイルからワークフローを作成しました", "Workflow created from file");
+        Ok(written.answer(&message(context.locale, ja, en, &written.left_out), true))
+    })
+}

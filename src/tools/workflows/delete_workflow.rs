@@ -1,0 +1,31 @@
+//! `delete_workflow`.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::ID;
+use crate::n8n::Progress;
+use crate::tools::answer::success;
+use crate::tools::{Arguments, Call, Context, Effect, Tool};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "delete_workflow",
+    title: "Delete a workflow",
+    description: "Delete an n8n workflow for good. n8n 2 refuses while it is active.",
+    parameters: &[ID],
+    effect: Effect::Overwrite,
+    max_result_chars: None,
+    call,
+};
+
+fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+    Box::pin(async move {
+        let arguments = Arguments::check(TOOL.parameters, arguments)?;
+        let id = arguments.text("id").unwrap_or_default();
+        context.n8n.delete_workflow(&id).await?;
+        let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");
+        Ok(success(message, &json!({ "id": id })))
+    })
+}

@@ -1,0 +1,164 @@
+//! `list_workflows`: which workflows there are.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::{MAX_RAW_TOKENS, MAX_TOKENS, RAW};
+use crate::budget::{self, Entry};
+use crate::json::Excerpt;
+use crate::n8n::{Progress, WorkflowQuery};
+use crate::tools::answer::{self, Success, paged};
+use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
+use crate::workflow::outline::{self, KEEP_LIST, Outline};
+
+const DEFAULT_LIMIT: u64 = 20;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "list_workflows",
+    title: "List workflows",
+    description: "List n8n workflows: id, name and whether active. Hand nextCursor back to go on.",
+    parameters: &[
+        Parameter {
+            name: "active",
+            description: "Only those that are (or are not) active.",
+            kind: Kind::Flag { default: None },
+            required: false,
+        },
+        Parameter {
+            name: "tags",
+            description: "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
+            kind: Kind::Texts,
+            required: false,
+        },
+        Parameter {
+            name: "name",
+            description: "Only those whose name contains this.",
+            kind: Kind::Text,
+            required: false,
+        },
+        Parameter {
+            name: "limit",
+            description: "At most so many.",
+            kind: Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
+            required: false,
+        },
+        Parameter {
+            name: "offset",
+            description: "Skip so many.",
+            kind: Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
+            required: false,
+        },
+        Parameter {
+            name: "cursor",
+            description: "nextCursor of the last answer; it carries the filters.",
+            kind: Kind::Text,
+            required: false,
+        },
+        Parameter { description: "Also tags, times and number of nodes.", ..RAW },
+    ],
+    effect: Effect::Read,
+    max_result_chars: None,
+    call,
+};
+
+fn call(context: Arc<Context>, arguments: Map<String, Value>, progress: Progress) -> Call {
+    Box::pin(async move {
+        let arguments = Arguments::check(TOOL.parameters, arguments)?;
+        let page = Page::new(&arguments)?;
+        let list = context.n8n.read_workflows(&page.query(), KEEP_LIST, &progress, outline::read_list).await??;
+        let Some(list) = list else {
+            return Err(Error::NotThere("n8n's answer holds no list of workflows. Is N8N_URL right?".to_owned()));
+        };
+        let message = context.locale.choose("ワークフロー一覧を取得しました", "Workflows retrieved");
+        Ok(answer(message, &list, &page))
+    })
+}
+
+/// A page of the list, as our cursor carries it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Page {
+    active: Option<bool>,
+    tags: Vec<String>,
+    name: Option<String>,
+    limit: u64,
+    offset: u64,
+    raw: bool,
+}
+
+impl Page {
+    fn new(arguments: &Arguments) -> Result<Self, Error> {
+        match arguments.text("cursor") {
+            Some(cursor) => cursor::decode(&cursor),
+            None => Ok(Self {
+                active: arguments.choice("active"),
+                tags: arguments.texts("tags"),
+                name: arguments.text("name"),
+                limit: arguments.integer("limit").unwrap_or(DEFAULT_LIMIT),
+                offset: arguments.integer("offset").unwrap_or(0),
+                raw: arguments.flag("raw"),
+            }),
+        }
+    }
+
+    fn query(&self) -> WorkflowQuery {
+        WorkflowQuery {
+            active: self.active,
+            tags: self.tags.clone(),
+            name: self.name.clone(),
+            limit: self.limit,
+            offset: self.offset,
+        }
+    }
+
+    fn behind(&self, shown: usize) -> String {
+        cursor::encode(&Self { offset: self.offset.saturating_add(shown as u64), ..self.clone() })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    count: usize,
+    workflows: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// The answer as it is sent: where not all workflows fit, the cursor goes on behind the last one.
+fn answer(message: &str, list: &outline::Page, page: &Page) -> String {
+    let entries: Vec<_> = list.workflows.iter().map(|workflow| entry(workflow, page.raw)).collect();
+    let write = |shown: &budget::Page| {
+        let more = list.more || shown.shown < list.workflows.len();
+        let next_cursor = more.then(|| page.behind(shown.shown));
+        let workflows = answer::json(&format!("[{}]", shown.text));
+        if page.raw {
+            return Success::new(message, &workflows).next_cursor(next_cursor).text();
+        }
+        answer::success(message, &Data { count: shown.shown, workflows, next_cursor })
+    };
+    paged(&entries, if page.raw { MAX_RAW_TOKENS } else { MAX_TOKENS }, write).text
+}
+
+fn entry(workflow: &Outline, raw: bool) -> Entry {
+    let text = |text: &str| Excerpt::from(text);
+    let mut members = vec![
+        ("id", text(&workflow.id)),
+        ("name", text(&workflow.name)),
+        ("active", Excerpt::Scalar(workflow.active.to_string())),
+    ];
+    if raw {
+        let date = |date: &Option<String>| date.as_deref().map_or_else(Excerpt::null, text);
+        members.extend([
+            ("tags", workflow.tags.clone().unwrap_or_else(|| Excerpt::array([]))),
+            ("createdAt", date(&workflow.created_at)),
+            ("updatedAt", date(&workflow.updated_at)),
+            ("nodeCount", Excerpt::Scalar(workflow.nodes.to_string())),
+        ]);
+    }
+    Entry { value: Excerpt::object(members), tag: None }
+}

@@ -1,0 +1,69 @@
+//! `update_workflow`: n8n replaces whole workflows; this changes a part of one.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use super::change::{Target, Writing, message, refused};
+use super::create_workflow::{CONNECTIONS, NODES, SETTINGS};
+use super::{ID, RAW};
+use crate::n8n::Progress;
+use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::workflow::document::Document;
+
+/// What this tool changes.
+const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
+
+/// What n8n changes elsewhere.
+const NOT_CHANGED: [&str; 2] = ["active", "tags"];
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "update_workflow",
+    title: "Update a workflow",
+    description: "Change parts of an n8n workflow: what you give replaces what is there (settings one by one), everything \
+                  else stays. nodes must be all nodes: read them first with get_workflow raw: true.",
+    parameters: &[
+        ID,
+        Parameter { name: "name", description: "1 to 128 characters.", kind: Kind::Text, required: false },
+        Parameter { description: "All nodes, as in get_workflow raw: true.", required: false, ..NODES },
+        Parameter { description: "All connections.", required: false, ..CONNECTIONS },
+        SETTINGS,
+        Parameter { name: "active", description: "Not changed.", kind: Kind::Flag { default: None }, required: false },
+        Parameter { name: "tags", description: "Not changed.", kind: Kind::Texts, required: false },
+        RAW,
+    ],
+    effect: Effect::Overwrite,
+    max_result_chars: None,
+    call,
+};
+
+fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+    Box::pin(async move {
+        let arguments = Arguments::check(TOOL.parameters, arguments)?;
+        let id = arguments.text("id").unwrap_or_default();
+        let given = arguments.members(&CHANGED);
+        if given.is_empty() {
+            return Err(Error::Argument(
+                "There is nothing to change: give name, nodes, connections or settings. This tool does not change active and tags."
+                    .to_owned(),
+            ));
+        }
+        let document = document(&context, &id, &given).await?;
+        let raw = arguments.flag("raw");
+        let writing = Writing { context: &context, target: Target::Existing(&id), document, given, raw };
+        let mut written = writing.send().await?;
+        written.left_out.extend(arguments.members(&NOT_CHANGED).into_iter().map(|(name, _)| name));
+        let message = message(context.locale, "ワークフローを更新しました", "Workflow updated", &written.left_out);
+        Ok(written.answer(&message, false))
+    })
+}
+
+/// The workflow as it is, with what was given laid over it.
+async fn document(context: &Context, id: &str, given: &Map<String, Value>) -> Result<Document, Error> {
+    let text = context.n8n.workflow_text(id).await?;
+    let mut document = Document::parse(&text).map_err(|error| refused("n8n's workflow cannot be used", &error))?;
+    document.keep_only(&CHANGED);
+    document.lay_over(given).map_err(|error| refused("These arguments cannot be used", &error))?;
+    Ok(document)
+}

@@ -1,0 +1,65 @@
+//! Who may ask: bearer tokens, host names, origins.
+
+use axum::Json;
+use axum::extract::{Request, State};
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use rmcp::transport::StreamableHttpServerConfig;
+use serde_json::json;
+
+use crate::config::Access;
+
+/// The names of this machine.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
+/// Checks requests.
+#[derive(Clone)]
+pub(super) struct Guard {
+    access: Access,
+}
+
+impl Guard {
+    pub(super) fn new(access: &Access) -> Self {
+        Self { access: access.clone() }
+    }
+
+    /// The answer to a request that does not bring the token, where there is one.
+    pub(super) fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
+        let token = self.access.auth_token.as_ref()?;
+        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let given = given.and_then(|value| value.split_once(' '));
+        match given {
+            Some((scheme, given)) if scheme.eq_ignore_ascii_case("bearer") && token.is(given.trim()) => None,
+            _ => Some(unauthorized()),
+        }
+    }
+
+    /// What rmcp checks: a page in a browser must not reach this server under a name of its own (DNS
+    /// rebinding), nor from another origin.
+    pub(super) fn configure(&self, config: StreamableHttpServerConfig) -> StreamableHttpServerConfig {
+        let named = self.access.hosts.iter().map(String::as_str);
+        let hosts: Vec<_> = LOOPBACK.into_iter().chain(named).collect();
+        let origins = hosts.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
+        let config = config.with_allowed_origins(origins.collect::<Vec<_>>());
+        // Nobody said under which names a machine is reached; the token is what counts there.
+        if self.access.hosts.is_empty() && !self.access.loopback {
+            return config.disable_allowed_hosts();
+        }
+        config.with_allowed_hosts(hosts)
+    }
+}
+
+/// Lets a request pass that may.
+pub(super) async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    match guard.refusal(request.headers()) {
+        Some(refusal) => refusal,
+        None => next.run(request).await,
+    }
+}
+
+fn unauthorized() -> Response {
+    let error = "Send the header Authorization: Bearer TOKEN, with the token that this server was started with.";
+    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], Json(json!({ "error": error }))).into_response()
+}

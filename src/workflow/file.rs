@@ -1,0 +1,107 @@
+//! Workflow files, inside of the folder where they may be.
+
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+/// The largest file, bytes: n8n takes 16 MiB unless it is told otherwise.
+pub const FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Where workflow files may be.
+#[derive(Clone, Debug, Default)]
+pub struct Files {
+    root: Option<PathBuf>,
+}
+
+/// Why a file is not read, in words for the agent.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// There is none.
+    #[error("File '{0}' does not exist. Relative paths begin at {1}.")]
+    Missing(String, String),
+    /// A folder, a device, a pipe.
+    #[error("'{0}' is not a file.")]
+    NotAFile(String),
+    /// It is not where files may be, itself or by a link.
+    #[error("'{0}' is outside of the folder for workflow files (--files-root). Give a path inside of it.")]
+    Outside(String),
+    /// It is too large.
+    #[error("File '{0}' is larger than 64 MiB, which no workflow is.")]
+    TooLarge(String),
+    /// Something else.
+    #[error("File '{0}' cannot be read: {1}.")]
+    Unreadable(String, std::io::Error),
+}
+
+impl Files {
+    /// Files below `root` only, or anywhere.
+    ///
+    /// # Errors
+    /// A sentence, when the root is not a folder.
+    pub fn below(root: Option<&Path>) -> Result<Self, String> {
+        let Some(root) = root else {
+            return Ok(Self::default());
+        };
+        let refused = |why: &str| format!("The folder for workflow files, {}, {why}.", root.display());
+        let folder = root.canonicalize().map_err(|error| refused(&format!("cannot be used: {error}")))?;
+        if !folder.is_dir() {
+            return Err(refused("is not a folder"));
+        }
+        Ok(Self { root: Some(folder) })
+    }
+
+    /// Reads a file, absolute or relative to the root, else to the working directory.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
+        let file = self.resolve(path)?;
+        let unreadable = |error| Error::Unreadable(path.to_owned(), error);
+        let metadata = std::fs::metadata(&file).map_err(unreadable)?;
+        // Before it is opened: opening a pipe would wait for its writer.
+        if !metadata.is_file() {
+            return Err(Error::NotAFile(path.to_owned()));
+        }
+        let mut text = Vec::new();
+        let opened = File::open(&file).map_err(unreadable)?;
+        opened.take(FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+        if text.len() as u64 > FILE_BYTES {
+            return Err(Error::TooLarge(path.to_owned()));
+        }
+        // Editors on Windows write a byte order mark, which is no JSON.
+        Ok(text.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(text))
+    }
+
+    /// The file that a path leads to, through links and `..`.
+    fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
+        let start = self.root.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
+        let asked = start.join(path);
+        let found = asked.canonicalize();
+        // What is outside is not even told to exist.
+        let inside = |found: &Path| self.root.as_ref().is_none_or(|root| found.starts_with(root));
+        match found {
+            Ok(found) if inside(&found) => Ok(found),
+            Ok(_) => Err(Error::Outside(path.to_owned())),
+            Err(_) if !inside(&lexically(&asked)) => Err(Error::Outside(path.to_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                let start = if self.root.is_some() { "the folder for workflow files" } else { "the working directory" };
+                Err(Error::Missing(path.to_owned(), start.to_owned()))
+            }
+            Err(error) => Err(Error::Unreadable(path.to_owned(), error)),
+        }
+    }
+}
+
+/// A path without `.` and `..`, where there is nothing to follow.
+fn lexically(path: &Path) -> PathBuf {
+    use std::path::Component;
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            component => plain.push(component),
+        }
+    }
+    plain
+}

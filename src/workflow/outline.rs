@@ -1,0 +1,114 @@
+//! What a list shows of a workflow.
+
+use std::io::Read;
+
+use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
+
+/// What the outline needs of a workflow.
+pub const KEEP: Keep = Keep::Members(&MEMBERS);
+
+/// What a list of outlines needs.
+pub const KEEP_LIST: Keep = Keep::Members(&[("data", Keep::EachElement(&KEEP)), ("nextCursor", Keep::Whole)]);
+
+const MEMBERS: [(&str, Keep); 7] = [
+    ("id", Keep::Whole),
+    ("name", Keep::Whole),
+    ("active", Keep::Whole),
+    ("tags", Keep::Whole),
+    ("createdAt", Keep::Whole),
+    ("updatedAt", Keep::Whole),
+    ("nodes", Keep::Count),
+];
+
+/// n8n's tags have at most 24 characters; about a hundred of them.
+const TAGS_BYTES: usize = 16 * 1024;
+
+/// A date or an id is never longer.
+const WORD_CHARS: usize = 100;
+
+/// The outline of one workflow.
+#[derive(Clone, Debug, Default)]
+pub struct Outline {
+    /// n8n's id.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// Whether its triggers are on.
+    pub active: bool,
+    /// Nodes, sticky notes included.
+    pub nodes: u64,
+    /// n8n's tag objects.
+    pub tags: Option<Excerpt>,
+    /// ISO 8601.
+    pub created_at: Option<String>,
+    /// ISO 8601.
+    pub updated_at: Option<String>,
+}
+
+/// A page of outlines.
+#[derive(Debug, Default)]
+pub struct Page {
+    /// In n8n's order.
+    pub workflows: Vec<Outline>,
+    /// Whether more follow.
+    pub more: bool,
+}
+
+impl Outline {
+    /// The names of the tags.
+    pub fn tag_names(&self) -> Vec<String> {
+        let tags = self.tags.iter().flat_map(Excerpt::elements);
+        tags.filter_map(|tag| tag.member("name")?.text()).map(cut_name).collect()
+    }
+
+    fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+        let mut outline = Self::default();
+        cursor.object(|cursor, member| {
+            match member {
+                "id" => outline.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+                "name" => outline.name = cursor.name()?.map(cut_name).unwrap_or_default(),
+                "active" => outline.active = cursor.is_true()?,
+                "tags" => outline.tags = Some(cursor.excerpt(TAGS_BYTES)?),
+                "createdAt" => outline.created_at = cursor.text(WORD_CHARS)?,
+                "updatedAt" => outline.updated_at = cursor.text(WORD_CHARS)?,
+                "nodes" => outline.nodes = cursor.count()?,
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(outline)
+    }
+}
+
+/// Reads one workflow.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Outline, ReadError> {
+    let outline = Outline::read_from(&mut cursor)?;
+    cursor.finish()?;
+    Ok(outline)
+}
+
+/// Reads a list; `None` where there is none in the body.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Page>, ReadError> {
+    let (mut page, mut is_list) = (Page::default(), false);
+    cursor.object(|cursor, member| {
+        match member {
+            "data" => {
+                is_list = cursor.array(|cursor, _| {
+                    page.workflows.push(Outline::read_from(cursor)?);
+                    Ok(())
+                })?;
+            }
+            "nextCursor" => page.more = cursor.skip_present()?,
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    })?;
+    cursor.finish()?;
+    Ok(is_list.then_some(page))
+}

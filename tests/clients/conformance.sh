@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Runs the MCP conformance suite against a server: conformance.sh URL 2025-11-25|2026-07-28 [OPTION...]
+#
+# Exits non-zero when a scenario that the revision requires fails. Options go to the suite. Most scenarios ask for
+# tools and resources of fixed names; n8n-lens itself has none of them and is held to the rest by
+#     conformance.sh URL 2026-07-28 --expected-failures tests/clients/conformance-own.yml
+# The suite cannot send an authorization header: run the server without a token.
+set -euo pipefail
+[ $# -ge 2 ] || { sed -n '2,7s/^# \?//p' "$0" >&2; exit 2; }
+url=$1 revision=$2
+shift 2
+dir=${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}
+export PATH="$dir/node_modules/.bin:$PATH"
+
+results="$dir/conformance-$revision"
+rm -rf "$results"
+mkdir -p "$results"
+status=0
+conformance server --url "$url" --requirements "$revision" --output-dir "$results" "$@" >"$results/log" 2>&1 || status=$?
+if grep -q '^=== SUMMARY' "$results/log"; then
+  sed -n '/^=== SUMMARY/,$p' "$results/log"
+else
+  cat "$results/log"
+fi
+[ $status = 0 ] || echo "The suite ended with $status; what each check saw is in $results." >&2
+exit $status

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# Installs the clients that the other scripts drive, under $CLIENTS_DIR (default: target/clients).
+# Quiet, and done at once when everything is there.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+dir=${CLIENTS_DIR:-target/clients}
+python=(mcp==2.3.0)
+node=(node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12)
+
+wanted="${python[*]} ${node[*]}"
+[ "$(cat "$dir/installed" 2>/dev/null)" != "$wanted" ] || exit 0
+
+missing=()
+python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+command -v node >/dev/null || missing+=(nodejs)
+command -v npm >/dev/null || missing+=(npm)
+if [ ${#missing[@]} -gt 0 ]; then
+  apt-get update -qq
+  DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+fi
+
+mkdir -p "$dir"
+python3 -m venv --clear "$dir/python"
+"$dir/python/bin/pip" install --quiet --disable-pip-version-check "${python[@]}"
+# npm warns of the Node that runs it; the tools run under the one it installs here.
+npm install --prefix "$dir" --silent --no-audit --no-fund "${node[@]}"
+"$dir/node_modules/.bin/node" -e 'process.exit(process.version.startsWith("v22.") ? 0 : 1)'
+echo "$wanted" >"$dir/installed"
