@@ -9,7 +9,9 @@ use crate::tools::{Effect, TOOLSETS, Tool, Toolbox};
 pub(super) fn markdown(toolbox: &Toolbox) -> String {
     let mut lines = vec!["| tool | toolset | effect | what it does |".to_owned(), "|---|---|---|---|".to_owned()];
     lines.extend(
-        rows(toolbox).map(|[tool, toolset, effect, what]| format!("| `{tool}` | {toolset} | {effect} | {what} |")),
+        toolbox
+            .tools()
+            .map(|tool| format!("| `{}` | {} | {} | {} |", tool.name, toolset(tool), effect(tool), tool.description)),
     );
     lines.join("\n")
 }
@@ -17,16 +19,11 @@ pub(super) fn markdown(toolbox: &Toolbox) -> String {
 /// For a terminal.
 pub(super) fn plain(toolbox: &Toolbox) -> String {
     let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_header(["tool", "toolset", "effect", "what it does"]);
-    table.set_content_arrangement(comfy_table::ContentArrangement::Dynamic);
-    for row in rows(toolbox) {
-        table.add_row(row);
+    table.load_style(UTF8_HORIZONTAL_ONLY).set_header(["tool", "toolset", "effect", "title"]);
+    for tool in toolbox.tools() {
+        table.add_row([tool.name, toolset(tool), effect(tool), tool.title]);
     }
     table.to_string()
-}
-
-fn rows(toolbox: &Toolbox) -> impl Iterator<Item = [&'static str; 4]> {
-    toolbox.tools().map(|tool| [tool.name, toolset(tool), effect(tool), tool.description])
 }
 
 fn toolset(tool: &Tool) -> &'static str {

@@ -8,6 +8,7 @@ mod mcp;
 mod progress;
 mod stop;
 
+use std::io::Write;
 use std::sync::Arc;
 
 use rmcp::ServiceExt;
@@ -46,6 +47,10 @@ pub async fn serve_http(
     let listener = TcpListener::bind((host, port))
         .await
         .map_err(|error| format!("The server cannot listen on {host}, port {port}: {error}."))?;
+    if let Ok(address) = listener.local_addr() {
+        // Port 0 is any free one; nobody could know it otherwise.
+        let _ = writeln!(std::io::stderr(), "n8n-lens listens on http://{address}/mcp");
+    }
     let health = health::routes(context.n8n.clone(), Guard::new(access));
     let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox));
     http::serve(listener, move || server.clone(), access, health).await

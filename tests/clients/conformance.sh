@@ -9,14 +9,15 @@ set -euo pipefail
 [ $# -ge 2 ] || { sed -n '2,7s/^# \?//p' "$0" >&2; exit 2; }
 url=$1 revision=$2
 shift 2
-dir=${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}
+dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 export PATH="$dir/node_modules/.bin:$PATH"
 
 results="$dir/conformance-$revision"
 rm -rf "$results"
 mkdir -p "$results"
 status=0
-conformance server --url "$url" --requirements "$revision" --output-dir "$results" "$@" >"$results/log" 2>&1 || status=$?
+conformance server --url "$url" --requirements "$revision" --output-dir "$results" "$@" 2>&1 |
+  sed 's/\x1b\[[0-9;]*m//g' >"$results/log" || status=$?
 if grep -q '^=== SUMMARY' "$results/log"; then
   sed -n '/^=== SUMMARY/,$p' "$results/log"
 else

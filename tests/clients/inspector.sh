@@ -12,21 +12,23 @@
 # 4 unreachable, 5 a tool's error, 6 a schema that --strict does not accept.
 set -euo pipefail
 : "${EXECUTION_ID:?}" "${NODE_NAME:?}"
-dir=$(realpath "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
+dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 export PATH="$dir/node_modules/.bin:$PATH"
 files=$(mktemp -d)
 created=()
 
-# One run of the Inspector against this door.
-inspect() { mcp-inspector --cli "${door[@]}" --protocol-era "$era" --format json --quiet "$@"; }
+# One run of the Inspector against this door; what it keeps at home is thrown away.
+inspect() {
+  HOME=$files mcp-inspector --cli "${door[@]}" --protocol-era "$era" --format json --quiet "$@" 2>"$files/stderr"
+}
 run_tool() { inspect --method tools/call --tool-name "$1" --tool-args-json "$2"; }
 passed() { printf 'ok   %-5s %-6s %s\n' "$where" "$era" "$1"; }
-failed() { printf 'FAIL %-5s %-6s %s\n%s\n' "$where" "$era" "$1" "$2"; exit "$3"; }
+failed() { printf 'FAIL %-5s %-6s %s\n%s\n' "$where" "$era" "$1" "$2"; cat "$files/stderr"; exit "$3"; }
 
 # call TOOL ARGUMENTS: leaves the answer's text in $text.
 call() {
   local answer status=0
-  answer=$(run_tool "$1" "$2" 2>&1) || status=$?
+  answer=$(run_tool "$1" "$2") || status=$?
   [ $status = 0 ] || failed "$1 $2" "$answer" $status
   text=$(node -p 'JSON.parse(require("fs").readFileSync(0)).result.content[0].text' <<<"$answer")
   passed "$1"
@@ -36,7 +38,7 @@ object() { node -p 'JSON.stringify(Object.fromEntries(process.argv.slice(1).map(
 
 clean_up() {
   for left in ${created[@]+"${created[@]}"}; do
-    run_tool delete_workflow "$(object id="$left")" >/dev/null 2>&1 || true
+    run_tool delete_workflow "$(object id="$left")" >/dev/null || true
   done
   rm -rf "$files"
 }
@@ -44,17 +46,19 @@ trap clean_up EXIT
 
 list_tools() {
   local answer names status=0
-  answer=$(inspect --method tools/list --strict 2>&1) || status=$?
+  answer=$(inspect --method tools/list --strict) || status=$?
   [ $status = 0 ] || failed "tools/list --strict" "$answer" $status
-  names=$(node -p 'JSON.parse(require("fs").readFileSync(0)).result.tools.map(tool => tool.name).join(" ")' <<<"$answer")
+  names=$(node -p 'JSON.parse(require("fs").readFileSync(0)).result.tools.map(t => t.name).join(" ")' <<<"$answer")
   [ "$names" = "$tools" ] || failed "tools/list: not the eleven tools" "$names" 1
   passed "tools/list --strict"
+  # Warnings do not fail it.
+  cat "$files/stderr"
 }
 
 refuse() {
   local answer status=0
-  answer=$(run_tool "$1" "$2" 2>/dev/null) || status=$?
-  [ $status = 5 ] && [[ $answer == *"$3"* ]] || failed "$1 $2 did not refuse" "exit $status: $answer" 1
+  answer=$(run_tool "$1" "$2") || status=$?
+  [[ $status = 5 && $answer == *"$3"* ]] || failed "$1 $2: not refused with $3" "exit $status: $answer" 1
   passed "$1 refuses"
 }
 
@@ -100,7 +104,8 @@ for era in legacy modern; do
     every_tool
   fi
   if [ "${N8N_LENS_MCP_URL:-}" ]; then
-    where=http door=(--server-url "$N8N_LENS_MCP_URL" --transport http)
+    # Where a token is asked for, it would otherwise look for a person and a browser.
+    where=http door=(--server-url "$N8N_LENS_MCP_URL" --transport http --stored-auth-only)
     [ -z "${N8N_LENS_MCP_TOKEN:-}" ] || door+=(--header "Authorization: Bearer $N8N_LENS_MCP_TOKEN")
     every_tool
   fi

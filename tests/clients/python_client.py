@@ -10,7 +10,7 @@ Prints a line for each check and exits 1 at the first that fails. What it create
     EXECUTION_ID         an execution that n8n has, small enough to be quick
     NODE_NAME            one of its nodes
 
-A slow n8n for progress, timeouts and cancellation is made here; with both halves it also gets an HTTP server of its own.
+The slow n8n that progress, timeouts and cancellation need is made here; with both halves, an HTTP server on it as well.
 """
 
 import json
@@ -23,6 +23,7 @@ import time
 import uuid
 from contextlib import asynccontextmanager, nullcontext
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 
 import anyio
@@ -131,7 +132,8 @@ async def surface(client, report, era):
     outputs = [tool.name for tool in listed.tools if tool.output_schema is not None]
     report.check("no output schema", not outputs, outputs)
     node = next(tool for tool in listed.tools if tool.name == "get_execution_by_node")
-    report.check("a node's answer may be long", (node.meta or {}).get("anthropic/maxResultSizeChars") == 120_000, node.meta)
+    chars = (node.meta or {}).get("anthropic/maxResultSizeChars")
+    report.check("a node's answer may be long", chars == 120_000, node.meta)
 
 
 async def executions(client, report):
@@ -173,8 +175,7 @@ def workflow(name, nodes):
             for place, node in enumerate(names)
         ],
         "connections": {
-            source: {"main": [[{"node": target, "type": "main", "index": 0}]]}
-            for source, target in zip(names, names[1:])
+            source: {"main": [[{"node": target, "type": "main", "index": 0}]]} for source, target in pairwise(names)
         },
     }
 
@@ -200,7 +201,8 @@ async def workflows(client, report, folder):
         data = await data_of(client, "update_workflow", id=identifier, name=f"{name} renamed")
         report.check("update_workflow", data == {"id": identifier, "name": f"{name} renamed"}, data)
         data = await data_of(client, "get_workflow", id=identifier)
-        report.check("an update keeps what it was not given", (data["name"], data["nodeCount"]) == (f"{name} renamed", 2), data)
+        kept = (data["name"], data["nodeCount"]) == (f"{name} renamed", 2)
+        report.check("an update keeps what it was not given", kept, data)
 
         file = Path(folder, f"{uuid.uuid4()}.json")
         file.write_text(json.dumps(workflow(f"{name} file", nodes=3)))
@@ -255,7 +257,8 @@ class SlowN8n:
     """An n8n whose bodies never end, and that knows how many are still being read."""
 
     LENGTH = 1_000_000_000
-    HEAD = {"id": "1", "workflowId": "slow", "status": "success", "mode": "manual", "startedAt": "2026-01-01T00:00:00.000Z"}
+    HEAD = {"id": "1", "workflowId": "slow", "status": "success", "startedAt": "2026-01-01T00:00:00.000Z"}
+    RUN_DATA = ',"data":{"resultData":{"runData":{"Slow":[{"data":{"main":[[{"json":{}}'
 
     def __init__(self):
         self.begun = 0
@@ -290,7 +293,7 @@ class SlowN8n:
         self.begun += 1
         self.reading += 1
         try:
-            head = json.dumps(self.HEAD)[:-1] + ',"data":{"resultData":{"runData":{"Slow":[{"data":{"main":[[{"json":{}}'
+            head = json.dumps(self.HEAD).removesuffix("}") + self.RUN_DATA
             await stream.send(self.headers(self.LENGTH) + head.encode())
             while True:
                 await stream.send(b',{"json":{}}' * 1000)
@@ -300,7 +303,8 @@ class SlowN8n:
 
     @staticmethod
     def headers(length):
-        return f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n".encode()
+        lines = ["HTTP/1.1 200 OK", "Content-Type: application/json", f"Content-Length: {length}", "Connection: close"]
+        return "\r\n".join([*lines, "", ""]).encode()
 
     async def free_within(self, seconds):
         with anyio.move_on_after(seconds):
@@ -324,7 +328,7 @@ async def patience(client, report, n8n):
     report.check("a timeout ends the download within a second", await n8n.free_within(1), n8n.reading)
     values = [progress for progress, _, _ in notes]
     report.check("progress, at most four a second", 2 <= len(notes) <= 9, notes)
-    report.check("progress only grows", all(a < b for a, b in zip(values, values[1:])), values)
+    report.check("progress only grows", all(a < b for a, b in pairwise(values)), values)
     report.check("progress knows the total and says what it is", notes[-1][1] == n8n.LENGTH and notes[-1][2], notes[-1])
 
     begun = n8n.begun
@@ -354,7 +358,8 @@ async def connect(server, mode):
     token = os.environ.get("N8N_LENS_MCP_TOKEN")
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     async with httpx2.AsyncClient(headers=headers, timeout=httpx2.Timeout(10, read=60), trust_env=False) as http:
-        async with Client(streamable_http_client(server, http_client=http), mode=mode, read_timeout_seconds=60) as client:
+        transport = streamable_http_client(server, http_client=http)
+        async with Client(transport, mode=mode, read_timeout_seconds=60) as client:
             yield client
 
 
@@ -404,6 +409,16 @@ async def everything(server, door, folder):
         report.check("closes by itself", closing < 1.5, closing)
 
 
+async def token_is_asked_for(url):
+    report = Report("http")
+    try:
+        async with Client(streamable_http_client(url), read_timeout_seconds=10) as client:
+            seen = client.server_info
+    except (MCPError, ExceptionGroup) as error:
+        seen = error
+    report.check("no client without the token", isinstance(seen, Exception), seen)
+
+
 async def slowly(door, serve):
     for mode in ERAS:
         report = Report(f"{door} {mode}, slow n8n")
@@ -420,6 +435,8 @@ async def main():
         if binary:
             await everything(stdio(os.environ["N8N_URL"], os.environ["N8N_API_KEY"]), "stdio", folder)
             await slowly("stdio", lambda n8n_url: nullcontext(stdio(n8n_url, "slow")))
+        if url and os.environ.get("N8N_LENS_MCP_TOKEN"):
+            await token_is_asked_for(url)
         if url:
             await everything(url, "http", folder)
         if binary and url:

@@ -2,8 +2,7 @@
 # Installs the clients that the other scripts drive, under $CLIENTS_DIR (default: target/clients).
 # Quiet, and done at once when everything is there.
 set -euo pipefail
-cd "$(dirname "$0")/../.."
-dir=${CLIENTS_DIR:-target/clients}
+dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 python=(mcp==2.3.0)
 node=(node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12)
 
@@ -23,6 +22,6 @@ mkdir -p "$dir"
 python3 -m venv --clear "$dir/python"
 "$dir/python/bin/pip" install --quiet --disable-pip-version-check "${python[@]}"
 # npm warns of the Node that runs it; the tools run under the one it installs here.
-npm install --prefix "$dir" --silent --no-audit --no-fund "${node[@]}"
+npm install --prefix "$dir" --save-exact --loglevel=error --no-audit --no-fund "${node[@]}" >/dev/null
 "$dir/node_modules/.bin/node" -e 'process.exit(process.version.startsWith("v22.") ? 0 : 1)'
 echo "$wanted" >"$dir/installed"

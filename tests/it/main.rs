@@ -17,6 +17,10 @@ mod command_line;
 mod faults;
 /// Real bodies.
 mod fixtures;
+/// Streamable HTTP, through the real binary.
+mod http;
+/// A client of the real binary over Streamable HTTP.
+mod http_client;
 /// A fault in what is shown, or one that ends the body, is never shown as if it were whole.
 mod json_suite;
 /// A client of the real binary over standard input and output.
@@ -32,9 +36,13 @@ mod server;
 mod stdio;
 /// The rules of the house.
 mod tidy;
+/// What clients see of the tools.
+mod tool_schemas;
 /// An n8n that keeps workflows.
 #[allow(dead_code, reason = "it can do more than the tests need today")]
 mod workflow_store;
+/// The workflow tools, through the real binary.
+mod workflows;
 
 #[path = "../../fixtures/generator.rs"]
 mod generator;

@@ -1,0 +1,149 @@
+//! What clients see of the tools, as golden files: a change must be seen. `UPDATE_GOLDEN=1` writes them.
+
+use std::path::PathBuf;
+
+use n8n_lens::budget;
+use serde_json::{Value, json};
+
+use crate::mcp_client::McpClient;
+use crate::server::{Reply, Server};
+
+const TOOLS: [&str; 11] = [
+    "list_executions",
+    "get_execution",
+    "get_execution_by_node",
+    "list_workflows",
+    "get_workflow",
+    "get_workflow_connections",
+    "create_workflow",
+    "update_workflow",
+    "delete_workflow",
+    "create_workflow_from_file",
+    "replace_workflow_from_file",
+];
+
+const WRITING: [&str; 5] = [
+    "create_workflow",
+    "update_workflow",
+    "delete_workflow",
+    "create_workflow_from_file",
+    "replace_workflow_from_file",
+];
+
+fn list(arguments: &[&str]) -> Value {
+    let n8n = Server::start(|_| Reply::json(500, "{}"));
+    let mut client = McpClient::start_with(&n8n.url(), arguments);
+    let listed = client.request("tools/list", json!({}))["result"].clone();
+    assert!(n8n.requests().is_empty(), "listing tools asks n8n nothing");
+    listed
+}
+
+fn names(listed: &Value) -> Vec<String> {
+    listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn schemas_are_the_golden_ones() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tools");
+    let listed = list(&[]);
+    assert_eq!(names(&listed), TOOLS);
+    let mut files = 0;
+    for tool in listed["tools"].as_array().unwrap() {
+        let file = folder.join(format!("{}.json", tool["name"].as_str().unwrap()));
+        let text = serde_json::to_string_pretty(tool).unwrap() + "\n";
+        if std::env::var_os("UPDATE_GOLDEN").is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&file, &text).unwrap();
+        }
+        let golden = std::fs::read_to_string(&file).unwrap_or_default();
+        assert_eq!(text, golden, "{} changed; if it should, run the tests with UPDATE_GOLDEN=1", file.display());
+        files += 1;
+    }
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), files, "no golden file is left over");
+}
+
+#[test]
+fn schemas_are_such_that_strict_clients_take_them() {
+    for tool in list(&[])["tools"].as_array().unwrap() {
+        let name = tool["name"].as_str().unwrap();
+        assert!(name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
+        assert!(tool["title"].is_string() && tool.get("outputSchema").is_none());
+        let writes = WRITING.contains(&name);
+        let annotations = &tool["annotations"];
+        assert_eq!(annotations["readOnlyHint"], !writes, "{name}");
+        assert_eq!(annotations["destructiveHint"], writes && !name.starts_with("create"), "{name}");
+        assert_eq!(annotations["idempotentHint"], !name.starts_with("create"), "{name}");
+        assert_eq!(annotations["openWorldHint"], true);
+        let schema = &tool["inputSchema"];
+        assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
+        for (argument, schema) in schema["properties"].as_object().unwrap() {
+            assert!(schema["type"].is_string(), "{name}.{argument} has one type");
+            assert!(schema["description"].is_string(), "{name}.{argument} says what it is");
+        }
+        let text = schema.to_string();
+        assert!(!text.contains("uint") && !text.contains("null") && !text.contains("$ref"), "{text}");
+    }
+}
+
+#[test]
+fn the_default_list_is_small_and_the_instructions_are_short() {
+    let listed = list(&[]);
+    let tokens = budget::count(&listed.to_string());
+    println!("tools/list: {tokens} tokens");
+    assert!(tokens < 3500, "{tokens} tokens");
+    let n8n = Server::start(|_| Reply::json(500, "{}"));
+    let mut client = McpClient::start(&n8n.url());
+    let hello =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
+    let answer = client.request("initialize", hello);
+    let instructions = answer["result"]["instructions"].as_str().unwrap();
+    println!("instructions: {} characters", instructions.chars().count());
+    assert!(instructions.chars().count() < 2000);
+    for word in ["list_executions", "get_execution_by_node", "update_workflow", "untrusted", "nextCursor"] {
+        assert!(instructions.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn toolsets_tools_and_read_only_choose() {
+    assert_eq!(names(&list(&["--toolsets", "workflows"])), TOOLS[3..]);
+    assert_eq!(names(&list(&["--toolsets", "executions"])), TOOLS[..3]);
+    assert_eq!(names(&list(&["--tools", "get_workflow,list_executions"])), ["list_executions", "get_workflow"]);
+    let read_only = names(&list(&["--read-only"]));
+    assert_eq!(read_only, TOOLS[..6]);
+
+    let n8n = Server::start(|_| Reply::json(200, "{}"));
+    let mut client = McpClient::start_with(&n8n.url(), &["--read-only"]);
+    for tool in WRITING {
+        let refused = client.call(tool, json!({"id": "x", "name": "x", "filePath": "x"})).unwrap_err();
+        assert!(refused.contains(tool) && refused.contains("--read-only"), "{refused}");
+    }
+    let mut client = McpClient::start_with(&n8n.url(), &["--tools", "get_workflow"]);
+    let unknown = client.request("tools/call", json!({"name": "list_workflows", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602);
+    assert!(n8n.requests().is_empty());
+}
+
+#[test]
+fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
+    let run = |arguments: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let output = command.args(arguments).env_clear().output().unwrap();
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, said) = run(&["--toolsets", "executions,builders"]);
+    assert_eq!(code, Some(2));
+    assert_eq!(said, "n8n-lens: There is no toolset 'builders'; there are executions, workflows.\n");
+    let (code, said) = run(&["--toolsets", "executions", "--tools", "get_workflow"]);
+    assert_eq!(code, Some(2));
+    assert!(said.contains("There is no tool 'get_workflow'; there are list_executions, "), "{said}");
+}
+
+#[test]
+fn the_readme_holds_the_table_that_the_binary_prints() {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let output = command.args(["tools", "--markdown"]).env_clear().output().unwrap();
+    let table = String::from_utf8(output.stdout).unwrap();
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+    assert!(readme.contains(&table), "put the output of `n8n-lens tools --markdown` into README.md:\n{table}");
+}
