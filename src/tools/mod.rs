@@ -7,6 +7,7 @@ mod cursor;
 mod error;
 pub mod executions;
 mod nearest;
+mod prompt;
 mod toolbox;
 pub mod workflows;
 
@@ -19,6 +20,7 @@ pub use answer::Locale;
 pub use arguments::{Arguments, Kind, Parameter};
 pub use error::Error;
 use nearest::nearest;
+pub use prompt::{Argument, Prompt};
 pub use toolbox::{Selection, Toolbox, Unavailable};
 
 use crate::n8n;
@@ -61,6 +63,8 @@ pub struct Toolset {
     pub instructions: &'static str,
     /// In the order in which an agent uses them.
     pub tools: &'static [&'static Tool],
+    /// What people can start with them.
+    pub prompts: &'static [&'static Prompt],
 }
 
 /// A call under way; dropping it cancels it.

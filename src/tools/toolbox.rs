@@ -1,6 +1,6 @@
 //! The tools that one server offers.
 
-use super::{TOOLSETS, Tool, Toolset};
+use super::{Prompt, TOOLSETS, Tool, Toolset};
 
 /// Which tools are chosen.
 #[derive(Clone, Debug, Default)]
@@ -65,6 +65,11 @@ impl Toolbox {
             return Err(Unavailable::Unknown(names.join(", ")));
         };
         if self.offers(tool) { Ok(tool) } else { Err(Unavailable::ReadOnly(tool.name)) }
+    }
+
+    /// The prompts of the chosen toolsets.
+    pub fn prompts(&self) -> impl Iterator<Item = &'static Prompt> {
+        self.toolsets.iter().flat_map(|toolset| toolset.prompts).copied()
     }
 
     /// How an agent goes about it, below 2,000 characters.

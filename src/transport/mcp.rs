@@ -6,16 +6,19 @@ use std::sync::Arc;
 use axum::http::request::Parts;
 use futures::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject, ListToolsResult,
-    MetaObject, PaginatedRequestParams, ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListToolsResult, MetaObject,
+    PaginatedRequestParams, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, Role,
+    ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde_json::json;
 
 use super::progress;
 use crate::budget;
 use crate::n8n::{Progress, Secret};
-use crate::tools::{Context, Effect, Tool, Toolbox, Unavailable};
+use crate::tools::{Argument, Context, Effect, Prompt, Tool, Toolbox, Unavailable};
 
 /// The header of a request's own n8n key, over HTTP.
 const API_KEY: &str = "x-n8n-api-key";
@@ -35,7 +38,7 @@ impl Server {
 
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_prompts().build())
             .with_server_info(Implementation::new("n8n-lens", env!("CARGO_PKG_VERSION")))
             .with_instructions(self.toolbox.instructions())
     }
@@ -52,6 +55,35 @@ impl ServerHandler for Server {
 
     fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.toolbox.find(name).ok().map(describe)
+    }
+
+    async fn list_prompts(
+        &self,
+        _request: Option<PaginatedRequestParams>,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ListPromptsResult, ErrorData> {
+        Ok(ListPromptsResult::with_all_items(self.toolbox.prompts().map(describe_prompt).collect()))
+    }
+
+    async fn get_prompt(
+        &self,
+        request: GetPromptRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<GetPromptResponse, ErrorData> {
+        let Some(prompt) = self.toolbox.prompts().find(|prompt| prompt.name == request.name) else {
+            return Err(ErrorData::invalid_params("Unknown prompt; prompts/list names those there are.", None));
+        };
+        let text = (prompt.text)(&request.arguments.unwrap_or_default());
+        Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
+    }
+
+    /// There are no resources, which some clients list all the same.
+    async fn read_resource(
+        &self,
+        request: ReadResourceRequestParams,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        Err(ErrorData::resource_not_found("This server has no resources.", Some(json!({ "uri": request.uri }))))
     }
 
     async fn call_tool(
@@ -116,6 +148,12 @@ impl Server {
 
 fn failure(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn describe_prompt(prompt: &Prompt) -> rmcp::model::Prompt {
+    let argument = |argument: &Argument| PromptArgument::new(argument.name).with_description(argument.description);
+    let arguments = prompt.arguments.iter().map(argument).collect();
+    rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
 }
 
 fn describe(tool: &Tool) -> rmcp::model::Tool {

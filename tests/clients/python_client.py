@@ -105,7 +105,12 @@ async def surface(client, report, era):
     report.check(f"protocol {era}", client.protocol_version == era, client.protocol_version)
     report.check("server n8n-lens", client.server_info and client.server_info.name == "n8n-lens", client.server_info)
     capabilities = client.server_capabilities.model_dump(exclude_none=True)
-    report.check("capabilities: tools, and nothing that is not there", set(capabilities) == {"tools"}, capabilities)
+    expected = {"tools", "prompts"}
+    report.check("capabilities: nothing that is not there", set(capabilities) == expected, capabilities)
+    prompts = (await client.list_prompts()).prompts
+    report.check("one prompt", [prompt.name for prompt in prompts] == ["explain_execution"], prompts)
+    prompt = await client.get_prompt("explain_execution", {"id": "42"})
+    report.check("the prompt names the execution", "execution 42" in prompt.messages[0].content.text, prompt)
     instructions = client.instructions or ""
     report.check("instructions name the first tool", "list_executions" in instructions, instructions)
 

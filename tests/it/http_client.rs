@@ -143,8 +143,8 @@ impl Answer {
 
     /// The JSON of the body, or of the last event of a stream.
     pub fn message(&self) -> Value {
-        let data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
-        let json = data.filter(|data| !data.is_empty()).next_back().unwrap_or(&self.body);
+        let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
+        let json = data.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
         serde_json::from_str(json).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
     }
 }

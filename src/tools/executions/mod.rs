@@ -1,5 +1,6 @@
 //! Executions: from the list to the node that failed.
 
+pub mod explain_execution;
 pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod list_executions;
@@ -14,4 +15,5 @@ pub static TOOLSET: Toolset = Toolset {
                    a node really received and put out, its parameters and its error. Go on with nextCursor, nextOffset \
                    or offset; ask for fewer items to see longer values.",
     tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL],
+    prompts: &[&explain_execution::PROMPT],
 };

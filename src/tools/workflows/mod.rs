@@ -30,6 +30,7 @@ pub static TOOLSET: Toolset = Toolset {
         &create_workflow_from_file::TOOL,
         &replace_workflow_from_file::TOOL,
     ],
+    prompts: &[],
 };
 
 /// The budget of small answers, tokens.

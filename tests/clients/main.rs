@@ -1,0 +1,126 @@
+//! Real clients of others against the real binary and an in-process n8n: the MCP Inspector, the official Python SDK, the
+//! conformance suite. They come from npm and PyPI, so these tests run when they are asked for:
+//! `cargo test --test clients -- --ignored`.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::print_stdout,
+    unreachable_pub,
+    missing_docs,
+    reason = "a test fails by a panic, and nothing here is reachable"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Once;
+
+use n8n_lens::config::Access;
+use n8n_lens::transport::http;
+use tokio::net::TcpListener;
+
+mod fixture;
+#[path = "../it/fixtures.rs"]
+mod fixtures;
+#[path = "../it/http_client.rs"]
+#[allow(dead_code, reason = "only its start is needed here")]
+mod http_client;
+#[path = "../it/mcp_client.rs"]
+#[allow(dead_code, reason = "only its key is needed here")]
+mod mcp_client;
+#[path = "../it/server.rs"]
+#[allow(dead_code, reason = "this n8n behaves well")]
+mod server;
+#[path = "../it/workflow_store.rs"]
+#[allow(dead_code, reason = "this n8n begins empty")]
+mod workflow_store;
+
+use http_client::HttpServer;
+use server::Server;
+use workflow_store::{Flavour, WorkflowStore};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
+const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+/// Where the clients are installed, once.
+fn installed() -> PathBuf {
+    static ONCE: Once = Once::new();
+    let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
+    ONCE.call_once(|| run(Command::new(folder().join("setup.sh")).env("CLIENTS_DIR", &clients)));
+    clients
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    println!("{}", String::from_utf8_lossy(&said));
+    assert!(output.status.success(), "{command:?} ended with {}", output.status);
+}
+
+/// An n8n with real executions, in which workflows can be made.
+fn n8n() -> Server {
+    let executions = fixtures::executions().into_iter().filter(|(name, _)| name == "b_http_500" || name == "e_loop_25");
+    let by_id = executions.map(|(_, body)| (fixtures::parse(&body)["id"].as_str().unwrap().to_owned(), body)).collect();
+    let (store, executions) = (WorkflowStore::new(Flavour::V2), server::n8n_handler(by_id));
+    Server::start(move |request| store.answer(request).unwrap_or_else(|| executions(request)))
+}
+
+/// The script against the binary, over stdio and HTTP.
+fn drive(command: &mut Command) {
+    let n8n = n8n();
+    let http = HttpServer::start(&n8n.url(), &[]);
+    let url = format!("http://{}/mcp", http.authority);
+    run(command
+        .env("CLIENTS_DIR", installed())
+        .env("N8N_LENS", BINARY)
+        .env("N8N_LENS_MCP_URL", url)
+        .env("N8N_URL", n8n.url())
+        .env("N8N_API_KEY", mcp_client::KEY)
+        .env("EXECUTION_ID", "42")
+        .env("NODE_NAME", "HTTP Request"));
+}
+
+#[test]
+#[ignore = "installs a client from npm"]
+fn the_inspector_accepts_everything_in_both_eras() {
+    drive(&mut Command::new(folder().join("inspector.sh")));
+}
+
+#[test]
+#[ignore = "installs a client from PyPI"]
+fn the_python_sdk_is_at_home() {
+    let python = installed().join("python/bin/python");
+    drive(Command::new(python).arg(folder().join("python_client.py")));
+}
+
+fn conformance(url: &str, more: &[&str]) {
+    for era in ERAS {
+        let mut command = Command::new(folder().join("conformance.sh"));
+        run(command.args([url, era]).args(more).env("CLIENTS_DIR", installed()));
+    }
+}
+
+#[test]
+#[ignore = "installs the conformance suite from npm"]
+fn the_conformance_suite_passes_but_for_what_asks_for_fixtures() {
+    let n8n = n8n();
+    let http = HttpServer::start(&n8n.url(), &[]);
+    let expected = folder().join("conformance-own.yml");
+    conformance(&format!("http://{}/mcp", http.authority), &["--expected-failures", expected.to_str().unwrap()]);
+}
+
+/// The same stack under a handler that has the tools of fixed names.
+#[test]
+#[ignore = "installs the conformance suite from npm"]
+fn with_its_fixtures_the_conformance_suite_passes_whole() {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let access = Access { loopback: true, auth_token: None, hosts: Vec::new() };
+    runtime.spawn(async move { http::serve(listener, fixture::Fixture::default, &access, axum::Router::new()).await });
+    conformance(&url, &[]);
+}
