@@ -11,6 +11,8 @@
 
 /// Answers stay inside their budgets, and use them.
 mod budgets;
+/// `n8n-lens check`, through the real binary.
+mod check;
 /// The command line, through the real binary.
 mod command_line;
 /// Everything that can go wrong between us and n8n, through the real binary.
@@ -27,6 +29,8 @@ mod json_suite;
 mod mcp_client;
 /// The simple truth about a body.
 mod oracle;
+/// What registries and installers read.
+mod packaging;
 /// Both projections against the oracle, however the body is cut.
 mod projections;
 /// An n8n that misbehaves on demand.

@@ -31,11 +31,16 @@ impl McpClient {
 
     /// The same, with more arguments.
     pub fn start_with(n8n_url: &str, arguments: &[&str]) -> Self {
+        Self::start_with_key(n8n_url, KEY, arguments)
+    }
+
+    /// The same, with another key.
+    pub fn start_with_key(n8n_url: &str, key: &str, arguments: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
             .args(arguments)
             .env_clear()
             .env("N8N_URL", n8n_url)
-            .env("N8N_API_KEY", KEY)
+            .env("N8N_API_KEY", key)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::inherit())

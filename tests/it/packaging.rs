@@ -1,0 +1,78 @@
+//! What registries and installers read agrees with the binary.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::mcp_client::McpClient;
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+fn text(file: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap()
+}
+
+fn json(file: &str) -> Value {
+    serde_json::from_str(&text(file)).unwrap()
+}
+
+#[test]
+fn the_registry_entry_names_this_version() {
+    let server = json("server.json");
+    assert_eq!(server["version"], VERSION);
+    let image = server["packages"][0]["identifier"].as_str().unwrap();
+    assert!(image.ends_with(&format!(":{VERSION}")), "{image}");
+    // The registry takes an image only if its label names the entry.
+    let label = format!("io.modelcontextprotocol.server.name=\"{}\"", server["name"].as_str().unwrap());
+    assert!(text("Dockerfile").contains(&label));
+    assert!(text("Dockerfile").contains(&format!("ARG VERSION={VERSION}")));
+}
+
+#[test]
+fn the_bundle_lists_the_tools_that_there_are() {
+    let manifest = json("mcpb/manifest.json");
+    assert_eq!(manifest["version"], VERSION);
+    let mut client = McpClient::start("http://127.0.0.1:9");
+    let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let names = |tools: &Value| tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>();
+    assert_eq!(names(&manifest["tools"]), names(&listed));
+    // Each variable of the bundle is one that the binary knows.
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).arg("--help").output().unwrap();
+    let help = String::from_utf8(help.stdout).unwrap();
+    for variable in manifest["server"]["mcp_config"]["env"].as_object().unwrap().keys() {
+        assert!(help.contains(&format!("[env: {variable}")), "{variable}");
+    }
+}
+
+#[test]
+fn a_bundle_may_leave_settings_empty() {
+    let settings =
+        [("N8N_LENS_LOCALE", ""), ("LOG_LEVEL", ""), ("N8N_LENS_READ_ONLY", "false"), ("N8N_LENS_TOOLS", "")];
+    let run = |settings: &[(&str, &str)]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let output = command.arg("tools").env_clear().envs(settings.iter().copied()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run(&settings).contains("delete_workflow"));
+    assert!(!run(&[("N8N_LENS_READ_ONLY", "true")]).contains("delete_workflow"));
+}
+
+#[test]
+fn a_variable_that_a_client_did_not_fill_in_is_named() {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", "${N8N_API_KEY}");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("without filling it in"));
+}
+
+#[test]
+fn completions_are_for_every_shell() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let output = command.args(["completions", shell]).env_clear().output().unwrap();
+        let script = String::from_utf8(output.stdout).unwrap();
+        assert!(script.contains("n8n-lens") && script.contains("completions"), "{shell}");
+    }
+}

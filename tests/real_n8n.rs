@@ -1,0 +1,241 @@
+//! All eleven tools against a real n8n: `N8N_URL=… N8N_API_KEY=… cargo test --test real_n8n -- --ignored`.
+//!
+//! The key needs every scope of a workflow and of an execution. What the tests create they delete.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unreachable_pub, reason = "a test fails by a panic")]
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+#[path = "it/mcp_client.rs"]
+#[allow(dead_code, reason = "it can do more than is needed here")]
+mod mcp_client;
+
+use mcp_client::McpClient;
+
+/// The real n8n, asked past our tools: for what they do not do, and to see what they did.
+struct N8n {
+    url: String,
+    key: String,
+}
+
+impl N8n {
+    fn of_environment() -> Self {
+        let variable = |name| std::env::var(name).unwrap_or_else(|_| panic!("set {name}"));
+        Self { url: variable("N8N_URL").trim_end_matches('/').to_owned(), key: variable("N8N_API_KEY") }
+    }
+
+    /// Asks with curl, which every machine with an n8n has; gives the status and the body.
+    fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
+        let mut curl = Command::new("curl");
+        curl.args(["-s", "-X", method, "-w", "\n%{http_code}", "-H", "content-type: application/json"]);
+        curl.args(["-H", &format!("X-N8N-API-KEY: {}", self.key)]).arg(format!("{}{path}", self.url));
+        if let Some(body) = body {
+            curl.args(["-d", &body.to_string()]);
+        }
+        let output = String::from_utf8(curl.output().unwrap().stdout).unwrap();
+        let (body, status) = output.rsplit_once('\n').unwrap();
+        (status.parse().unwrap(), serde_json::from_str(body).unwrap_or_default())
+    }
+
+    fn workflow(&self, id: &str) -> Value {
+        let (status, workflow) = self.ask("GET", &format!("/api/v1/workflows/{id}"), None);
+        assert_eq!(status, 200);
+        workflow
+    }
+
+    fn client(&self) -> McpClient {
+        McpClient::start_with_key(&self.url, &self.key, &[])
+    }
+
+    /// Publishes a workflow (n8n 2.33 and newer) or activates it.
+    fn activate(&self, id: &str) {
+        let publish = self.ask("POST", &format!("/api/v1/workflows/{id}/publish"), Some(&json!({})));
+        if publish.0 != 200 {
+            let activate = self.ask("POST", &format!("/api/v1/workflows/{id}/activate"), None);
+            assert_eq!(activate.0, 200, "{publish:?} {activate:?}");
+        }
+    }
+
+    fn deactivate(&self, id: &str) {
+        self.ask("POST", &format!("/api/v1/workflows/{id}/deactivate"), None);
+    }
+
+    /// Calls a webhook; it may be some seconds late after its workflow was activated.
+    fn call_webhook(&self, path: &str) {
+        let begun = Instant::now();
+        while self.ask("POST", &format!("/webhook/{path}"), Some(&json!({"order": 7}))).0 == 404 {
+            assert!(begun.elapsed() < Duration::from_secs(30), "the webhook never came");
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    }
+}
+
+fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
+    serde_json::from_str(&client.call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))).unwrap()
+}
+
+/// A name that no other run has.
+fn unique(name: &str) -> String {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    format!("n8n-lens {name} {}", now.as_micros())
+}
+
+/// A webhook, and a code node that fails on purpose.
+fn failing(path: &str) -> (Value, Value) {
+    let nodes = json!([
+        {"id": "11111111-1111-4111-8111-111111111111", "name": "Webhook", "type": "n8n-nodes-base.webhook",
+         "typeVersion": 2, "position": [0, 0], "webhookId": path,
+         "parameters": {"httpMethod": "POST", "path": path, "responseMode": "onReceived", "options": {}}},
+        {"id": "22222222-2222-4222-8222-222222222222", "name": "Break", "type": "n8n-nodes-base.stopAndError",
+         "typeVersion": 1, "position": [220, 0], "notes": "fails on purpose",
+         "parameters": {"errorMessage": "order {{ 7 }} is broken"}}
+    ]);
+    let connections = json!({"Webhook": {"main": [[{"node": "Break", "type": "main", "index": 0}]]}});
+    (nodes, connections)
+}
+
+/// Everything that a change of one parameter may change.
+const MAY_CHANGE: [&str; 5] = ["updatedAt", "versionId", "versionCounter", "activeVersion", "activeVersionId"];
+
+fn assert_only_changed(before: &Value, after: &Value, changed: &str, n8n: &str) {
+    let (before, after) = (before.as_object().unwrap(), after.as_object().unwrap());
+    assert_eq!(before.keys().collect::<Vec<_>>(), after.keys().collect::<Vec<_>>());
+    let mut stayed = 0;
+    for (member, value) in before {
+        if member != changed && !MAY_CHANGE.contains(&member.as_str()) {
+            assert_eq!(&after[member], value, "{member} stays");
+            stayed += 1;
+        }
+    }
+    println!("{n8n}: {stayed} of {} members stayed, {changed} changed", before.len());
+}
+
+#[test]
+#[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
+fn a_workflow_from_its_creation_to_its_end() {
+    let n8n = N8n::of_environment();
+    let mut client = n8n.client();
+    let name = unique("life");
+    let (nodes, connections) = failing(&unique("path").replace(' ', "-"));
+
+    let made = call(
+        &mut client,
+        "create_workflow",
+        json!({
+            "name": name, "nodes": nodes, "connections": connections,
+            "settings": {"executionOrder": "v1", "saveDataErrorExecution": "all"}, "tags": ["x"]
+        }),
+    );
+    assert_eq!(made["message"], "ワークフローを作成しました（送信しなかった項目: tags）");
+    assert_eq!(made["data"]["active"], false);
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+
+    let listed = call(&mut client, "list_workflows", json!({"name": name}));
+    assert_eq!(listed["data"]["workflows"], json!([{"id": id, "name": name, "active": false}]));
+    let shown = call(&mut client, "get_workflow", json!({"id": id}));
+    assert_eq!(shown["data"], json!({"id": id, "name": name, "active": false, "nodeCount": 2, "tags": []}));
+    let graph = call(&mut client, "get_workflow_connections", json!({"id": id}))["data"]["graph"].clone();
+    assert_eq!((&graph[0]["outputs"], &graph[1]["inputs"]), (&json!(["Break"]), &json!(["Webhook"])));
+
+    // Read, change one parameter, write: nothing else changes.
+    let before = n8n.workflow(&id);
+    let mut raw = call(&mut client, "get_workflow", json!({"id": id, "raw": true}))["data"].clone();
+    assert_eq!(raw["nodes"], before["nodes"]);
+    raw["nodes"][1]["parameters"]["errorMessage"] = json!("changed 変更 \u{1f600}");
+    let updated = call(&mut client, "update_workflow", json!({"id": id, "nodes": raw["nodes"]}));
+    assert_eq!(updated["message"], "ワークフローを更新しました");
+    let after = n8n.workflow(&id);
+    assert_eq!(after["nodes"], raw["nodes"]);
+    assert_only_changed(&before, &after, "nodes", &n8n.url);
+    call(&mut client, "update_workflow", json!({"id": id, "settings": {"timezone": "Asia/Tokyo"}}));
+    let settings = n8n.workflow(&id)["settings"].clone();
+    for (setting, value) in after["settings"].as_object().unwrap() {
+        assert_eq!(&settings[setting], value);
+    }
+    assert_eq!(settings["timezone"], "Asia/Tokyo");
+
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), n8n.workflow(&id).to_string()).unwrap();
+    let copied = call(&mut client, "create_workflow_from_file", json!({"filePath": file.path()}));
+    let copy = copied["data"]["id"].as_str().unwrap().to_owned();
+    assert_ne!(copy, id);
+    assert_eq!(n8n.workflow(&copy)["connections"], connections);
+    call(
+        &mut client,
+        "update_workflow",
+        json!({"id": copy, "name": "another", "nodes": [nodes[0]], "connections": {}}),
+    );
+    let replaced = call(&mut client, "replace_workflow_from_file", json!({"id": copy, "filePath": file.path()}));
+    assert_eq!(replaced["data"], json!({"id": copy, "name": name}));
+    assert_eq!(n8n.workflow(&copy)["nodes"], after["nodes"]);
+
+    for id in [&copy, &id] {
+        assert_eq!(call(&mut client, "delete_workflow", json!({"id": id}))["data"], json!({"id": id}));
+        let gone = client.call("get_workflow", json!({"id": id})).unwrap_err();
+        assert_eq!(gone, format!("Workflow '{id}' not found."));
+    }
+    for tool in ["update_workflow", "delete_workflow", "get_workflow_connections"] {
+        let arguments = if tool == "update_workflow" { json!({"id": id, "name": "x"}) } else { json!({"id": id}) };
+        assert_eq!(client.call(tool, arguments).unwrap_err(), format!("Workflow '{id}' not found."));
+    }
+}
+
+#[test]
+#[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
+fn a_failing_execution_is_found_and_explained() {
+    let n8n = N8n::of_environment();
+    let mut client = n8n.client();
+    let path = unique("failing").replace(' ', "-");
+    let (nodes, connections) = failing(&path);
+    let made = call(&mut client, "create_workflow", json!({"name": path, "nodes": nodes, "connections": connections}));
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    n8n.activate(&id);
+    n8n.call_webhook(&path);
+    let begun = Instant::now();
+    let execution = loop {
+        let failed = call(&mut client, "list_executions", json!({"workflowId": id, "status": "error"}));
+        match failed["data"]["executions"].get(0) {
+            Some(execution) => break execution.clone(),
+            None => assert!(begun.elapsed() < Duration::from_secs(60), "it never failed"),
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    assert_eq!((&execution["workflowName"], &execution["status"]), (&json!(path), &json!("error")));
+    let summary = call(&mut client, "get_execution", json!({"id": execution["id"]}))["data"].clone();
+    assert_eq!(summary["error"]["nodeName"], "Break");
+    assert!(summary["error"]["message"].as_str().unwrap().contains("is broken"));
+    assert_eq!(summary["availableNodes"][0]["nodeName"], "Break");
+    let node = call(&mut client, "get_execution_by_node", json!({"id": execution["id"], "nodeName": "Break"}));
+    assert_eq!(node["data"]["input"]["items"][0]["json"]["body"], json!({"order": 7}));
+    assert_eq!(node["data"]["input"]["sources"][0]["nodeName"], "Webhook");
+
+    // A change of an active workflow: it stays active, and runs with the change.
+    let before = n8n.workflow(&id);
+    let mut changed = before["nodes"].clone();
+    changed[1]["parameters"]["errorMessage"] = json!("still broken");
+    call(&mut client, "update_workflow", json!({"id": id, "nodes": changed}));
+    let after = n8n.workflow(&id);
+    assert_eq!((&after["active"], &after["nodes"]), (&json!(true), &changed));
+    assert_only_changed(&before, &after, "nodes", &n8n.url);
+
+    n8n.deactivate(&id);
+    // n8n 2 takes a moment to unpublish, and says so.
+    let begun = Instant::now();
+    while let Err(refused) = client.call("delete_workflow", json!({"id": id})) {
+        assert!(refused.contains("409") && begun.elapsed() < Duration::from_secs(30), "{refused}");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+}
+
+#[test]
+#[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
+fn check_says_that_all_is_fine() {
+    let n8n = N8n::of_environment();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let output = command.arg("check").env("N8N_URL", &n8n.url).env("N8N_API_KEY", &n8n.key).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    println!("{said}");
+    assert!(output.status.success() && said.starts_with("ok: n8n "));
+}
