@@ -8,35 +8,39 @@
 //! Bytes flow one way, and imports run with them, never back:
 //!
 //! ```text
-//! n8n -> json -> execution -> budget -> tools -> transport, cli
+//! n8n -> json -> execution, workflow -> budget -> tools -> transport, cli
 //! ```
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body | what an execution looks like |
+//! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, changes that are sent once | what an execution looks like |
 //! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) behind it, bounded copies | n8n |
 //! | [`execution`] | the shape of an execution; one projection a file, with its table of what it keeps | HTTP, tokens |
+//! | [`workflow`] | a workflow document: outline, graph, what n8n takes of it; the files it may come from | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
-//! | [`tools`] | one tool a file: arguments, description, call; one table of all of them | rmcp |
-//! | [`transport`] | rmcp: the tools over MCP | what a tool does |
+//! | [`tools`] | one tool a file: arguments, description, call; one folder a toolset, one table of all | rmcp |
+//! | [`transport`] | rmcp, axum: the tools over stdio and Streamable HTTP, and who may ask | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
 //! | [`config`], [`units`] | settings; how sizes are written | |
 //!
-//! A wing (workflow tools, builder, gateway, coordination) becomes a room of its own behind the same
-//! table of tools; the heart does not learn of it.
+//! A wing (builder, gateway, coordination) becomes a room of its own behind the same table of tools; the
+//! heart does not learn of it.
 //!
-//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in [`tools::TOOLS`]; its
+//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its
 //! `call` checks the arguments and asks [`n8n::Client::read_execution`], which feeds every chunk of
 //! the download to a [`json::Pruner`] and sends the trickle that is left to a blocking thread. There
 //! [`execution::node::read`] pulls it from a [`json::Cursor`] and holds the items of one run and of
 //! what may be its inputs. The composer of the tool divides the budget and lets [`budget::fill`] show
-//! as much as fits. Dropping the call drops the download.
+//! as much as fits. Dropping the call drops the download. A change, `update_workflow`, is the other way
+//! round: the workflow comes as raw JSON values, what was given is laid over them, and the rest goes back
+//! to n8n byte for byte.
 //!
 //! # Invariants
 //!
 //! - No body is ever in memory, or in a temporary file. No answer is above its budget, and none is
 //!   broken JSON. What was left out is counted, and reachable.
-//! - A body that is not whole is never shown as if it were.
+//! - A body that is not whole is never shown as if it were. A change that may have reached n8n is never
+//!   sent again, and is never said to have failed.
 //! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no token,
 //!   the budget no execution.
 //! - The core is synchronous and pushed (`feed`); there is one pump for each kind of source and no

@@ -1,5 +1,5 @@
 //! A workflow document: what is shown of it, how it is connected, and what n8n takes of it. Pure; it
-//! does not know where documents come from, but for the files of [`file`].
+//! does not know where documents come from, but for the files of [`mod@file`].
 
 mod accepted;
 pub mod document;

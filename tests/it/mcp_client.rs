@@ -129,6 +129,16 @@ impl McpClient {
     /// Closes standard input and waits for the end; gives the exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
+        self.wait()
+    }
+
+    /// The process that serves.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Waits for the end; gives the exit code.
+    pub fn wait(&mut self) -> Option<i32> {
         let end = Instant::now() + PATIENCE;
         while Instant::now() < end {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -136,7 +146,7 @@ impl McpClient {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("the server did not end with its client");
+        panic!("the server did not end");
     }
 }
 

@@ -280,3 +280,20 @@ fn english_messages_on_request() {
     let summary: Value = serde_json::from_str(&client.call("get_execution", json!({"id": "40"})).unwrap()).unwrap();
     assert_eq!(summary["message"], "Execution summary retrieved");
 }
+
+#[test]
+#[cfg(unix)]
+fn a_signal_stops_it_within_two_seconds_even_during_a_download() {
+    let n8n = Server::start(|_| {
+        Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#).endless(b"{\"a\":[1,2,3]},")
+    });
+    let mut client = McpClient::start(&n8n.url());
+    client.send("tools/call", json!({"name": "get_execution", "arguments": {"id": "1"}}));
+    while n8n.sent() < 10_000_000 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let begun = std::time::Instant::now();
+    assert!(std::process::Command::new("kill").arg(client.pid().to_string()).status().unwrap().success());
+    assert_eq!(client.wait(), Some(0));
+    assert!(begun.elapsed() < Duration::from_secs(2));
+}
