@@ -283,7 +283,7 @@ fn arguments(given: Value) -> Map<String, Value> {
 async fn call(tool: &tools::Tool, options: &Options, given: Value) -> Result<String, Error> {
     let context = context(options)?;
     let (progress, bar) = progress::bar();
-    let call = (tool.call)(context, arguments(given), progress);
+    let call = tool.run(context, arguments(given), progress);
     Ok(bar.around(call).await?)
 }
 
@@ -380,7 +380,7 @@ impl List {
             "raw": self.raw,
             "maxTokens": self.max_tokens,
         });
-        let answer = (list_executions::TOOL.call)(context(options)?, arguments(given), Progress::default()).await?;
+        let answer = list_executions::TOOL.run(context(options)?, arguments(given), Progress::default()).await?;
         if for_people(self.json) && !self.raw {
             return print(&render::list(&answer));
         }

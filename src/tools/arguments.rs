@@ -19,6 +19,18 @@ pub struct Parameter {
     pub required: bool,
 }
 
+impl Parameter {
+    /// One that the tool needs.
+    pub const fn required(name: &'static str, kind: Kind, description: &'static str) -> Self {
+        Self { name, description, kind, required: true }
+    }
+
+    /// One that may be left out.
+    pub const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Self {
+        Self { name, description, kind, required: false }
+    }
+}
+
 /// What an argument may be.
 pub enum Kind {
     /// Digits, as a string; a number is accepted too.

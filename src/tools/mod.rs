@@ -40,8 +40,8 @@ pub struct Tool {
     pub effect: Effect,
     /// Characters of the largest answer, where a client should know (`anthropic/maxResultSizeChars`).
     pub max_result_chars: Option<u64>,
-    /// Runs it.
-    pub call: fn(Arc<Context>, Map<String, Value>, n8n::Progress) -> Call,
+    /// Runs it with arguments that were checked.
+    pub call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
 }
 
 /// What a tool does to n8n, for MCP's annotations.
@@ -87,6 +87,14 @@ pub struct Context {
 pub static TOOLSETS: [&Toolset; 2] = [&executions::TOOLSET, &workflows::TOOLSET];
 
 impl Tool {
+    /// Checks the arguments of a call, and runs it.
+    pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
+        match Arguments::check(self.parameters, given) {
+            Ok(arguments) => (self.call)(context, arguments, progress),
+            Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
+        }
+    }
+
     /// The JSON Schema of its arguments.
     pub fn input_schema(&self) -> Map<String, Value> {
         arguments::schema(self.parameters)

@@ -131,7 +131,7 @@ impl Server {
             None => (Progress::default(), futures::future::pending().right_future()),
         };
         // Making the future is inside, too: a tool may panic before its first await.
-        let call = async { (tool.call)(own, arguments, progress).await };
+        let call = async { tool.run(own, arguments, progress).await };
         let called = AssertUnwindSafe(call).catch_unwind();
         tokio::select! {
             // Dropping the call ends the download.

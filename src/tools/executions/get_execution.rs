@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::budget;
 use crate::execution::summary::{self, KEEP, NodeSummary, Summary};
@@ -25,13 +24,12 @@ pub static TOOL: Tool = Tool {
                   with its number of items, failed nodes first. Start here, then call get_execution_by_node for a node \
                   that looks wrong.",
     parameters: &[
-        Parameter { name: "id", description: "The execution's id.", kind: Kind::Id, required: true },
-        Parameter {
-            name: "offset",
-            description: "Skip so many nodes of availableNodes; take it from nextOffset.",
-            kind: Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            required: false,
-        },
+        Parameter::required("id", Kind::Id, "The execution's id."),
+        Parameter::optional(
+            "offset",
+            Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
+            "Skip so many nodes of availableNodes; take it from nextOffset.",
+        ),
         IGNORE_SIZE_LIMIT,
     ],
     effect: Effect::Read,
@@ -40,17 +38,15 @@ pub static TOOL: Tool = Tool {
 };
 
 /// An argument of both tools that read an execution.
-pub(super) const IGNORE_SIZE_LIMIT: Parameter = Parameter {
-    name: "ignoreDataSizeLimit",
-    description: "Ask n8n for data above its display limit (100 MB). It costs n8n about ten times the stored size in \
+pub(super) const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
+    "ignoreDataSizeLimit",
+    Kind::FLAG,
+    "Ask n8n for data above its display limit (100 MB). It costs n8n about ten times the stored size in \
                   memory: only where a note of the summary says that the data was too large to display.",
-    kind: Kind::FLAG,
-    required: false,
-};
+);
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let id = arguments.text("id").unwrap_or_default();
         let offset = arguments.integer("offset").unwrap_or(0);
         let request = request(&id, arguments.flag("ignoreDataSizeLimit"));

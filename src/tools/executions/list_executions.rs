@@ -7,7 +7,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::get_execution_by_node::{DEFAULT_TOKENS, MAX_TOKENS_PARAMETER};
 use crate::budget;
@@ -29,48 +29,29 @@ pub static TOOL: Tool = Tool {
     description: "List n8n executions, newest first: id, workflow, status and times. Filter by workflow, status or start \
                   time; hand nextCursor back to go on. Then call get_execution with an id.",
     parameters: &[
-        Parameter {
-            name: "workflowId",
-            description: "Only executions of this workflow.",
-            kind: Kind::Text,
-            required: false,
-        },
-        Parameter {
-            name: "status",
-            description: "Only executions with this status.",
-            kind: Kind::Choice(&["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"]),
-            required: false,
-        },
-        Parameter {
-            name: "limit",
-            description: "At most so many.",
-            kind: Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
-            required: false,
-        },
-        Parameter {
-            name: "cursor",
-            description: "nextCursor of the last answer; it carries the filters.",
-            kind: Kind::Text,
-            required: false,
-        },
-        Parameter {
-            name: "startedAfter",
-            description: "Only executions that started then or later (n8n 2.37 and newer).",
-            kind: Kind::Date,
-            required: false,
-        },
-        Parameter {
-            name: "startedBefore",
-            description: "Only executions that started then or before (n8n 2.37 and newer).",
-            kind: Kind::Date,
-            required: false,
-        },
-        Parameter {
-            name: "raw",
-            description: "n8n's own objects, without workflow names.",
-            kind: Kind::FLAG,
-            required: false,
-        },
+        Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow."),
+        Parameter::optional(
+            "status",
+            Kind::Choice(&["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"]),
+            "Only executions with this status.",
+        ),
+        Parameter::optional(
+            "limit",
+            Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
+            "At most so many.",
+        ),
+        Parameter::optional("cursor", Kind::Text, "nextCursor of the last answer; it carries the filters."),
+        Parameter::optional(
+            "startedAfter",
+            Kind::Date,
+            "Only executions that started then or later (n8n 2.37 and newer).",
+        ),
+        Parameter::optional(
+            "startedBefore",
+            Kind::Date,
+            "Only executions that started then or before (n8n 2.37 and newer).",
+        ),
+        Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names."),
         MAX_TOKENS_PARAMETER,
     ],
     effect: Effect::Read,
@@ -78,9 +59,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let max_tokens = arguments.integer("maxTokens").unwrap_or(DEFAULT_TOKENS) as usize;
         let page = Page::new(&arguments)?;
         budget::preload();

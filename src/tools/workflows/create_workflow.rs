@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
-
 use super::RAW;
 use super::change::{Target, Writing, message, of_arguments};
 use crate::n8n::Progress;
@@ -21,12 +19,12 @@ pub static TOOL: Tool = Tool {
     title: "Create a workflow",
     description: "Create an n8n workflow. It is not active, and active and tags are not sent: n8n does not take them here.",
     parameters: &[
-        Parameter { name: "name", description: "1 to 128 characters.", kind: Kind::Text, required: true },
+        Parameter::required("name", Kind::Text, "1 to 128 characters."),
         NODES,
         CONNECTIONS,
-        Parameter { required: false, ..SETTINGS },
-        Parameter { name: "active", description: "Not sent.", kind: Kind::Flag { default: None }, required: false },
-        Parameter { name: "tags", description: "Not sent.", kind: Kind::Texts, required: false },
+        SETTINGS,
+        Parameter::optional("active", Kind::Flag { default: None }, "Not sent."),
+        Parameter::optional("tags", Kind::Texts, "Not sent."),
         RAW,
     ],
     effect: Effect::Add,
@@ -34,26 +32,22 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-pub(super) const NODES: Parameter = Parameter {
-    name: "nodes",
-    description: "Nodes: {id, name, type, typeVersion, position: [x, y], parameters, credentials?, …}.",
-    kind: Kind::Objects,
-    required: true,
-};
+pub(super) const NODES: Parameter = Parameter::required(
+    "nodes",
+    Kind::Objects,
+    "Nodes: {id, name, type, typeVersion, position: [x, y], parameters, credentials?, …}.",
+);
 
-pub(super) const CONNECTIONS: Parameter = Parameter {
-    name: "connections",
-    description: "{\"Source\": {\"main\": [[{\"node\": \"Target\", \"type\": \"main\", \"index\": 0}]]}}.",
-    kind: Kind::Object,
-    required: true,
-};
+pub(super) const CONNECTIONS: Parameter = Parameter::required(
+    "connections",
+    Kind::Object,
+    "{\"Source\": {\"main\": [[{\"node\": \"Target\", \"type\": \"main\", \"index\": 0}]]}}.",
+);
 
-pub(super) const SETTINGS: Parameter =
-    Parameter { name: "settings", description: "n8n's workflow settings.", kind: Kind::Object, required: false };
+pub(super) const SETTINGS: Parameter = Parameter::optional("settings", Kind::Object, "n8n's workflow settings.");
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let given = arguments.members(&SENT);
         let document = of_arguments(&given)?;
         let raw = arguments.flag("raw");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::ID;
 use crate::n8n::Progress;
@@ -20,9 +20,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let id = arguments.text("id").unwrap_or_default();
         context.n8n.delete_workflow(&id).await?;
         let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");

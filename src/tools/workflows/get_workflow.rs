@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use super::{ID, RAW, raw};
 use crate::json::Excerpt;
@@ -21,12 +20,7 @@ pub static TOOL: Tool = Tool {
                   settings; node shows one node whole.",
     parameters: &[
         ID,
-        Parameter {
-            name: "node",
-            description: "Show only this node, by name or id, with all its keys.",
-            kind: Kind::Text,
-            required: false,
-        },
+        Parameter::optional("node", Kind::Text, "Show only this node, by name or id, with all its keys."),
         RAW,
     ],
     effect: Effect::Read,
@@ -34,9 +28,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let id = arguments.text("id").unwrap_or_default();
         let node = arguments.text("node");
         let message = context.locale.choose("ワークフローを取得しました", "Workflow retrieved");

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::{ID, MAX_RAW_TOKENS, MAX_TOKENS, RAW};
 use crate::budget::{self, Entry};
@@ -22,12 +21,11 @@ pub static TOOL: Tool = Tool {
                   outputs; connections other than main are named with their type.",
     parameters: &[
         ID,
-        Parameter {
-            name: "offset",
-            description: "Skip so many nodes; take it from truncated.nextOffset.",
-            kind: Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            required: false,
-        },
+        Parameter::optional(
+            "offset",
+            Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
+            "Skip so many nodes; take it from truncated.nextOffset.",
+        ),
         Parameter { description: "Add n8n's own connections.", ..RAW },
     ],
     effect: Effect::Read,
@@ -35,9 +33,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let id = arguments.text("id").unwrap_or_default();
         let offset = usize::try_from(arguments.integer("offset").unwrap_or(0)).unwrap_or(usize::MAX);
         let raw = arguments.flag("raw");

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::{MAX_RAW_TOKENS, MAX_TOKENS, RAW};
 use crate::budget::{self, Entry};
@@ -22,42 +21,20 @@ pub static TOOL: Tool = Tool {
     title: "List workflows",
     description: "List n8n workflows: id, name and whether active. Hand nextCursor back to go on.",
     parameters: &[
-        Parameter {
-            name: "active",
-            description: "Only those that are (or are not) active.",
-            kind: Kind::Flag { default: None },
-            required: false,
-        },
-        Parameter {
-            name: "tags",
-            description: "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
-            kind: Kind::Texts,
-            required: false,
-        },
-        Parameter {
-            name: "name",
-            description: "Only those whose name contains this.",
-            kind: Kind::Text,
-            required: false,
-        },
-        Parameter {
-            name: "limit",
-            description: "At most so many.",
-            kind: Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
-            required: false,
-        },
-        Parameter {
-            name: "offset",
-            description: "Skip so many.",
-            kind: Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            required: false,
-        },
-        Parameter {
-            name: "cursor",
-            description: "nextCursor of the last answer; it carries the filters.",
-            kind: Kind::Text,
-            required: false,
-        },
+        Parameter::optional("active", Kind::Flag { default: None }, "Only those that are (or are not) active."),
+        Parameter::optional(
+            "tags",
+            Kind::Texts,
+            "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
+        ),
+        Parameter::optional("name", Kind::Text, "Only those whose name contains this."),
+        Parameter::optional(
+            "limit",
+            Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
+            "At most so many.",
+        ),
+        Parameter::optional("offset", Kind::Integer { range: 0..=u64::MAX, default: Some(0) }, "Skip so many."),
+        Parameter::optional("cursor", Kind::Text, "nextCursor of the last answer; it carries the filters."),
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
     effect: Effect::Read,
@@ -65,9 +42,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let page = Page::new(&arguments)?;
         let list = context.n8n.read_workflows(&page.query(), KEEP_LIST, &progress, outline::read_list).await??;
         let Some(list) = list else {

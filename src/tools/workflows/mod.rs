@@ -39,14 +39,9 @@ const MAX_TOKENS: usize = 20_000;
 /// The budget of n8n's own objects, tokens.
 const MAX_RAW_TOKENS: usize = 25_000;
 
-const ID: Parameter = Parameter { name: "id", description: "The workflow's id.", kind: Kind::Text, required: true };
+const ID: Parameter = Parameter::required("id", Kind::Text, "The workflow's id.");
 
-const RAW: Parameter =
-    Parameter { name: "raw", description: "Answer with n8n's own object.", kind: Kind::FLAG, required: false };
+const RAW: Parameter = Parameter::optional("raw", Kind::FLAG, "Answer with n8n's own object.");
 
-const FILE_PATH: Parameter = Parameter {
-    name: "filePath",
-    description: "A JSON file with one workflow, such as n8n exports.",
-    kind: Kind::Text,
-    required: true,
-};
+const FILE_PATH: Parameter =
+    Parameter::required("filePath", Kind::Text, "A JSON file with one workflow, such as n8n exports.");

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::change::{Target, Writing, message, read_file};
 use super::{FILE_PATH, ID, RAW};
@@ -20,9 +20,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let id = arguments.text("id").unwrap_or_default();
         let document = read_file(&context, arguments.text("filePath").unwrap_or_default()).await?;
         let raw = arguments.flag("raw");

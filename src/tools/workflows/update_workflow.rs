@@ -25,12 +25,12 @@ pub static TOOL: Tool = Tool {
                   else stays. nodes must be all nodes: read them first with get_workflow raw: true.",
     parameters: &[
         ID,
-        Parameter { name: "name", description: "1 to 128 characters.", kind: Kind::Text, required: false },
+        Parameter::optional("name", Kind::Text, "1 to 128 characters."),
         Parameter { description: "All nodes, as in get_workflow raw: true.", required: false, ..NODES },
         Parameter { description: "All connections.", required: false, ..CONNECTIONS },
         SETTINGS,
-        Parameter { name: "active", description: "Not changed.", kind: Kind::Flag { default: None }, required: false },
-        Parameter { name: "tags", description: "Not changed.", kind: Kind::Texts, required: false },
+        Parameter::optional("active", Kind::Flag { default: None }, "Not changed."),
+        Parameter::optional("tags", Kind::Texts, "Not changed."),
         RAW,
     ],
     effect: Effect::Overwrite,
@@ -38,9 +38,8 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Map<String, Value>, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
-        let arguments = Arguments::check(TOOL.parameters, arguments)?;
         let id = arguments.text("id").unwrap_or_default();
         let given = arguments.members(&CHANGED);
         if given.is_empty() {
