@@ -3,6 +3,18 @@
 //!
 //! From the schemas in `packages/cli/src/public-api/v1`, and tried key by key on 2.41.1 and 1.123.81.
 
+use super::Error;
+use super::document::{Document, Members};
+
+/// What becomes of a document in n8n.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// A new workflow.
+    Create,
+    /// Another content for one that is there.
+    Replace,
+}
+
 /// What one version of n8n takes.
 #[derive(Debug)]
 pub struct Accepted {
@@ -67,11 +79,78 @@ pub static N8N_1: Accepted = Accepted {
 };
 
 /// Keys of nodes that n8n and its editor write and no version of the API takes back.
-pub(super) const NEVER_IN_NODES: [&str; 7] =
+const NEVER_IN_NODES: [&str; 7] =
     ["createdAt", "updatedAt", "extendsCredential", "rewireOutputLogTo", "forceCustomOperation", "color", "issues"];
 
 /// Taken in a replacement, refused in a new workflow.
-pub(super) const NOT_IN_NEW: &str = "description";
+const NOT_IN_NEW: &str = "description";
+
+impl Document {
+    /// Takes out what no n8n takes; gives its names.
+    ///
+    /// # Errors
+    /// [`Error::NotWorkflow`].
+    pub fn tidy(&mut self, change: Change) -> Result<Vec<String>, Error> {
+        let mut left_out = LeftOut::default();
+        // n8n refuses a description that is null.
+        self.members_mut().retain(|member, value| member != NOT_IN_NEW || value.get() != "null");
+        left_out.retain(self.members_mut(), "", |member| {
+            N8N_2.workflow.contains(&member) && (change == Change::Replace || member != NOT_IN_NEW)
+        });
+        let mut nodes = self.nodes()?;
+        for node in &mut nodes {
+            // n8n refuses `null`, which says no more than no member.
+            node.retain(|_, value| value.get() != "null");
+            left_out.retain(node, "nodes[].", |member| !NEVER_IN_NODES.contains(&member));
+        }
+        self.set("nodes", &nodes)?;
+        let mut settings = self.settings()?;
+        // The editor writes "DEFAULT" for what is not set, and the API knows it for the timezone only.
+        settings.retain(|member, value| match value.get() {
+            "null" => false,
+            "\"DEFAULT\"" => member == "timezone",
+            _ => true,
+        });
+        self.set("settings", &settings)?;
+        Ok(left_out.names)
+    }
+
+    /// Takes out what this n8n does not take; gives its names.
+    ///
+    /// # Errors
+    /// [`Error::NotWorkflow`].
+    pub fn narrow(&mut self, accepted: &Accepted) -> Result<Vec<String>, Error> {
+        let mut left_out = LeftOut::default();
+        left_out.retain(self.members_mut(), "", |member| accepted.workflow.contains(&member));
+        let (mut nodes, mut settings) = (self.nodes()?, self.settings()?);
+        for node in &mut nodes {
+            left_out.retain(node, "nodes[].", |member| accepted.node.contains(&member));
+        }
+        left_out.retain(&mut settings, "settings.", |member| accepted.settings.contains(&member));
+        self.set("nodes", &nodes)?;
+        self.set("settings", &settings)?;
+        Ok(left_out.names)
+    }
+}
+
+/// Names of what was left out, each once.
+#[derive(Default)]
+struct LeftOut {
+    names: Vec<String>,
+}
+
+impl LeftOut {
+    fn retain(&mut self, members: &mut Members, prefix: &str, keep: impl Fn(&str) -> bool) {
+        members.retain(|member, _| {
+            let kept = keep(member);
+            let name = || format!("{prefix}{member}");
+            if !kept && !self.names.contains(&name()) {
+                self.names.push(name());
+            }
+            kept
+        });
+    }
+}
 
 #[cfg(test)]
 mod tests {

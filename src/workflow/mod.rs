@@ -8,7 +8,8 @@ pub mod graph;
 pub mod outline;
 pub mod whole;
 
-pub use accepted::{Accepted, N8N_1, N8N_2};
+pub use accepted::{Accepted, Change, N8N_1, N8N_2};
+pub use document::Document;
 
 /// Why a document is none, in words for the agent.
 #[derive(Debug, thiserror::Error)]

@@ -656,14 +656,14 @@ proptest! {
 
     #[test]
     fn no_file_breaks_the_reader(text in ".{0,200}", at in 0usize..200, byte in any::<u8>()) {
-        use n8n_lens::workflow::document::{Change, Document};
+        use n8n_lens::workflow::{Change, Document};
         let _ = Document::parse(text.as_bytes());
         let mut bytes = export().to_string().into_bytes();
         let at = at % bytes.len();
         bytes[at] = byte;
         if let Ok(mut document) = Document::parse(&bytes) {
             let _ = document.check();
-            document.tidy(Change::Create);
+            document.tidy(Change::Create).unwrap();
             prop_assert!(serde_json::from_str::<Value>(&document.text()).is_ok());
         }
     }

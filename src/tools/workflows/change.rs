@@ -7,10 +7,9 @@ use super::raw;
 use crate::n8n;
 use crate::tools::answer::success;
 use crate::tools::{Context, Error, Locale, nearest};
-use crate::workflow::document::{Change, Document};
 use crate::workflow::outline::{self, Outline};
 use crate::workflow::whole::{self, Whole};
-use crate::workflow::{self, Accepted, N8N_1, N8N_2};
+use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
 
 /// Which workflow is written.
 pub(super) enum Target<'a> {
@@ -59,7 +58,7 @@ impl Writing<'_> {
             Target::New => Change::Create,
             Target::Existing(_) => Change::Replace,
         };
-        let mut left_out = self.document.tidy(change);
+        let mut left_out = self.document.tidy(change).map_err(unusable)?;
         let refusal = match self.try_send().await {
             Ok(made) => return Ok(Written { made, left_out }),
             Err(Error::N8n(refusal)) => refusal,
@@ -69,7 +68,7 @@ impl Writing<'_> {
         let Some(accepted) = unknown_keys(&refusal) else {
             return Err(refusal.into());
         };
-        let narrowed = self.document.narrow(accepted);
+        let narrowed = self.document.narrow(accepted).map_err(unusable)?;
         if let Some(mistake) = narrowed.iter().find(|name| wrote(&self.given, name)) {
             return Err(Error::Argument(unknown_key(mistake, accepted)));
         }
@@ -171,6 +170,10 @@ pub(super) async fn read_file(context: &Context, path: String) -> Result<Documen
 pub(super) fn of_arguments(members: &Map<String, Value>) -> Result<Document, Error> {
     let document = Document::of(members).and_then(|document| document.check().map(|()| document));
     document.map_err(|error| refused("These arguments cannot be used", &error))
+}
+
+fn unusable(error: workflow::Error) -> Error {
+    refused("This workflow cannot be used", &error)
 }
 
 /// Why a document is not written.

@@ -9,7 +9,7 @@ use super::create_workflow::{CONNECTIONS, NODES, SETTINGS};
 use super::{ID, RAW};
 use crate::n8n::Progress;
 use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
-use crate::workflow::document::Document;
+use crate::workflow::Document;
 
 /// What this tool changes.
 const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
