@@ -1,6 +1,7 @@
 //! Settings: command line over environment over defaults. An empty variable is the same as none, since
 //! clients send those for settings that nobody filled in.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,7 +26,7 @@ pub struct Options {
     api_key: Option<String>,
 
     /// File that holds the API key
-    #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE")]
+    #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path)]
     api_key_file: Option<PathBuf>,
 
     /// What is logged to standard error: off, error, warn, info, debug or trace
@@ -76,6 +77,17 @@ pub struct ServerOptions {
     #[arg(long, env = "N8N_LENS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
     allowed_hosts: Vec<String>,
 
+    #[command(flatten)]
+    choice: ToolChoice,
+
+    /// Folder that workflow files must be in
+    #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR", value_parser = path)]
+    files_root: Option<PathBuf>,
+}
+
+/// Which tools are offered.
+#[derive(Args, Clone)]
+pub struct ToolChoice {
     /// Toolsets to offer, separated by commas
     #[arg(
         long,
@@ -93,10 +105,6 @@ pub struct ServerOptions {
     /// Leave out every tool that writes
     #[arg(long, env = "N8N_LENS_READ_ONLY", value_parser = FalseyValueParser::new())]
     read_only: bool,
-
-    /// Folder that workflow files must be in
-    #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR")]
-    files_root: Option<PathBuf>,
 }
 
 /// How clients reach the server.
@@ -145,6 +153,11 @@ fn one_of<T: ValueEnum + Default>(name: &str) -> Result<T, String> {
         let names = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
         format!("must be one of {}", names.map(|value| value.get_name().to_owned()).collect::<Vec<_>>().join(", "))
     })
+}
+
+/// A path, which may be empty: then it is none.
+fn path(text: &str) -> Result<PathBuf, Infallible> {
+    Ok(text.into())
 }
 
 fn filled(text: Option<&str>) -> Option<&str> {
@@ -202,16 +215,7 @@ impl Options {
         let Some(key) = filled(Some(&key)) else {
             return Ok(None);
         };
-        if key.starts_with("${") {
-            return Err(Error(
-                "N8N_API_KEY is a name in braces: the client passed it on without filling it in. Set the variable that it names."
-                    .to_owned(),
-            ));
-        }
-        let secret = Secret::key(key);
-        let secret = secret
-            .ok_or_else(|| Error("N8N_API_KEY holds characters that no API key has; copy it once more.".to_owned()))?;
-        Ok(Some(secret))
+        secret("N8N_API_KEY", key).map(Some)
     }
 
     /// How much is logged.
@@ -227,12 +231,23 @@ impl Options {
     }
 }
 
+/// A secret that goes into a header.
+fn secret(variable: &str, value: &str) -> Result<Secret, Error> {
+    if value.starts_with("${") {
+        return Err(Error(format!(
+            "{variable} is a name in braces: the client passed it on without filling it in. Set the variable that it names."
+        )));
+    }
+    let unfit = || Error(format!("{variable} holds characters that no header can; copy it once more."));
+    Secret::key(value).ok_or_else(unfit)
+}
+
 fn read_key(file: &Path) -> Result<String, Error> {
     std::fs::read_to_string(file)
         .map_err(|error| Error(format!("The API key file {} cannot be read: {error}.", file.display())))
 }
 
-impl ServerOptions {
+impl ToolChoice {
     /// The tools to offer.
     ///
     /// # Errors
@@ -244,6 +259,16 @@ impl ServerOptions {
             read_only: self.read_only,
         };
         Toolbox::new(&selection).map_err(Error)
+    }
+}
+
+impl ServerOptions {
+    /// The tools to offer.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn toolbox(&self) -> Result<Toolbox, Error> {
+        self.choice.toolbox()
     }
 
     /// Where workflow files may be: for clients on other machines below the working directory unless
@@ -262,18 +287,31 @@ impl ServerOptions {
     /// # Errors
     /// [`Error`], when anybody in the network could.
     pub fn access(&self) -> Result<Access, Error> {
-        let auth_token = filled(self.auth_token.as_deref()).map(Secret::new);
+        let auth_token = filled(self.auth_token.as_deref());
+        let auth_token = auth_token.map(|token| secret("N8N_LENS_AUTH_TOKEN", token)).transpose()?;
         if auth_token.is_none() && !self.is_loopback() {
             return Err(Error(format!(
                 "{} is not this machine alone: set N8N_LENS_AUTH_TOKEN, or --auth-token, to a token that clients must send, or listen on 127.0.0.1.",
                 self.host
             )));
         }
-        Ok(Access { loopback: self.is_loopback(), auth_token, hosts: filled_names(&self.allowed_hosts) })
+        let mut hosts = filled_names(&self.allowed_hosts);
+        // Where other names were given, or the address is one of this machine alone, it may be used, too.
+        if self.is_loopback() || !hosts.is_empty() {
+            let host = self.bare_host();
+            hosts.push(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
+        }
+        Ok(Access { loopback: self.is_loopback(), auth_token, hosts })
     }
 
     fn is_loopback(&self) -> bool {
-        let ip: Result<IpAddr, _> = self.host.parse();
-        self.host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+        let host = self.bare_host();
+        let ip: Result<IpAddr, _> = host.parse();
+        host.eq_ignore_ascii_case("localhost") || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
+    }
+
+    /// The host without the brackets that a URL needs around IPv6.
+    pub fn bare_host(&self) -> &str {
+        self.host.trim_matches(['[', ']'])
     }
 }

@@ -37,7 +37,7 @@
 //!
 //! # Invariants
 //!
-//! - No body is ever in memory, or in a temporary file. No answer is above its budget, and none is
+//! - No execution is ever in memory, or in a temporary file; a workflow is only while it is changed. No answer is above its budget, and none is
 //!   broken JSON. What was left out is counted, and reachable.
 //! - A body that is not whole is never shown as if it were. A change that may have reached n8n is never
 //!   sent again, and is never said to have failed.
@@ -51,7 +51,8 @@
 //! # Memory
 //!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much for
-//! possible inputs) + the page + O(nodes) + the tokenizer, times the bodies that are read at once.
+//! possible inputs) + the page + O(nodes) + the tokenizer, times the bodies that are read at once; a
+//! workflow that is changed is held whole (64 MiB at most, n8n takes 16).
 //! Nothing grows with the body: `tests/memory.rs` holds 1 MB against 1 GB.
 
 pub mod n8n;

@@ -72,6 +72,24 @@ impl N8n {
     }
 }
 
+/// A workflow that does not outlive its test, whatever becomes of that.
+struct Created<'a> {
+    n8n: &'a N8n,
+    id: String,
+}
+
+impl Drop for Created<'_> {
+    fn drop(&mut self) {
+        self.n8n.deactivate(&self.id);
+        for _ in 0..20 {
+            if self.n8n.ask("DELETE", &format!("/api/v1/workflows/{}", self.id), None).0 != 409 {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(300));
+        }
+    }
+}
+
 fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(&client.call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"))).unwrap()
 }
@@ -131,6 +149,7 @@ fn a_workflow_from_its_creation_to_its_end() {
     assert_eq!(made["message"], "ワークフローを作成しました（送信しなかった項目: tags）");
     assert_eq!(made["data"]["active"], false);
     let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let _made = Created { n8n: &n8n, id: id.clone() };
 
     let listed = call(&mut client, "list_workflows", json!({"name": name}));
     assert_eq!(listed["data"]["workflows"], json!([{"id": id, "name": name, "active": false}]));
@@ -160,6 +179,7 @@ fn a_workflow_from_its_creation_to_its_end() {
     std::fs::write(file.path(), n8n.workflow(&id).to_string()).unwrap();
     let copied = call(&mut client, "create_workflow_from_file", json!({"filePath": file.path()}));
     let copy = copied["data"]["id"].as_str().unwrap().to_owned();
+    let _copied = Created { n8n: &n8n, id: copy.clone() };
     assert_ne!(copy, id);
     assert_eq!(n8n.workflow(&copy)["connections"], connections);
     call(
@@ -191,6 +211,7 @@ fn a_failing_execution_is_found_and_explained() {
     let (nodes, connections) = failing(&path);
     let made = call(&mut client, "create_workflow", json!({"name": path, "nodes": nodes, "connections": connections}));
     let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let _made = Created { n8n: &n8n, id: id.clone() };
     n8n.activate(&id);
     n8n.call_webhook(&path);
     let begun = Instant::now();

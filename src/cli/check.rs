@@ -12,10 +12,12 @@ pub(super) async fn run(n8n: &Client) -> Result<(), Error> {
         |version| format!("n8n {version} answers"),
     );
     print(&format!("ok: {version}, and takes the API key."))?;
-    print(if standing.knows_size_limit {
-        "ok: it knows ignoreDataSizeLimit, so that executions above its display limit (100 MB) can be read."
-    } else {
-        "ok: it has no display limit (n8n before 2.28), so that executions of any size are sent."
+    print(match standing.knows_size_limit {
+        Some(true) => {
+            "ok: it knows ignoreDataSizeLimit, so that executions above its display limit (100 MB) can be read."
+        }
+        Some(false) => "ok: it has no display limit (n8n before 2.28), so that executions of any size are sent.",
+        None => "unknown: whether it knows ignoreDataSizeLimit, since the key may not list executions.",
     })?;
     match standing.missing_scopes {
         None => print("unknown: this n8n does not tell the scopes of a key; a tool says which one it lacks."),

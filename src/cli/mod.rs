@@ -16,7 +16,7 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::config::{self, Options, ServerOptions, Transport};
+use crate::config::{self, Options, ServerOptions, ToolChoice, Transport};
 use crate::execution::{node, summary};
 use crate::json::{Batches, Cursor, Pruner};
 use crate::n8n::{Client, Progress};
@@ -64,6 +64,8 @@ enum Command {
 
 #[derive(Args)]
 struct Tools {
+    #[command(flatten)]
+    choice: ToolChoice,
     /// As the table of the README
     #[arg(long)]
     markdown: bool,
@@ -237,7 +239,7 @@ impl Cli {
             Some(Command::List(command)) => command.run(&options).await,
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Tools(command)) => {
-                let toolbox = self.server.toolbox()?;
+                let toolbox = command.choice.toolbox()?;
                 print(&if command.markdown { tools_table::markdown(&toolbox) } else { tools_table::plain(&toolbox) })
             }
             Some(Command::Completions { shell }) => {
@@ -258,7 +260,7 @@ impl ServerOptions {
             Transport::Stdio => transport::serve_stdio(context(options.n8n()?), toolbox).await,
             Transport::Http => {
                 let (access, settings) = (self.access()?, options.n8n_without_key()?);
-                transport::serve_http(context(settings), toolbox, (&self.host, self.port), &access).await
+                transport::serve_http(context(settings), toolbox, (self.bare_host(), self.port), &access).await
             }
         }
         .map_err(Error::Transport)
@@ -338,7 +340,7 @@ impl Node {
         } else {
             // A file has no id to check.
             given["id"] = "0".into();
-            let arguments = Arguments::check(get_execution_by_node::TOOL.parameters, arguments(given))?;
+            let arguments = Arguments::check(&get_execution_by_node::TOOL, arguments(given))?;
             read_node(&source, &Question::new(&arguments, options.redact, options.locale))?
         };
         if for_people(self.shared.json) {

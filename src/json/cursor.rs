@@ -142,6 +142,14 @@ impl<R: Read> Cursor<R> {
         Ok(self.json.peek()? == ValueType::Object)
     }
 
+    /// Whether an array stands here.
+    ///
+    /// # Errors
+    /// [`ReadError`].
+    pub fn at_array(&mut self) -> Result<bool, ReadError> {
+        Ok(self.json.peek()? == ValueType::Array)
+    }
+
     /// The beginning of a string, at most `chars` characters, or the digits of a number; nothing for
     /// other types.
     ///

@@ -42,6 +42,16 @@ impl From<String> for Beginning {
     }
 }
 
+/// A text up to `chars` characters, and how many more there are.
+pub fn shorten(text: &str, chars: usize) -> String {
+    Beginning::from(text.to_owned()).cut(chars).0.into_owned()
+}
+
+/// Whether a name was cut by [`cut_name`], here or in the filter.
+pub(super) fn is_cut(name: &str) -> bool {
+    name.len() > CUT_NAME_CHARS && split_cut(name).is_some_and(|(kept, _)| kept.chars().count() == CUT_NAME_CHARS)
+}
+
 /// A name as it is held: whole up to 1,000 characters, else as [`cut_name`] has it.
 pub fn hold_name(name: &str) -> String {
     Beginning::from(name.to_owned()).into_name()

@@ -7,7 +7,7 @@ use std::io::Read;
 
 use struson::reader::{JsonReader, ValueType};
 
-use super::cut::{Beginning, CUT_NAME_CHARS, cut_name, shorten_name};
+use super::cut::{Beginning, CUT_NAME_CHARS, cut_name, is_cut, shorten_name};
 use super::fault::ReadError;
 
 /// Containers this far below the shown value are not shown.
@@ -108,6 +108,13 @@ impl Excerpt {
     pub fn elements(&self) -> impl Iterator<Item = &Self> {
         let kept: &[Self] = if let Self::Array { kept, .. } = self { kept } else { &[] };
         kept.iter()
+    }
+
+    /// How many names of members were cut when the value was read.
+    pub fn cut_names(&self) -> u64 {
+        let own = self.members().filter(|(name, _)| is_cut(name)).count() as u64;
+        let below = self.members().map(|(_, value)| value).chain(self.elements());
+        own + below.map(Self::cut_names).sum::<u64>()
     }
 
     /// The text of a string, with a mark where it was not copied whole.

@@ -23,7 +23,7 @@ mod utf8;
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use batches::Batches;
 pub use cursor::{Cursor, Element, Text};
-pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten_name};
+pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten, shorten_name};
 pub use excerpt::{Detail, Excerpt};
 pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;

@@ -146,22 +146,22 @@ impl Client {
         Ok(())
     }
 
-    /// A small body, whole. One of more than `most` bytes is not what was asked for.
+    /// The answer to a request, whole. One of more than `most` bytes is not what was asked for.
     pub(super) async fn collect(&self, request: &Request<'_>, most: usize) -> Result<Vec<u8>, Error> {
-        let mut response = self.check_type(self.ask(request).await?).await?;
-        let (mut body, total, wait) = (Vec::new(), response.content_length(), self.settings().idle_timeout);
-        loop {
-            let offset = body.len() as u64;
-            match timeout(wait, response.chunk()).await {
-                Ok(Ok(Some(chunk))) if body.len() + chunk.len() <= most => body.extend_from_slice(&chunk),
-                Ok(Ok(None)) => return Ok(body),
-                Ok(Ok(Some(_))) => {
-                    return Err(Error::BrokenOff { offset, total, cause: "too long".to_owned() });
-                }
-                Ok(Err(error)) => return Err(Error::BrokenOff { offset, total, cause: cause(&error) }),
-                Err(_) => return Err(Error::Idle { offset, after: wait }),
+        self.gather(self.check_type(self.ask(request).await?).await?, most).await
+    }
+
+    /// A small body, whole.
+    pub(super) async fn gather(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
+        let (mut body, total) = (Vec::new(), response.content_length());
+        while let Some(chunk) = self.chunk(&mut response, body.len() as u64, total).await? {
+            if body.len() + chunk.len() > most {
+                let (offset, cause) = (body.len() as u64, format!("above {most} bytes it is not what was asked for"));
+                return Err(Error::BrokenOff { offset, total, cause });
             }
+            body.extend_from_slice(&chunk);
         }
+        Ok(body)
     }
 
     async fn chunk(

@@ -1,5 +1,7 @@
 //! How we stand with an n8n: whether it answers, what it is, and what the key may do.
 
+use std::time::Duration;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
@@ -23,6 +25,9 @@ pub const SCOPES: [&str; 7] = [
 /// The editor's page and the list of scopes are below 100 KB.
 const PAGE_BYTES: usize = 1024 * 1024;
 
+/// The editor's page is a file.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Standing {
@@ -30,8 +35,8 @@ pub struct Standing {
     pub version: Option<String>,
     /// Those of [`SCOPES`] that the key lacks; `None` where n8n cannot tell (before 2.20).
     pub missing_scopes: Option<Vec<&'static str>>,
-    /// Whether it knows `ignoreDataSizeLimit` (2.28 and newer).
-    pub knows_size_limit: bool,
+    /// Whether it knows `ignoreDataSizeLimit` (2.28 and newer); `None` where the key may not ask.
+    pub knows_size_limit: Option<bool>,
 }
 
 impl Client {
@@ -53,7 +58,11 @@ impl Client {
             Ok(()) | Err(Error::Forbidden { .. }) => {}
             Err(error) => return Err(error),
         }
-        let knows_size_limit = self.list_one(&[("limit", "1"), ("ignoreDataSizeLimit", "true")]).await.is_ok();
+        let knows_size_limit = match self.list_one(&[("limit", "1"), ("ignoreDataSizeLimit", "true")]).await {
+            Ok(()) => Some(true),
+            Err(Error::Refused { status: 400, .. }) => Some(false),
+            Err(_) => None,
+        };
         Ok(Standing {
             version: self.version().await,
             missing_scopes: self.scopes().await.map(|scopes| missing(&scopes)),
@@ -67,7 +76,7 @@ impl Client {
         match self.ask_once(&request).await {
             Ok(response) => self.check_type(response).await.map(drop),
             Err(Miss::Final(error)) => Err(error),
-            Err(Miss::Again { error, .. }) => Err(self.failed(error, 1, std::time::Duration::ZERO)),
+            Err(Miss::Again { error, .. }) => Err(self.failed(error, 1, Duration::ZERO)),
         }
     }
 
@@ -84,14 +93,9 @@ impl Client {
     async fn version(&self) -> Option<String> {
         const META: &str = "n8n:config:sentry\" content=\"";
         let http = self.http().await.ok()?;
-        let mut response = http.get(self.settings().address.editor()).send().await.ok()?;
-        let mut page = Vec::new();
-        while let Ok(Ok(Some(chunk))) = timeout(self.settings().idle_timeout, response.chunk()).await {
-            page.extend_from_slice(&chunk);
-            if page.len() > PAGE_BYTES {
-                break;
-            }
-        }
+        let sent = http.reads.get(self.settings().address.editor()).send();
+        let response = timeout(PATIENCE, sent).await.ok()?.ok()?;
+        let page = self.gather(response, PAGE_BYTES).await.ok()?;
         let page = String::from_utf8_lossy(&page);
         let (_, content) = page.split_once(META)?;
         let config: Value = serde_json::from_slice(&STANDARD.decode(content.split('"').next()?).ok()?).ok()?;

@@ -12,6 +12,8 @@ use super::address::{Address, Secret};
 use super::error::Error;
 use super::request::{Failing, Miss, Pause, Request, Tries};
 use super::retry::retry_after;
+use super::turns::Turns;
+use crate::json::shorten;
 
 /// The header of n8n's API keys; it knows no other way for them.
 const API_KEY: &str = "X-N8N-API-KEY";
@@ -19,8 +21,8 @@ const API_KEY: &str = "X-N8N-API-KEY";
 /// What an error body is read for: its message.
 const ERROR_BYTES: usize = 16 * 1024;
 
-/// Characters of n8n's own words in an error.
-const MESSAGE_CHARS: usize = 200;
+/// Characters of n8n's own words in an error: its list of what is wrong with a workflow may be long.
+const MESSAGE_CHARS: usize = 1000;
 
 /// n8n closes idle connections after 5 s.
 const POOL_IDLE: Duration = Duration::from_secs(4);
@@ -53,7 +55,16 @@ pub struct Client {
 struct Shared {
     settings: Settings,
     downloads: Semaphore,
-    http: OnceCell<reqwest::Client>,
+    /// One change of a workflow after the other.
+    changes: Turns,
+    http: OnceCell<Http>,
+}
+
+/// The HTTP clients.
+pub(super) struct Http {
+    pub reads: reqwest::Client,
+    /// A change is never sent on: a redirect may turn it into a mere look, or make it twice.
+    pub writes: reqwest::Client,
 }
 
 impl Client {
@@ -61,7 +72,10 @@ impl Client {
     pub fn new(settings: Settings) -> Self {
         let downloads = Semaphore::new(settings.max_downloads.max(1));
         let api_key = settings.api_key.clone();
-        Self { api_key, shared: Arc::new(Shared { settings, downloads, http: OnceCell::new() }) }
+        Self {
+            api_key,
+            shared: Arc::new(Shared { settings, downloads, changes: Turns::default(), http: OnceCell::new() }),
+        }
     }
 
     /// The same n8n for somebody with another key.
@@ -71,6 +85,10 @@ impl Client {
 
     pub(super) fn settings(&self) -> &Settings {
         &self.shared.settings
+    }
+
+    pub(super) fn changes(&self) -> &Turns {
+        &self.shared.changes
     }
 
     pub(super) fn downloads(&self) -> &Semaphore {
@@ -114,8 +132,9 @@ impl Client {
     /// Asks once.
     pub(super) async fn ask_once(&self, request: &Request<'_>) -> Result<Response, Miss> {
         let http = self.http().await.map_err(Miss::Final)?;
+        let http = if request.writes() { &http.writes } else { &http.reads };
         let url = self.settings().address.join(request.segments, request.query);
-        let mut sent = http.request(request.method.clone(), url.clone());
+        let mut sent = http.request(request.method.clone(), url);
         sent = sent.header(API_KEY, self.key().map_err(Miss::Final)?);
         if request.expands && !self.settings().address.is_near() {
             sent = sent.header(ACCEPT_ENCODING, "gzip");
@@ -130,10 +149,6 @@ impl Client {
             Err(_) if request.writes() => return Err(Miss::Final(Error::unsure("no answer in time"))),
             Err(_) => return Err(Miss::Final(Error::FirstByte(wait))),
         };
-        // A redirect may turn a change into a mere look.
-        if request.writes() && *response.url() != url {
-            return Err(Miss::Final(self.redirected_to(Some(response.url()))));
-        }
         match response.status() {
             status if status.is_success() => Ok(response),
             status => Err(self.refusal(status, response, request).await),
@@ -167,16 +182,14 @@ impl Client {
                 };
                 Miss::Again { error: Failing::Status { status, message }, pause }
             }
+            413 => Miss::Final(Error::TooMuch),
             _ => Miss::Final(Error::Refused { status, message }),
         }
     }
 
     fn redirected(&self, headers: &HeaderMap) -> Error {
         let target = headers.get(LOCATION).and_then(|location| location.to_str().ok());
-        self.redirected_to(target.and_then(|target| Url::parse(target).ok()).as_ref())
-    }
-
-    fn redirected_to(&self, target: Option<&Url>) -> Error {
+        let target = target.and_then(|target| Url::parse(target).ok());
         Error::Redirected {
             host: self.settings().address.to_string(),
             target: target.map_or_else(|| "elsewhere".to_owned(), |url| url.origin().ascii_serialization()),
@@ -203,22 +216,24 @@ impl Client {
             Some(key) => key.hide_in(text),
             None => text.to_owned(),
         };
-        text.chars().take(MESSAGE_CHARS).collect()
+        shorten(&text, MESSAGE_CHARS)
     }
 
     /// The HTTP client is made at the first request: loading the system's certificates takes time
     /// that a client which only lists tools should not wait for.
-    pub(super) async fn http(&self) -> Result<&reqwest::Client, Error> {
-        self.shared.http.get_or_try_init(|| async { self.build() }).await
+    pub(super) async fn http(&self) -> Result<&Http, Error> {
+        let build =
+            || async { Ok(Http { reads: self.build(same_origin())?, writes: self.build(redirect::Policy::none())? }) };
+        self.shared.http.get_or_try_init(build).await
     }
 
-    fn build(&self) -> Result<reqwest::Client, Error> {
+    fn build(&self, redirects: redirect::Policy) -> Result<reqwest::Client, Error> {
         // Somebody else may have installed a provider; then that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("n8n-lens/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers())
-            .redirect(same_origin())
+            .redirect(redirects)
             .connect_timeout(CONNECT_TIMEOUT)
             .pool_idle_timeout(POOL_IDLE)
             .tcp_nodelay(true);

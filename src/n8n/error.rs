@@ -41,6 +41,9 @@ pub enum Error {
         /// What n8n said.
         message: String,
     },
+    /// 413.
+    #[error("n8n takes no body of this size (413). Let the workflow keep less, or raise N8N_PAYLOAD_SIZE_MAX of n8n.")]
+    TooMuch,
     /// 429 or 5xx, every time.
     #[error("n8n answered {status}{} {} in {}. Try again later, or look at n8n's log.", said(.message), times(*.tries), seconds(*.after))]
     Failing {

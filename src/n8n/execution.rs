@@ -124,14 +124,8 @@ impl Client {
         let segments = ["executions", id];
         let request = Request { expands: false, ..execution(&segments, &[], id) };
         // A busy n8n answers nothing for a while: then its size is not worth waiting for.
-        let mut response = timeout(METADATA_TIMEOUT, self.ask_once(&request)).await.ok()?.ok()?;
-        let mut metadata = Vec::new();
-        while let Ok(Some(chunk)) = timeout(self.settings().idle_timeout, response.chunk()).await.ok()? {
-            metadata.extend_from_slice(&chunk);
-            if metadata.len() > METADATA_BYTES {
-                return None;
-            }
-        }
+        let response = timeout(METADATA_TIMEOUT, self.ask_once(&request)).await.ok()?.ok()?;
+        let metadata = self.gather(response, METADATA_BYTES).await.ok()?;
         let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
         metadata["jsonSizeBytes"].as_u64().filter(|bytes| *bytes > 0)
     }

@@ -15,6 +15,7 @@ mod list;
 mod progress;
 mod request;
 mod retry;
+mod turns;
 mod workflows;
 
 pub use address::{Address, Secret};
@@ -25,4 +26,5 @@ pub use error::Error;
 pub use execution::ExecutionRequest;
 pub use list::{ListQuery, Listing};
 pub use progress::{Progress, Stage};
+pub use turns::Turn;
 pub use workflows::WorkflowQuery;

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use backon::ExponentialBackoff;
+use bytes::Bytes;
 use reqwest::Method;
 
 use super::error::Error;
@@ -14,7 +15,7 @@ pub(super) struct Request<'a> {
     pub segments: &'a [&'a str],
     pub query: &'a [(&'a str, &'a str)],
     /// JSON.
-    pub body: Option<String>,
+    pub body: Option<Bytes>,
     /// The scope that a key needs for it.
     pub scope: &'static str,
     /// What is not there when n8n says 404.
@@ -39,7 +40,7 @@ impl<'a> Request<'a> {
     pub(super) fn write(
         method: Method,
         segments: &'a [&'a str],
-        body: Option<String>,
+        body: Option<Bytes>,
         scope: &'static str,
         subject: String,
     ) -> Self {

@@ -1,4 +1,5 @@
-//! When to ask again: only GET, three tries, exponential with jitter, `Retry-After` honoured.
+//! When to ask again: three tries, exponential with jitter, `Retry-After` honoured. A change is only sent
+//! again where there was no connection.
 
 use std::time::Duration;
 

@@ -4,15 +4,16 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use reqwest::{Method, Response};
+use reqwest::Method;
 use serde_json::json;
 
 use super::body::{BodyText, Kept};
 use super::client::Client;
 use super::error::Error;
-use super::progress::Progress;
+use super::progress::{Progress, Stage};
 use super::request::Request;
-use crate::json::{Cursor, Keep};
+use super::turns::Turn;
+use crate::json::{Cursor, Keep, shorten};
 
 /// Pinned data may be megabytes, and no tool shows it.
 const WITHOUT_PINNED_DATA: (&str, &str) = ("excludePinnedData", "true");
@@ -24,12 +25,21 @@ const WORKFLOW_BYTES: usize = 64 * 1024 * 1024;
 const UPDATE_SCOPE: &str =
     "workflow:update (and workflow:activate for an active workflow, whose change is saved all the same)";
 
+/// What is not there when the API is not.
+const LIST: &str = "The list of workflows (is N8N_URL right?)";
+
+/// No id is longer: n8n's own have 16 characters, imported ones at most 36.
+const ID_BYTES: usize = 1000;
+
+/// Characters of an id in an error.
+const ID_CHARS: usize = 200;
+
 /// Which workflows are listed.
 #[derive(Clone, Debug, Default)]
 pub struct WorkflowQuery {
     /// Only those that are (or are not) active.
     pub active: Option<bool>,
-    /// Only those that have all of these tags, by name.
+    /// Only those that have these tags, by name: in n8n 2 all of them, in n8n 1 any.
     pub tags: Vec<String>,
     /// Only those whose name contains this.
     pub name: Option<String>,
@@ -60,7 +70,12 @@ impl WorkflowQuery {
 }
 
 impl Client {
-    /// Reads a page of workflows, oldest first, with `read` on a blocking thread.
+    /// Waits until nobody else here changes this workflow.
+    pub async fn change_turn(&self, id: &str) -> Turn {
+        self.changes().turn(id).await
+    }
+
+    /// Reads a page of workflows, in the order of their ids, with `read` on a blocking thread.
     ///
     /// # Errors
     /// [`Error`]; what `read` answers is only used when the body was whole.
@@ -73,40 +88,63 @@ impl Client {
     ) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
+        F: FnOnce(Cursor<BodyText>) -> T + Clone + Send + 'static,
     {
         let owned = query.pairs();
         let mut pairs: Vec<_> = owned.iter().map(|(name, value)| (*name, value.as_str())).collect();
         pairs.push(WITHOUT_PINNED_DATA);
-        let subject = "The list of workflows (is N8N_URL right?)".to_owned();
-        let request = Request { expands: true, ..Request::get(&["workflows"], &pairs, "workflow:list", subject) };
-        let _turn = self.turn(progress).await?;
-        let response = self.ask(&request).await?;
-        self.read_body(response, kept(keep), progress, read).await
+        let request = Request::get(&["workflows"], &pairs, "workflow:list", LIST.to_owned());
+        self.read(Request { expands: true, ..request }, keep, progress, read).await
     }
 
-    /// Reads one workflow with `read` on a blocking thread.
+    /// Reads one workflow with `read` on a blocking thread; with its pinned data, which may be megabytes,
+    /// only where somebody wants to know that there are any.
     ///
     /// # Errors
     /// [`Error`]; [`Error::NotFound`] when there is none.
-    pub async fn read_workflow<T, F>(&self, id: &str, keep: Keep, progress: &Progress, read: F) -> Result<T, Error>
+    pub async fn read_workflow<T, F>(
+        &self,
+        id: &str,
+        pinned: bool,
+        keep: Keep,
+        progress: &Progress,
+        read: F,
+    ) -> Result<T, Error>
     where
         T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
+        F: FnOnce(Cursor<BodyText>) -> T + Clone + Send + 'static,
     {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
-        let request = Request { expands: true, ..Request::get(&segments, &query, "workflow:read", subject(id)) };
+        let query: &[_] = if pinned { &[] } else { &query };
+        let request = Request::get(&segments, query, "workflow:read", subject(id));
+        self.read(Request { expands: true, ..request }, keep, progress, read).await
+    }
+
+    async fn read<T, F>(&self, request: Request<'_>, keep: Keep, progress: &Progress, read: F) -> Result<T, Error>
+    where
+        T: Send + 'static,
+        F: FnOnce(Cursor<BodyText>) -> T + Clone + Send + 'static,
+    {
         let _turn = self.turn(progress).await?;
-        let response = self.ask(&request).await?;
-        self.read_body(response, kept(keep), progress, read).await
+        progress.set(Stage::Waiting { stored: None });
+        match self.read_body(self.ask(&request).await?, kept(keep), progress, read.clone()).await {
+            Err(error) if error.is_broken_off() => {
+                tracing::warn!(%error, "asking once more");
+                progress.set(Stage::Waiting { stored: None });
+                self.read_body(self.ask(&request).await?, kept(keep), progress, read).await
+            }
+            done => done,
+        }
     }
 
     /// One workflow as n8n sends it, byte for byte, without its pinned data.
     ///
     /// # Errors
     /// [`Error`]; [`Error::NotFound`] when there is none.
-    pub async fn workflow_text(&self, id: &str) -> Result<Vec<u8>, Error> {
+    pub async fn workflow_text(&self, id: &str, progress: &Progress) -> Result<Vec<u8>, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
+        let _turn = self.turn(progress).await?;
+        progress.set(Stage::Waiting { stored: None });
         self.collect(&Request::get(&segments, &query, "workflow:read", subject(id)), WORKFLOW_BYTES).await
     }
 
@@ -114,48 +152,63 @@ impl Client {
     ///
     /// # Errors
     /// [`Error`]; [`Error::Unsure`] where it may have been created all the same.
-    pub async fn create_workflow<T, F>(&self, body: String, keep: Keep, read: F) -> Result<T, Error>
+    pub async fn create_workflow<T, F>(
+        &self,
+        body: String,
+        keep: Keep,
+        progress: &Progress,
+        read: F,
+    ) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
     {
-        let subject = "The list of workflows (is N8N_URL right?)".to_owned();
-        let request = Request::write(Method::POST, &["workflows"], Some(body), "workflow:create", subject);
-        self.read_change(self.ask(&request).await?, keep, read).await
+        let body = Some(body.into());
+        let request = Request::write(Method::POST, &["workflows"], body, "workflow:create", LIST.to_owned());
+        self.change(&request, keep, progress, read).await
     }
 
     /// Replaces a workflow, and reads what n8n made of it.
     ///
     /// # Errors
     /// [`Error`]; [`Error::Unsure`] where it may have been replaced all the same.
-    pub async fn replace_workflow<T, F>(&self, id: &str, body: String, keep: Keep, read: F) -> Result<T, Error>
+    pub async fn replace_workflow<T, F>(
+        &self,
+        id: &str,
+        body: String,
+        keep: Keep,
+        progress: &Progress,
+        read: F,
+    ) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
     {
         let segments = path(id)?;
-        let request = Request::write(Method::PUT, &segments, Some(body), UPDATE_SCOPE, subject(id));
-        let response = self.ask(&request).await.map_err(saved_all_the_same)?;
-        self.read_change(response, keep, read).await
+        let request = Request::write(Method::PUT, &segments, Some(body.into()), UPDATE_SCOPE, subject(id));
+        self.change(&request, keep, progress, read).await.map_err(saved_all_the_same)
     }
 
     /// Deletes a workflow.
     ///
     /// # Errors
     /// [`Error`]; [`Error::Refused`] with 409 while it is active (n8n 2.41).
-    pub async fn delete_workflow(&self, id: &str) -> Result<(), Error> {
+    pub async fn delete_workflow(&self, id: &str, progress: &Progress) -> Result<(), Error> {
         let segments = path(id)?;
         let request = Request::write(Method::DELETE, &segments, None, "workflow:delete", subject(id));
-        self.ask(&request).await.map(drop)
+        self.change(&request, Keep::Skip, progress, drop).await
     }
 
-    /// The answer to a change: it was made, whatever becomes of the answer.
-    async fn read_change<T, F>(&self, response: Response, keep: Keep, read: F) -> Result<T, Error>
+    /// Sends a change, and reads the answer: the change was made, whatever becomes of that.
+    async fn change<T, F>(&self, request: &Request<'_>, keep: Keep, progress: &Progress, read: F) -> Result<T, Error>
     where
         T: Send + 'static,
         F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
     {
-        let changed = self.read_body(response, kept(keep), &Progress::default(), read).await;
+        let _turn = self.turn(progress).await?;
+        progress.set(Stage::Waiting { stored: None });
+        let response = self.ask(request).await?;
+        let changed = self.read_body(response, kept(keep), progress, read).await;
         changed.map_err(|error| Error::unsure(&error.to_string()))
     }
 }
@@ -178,13 +231,12 @@ fn kept(keep: Keep) -> Kept {
 }
 
 fn subject(id: &str) -> String {
-    format!("Workflow '{id}'")
+    format!("Workflow '{}'", shorten(id, ID_CHARS))
 }
 
-/// A URL cannot name `.` or `..` as a resource: it would name another one.
+/// A URL cannot name every text as a resource: `.` and `..` mean another one, and control characters are
+/// left out of it.
 fn path(id: &str) -> Result<[&str; 2], Error> {
-    match id {
-        "" | "." | ".." => Err(Error::NotFound(subject(id))),
-        id => Ok(["workflows", id]),
-    }
+    let named = !matches!(id, "" | "." | "..") && !id.chars().any(char::is_control) && id.len() <= ID_BYTES;
+    if named { Ok(["workflows", id]) } else { Err(Error::NotFound(subject(id))) }
 }

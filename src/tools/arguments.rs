@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
 
-use super::Error;
+use super::{Error, Tool};
 
 /// One argument of a tool.
 pub struct Parameter {
@@ -59,6 +59,8 @@ pub enum Kind {
     Object,
     /// A list of JSON objects.
     Objects,
+    /// A list of anything.
+    List,
 }
 
 impl Kind {
@@ -86,6 +88,7 @@ impl Kind {
             Self::Texts => json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
             Self::Object => json!({"type": "object"}),
             Self::Objects => json!({"type": "array", "items": {"type": "object"}}),
+            Self::List => json!({"type": "array"}),
         }
     }
 
@@ -103,6 +106,7 @@ impl Kind {
             Self::Texts => "a list of strings that are not empty".to_owned(),
             Self::Object => "an object".to_owned(),
             Self::Objects => "a list of objects".to_owned(),
+            Self::List => "a list".to_owned(),
         }
     }
 
@@ -119,6 +123,7 @@ impl Kind {
                 texts.iter().all(|text| text.as_str().is_some_and(|text| !text.is_empty()))
             }
             (Self::Object, value) => value.is_object(),
+            (Self::List, value) => value.is_array(),
             (Self::Objects, Value::Array(objects)) => objects.iter().all(Value::is_object),
             _ => false,
         }
@@ -147,10 +152,14 @@ impl Arguments {
     ///
     /// # Errors
     /// [`Error::Argument`], which names the argument, its value and what is allowed.
-    pub fn check(parameters: &[Parameter], mut given: Map<String, Value>) -> Result<Self, Error> {
+    pub fn check(tool: &Tool, mut given: Map<String, Value>) -> Result<Self, Error> {
+        let parameters = tool.parameters;
         given.retain(|_, value| !value.is_null());
         for (name, value) in &given {
             let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+                if tool.ignored.contains(&name.as_str()) {
+                    continue;
+                }
                 let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
                 return Err(Error::Argument(format!(
                     "Unknown argument '{}'. This tool takes {}.",
@@ -205,20 +214,21 @@ impl Arguments {
         texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
-    /// Those of these members that were given, as they were given.
-    pub fn members(&self, names: &[&str]) -> Map<String, Value> {
-        self.0
-            .iter()
-            .filter(|(name, _)| names.contains(&name.as_str()))
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
+    /// Which of these were given.
+    pub fn names(&self, names: &'static [&'static str]) -> impl Iterator<Item = String> {
+        names.iter().filter(|name| self.0.contains_key(**name)).map(|name| (*name).to_owned())
+    }
+
+    /// Takes out those of these that were given: they may be megabytes.
+    pub fn take(&mut self, names: &[&str]) -> Map<String, Value> {
+        names.iter().filter_map(|name| self.0.shift_remove_entry(*name)).collect()
     }
 }
 
 /// A value in an error is as long as it helps.
 fn brief(text: &str) -> String {
     const CHARS: usize = 100;
-    crate::json::Beginning::from(text.to_owned()).cut(CHARS).0.into_owned()
+    crate::json::shorten(text, CHARS)
 }
 
 /// The JSON Schema of an object with these members.

@@ -19,9 +19,12 @@ pub(super) fn encode(page: &impl Serialize) -> String {
 /// [`Error::Argument`].
 pub(super) fn decode<T: DeserializeOwned>(cursor: &str) -> Result<T, Error> {
     let page = URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|page| serde_json::from_slice(&page).ok());
-    page.ok_or_else(|| {
-        Error::Argument(
-            "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin with the first page.".to_owned(),
-        )
-    })
+    page.ok_or_else(refused)
+}
+
+/// Why a cursor is none.
+pub(super) fn refused() -> Error {
+    Error::Argument(
+        "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin with the first page.".to_owned(),
+    )
 }

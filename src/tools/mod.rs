@@ -36,6 +36,8 @@ pub struct Tool {
     pub description: &'static str,
     /// Its arguments.
     pub parameters: &'static [Parameter],
+    /// Arguments that are accepted and not used; the schema does not name them.
+    pub ignored: &'static [&'static str],
     /// What it does to n8n.
     pub effect: Effect,
     /// Characters of the largest answer, where a client should know (`anthropic/maxResultSizeChars`).
@@ -59,8 +61,8 @@ pub enum Effect {
 pub struct Toolset {
     /// The name for `--toolsets`.
     pub name: &'static str,
-    /// How an agent goes about it, for the server's instructions.
-    pub instructions: &'static str,
+    /// How an agent goes about it, for the server's instructions: sentences, each with the tool that it needs.
+    pub instructions: &'static [(&'static str, &'static str)],
     /// In the order in which an agent uses them.
     pub tools: &'static [&'static Tool],
     /// What people can start with them.
@@ -89,7 +91,7 @@ pub static TOOLSETS: [&Toolset; 2] = [&executions::TOOLSET, &workflows::TOOLSET]
 impl Tool {
     /// Checks the arguments of a call, and runs it.
     pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
-        match Arguments::check(self.parameters, given) {
+        match Arguments::check(self, given) {
             Ok(arguments) => (self.call)(context, arguments, progress),
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
         }

@@ -10,6 +10,8 @@ pub struct Prompt {
     pub title: &'static str,
     /// What it is for.
     pub description: &'static str,
+    /// The tools that it speaks of.
+    pub needs: &'static [&'static str],
     /// What can be said; none of it is needed.
     pub arguments: &'static [Argument],
     /// What the agent is told.

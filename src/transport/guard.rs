@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -36,15 +36,37 @@ impl Guard {
         }
     }
 
+    /// The answer to a request under a name that is not ours, or from a page elsewhere. rmcp checks its own
+    /// route; this is for those beside it.
+    pub(super) fn foreign(&self, headers: &HeaderMap) -> Option<Response> {
+        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
+        let is_ours = |authority: &str| {
+            let bare = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
+            let host = bare.map_or(authority, |(host, _)| host);
+            self.hosts().any(|ours| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(authority))
+        };
+        let host = self.takes_any_host() || text(HOST).is_none_or(is_ours);
+        let origin = text(ORIGIN).is_none_or(|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
+        let refusal = || (StatusCode::FORBIDDEN, Json(json!({"error": "This host or origin is not allowed."})));
+        (!host || !origin).then(|| refusal().into_response())
+    }
+
+    fn hosts(&self) -> impl Iterator<Item = &str> {
+        LOOPBACK.into_iter().chain(self.access.hosts.iter().map(String::as_str))
+    }
+
+    /// Nobody said under which names a machine is reached; the token is what counts there.
+    fn takes_any_host(&self) -> bool {
+        self.access.hosts.is_empty() && !self.access.loopback
+    }
+
     /// What rmcp checks: a page in a browser must not reach this server under a name of its own (DNS
     /// rebinding), nor from another origin.
     pub(super) fn configure(&self, config: StreamableHttpServerConfig) -> StreamableHttpServerConfig {
-        let named = self.access.hosts.iter().map(String::as_str);
-        let hosts: Vec<_> = LOOPBACK.into_iter().chain(named).collect();
+        let hosts: Vec<_> = self.hosts().collect();
         let origins = hosts.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
         let config = config.with_allowed_origins(origins.collect::<Vec<_>>());
-        // Nobody said under which names a machine is reached; the token is what counts there.
-        if self.access.hosts.is_empty() && !self.access.loopback {
+        if self.takes_any_host() {
             return config.disable_allowed_hosts();
         }
         config.with_allowed_hosts(hosts)

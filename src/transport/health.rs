@@ -12,7 +12,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::guard::Guard;
-use crate::n8n::Client;
+use super::own_key::own_key;
+use crate::n8n::{Client, Error};
 
 /// Whoever asks for health wants to know now.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -25,8 +26,13 @@ struct Health {
 
 #[derive(Deserialize)]
 struct Asked {
-    #[serde(default)]
-    deep: bool,
+    deep: Option<String>,
+}
+
+impl Asked {
+    fn is_deep(&self) -> bool {
+        self.deep.as_deref().is_some_and(|deep| !matches!(deep, "false" | "0"))
+    }
 }
 
 /// The route.
@@ -37,15 +43,21 @@ pub(super) fn routes(n8n: Client, guard: Guard) -> Router {
 
 /// Anybody may know that the server is up; the deep answer uses n8n, as the tools do.
 async fn answer(State(health): State<Arc<Health>>, Query(asked): Query<Asked>, headers: HeaderMap) -> Response {
-    if !asked.deep {
+    if !asked.is_deep() {
         return Json(health.status("ok")).into_response();
     }
-    if let Some(refusal) = health.guard.refusal(&headers) {
+    if let Some(refusal) = health.guard.refusal(&headers).or_else(|| health.guard.foreign(&headers)) {
         return refusal;
     }
-    let asked = tokio::time::timeout(PATIENCE, health.n8n.ping()).await;
-    let (code, n8n) = match asked {
-        Ok(Ok(())) => (StatusCode::OK, json!({"status": "ok"})),
+    let n8n = match own_key(&headers) {
+        Ok(key) => key.map_or_else(|| health.n8n.clone(), |key| health.n8n.with_key(key)),
+        Err(refusal) => return (StatusCode::BAD_REQUEST, Json(json!({ "error": refusal }))).into_response(),
+    };
+    let (code, n8n) = match tokio::time::timeout(PATIENCE, n8n.ping()).await {
+        // A key for workflows alone may not list executions, and n8n is fine all the same.
+        Ok(Ok(()) | Err(Error::Forbidden { .. })) => (StatusCode::OK, json!({"status": "ok"})),
+        // Each request brings its own key, and this one did not.
+        Ok(Err(error @ Error::NoKey)) => (StatusCode::OK, json!({"status": "unknown", "message": error.to_string()})),
         Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "error", "message": error.to_string()})),
         Err(_) => {
             let message = format!("n8n did not answer within {} s.", PATIENCE.as_secs());

@@ -15,13 +15,11 @@ use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
 
+use super::own_key::own_key;
 use super::progress;
 use crate::budget;
-use crate::n8n::{Progress, Secret};
+use crate::n8n::Progress;
 use crate::tools::{Argument, Context, Effect, Prompt, Tool, Toolbox, Unavailable};
-
-/// The header of a request's own n8n key, over HTTP.
-const API_KEY: &str = "x-n8n-api-key";
 
 /// The server that every client talks to.
 #[derive(Clone)]
@@ -98,7 +96,7 @@ impl ServerHandler for Server {
         };
         let result = match self.context_of(&context) {
             Ok(own) => self.call(tool, own, request.arguments.unwrap_or_default(), &context).await,
-            Err(refusal) => failure(refusal),
+            Err(refusal) => failure(refusal.to_owned()),
         };
         Ok(result.into())
     }
@@ -106,13 +104,11 @@ impl ServerHandler for Server {
 
 impl Server {
     /// The context of one request: over HTTP it may bring its own key to n8n.
-    fn context_of(&self, request: &RequestContext<RoleServer>) -> Result<Arc<Context>, String> {
-        let Some(key) = request.extensions.get::<Parts>().and_then(|parts| parts.headers.get(API_KEY)) else {
-            return Ok(self.context.clone());
-        };
-        let key = key.to_str().ok().and_then(Secret::key);
-        let key = key.ok_or("The header X-N8N-API-KEY holds characters that no API key has; copy it once more.")?;
-        Ok(Arc::new(Context { n8n: self.context.n8n.with_key(key), ..Context::clone(&self.context) }))
+    fn context_of(&self, request: &RequestContext<RoleServer>) -> Result<Arc<Context>, &'static str> {
+        match request.extensions.get::<Parts>().map_or(Ok(None), |parts| own_key(&parts.headers))? {
+            None => Ok(self.context.clone()),
+            Some(key) => Ok(Arc::new(Context { n8n: self.context.n8n.with_key(key), ..Context::clone(&self.context) })),
+        }
     }
 
     /// Calls a tool: an answer, a refusal, a cancel or a panic, all become a result.

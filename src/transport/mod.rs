@@ -5,6 +5,7 @@ mod guard;
 mod health;
 pub mod http;
 mod mcp;
+mod own_key;
 mod progress;
 mod stop;
 

@@ -3,6 +3,8 @@
 //!
 //! From the schemas in `packages/cli/src/public-api/v1`, and tried key by key on 2.41.1 and 1.123.81.
 
+use indexmap::IndexSet;
+
 use super::Error;
 use super::document::{Document, Members};
 
@@ -94,14 +96,16 @@ impl Document {
         let mut left_out = LeftOut::default();
         // n8n refuses a description that is null.
         self.members_mut().retain(|member, value| member != NOT_IN_NEW || value.get() != "null");
-        left_out.retain(self.members_mut(), "", |member| {
+        left_out.retain(self.members_mut(), "", |member, _| {
             N8N_2.workflow.contains(&member) && (change == Change::Replace || member != NOT_IN_NEW)
         });
         let mut nodes = self.nodes()?;
         for node in &mut nodes {
-            // n8n refuses `null`, which says no more than no member.
+            // n8n refuses `null`, which says no more than no member where it knows that.
+            left_out.retain(node, "nodes[].", |member, value| {
+                !NEVER_IN_NODES.contains(&member) && (value != "null" || N8N_2.node.contains(&member))
+            });
             node.retain(|_, value| value.get() != "null");
-            left_out.retain(node, "nodes[].", |member| !NEVER_IN_NODES.contains(&member));
         }
         self.set("nodes", &nodes)?;
         let mut settings = self.settings()?;
@@ -112,7 +116,7 @@ impl Document {
             _ => true,
         });
         self.set("settings", &settings)?;
-        Ok(left_out.names)
+        Ok(left_out.names.into_iter().collect())
     }
 
     /// Takes out what this n8n does not take; gives its names.
@@ -121,31 +125,30 @@ impl Document {
     /// [`Error::NotWorkflow`].
     pub fn narrow(&mut self, accepted: &Accepted) -> Result<Vec<String>, Error> {
         let mut left_out = LeftOut::default();
-        left_out.retain(self.members_mut(), "", |member| accepted.workflow.contains(&member));
+        left_out.retain(self.members_mut(), "", |member, _| accepted.workflow.contains(&member));
         let (mut nodes, mut settings) = (self.nodes()?, self.settings()?);
         for node in &mut nodes {
-            left_out.retain(node, "nodes[].", |member| accepted.node.contains(&member));
+            left_out.retain(node, "nodes[].", |member, _| accepted.node.contains(&member));
         }
-        left_out.retain(&mut settings, "settings.", |member| accepted.settings.contains(&member));
+        left_out.retain(&mut settings, "settings.", |member, _| accepted.settings.contains(&member));
         self.set("nodes", &nodes)?;
         self.set("settings", &settings)?;
-        Ok(left_out.names)
+        Ok(left_out.names.into_iter().collect())
     }
 }
 
 /// Names of what was left out, each once.
 #[derive(Default)]
 struct LeftOut {
-    names: Vec<String>,
+    names: IndexSet<String>,
 }
 
 impl LeftOut {
-    fn retain(&mut self, members: &mut Members, prefix: &str, keep: impl Fn(&str) -> bool) {
-        members.retain(|member, _| {
-            let kept = keep(member);
-            let name = || format!("{prefix}{member}");
-            if !kept && !self.names.contains(&name()) {
-                self.names.push(name());
+    fn retain(&mut self, members: &mut Members, prefix: &str, keep: impl Fn(&str, &str) -> bool) {
+        members.retain(|member, value| {
+            let kept = keep(member, value.get());
+            if !kept {
+                self.names.insert(format!("{prefix}{member}"));
             }
             kept
         });

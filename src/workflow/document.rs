@@ -3,13 +3,13 @@
 
 use indexmap::IndexMap;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::Error;
 
-/// The longest name that n8n takes, in UTF-16 code units.
+/// The longest name that n8n takes, in characters (Unicode code points).
 pub const NAME_CHARS: usize = 128;
 
 /// An object whose values are not looked into.
@@ -29,11 +29,7 @@ impl Document {
     /// # Errors
     /// [`Error`], which names the line and column, or the field.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
-        let members = serde_json::from_slice(text).map_err(|error| not_an_object(&error, text))?;
-        let document = Self { members };
-        document.nodes()?;
-        document.settings()?;
-        Ok(document)
+        Self::new(serde_json::from_slice(text).map_err(|error| not_an_object(error, text))?)
     }
 
     /// A workflow of these members.
@@ -41,7 +37,15 @@ impl Document {
     /// # Errors
     /// [`Error::NotWorkflow`].
     pub fn of(members: &Map<String, Value>) -> Result<Self, Error> {
-        Self::parse(Value::Object(members.clone()).to_string().as_bytes())
+        let raw = members.iter().map(|(member, value)| Ok((member.clone(), raw(value)?)));
+        Self::new(raw.collect::<Result<_, Error>>()?)
+    }
+
+    fn new(members: Members) -> Result<Self, Error> {
+        let document = Self { members };
+        document.nodes()?;
+        document.settings()?;
+        Ok(document)
     }
 
     /// Whether n8n could make a workflow of it.
@@ -57,7 +61,7 @@ impl Document {
     /// n8n itself takes an empty name in a replacement, and some versions a long one.
     fn check_name(&self) -> Result<(), Error> {
         let name: String = read(self.member("name")?, "name", "a string")?;
-        if name.is_empty() || name.encode_utf16().count() > NAME_CHARS {
+        if name.is_empty() || name.chars().count() > NAME_CHARS {
             return Err(Error::NotWorkflow(format!("name must have 1 to {NAME_CHARS} characters")));
         }
         Ok(())
@@ -170,17 +174,18 @@ fn read<T: DeserializeOwned>(value: &RawValue, what: &str, is: &str) -> Result<T
     serde_json::from_str(value.get()).map_err(|_| Error::NotWorkflow(format!("{what} must be {is}")))
 }
 
-fn not_an_object(error: &serde_json::Error, text: &[u8]) -> Error {
-    let first = text.iter().find(|byte| !byte.is_ascii_whitespace());
-    match (error.classify(), first) {
-        (serde_json::error::Category::Data, Some(b'[')) => {
-            Error::NotWorkflow("it is a list; give one workflow".to_owned())
+fn not_an_object(error: serde_json::Error, text: &[u8]) -> Error {
+    use serde_json::error::Category;
+    // Of another type: but is it whole?
+    let error = match (error.classify(), serde_json::from_slice::<IgnoredAny>(text)) {
+        (Category::Data, Err(error)) => error,
+        (Category::Data, Ok(_)) if text.trim_ascii_start().starts_with(b"[") => {
+            return Error::NotWorkflow("it is a list; give one workflow".to_owned());
         }
-        (serde_json::error::Category::Data, _) => Error::NotWorkflow("it is not an object".to_owned()),
-        _ => {
-            let what = error.to_string();
-            let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
-            Error::NotJson { what, line: error.line(), column: error.column() }
-        }
-    }
+        (Category::Data, Ok(_)) => return Error::NotWorkflow("it is not an object".to_owned()),
+        _ => error,
+    };
+    let what = error.to_string();
+    let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
+    Error::NotJson { what, line: error.line(), column: error.column() }
 }

@@ -4,8 +4,13 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use crate::json::shorten;
+
 /// The largest file, bytes: n8n takes 16 MiB unless it is told otherwise.
 pub const FILE_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Characters of a path in an error.
+const PATH_CHARS: usize = 300;
 
 /// Where workflow files may be.
 #[derive(Clone, Debug, Default)]
@@ -76,20 +81,25 @@ impl Files {
     fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
         let start = self.root.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
         let asked = start.join(path);
-        let found = asked.canonicalize();
-        // What is outside is not even told to exist.
         let inside = |found: &Path| self.root.as_ref().is_none_or(|root| found.starts_with(root));
-        match found {
+        let path = shorten(path, PATH_CHARS);
+        match asked.canonicalize() {
             Ok(found) if inside(&found) => Ok(found),
-            Ok(_) => Err(Error::Outside(path.to_owned())),
-            Err(_) if !inside(&lexically(&asked)) => Err(Error::Outside(path.to_owned())),
+            Ok(_) => Err(Error::Outside(path)),
+            // What is outside is not even told to exist.
+            Err(_) if !inside(&nearest_there(&lexically(&asked))) => Err(Error::Outside(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let start = if self.root.is_some() { "the folder for workflow files" } else { "the working directory" };
-                Err(Error::Missing(path.to_owned(), start.to_owned()))
+                Err(Error::Missing(path, start.to_owned()))
             }
-            Err(error) => Err(Error::Unreadable(path.to_owned(), error)),
+            Err(error) => Err(Error::Unreadable(path, error)),
         }
     }
+}
+
+/// The nearest folder above a path that is there, through its links.
+fn nearest_there(path: &Path) -> PathBuf {
+    path.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_default()
 }
 
 /// A path without `.` and `..`, where there is nothing to follow.

@@ -2,7 +2,7 @@
 //!
 //! n8n keeps `connections[source][type][output][] = {node, type, index}`; a list may hold `null`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
@@ -15,8 +15,11 @@ pub const KEEP: Keep = Keep::Members(&[
     ("connections", Keep::Whole),
 ]);
 
-/// What is held of the connections: room for tens of thousands.
-const CONNECTIONS_BYTES: usize = 16 * 1024 * 1024;
+/// What is held of n8n's own object: more than any answer shows.
+const OWN_BYTES: usize = 1024 * 1024;
+
+/// A link is `{node, type, index}`.
+const LINK_BYTES: usize = 8 * 1024;
 
 /// An id or a type is never longer.
 const WORD_CHARS: usize = 200;
@@ -30,7 +33,7 @@ pub struct Graph {
     pub name: String,
     /// In the order of the workflow.
     pub nodes: Vec<GraphNode>,
-    /// n8n's own object.
+    /// n8n's own object, as far as it is held.
     pub connections: Option<Excerpt>,
 }
 
@@ -49,35 +52,43 @@ pub struct GraphNode {
     pub outputs: Vec<String>,
 }
 
-/// Reads the graph of a workflow.
+/// One connection, on its way into the graph.
+struct Link {
+    source: String,
+    kind: String,
+    target: String,
+}
+
+/// Reads the graph of a workflow; `None` where the body is none.
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Graph, ReadError> {
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Graph>, ReadError> {
     let mut graph = Graph::default();
+    let mut links = Vec::new();
     cursor.object(|cursor, member| {
         match member {
             "id" => graph.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-            "name" => graph.name = cursor.name()?.map(cut_name).unwrap_or_default(),
+            "name" => graph.name = cursor.name()?.unwrap_or_default(),
             "nodes" => {
                 cursor.array(|cursor, _| {
-                    graph.nodes.push(read_node(cursor)?);
+                    graph.nodes.extend(read_node(cursor)?);
                     Ok(())
                 })?;
             }
-            "connections" => graph.connections = Some(cursor.excerpt(CONNECTIONS_BYTES)?),
+            "connections" => graph.connections = Some(Reader { links: &mut links, room: OWN_BYTES }.sources(cursor)?),
             _ => cursor.skip()?,
         }
         Ok(())
     })?;
     cursor.finish()?;
-    graph.connect();
-    Ok(graph)
+    graph.connect(links);
+    Ok((!graph.id.is_empty()).then_some(graph))
 }
 
-fn read_node<R: Read>(cursor: &mut Cursor<R>) -> Result<GraphNode, ReadError> {
+fn read_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<GraphNode>, ReadError> {
     let mut node = GraphNode::default();
-    cursor.object(|cursor, member| {
+    let is_node = cursor.object(|cursor, member| {
         match member {
             "id" => node.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
             "name" => node.name = cursor.name()?.map(cut_name).unwrap_or_default(),
@@ -86,52 +97,100 @@ fn read_node<R: Read>(cursor: &mut Cursor<R>) -> Result<GraphNode, ReadError> {
         }
         Ok(())
     })?;
-    Ok(node)
+    Ok(is_node.then_some(node))
 }
 
-impl Graph {
-    fn connect(&mut self) {
-        let Some(connections) = &self.connections else {
-            return;
-        };
-        let places: HashMap<_, _> = self.nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
-        for link in links(connections) {
-            let labelled = |name: &str| match link.kind {
-                "main" => name.to_owned(),
-                kind => format!("{name} ({kind})"),
-            };
-            if let Some(source) = places.get(link.source) {
-                add(&mut self.nodes[*source].outputs, labelled(&link.target));
+/// Reads connections: every link for the graph, and n8n's own object as far as there is room.
+struct Reader<'a> {
+    links: &'a mut Vec<Link>,
+    room: usize,
+}
+
+impl Reader<'_> {
+    fn sources<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<Excerpt, ReadError> {
+        self.members(cursor, |reader, cursor, source| {
+            let source = cut_name(source.to_owned());
+            reader.members(cursor, |reader, cursor, kind| {
+                let kind = cut_name(kind.to_owned());
+                reader.elements(cursor, |reader, cursor| {
+                    reader.elements(cursor, |reader, cursor| reader.link(cursor, &source, &kind))
+                })
+            })
+        })
+    }
+
+    fn link<R: Read>(&mut self, cursor: &mut Cursor<R>, source: &str, kind: &str) -> Result<Excerpt, ReadError> {
+        let link = cursor.excerpt(LINK_BYTES)?;
+        if let Some(target) = link.member("node").and_then(Excerpt::text) {
+            self.links.push(Link { source: source.to_owned(), kind: kind.to_owned(), target: cut_name(target) });
+        }
+        Ok(link)
+    }
+
+    fn members<R: Read>(
+        &mut self,
+        cursor: &mut Cursor<R>,
+        mut read: impl FnMut(&mut Self, &mut Cursor<R>, &str) -> Result<Excerpt, ReadError>,
+    ) -> Result<Excerpt, ReadError> {
+        if !cursor.at_object()? {
+            return cursor.excerpt(LINK_BYTES);
+        }
+        let (mut kept, mut total) = (Vec::new(), 0);
+        cursor.object(|cursor, name| {
+            total += 1;
+            let value = read(self, cursor, name)?;
+            if self.takes(name.len()) {
+                kept.push((cut_name(name.to_owned()), value));
             }
-            if let Some(target) = places.get(&link.target) {
-                add(&mut self.nodes[*target].inputs, labelled(link.source));
+            Ok(())
+        })?;
+        Ok(Excerpt::Object { kept, total })
+    }
+
+    fn elements<R: Read>(
+        &mut self,
+        cursor: &mut Cursor<R>,
+        mut read: impl FnMut(&mut Self, &mut Cursor<R>) -> Result<Excerpt, ReadError>,
+    ) -> Result<Excerpt, ReadError> {
+        if !cursor.at_array()? {
+            return cursor.excerpt(LINK_BYTES);
+        }
+        let (mut kept, mut total) = (Vec::new(), 0);
+        cursor.array(|cursor, _| {
+            total += 1;
+            let value = read(self, cursor)?;
+            if self.takes(LEAST_LINK_BYTES) {
+                kept.push(value);
+            }
+            Ok(())
+        })?;
+        Ok(Excerpt::Array { kept, total })
+    }
+
+    /// Whether there is room for one more value.
+    fn takes(&mut self, bytes: usize) -> bool {
+        let fits = bytes <= self.room;
+        self.room = self.room.saturating_sub(bytes);
+        fits
+    }
+}
+
+/// A link has a name, a type and an index.
+const LEAST_LINK_BYTES: usize = 40;
+
+impl Graph {
+    fn connect(&mut self, links: Vec<Link>) {
+        let places: HashMap<_, _> = self.nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
+        let mut seen = HashSet::new();
+        for Link { source, kind, target } in links {
+            let labelled = |name: &str| if kind == "main" { name.to_owned() } else { format!("{name} ({kind})") };
+            let (input, output) = (labelled(&source), labelled(&target));
+            if let Some(at) = places.get(&source).filter(|at| seen.insert((**at, true, output.clone()))) {
+                self.nodes[*at].outputs.push(output);
+            }
+            if let Some(at) = places.get(&target).filter(|at| seen.insert((**at, false, input.clone()))) {
+                self.nodes[*at].inputs.push(input);
             }
         }
     }
-}
-
-/// Adds a name that is not there yet.
-fn add(names: &mut Vec<String>, name: String) {
-    if !names.contains(&name) {
-        names.push(name);
-    }
-}
-
-struct Link<'a> {
-    source: &'a str,
-    kind: &'a str,
-    target: String,
-}
-
-fn links(connections: &Excerpt) -> impl Iterator<Item = Link<'_>> {
-    connections.members().flat_map(|(source, kinds)| {
-        kinds.members().flat_map(move |(kind, outputs)| {
-            let targets = outputs.elements().flat_map(Excerpt::elements);
-            targets.filter_map(|target| target.member("node")?.text()).map(move |target| Link {
-                source,
-                kind,
-                target: cut_name(target),
-            })
-        })
-    })
 }

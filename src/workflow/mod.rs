@@ -5,6 +5,7 @@ mod accepted;
 pub mod document;
 pub mod file;
 pub mod graph;
+pub mod one_node;
 pub mod outline;
 pub mod whole;
 

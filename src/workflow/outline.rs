@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
+use crate::json::{Cursor, Excerpt, Keep, ReadError};
 
 /// What the outline needs of a workflow.
 pub const KEEP: Keep = Keep::Members(&MEMBERS);
@@ -10,7 +10,7 @@ pub const KEEP: Keep = Keep::Members(&MEMBERS);
 /// What a list of outlines needs.
 pub const KEEP_LIST: Keep = Keep::Members(&[("data", Keep::EachElement(&KEEP)), ("nextCursor", Keep::Whole)]);
 
-const MEMBERS: [(&str, Keep); 7] = [
+const MEMBERS: [(&str, Keep); 8] = [
     ("id", Keep::Whole),
     ("name", Keep::Whole),
     ("active", Keep::Whole),
@@ -18,6 +18,7 @@ const MEMBERS: [(&str, Keep); 7] = [
     ("createdAt", Keep::Whole),
     ("updatedAt", Keep::Whole),
     ("nodes", Keep::Count),
+    ("settings", Keep::EachMember(&Keep::Skip)),
 ];
 
 /// n8n's tags have at most 24 characters; about a hundred of them.
@@ -43,6 +44,8 @@ pub struct Outline {
     pub created_at: Option<String>,
     /// ISO 8601.
     pub updated_at: Option<String>,
+    /// Names of the settings.
+    pub settings: Vec<String>,
 }
 
 /// A page of outlines.
@@ -56,35 +59,50 @@ pub struct Page {
 
 impl Outline {
     /// The names of the tags.
-    pub fn tag_names(&self) -> Vec<String> {
+    pub fn tag_names(&self) -> impl Iterator<Item = Excerpt> {
         let tags = self.tags.iter().flat_map(Excerpt::elements);
-        tags.filter_map(|tag| tag.member("name")?.text()).map(cut_name).collect()
+        tags.filter_map(|tag| tag.member("name").cloned())
     }
 
-    fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+    /// Tags in all.
+    pub fn tags(&self) -> u64 {
+        match self.tags {
+            Some(Excerpt::Array { total, .. }) => total,
+            _ => 0,
+        }
+    }
+
+    /// `None` where no workflow stands.
+    fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut outline = Self::default();
         cursor.object(|cursor, member| {
             match member {
                 "id" => outline.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-                "name" => outline.name = cursor.name()?.map(cut_name).unwrap_or_default(),
+                "name" => outline.name = cursor.name()?.unwrap_or_default(),
                 "active" => outline.active = cursor.is_true()?,
                 "tags" => outline.tags = Some(cursor.excerpt(TAGS_BYTES)?),
                 "createdAt" => outline.created_at = cursor.text(WORD_CHARS)?,
                 "updatedAt" => outline.updated_at = cursor.text(WORD_CHARS)?,
                 "nodes" => outline.nodes = cursor.count()?,
+                "settings" => {
+                    cursor.object(|cursor, setting| {
+                        outline.settings.push(setting.to_owned());
+                        cursor.skip()
+                    })?;
+                }
                 _ => cursor.skip()?,
             }
             Ok(())
         })?;
-        Ok(outline)
+        Ok((!outline.id.is_empty()).then_some(outline))
     }
 }
 
-/// Reads one workflow.
+/// Reads one workflow; `None` where the body is none.
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Outline, ReadError> {
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Outline>, ReadError> {
     let outline = Outline::read_from(&mut cursor)?;
     cursor.finish()?;
     Ok(outline)
@@ -100,7 +118,7 @@ pub fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Page>, ReadErr
         match member {
             "data" => {
                 is_list = cursor.array(|cursor, _| {
-                    page.workflows.push(Outline::read_from(cursor)?);
+                    page.workflows.extend(Outline::read_from(cursor)?);
                     Ok(())
                 })?;
             }

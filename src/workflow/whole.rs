@@ -22,36 +22,11 @@ pub struct Whole {
     pub left_out: Vec<&'static str>,
 }
 
-impl Whole {
-    /// The first node of this name, else of this id.
-    pub fn node(&self, wanted: &str) -> Option<&Excerpt> {
-        let with = |member: &'static str| {
-            let is = move |node: &&Excerpt| node.member(member).and_then(Excerpt::text).as_deref() == Some(wanted);
-            self.nodes().find(is)
-        };
-        with("name").or_else(|| with("id"))
-    }
-
-    /// The names of the nodes.
-    pub fn node_names(&self) -> Vec<String> {
-        self.nodes().filter_map(|node| node.member("name")?.text()).collect()
-    }
-
-    /// A member that is a string.
-    pub fn text(&self, member: &str) -> Option<String> {
-        self.workflow.member(member)?.text()
-    }
-
-    fn nodes(&self) -> impl Iterator<Item = &Excerpt> {
-        self.workflow.member("nodes").into_iter().flat_map(Excerpt::elements)
-    }
-}
-
-/// Reads a workflow.
+/// Reads a workflow; `None` where the body is none.
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Whole, ReadError> {
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Whole>, ReadError> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     cursor.object(|cursor, member| {
         match LEFT_OUT.into_iter().find(|name| *name == member) {
@@ -61,6 +36,7 @@ pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Whole, ReadError> {
         Ok(())
     })?;
     cursor.finish()?;
+    let is_workflow = kept.iter().any(|(member, _)| member == "id");
     let total = kept.len() as u64;
-    Ok(Whole { workflow: Excerpt::Object { kept, total }, left_out })
+    Ok(is_workflow.then_some(Whole { workflow: Excerpt::Object { kept, total }, left_out }))
 }

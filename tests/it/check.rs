@@ -65,6 +65,19 @@ fn an_old_n8n_is_said_to_be_old() {
 }
 
 #[test]
+fn a_key_for_workflows_alone_and_a_silent_editor_are_no_reason_to_hang() {
+    let server = Server::start(|request: &Request| match request.path.as_str() {
+        "/" => Reply::json(200, "{}").delay_first_byte(std::time::Duration::from_secs(60)),
+        "/api/v1/discover" => Reply::json(200, json!({"data": {"scopes": ALL[2..]}}).to_string()),
+        _ => Reply::json(403, r#"{"message":"Forbidden"}"#),
+    });
+    let (code, said) = check(&server.url(), "test-key");
+    assert_eq!(code, Some(1));
+    assert!(said.contains("unknown: whether it knows ignoreDataSizeLimit"), "{said}");
+    assert!(said.contains("lacks execution:list, execution:read"), "{said}");
+}
+
+#[test]
 fn what_is_wrong_is_named() {
     let (code, said) = check(&n8n(Some("2.41.1"), Some(&ALL[..4]), true).url(), "test-key");
     assert_eq!(code, Some(1));

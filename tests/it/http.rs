@@ -72,6 +72,37 @@ fn health_is_told_without_n8n_and_with_it() {
 }
 
 #[test]
+fn the_deep_health_is_for_those_who_may_ask_and_knows_their_key() {
+    let n8n = n8n();
+    let server = HttpServer::start(&n8n.url(), &[]);
+    let deep = |headers: &[(&str, &str)]| server.send("GET", "/health?deep", headers, "").status;
+    assert_eq!(deep(&[("host", "evil.example")]), 403);
+    assert_eq!(deep(&[("origin", "https://evil.example")]), 403);
+    assert!(n8n.requests().is_empty());
+    assert_eq!(deep(&[("origin", &format!("http://{}", server.authority))]), 200);
+    assert_eq!(deep(&[("x-n8n-api-key", "another")]), 503, "n8n refuses that key");
+    assert_eq!(deep(&[("x-n8n-api-key", "")]), 200);
+    let keyless = HttpServer::start_with_key(&n8n.url(), None, &[]);
+    let unknown = keyless.send("GET", "/health?deep=1", &[], "");
+    assert_eq!((unknown.status, unknown.message()["n8n"]["status"].as_str()), (200, Some("unknown")));
+    let forbidden = Server::start(|_| Reply::json(403, r#"{"message":"Forbidden"}"#));
+    let server = HttpServer::start(&forbidden.url(), &[]);
+    assert_eq!(server.send("GET", "/health?deep=true", &[], "").status, 200, "the key is for workflows alone");
+}
+
+#[test]
+fn every_name_of_this_machine_is_loopback() {
+    let n8n = n8n();
+    for host in ["127.0.0.2", "LOCALHOST", "[::1]", "::1"] {
+        if std::net::TcpListener::bind((host.trim_matches(['[', ']']), 0)).is_err() {
+            continue;
+        }
+        let server = HttpServer::start(&n8n.url(), &["--host", host]);
+        assert_eq!(server.request("tools/list", json!({}), &[]).status, 200, "{host}");
+    }
+}
+
+#[test]
 fn a_slow_n8n_does_not_hold_up_the_deep_health() {
     let n8n = Server::start(|_| Reply::json(200, r#"{"data":[]}"#).delay_first_byte(Duration::from_secs(30)));
     let server = HttpServer::start(&n8n.url(), &[]);

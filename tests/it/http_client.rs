@@ -46,8 +46,7 @@ impl HttpServer {
         });
         // The pipe is read on, or the server would wait for a reader.
         std::thread::spawn(move || lines.for_each(drop));
-        let port = address.as_deref().and_then(|address| address.rsplit(':').next()).expect("it listens").to_owned();
-        Self { child, authority: format!("127.0.0.1:{port}") }
+        Self { child, authority: address.expect("it listens") }
     }
 
     pub fn pid(&self) -> u32 {

@@ -46,8 +46,9 @@ fn the_bundle_lists_the_tools_that_there_are() {
 
 #[test]
 fn a_bundle_may_leave_settings_empty() {
-    let settings =
-        [("N8N_LENS_LOCALE", ""), ("LOG_LEVEL", ""), ("N8N_LENS_READ_ONLY", "false"), ("N8N_LENS_TOOLS", "")];
+    let empty = ["N8N_LENS_LOCALE", "LOG_LEVEL", "N8N_LENS_TOOLS", "N8N_LENS_FILES_ROOT", "N8N_API_KEY_FILE"];
+    let mut settings: Vec<_> = empty.into_iter().map(|name| (name, "")).collect();
+    settings.push(("N8N_LENS_READ_ONLY", "false"));
     let run = |settings: &[(&str, &str)]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         let output = command.arg("tools").env_clear().envs(settings.iter().copied()).output().unwrap();
@@ -65,6 +66,16 @@ fn a_variable_that_a_client_did_not_fill_in_is_named() {
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("without filling it in"));
+}
+
+#[test]
+fn a_token_that_a_client_did_not_fill_in_guards_nothing() {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    command.args(["--transport", "http", "--host", "0.0.0.0", "--port", "0"]);
+    command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_LENS_AUTH_TOKEN", "${TOKEN}");
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("N8N_LENS_AUTH_TOKEN is a name in braces"));
 }
 
 #[test]

@@ -125,6 +125,29 @@ fn toolsets_tools_and_read_only_choose() {
 }
 
 #[test]
+fn nothing_speaks_of_tools_that_are_not_there() {
+    let said = |arguments: &[&str]| {
+        let n8n = Server::start(|_| Reply::json(500, "{}"));
+        let mut client = McpClient::start_with(&n8n.url(), arguments);
+        let hello =
+            json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
+        let instructions = client.request("initialize", hello)["result"]["instructions"].as_str().unwrap().to_owned();
+        let prompts = client.request("prompts/list", json!({}))["result"]["prompts"].as_array().unwrap().len();
+        (instructions, prompts)
+    };
+    let (instructions, prompts) = said(&["--read-only"]);
+    assert!(!instructions.contains("update_workflow") && instructions.contains("get_workflow"), "{instructions}");
+    assert_eq!(prompts, 1);
+    let (instructions, prompts) = said(&["--toolsets", "workflows"]);
+    assert!(!instructions.contains("get_execution") && instructions.contains("untrusted"), "{instructions}");
+    assert_eq!(prompts, 0);
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let output = command.args(["tools", "--read-only", "--tools", "delete_workflow"]).env_clear().output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("No tool is left"));
+}
+
+#[test]
 fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));

@@ -389,7 +389,7 @@ fn an_unknown_id_is_not_found_by_every_tool() {
     std::fs::write(file.path(), json!({"name": "F", "nodes": [], "connections": {}}).to_string()).unwrap();
     for flavour in FLAVOURS {
         let (_n8n, mut client) = start(&WorkflowStore::new(flavour));
-        for id in ["abc123", "..", ".", "a/b", "ワークフロー", "x?raw=1#y"] {
+        for id in ["abc123", "..", ".", "a/b", "ワークフロー", "x?raw=1#y", ".\n", "\t..", "a\u{0}"] {
             let calls = [
                 ("get_workflow", json!({"id": id})),
                 ("get_workflow", json!({"id": id, "raw": true})),
@@ -478,6 +478,8 @@ fn files_that_are_no_workflows_are_told_apart() {
     write("cut.json", "{\"name\": \"x\"");
     write("list.json", "[{}]");
     write("text.json", "\"hello\"");
+    write("rest.json", "12x");
+    write("deep.json", &"[".repeat(300_000));
     write("nameless.json", r#"{"nodes":[],"connections":{}}"#);
     write("nodeless.json", r#"{"name":"x","connections":{}}"#);
     write("nodes.json", r#"{"name":"x","nodes":{},"connections":{}}"#);
@@ -495,6 +497,8 @@ fn files_that_are_no_workflows_are_told_apart() {
         ("cut.json", "it is not JSON: EOF while parsing an object at line 1, column 12."),
         ("list.json", "it is not a workflow: it is a list; give one workflow."),
         ("text.json", "it is not a workflow: it is not an object."),
+        ("rest.json", "it is not JSON: trailing characters at line 1, column 3."),
+        ("deep.json", "it is not JSON: EOF while parsing a list at line 1, column 300000."),
         ("nameless.json", "it is not a workflow: name is missing."),
         ("nodeless.json", "it is not a workflow: nodes is missing."),
         ("nodes.json", "it is not a workflow: nodes must be a list of objects."),
@@ -544,6 +548,7 @@ fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
         "linked/secret.json".to_owned(),
         // Whether it exists is not told.
         format!("../{name}/nothing.json"),
+        "linked/nothing.json".to_owned(),
         "/etc/no-such-file".to_owned(),
     ];
     for path in outside {
@@ -606,6 +611,245 @@ fn a_redirected_change_is_not_taken_for_one_that_was_made() {
 }
 
 #[test]
+fn a_change_is_not_sent_on_by_a_redirect() {
+    for status in [301, 302, 307, 308] {
+        let n8n = Server::start(move |request| {
+            if request.path.ends_with("elsewhere") {
+                return Reply::json(200, r#"{"id":"w","name":"W","nodes":[]}"#);
+            }
+            Reply::json(status, "{}").header("location", "/api/v1/elsewhere")
+        });
+        let mut client = McpClient::start(&n8n.url());
+        let create = json!({"name": "W", "nodes": [], "connections": {}});
+        for (tool, arguments) in [("create_workflow", create), ("delete_workflow", json!({"id": "w"}))] {
+            assert!(client.call(tool, arguments).unwrap_err().contains("redirects"));
+        }
+        assert!(n8n.requests().iter().all(|request| !request.path.ends_with("elsewhere")), "{status}");
+        assert_eq!(n8n.requests().len(), 2);
+    }
+}
+
+#[test]
+fn an_address_with_a_user_is_an_address() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let (n8n, _) = start(&store);
+    let mut client = McpClient::start(&n8n.url().replace("http://", "http://user:pa%20ss@"));
+    let made = call(&mut client, "create_workflow", json!({"name": "W", "nodes": [], "connections": {}}));
+    assert_eq!(store.ids(), [made["data"]["id"].as_str().unwrap()]);
+    call(&mut client, "delete_workflow", json!({"id": made["data"]["id"]}));
+    assert!(store.ids().is_empty());
+}
+
+#[test]
+fn an_answer_that_is_no_workflow_is_not_taken_for_one() {
+    for body in ["{}", "null", "[]", "\"x\"", r#"{"status":"ok"}"#] {
+        let n8n = Server::start(move |_| Reply::json(200, body));
+        let mut client = McpClient::start(&n8n.url());
+        for arguments in [json!({"id": "w"}), json!({"id": "w", "raw": true}), json!({"id": "w", "node": "A"})] {
+            let refused = client.call("get_workflow", arguments).unwrap_err();
+            assert_eq!(refused, "n8n's answer holds no workflow. Is N8N_URL right?", "{body}");
+        }
+        assert!(client.call("get_workflow_connections", json!({"id": "w"})).is_err());
+        for raw in [false, true] {
+            let create = json!({"name": "W", "nodes": [], "connections": {}, "raw": raw});
+            let unsure = client.call("create_workflow", create).unwrap_err();
+            assert!(unsure.contains("holds no workflow") && unsure.contains("may have been made"), "{unsure}");
+        }
+    }
+    let page = Server::start(|_| Reply::bytes(200, "text/html", b"<html>Log in</html>".as_slice()));
+    let mut client = McpClient::start(&page.url());
+    let unsure = client.call("delete_workflow", json!({"id": "w"})).unwrap_err();
+    assert!(unsure.contains("text/html") && unsure.contains("may have been made"), "{unsure}");
+}
+
+#[test]
+fn two_updates_of_one_workflow_lose_nothing() {
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(json!({"id": "w", "name": "W", "nodes": [node("A", "t")], "connections": {}, "settings": {}}));
+    let answering = store.clone();
+    let n8n = Server::start(move |request| {
+        let reply = answering.answer(request).unwrap();
+        if request.method == "GET" { reply.delay_first_byte(std::time::Duration::from_millis(200)) } else { reply }
+    });
+    let mut client = McpClient::start(&n8n.url());
+    let changes = [
+        json!({"id": "w", "name": "renamed"}),
+        json!({"id": "w", "nodes": [node("B", "t")]}),
+        json!({"id": "w", "settings": {"timezone": "UTC"}}),
+    ];
+    let calls: Vec<_> = changes.into_iter().map(|change| client.begin("update_workflow", change)).collect();
+    for id in calls {
+        assert!(crate::mcp_client::text(&client.answer(id)).is_ok());
+    }
+    let after = store.get("w").unwrap();
+    assert_eq!((&after["name"], &after["nodes"][0]["name"]), (&json!("renamed"), &json!("B")));
+    assert_eq!(after["settings"]["timezone"], "UTC");
+}
+
+#[test]
+fn what_cannot_be_set_is_said() {
+    for flavour in FLAVOURS {
+        let store = WorkflowStore::new(flavour);
+        store.put(agent());
+        let (_n8n, mut client) = start(&store);
+        let settings = json!({"executionTimeout": null, "saveDataErrorExecution": "DEFAULT", "timezone": "UTC"});
+        let done = call(&mut client, "update_workflow", json!({"id": "agent1", "settings": settings}));
+        let message = done["message"].as_str().unwrap();
+        assert!(message.contains("settings.executionTimeout, settings.saveDataErrorExecution）"), "{message}");
+        let mut with_null = node("A", "n8n-nodes-base.webhook");
+        with_null["foo"] = Value::Null;
+        with_null["notes"] = Value::Null;
+        let create = json!({"name": "N", "nodes": [with_null], "connections": {}});
+        let message = call(&mut client, "create_workflow", create)["message"].clone();
+        assert_eq!(message, "ワークフローを作成しました（送信しなかった項目: nodes[].foo）");
+    }
+}
+
+#[test]
+fn what_n8n_writes_itself_is_accepted_left_out_and_said() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let (_n8n, mut client) = start(&store);
+    let mut whole = agent();
+    whole["versionId"] = json!("v");
+    whole["createdAt"] = json!("2026-01-01T00:00:00.000Z");
+    let made = call(&mut client, "create_workflow", whole);
+    let message = made["message"].as_str().unwrap();
+    assert!(message.ends_with("active, tags, id, createdAt, versionId, staticData, pinData）"), "{message}");
+    assert_ne!(made["data"]["id"], "agent1");
+}
+
+#[test]
+fn settings_that_a_file_does_not_have_are_said_to_stay() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("f.json");
+    std::fs::write(&file, json!({"name": "F", "nodes": [], "connections": {}, "settings": {}}).to_string()).unwrap();
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(json!({"id": "w", "name": "W", "nodes": [], "connections": {}, "settings": {"timezone": "UTC"}}));
+    let (_n8n, mut client) = start(&store);
+    let replaced = call(&mut client, "replace_workflow_from_file", json!({"id": "w", "filePath": file}));
+    assert_eq!(replaced["message"], "ファイルからワークフローを置き換えました（n8n に残った設定: timezone）");
+}
+
+#[test]
+fn names_count_in_characters() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let (_n8n, mut client) = start(&store);
+    let name = "\u{1f600}".repeat(128);
+    let made = call(&mut client, "create_workflow", json!({"name": name, "nodes": [], "connections": {}}));
+    assert_eq!(made["data"]["name"], name);
+    let long = json!({"name": "\u{1f600}".repeat(129), "nodes": [], "connections": {}});
+    assert!(client.call("create_workflow", long).unwrap_err().contains("1 to 128 characters"));
+}
+
+#[test]
+fn nodes_and_links_are_found_in_workflows_of_megabytes() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let count = 5000;
+    let nodes: Vec<_> = (0..count)
+        .map(|at| {
+            let mut node = node(&format!("Node {at}"), "code");
+            node["parameters"] = json!({"jsCode": "x".repeat(1200)});
+            node
+        })
+        .collect();
+    let to = |at: usize| json!({"node": format!("Node {at}"), "type": "main", "index": 0});
+    let connections: serde_json::Map<_, _> = (0..count)
+        .map(|at| {
+            (format!("Node {at}"), json!({"main": [(1..20).map(|step| to((at + step) % count)).collect::<Vec<_>>()]}))
+        })
+        .collect();
+    store.put(json!({"id": "big", "name": "big", "nodes": nodes, "connections": connections, "settings": {}}));
+    let (_n8n, mut client) = start(&store);
+    let last = call(&mut client, "get_workflow", json!({"id": "big", "node": "Node 4999"}));
+    assert_eq!(last["data"]["node"], nodes[4999]);
+    let page = call(&mut client, "get_workflow_connections", json!({"id": "big", "offset": 4999}));
+    let last = &page["data"]["graph"][0];
+    assert_eq!((last["inputs"].as_array().unwrap().len(), last["outputs"].as_array().unwrap().len()), (19, 19));
+    assert!(page["data"].get("truncated").is_none());
+}
+
+#[test]
+fn what_raw_leaves_out_is_named_pinned_data_too() {
+    for flavour in FLAVOURS {
+        let store = WorkflowStore::new(flavour);
+        store.put(agent());
+        let (_n8n, mut client) = start(&store);
+        let raw = call(&mut client, "get_workflow", json!({"id": "agent1", "raw": true}));
+        assert!(raw["truncated"]["reason"].as_str().unwrap().contains("pinData"), "{}", raw["truncated"]);
+    }
+}
+
+#[test]
+fn keys_that_are_cut_are_said_to_be_clipped() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let mut workflow = agent();
+    workflow["nodes"][1]["parameters"] = json!({"k".repeat(300): 1});
+    store.put(workflow);
+    let (_n8n, mut client) = start(&store);
+    let raw = call(&mut client, "get_workflow", json!({"id": "agent1", "raw": true}));
+    assert_eq!(raw["truncated"]["clippedValues"], 1);
+    assert!(raw["truncated"]["reason"].as_str().unwrap().contains("never write this object back"));
+}
+
+#[test]
+fn cursors_and_tags_are_checked() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let (n8n, mut client) = start(&store);
+    let encode =
+        |page: Value| base64::Engine::encode(&base64::engine::general_purpose::URL_SAFE_NO_PAD, page.to_string());
+    let page = |limit: Value, offset: Value| json!({"active": null, "tags": [], "name": null, "limit": limit, "offset": offset, "raw": false});
+    let broken = [
+        page(json!(0), json!(1)),
+        page(json!(101), json!(0)),
+        page(json!(1), json!(1u64 << 60)),
+        page(json!(-1), json!(0)),
+        json!([]),
+    ];
+    for broken in broken {
+        let refused = client.call("list_workflows", json!({"cursor": encode(broken)})).unwrap_err();
+        assert!(refused.contains("is not a nextCursor of this tool"), "{refused}");
+    }
+    let refused = client.call("list_workflows", json!({"tags": ["a,b"]})).unwrap_err();
+    assert!(refused.contains("'a,b'") && refused.contains("comma"), "{refused}");
+    assert!(client.call("list_workflows", json!({"offset": 1u64 << 60})).is_err());
+    assert!(n8n.requests().is_empty());
+}
+
+#[test]
+fn errors_are_as_long_as_they_help() {
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(agent());
+    let (_n8n, mut client) = start(&store);
+    let long = "x".repeat(1_000_000);
+    let calls = [
+        ("get_workflow", json!({"id": long})),
+        ("get_workflow", json!({"id": "agent1", "node": long})),
+        ("delete_workflow", json!({"id": long})),
+        ("create_workflow_from_file", json!({"filePath": long})),
+        ("list_workflows", json!({"tags": [format!("{long},")]})),
+    ];
+    for (tool, arguments) in calls {
+        let refused = client.call(tool, arguments).unwrap_err();
+        assert!(refused.len() < 2000, "{tool}: {} bytes", refused.len());
+    }
+}
+
+#[test]
+fn tags_of_any_kind_stay_inside_the_budget() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let tags: Vec<_> = (0..2000).map(|tag| json!({"id": "t", "name": format!("\u{1}\u{2}{tag}")})).collect();
+    store.put(json!({"id": "w", "name": "W", "nodes": [], "connections": {}, "settings": {}, "tags": tags}));
+    let (_n8n, mut client) = start(&store);
+    let text = client.call("get_workflow", json!({"id": "w"})).unwrap();
+    assert!(budget::count(&text) <= 20_000);
+    let shown: Value = serde_json::from_str(&text).unwrap();
+    assert!(shown["data"]["truncated"]["reason"].as_str().unwrap().ends_with("more tags"));
+    let text = client.call("list_workflows", json!({"raw": true})).unwrap();
+    let list: Value = serde_json::from_str(&text).unwrap();
+    assert!(list["truncated"]["reason"].as_str().unwrap().contains("clipped"));
+}
+
+#[test]
 fn english_messages_on_request() {
     let store = WorkflowStore::new(Flavour::V2);
     let (_n8n, mut client) = start_with(&store, &["--locale", "en"]);
@@ -653,6 +897,21 @@ fn every_real_workflow_comes_back_as_it_was() {
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    #[test]
+    fn numbers_stay_what_they_are(numbers in proptest::collection::vec(any::<f64>(), 1..200)) {
+        use n8n_lens::workflow::{Change, Document};
+        let numbers: Vec<_> = numbers.into_iter().filter(|number| number.is_finite()).collect();
+        // As an agent's call comes in, and a body goes out.
+        let text = json!({"name": "N", "nodes": [{"name": "A", "type": "t", "parameters": {"n": numbers}}],
+            "connections": {}}).to_string();
+        let given: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
+        let mut document = Document::of(&given).unwrap();
+        document.tidy(Change::Create).unwrap();
+        let sent: Value = serde_json::from_str(&document.text()).unwrap();
+        let came: Vec<f64> = serde_json::from_value(sent["nodes"][0]["parameters"]["n"].clone()).unwrap();
+        prop_assert_eq!(came, numbers);
+    }
 
     #[test]
     fn no_file_breaks_the_reader(text in ".{0,200}", at in 0usize..200, byte in any::<u8>()) {

@@ -9,6 +9,7 @@ pub static PROMPT: Prompt = Prompt {
     name: "explain_execution",
     title: "Explain an execution",
     description: "Find out why an n8n execution failed, or did not do what was expected, and how to mend it.",
+    needs: &["list_executions", "get_execution", "get_execution_by_node"],
     arguments: &[
         Argument { name: "id", description: "The execution's id; without it the newest failed one." },
         Argument { name: "expected", description: "What was expected of it." },

@@ -32,6 +32,7 @@ pub static TOOL: Tool = Tool {
         ),
         IGNORE_SIZE_LIMIT,
     ],
+    ignored: &[],
     effect: Effect::Read,
     max_result_chars: None,
     call,

@@ -1,6 +1,7 @@
 //! `list_executions`: which executions there are, newest first, with the names of their workflows.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -19,6 +20,9 @@ use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Too
 
 const DEFAULT_LIMIT: u64 = 20;
 
+/// n8n takes 0 for no limit.
+const LIMITS: RangeInclusive<u64> = 1..=100;
+
 /// Workflows whose names are asked for at once.
 const NAMES_AT_ONCE: usize = 4;
 
@@ -35,11 +39,7 @@ pub static TOOL: Tool = Tool {
             Kind::Choice(&["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"]),
             "Only executions with this status.",
         ),
-        Parameter::optional(
-            "limit",
-            Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
-            "At most so many.",
-        ),
+        Parameter::optional("limit", Kind::Integer { range: LIMITS, default: Some(DEFAULT_LIMIT) }, "At most so many."),
         Parameter::optional("cursor", Kind::Text, "nextCursor of the last answer; it carries the filters."),
         Parameter::optional(
             "startedAfter",
@@ -54,6 +54,7 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names."),
         MAX_TOKENS_PARAMETER,
     ],
+    ignored: &[],
     effect: Effect::Read,
     max_result_chars: None,
     call,
@@ -87,7 +88,10 @@ struct Page {
 impl Page {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
-            Some(cursor) => cursor::decode(&cursor),
+            Some(cursor) => match cursor::decode::<Self>(&cursor)? {
+                page if LIMITS.contains(&page.limit) => Ok(page),
+                _ => Err(cursor::refused()),
+            },
             None => Ok(Self {
                 workflow_id: arguments.text("workflowId"),
                 status: arguments.text("status"),

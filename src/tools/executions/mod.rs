@@ -10,10 +10,18 @@ use super::Toolset;
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {
     name: "executions",
-    instructions: "Debug n8n executions of any size: 1. list_executions finds them (status: error for failed ones). 2. \
-                   get_execution summarizes one: status, error, every executed node. 3. get_execution_by_node shows what \
-                   a node really received and put out, its parameters and its error. Go on with nextCursor, nextOffset \
-                   or offset; ask for fewer items to see longer values.",
+    instructions: &[
+        (
+            "list_executions",
+            "Debug n8n executions of any size: list_executions finds them (status: error for failed ones).",
+        ),
+        ("get_execution", "get_execution summarizes one: status, error, every executed node."),
+        (
+            "get_execution_by_node",
+            "get_execution_by_node shows what a node really received and put out, its parameters and its error; go on \
+             with nextOffset, and ask for fewer items to see longer values.",
+        ),
+    ],
     tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL],
     prompts: &[&explain_execution::PROMPT],
 };

@@ -4,7 +4,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::raw;
-use crate::n8n;
+use crate::json::{ReadError, cut_name, shorten};
+use crate::n8n::{self, Progress};
 use crate::tools::answer::success;
 use crate::tools::{Context, Error, Locale, nearest};
 use crate::workflow::outline::{self, Outline};
@@ -27,6 +28,7 @@ pub(super) struct Writing<'a> {
     /// What the caller wrote itself: a key in it that n8n does not know is a mistake to tell. Files, and
     /// n8n's own workflows, may hold keys of other versions, which are left out.
     pub given: Map<String, Value>,
+    pub progress: &'a Progress,
     /// Whether the answer is n8n's own object.
     pub raw: bool,
 }
@@ -42,6 +44,9 @@ enum Made {
     Outline(Outline),
     Whole(Whole),
 }
+
+/// What `null` and the editor's "DEFAULT" mean: the setting is not set. n8n refuses both.
+const UNSET: [&str; 2] = ["null", "\"DEFAULT\""];
 
 #[derive(Serialize)]
 struct Data<'a> {
@@ -59,6 +64,7 @@ impl Writing<'_> {
             Target::Existing(_) => Change::Replace,
         };
         let mut left_out = self.document.tidy(change).map_err(unusable)?;
+        left_out.extend(unset(&self.given));
         let refusal = match self.try_send().await {
             Ok(made) => return Ok(Written { made, left_out }),
             Err(Error::N8n(refusal)) => refusal,
@@ -81,18 +87,30 @@ impl Writing<'_> {
 
     async fn try_send(&self) -> Result<Made, Error> {
         let (n8n, body) = (&self.context.n8n, self.document.text());
-        let outline = |cursor| outline::read(cursor).map(Made::Outline);
-        let whole = |cursor| whole::read(cursor).map(Made::Whole);
-        Ok(match (&self.target, self.raw) {
-            (Target::New, false) => n8n.create_workflow(body, outline::KEEP, outline).await??,
-            (Target::New, true) => n8n.create_workflow(body, whole::KEEP, whole).await??,
-            (Target::Existing(id), false) => n8n.replace_workflow(id, body, outline::KEEP, outline).await??,
-            (Target::Existing(id), true) => n8n.replace_workflow(id, body, whole::KEEP, whole).await??,
-        })
+        let raw = self.raw;
+        let keep = if raw { whole::KEEP } else { outline::KEEP };
+        let read = move |cursor| {
+            if raw { Ok(whole::read(cursor)?.map(Made::Whole)) } else { Ok(outline::read(cursor)?.map(Made::Outline)) }
+        };
+        let made: Result<_, ReadError> = match &self.target {
+            Target::New => n8n.create_workflow(body, keep, self.progress, read).await?,
+            Target::Existing(id) => n8n.replace_workflow(id, body, keep, self.progress, read).await?,
+        };
+        let unsure = |cause: String| n8n::Error::Unsure { status: None, cause };
+        let made = made.map_err(|error| unsure(error.to_string()))?;
+        Ok(made.ok_or_else(|| unsure("its answer holds no workflow".to_owned()))?)
     }
 }
 
 impl Written {
+    /// The settings that n8n has; none where its own object was asked for, which shows them.
+    pub(super) fn settings(&self) -> &[String] {
+        match &self.made {
+            Made::Outline(outline) => &outline.settings,
+            Made::Whole(_) => &[],
+        }
+    }
+
     /// The answer: the id and the name, and whether it is active where that matters.
     pub(super) fn answer(&self, message: &str, shows_active: bool) -> String {
         match &self.made {
@@ -113,12 +131,19 @@ pub(super) fn message(locale: Locale, ja: &str, en: &str, left_out: &[String]) -
         return message.to_owned();
     }
     let more = if left_out.len() > NAMES { ", …" } else { "" };
-    let names = left_out.iter().take(NAMES).map(|name| crate::json::cut_name(name.clone()));
+    let names = left_out.iter().take(NAMES).map(|name| cut_name(name.clone()));
     let names = names.collect::<Vec<_>>().join(", ") + more;
     match locale {
         Locale::Ja => format!("{message}（送信しなかった項目: {names}）"),
         Locale::En => format!("{message} (not sent: {names})"),
     }
+}
+
+/// Settings that the caller wants unset, which n8n cannot.
+fn unset(given: &Map<String, Value>) -> Vec<String> {
+    let settings = given.get("settings").and_then(Value::as_object).into_iter().flatten();
+    let unset = settings.filter(|(name, value)| UNSET.contains(&value.to_string().as_str()) && *name != "timezone");
+    unset.map(|(name, _)| format!("settings.{name}")).collect()
 }
 
 /// Whether a key that n8n does not know is the caller's own.
@@ -151,7 +176,7 @@ fn unknown_key(name: &str, accepted: &Accepted) -> String {
         None => (accepted.workflow, name),
     };
     let known: Vec<_> = known.iter().map(|key| (*key).to_owned()).collect();
-    let shown = crate::json::cut_name(name.to_owned());
+    let shown = cut_name(name.to_owned());
     format!("This n8n does not know the key '{shown}'. {}", nearest("Keys", key, &known))
 }
 
@@ -161,7 +186,7 @@ pub(super) async fn read_file(context: &Context, path: String) -> Result<Documen
     let reading = tokio::task::spawn_blocking(move || {
         let text = files.read(&path)?;
         let document = Document::parse(&text).and_then(|document| document.check().map(|()| document));
-        document.map_err(|error| refused(&format!("File '{path}' cannot be used"), &error))
+        document.map_err(|error| refused(&format!("File '{}' cannot be used", shorten(&path, 300)), &error))
     });
     reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }

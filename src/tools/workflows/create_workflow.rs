@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use super::RAW;
 use super::change::{Target, Writing, message, of_arguments};
+use super::{NOT_SENT, RAW};
 use crate::n8n::Progress;
 use crate::tools::{Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 
 /// What n8n takes.
 const SENT: [&str; 4] = ["name", "nodes", "connections", "settings"];
-
-/// What n8n does not take of a new workflow.
-const LEFT_OUT: [&str; 2] = ["active", "tags"];
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -24,11 +21,12 @@ pub static TOOL: Tool = Tool {
         CONNECTIONS,
         SETTINGS,
         Parameter::optional("active", Kind::Flag { default: None }, "Not sent."),
-        Parameter::optional("tags", Kind::Texts, "Not sent."),
+        Parameter::optional("tags", Kind::List, "Not sent."),
         RAW,
     ],
+    ignored: &NOT_SENT,
     effect: Effect::Add,
-    max_result_chars: None,
+    max_result_chars: Some(120_000),
     call,
 };
 
@@ -46,14 +44,14 @@ pub(super) const CONNECTIONS: Parameter = Parameter::required(
 
 pub(super) const SETTINGS: Parameter = Parameter::optional("settings", Kind::Object, "n8n's workflow settings.");
 
-fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let given = arguments.members(&SENT);
+        let given = arguments.take(&SENT);
         let document = of_arguments(&given)?;
         let raw = arguments.flag("raw");
-        let writing = Writing { context: &context, target: Target::New, document, given, raw };
+        let writing = Writing { context: &context, target: Target::New, document, given, progress: &progress, raw };
         let mut written = writing.send().await?;
-        written.left_out.extend(arguments.members(&LEFT_OUT).into_iter().map(|(name, _)| name));
+        written.left_out.extend(arguments.names(&NOT_SENT));
         let message = message(context.locale, "ワークフローを作成しました", "Workflow created", &written.left_out);
         Ok(written.answer(&message, true))
     })

@@ -15,15 +15,16 @@ pub static TOOL: Tool = Tool {
     title: "Delete a workflow",
     description: "Delete an n8n workflow for good. n8n 2 refuses while it is active.",
     parameters: &[ID],
+    ignored: &[],
     effect: Effect::Overwrite,
     max_result_chars: None,
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        context.n8n.delete_workflow(&id).await?;
+        context.n8n.delete_workflow(&id, &progress).await?;
         let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");
         Ok(success(message, &json!({ "id": id })))
     })

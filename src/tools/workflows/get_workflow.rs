@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use serde::Serialize;
+use serde_json::value::RawValue;
 
-use super::{ID, RAW, raw};
-use crate::json::Excerpt;
+use super::{ID, MAX_TOKENS, RAW, raw, there};
+use crate::budget::{Entry, Page};
+use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::Progress;
-use crate::tools::answer::success;
+use crate::tools::answer::{self, Truncated, paged};
 use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
+use crate::workflow::one_node::{self, OneNode};
 use crate::workflow::outline::{self, Outline};
-use crate::workflow::whole::{self, Whole};
+use crate::workflow::whole;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -23,6 +26,7 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("node", Kind::Text, "Show only this node, by name or id, with all its keys."),
         RAW,
     ],
+    ignored: &[],
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,
@@ -31,48 +35,60 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        let node = arguments.text("node");
         let message = context.locale.choose("ワークフローを取得しました", "Workflow retrieved");
-        if node.is_none() && !arguments.flag("raw") {
-            let outline = context.n8n.read_workflow(&id, outline::KEEP, &progress, outline::read).await??;
-            return Ok(success(message, &Data::from(outline)));
-        }
+        let n8n = &context.n8n;
         // Clipping is work: it stays on the thread that reads.
-        let read = move |cursor| {
-            let whole = whole::read(cursor)?;
-            match node {
-                Some(node) => one_node(message, &id, &whole, &node),
-                None => Ok(raw::answer(message, &whole)),
-            }
-        };
-        let id = arguments.text("id").unwrap_or_default();
-        context.n8n.read_workflow(&id, whole::KEEP, &progress, read).await?
+        if let Some(wanted) = arguments.text("node") {
+            let read =
+                move |cursor| Ok(one_node::read(cursor, &wanted)?.map(|found| one_node(message, &found, &wanted)));
+            return there(n8n.read_workflow(&id, false, one_node::KEEP, &progress, read).await?)?;
+        }
+        if arguments.flag("raw") {
+            let read = move |cursor| Ok(whole::read(cursor)?.map(|whole| raw::answer(message, &whole)));
+            return there(n8n.read_workflow(&id, true, whole::KEEP, &progress, read).await?);
+        }
+        let read = move |cursor| Ok(outline::read(cursor)?.map(|outline| small(message, &outline)));
+        there(n8n.read_workflow(&id, false, outline::KEEP, &progress, read).await?)
     })
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Data {
-    id: String,
-    name: String,
+struct Data<'a> {
+    id: &'a str,
+    name: &'a str,
     active: bool,
     node_count: u64,
-    tags: Vec<String>,
+    tags: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
 }
 
-impl From<Outline> for Data {
-    fn from(outline: Outline) -> Self {
-        let tags = outline.tag_names();
-        Self { id: outline.id, name: outline.name, active: outline.active, node_count: outline.nodes, tags }
-    }
-}
-
-fn one_node(message: &str, id: &str, whole: &Whole, wanted: &str) -> Result<String, Error> {
-    let Some(node) = whole.node(wanted) else {
-        let names = nearest("Nodes", wanted, &whole.node_names());
-        return Err(Error::NotThere(format!("Node '{wanted}' not found in workflow '{id}'. {names}")));
+fn small(message: &str, outline: &Outline) -> String {
+    let tags: Vec<_> = outline.tag_names().map(|value| Entry { value, tag: None }).collect();
+    let write = |page: &Page| {
+        let left_out = outline.tags() - page.shown as u64;
+        let reason = format!("{left_out} more tags");
+        let data = Data {
+            id: &outline.id,
+            name: &outline.name,
+            active: outline.active,
+            node_count: outline.nodes,
+            tags: answer::json(&format!("[{}]", page.text)),
+            truncated: (left_out > 0).then_some(Truncated { reason, next_offset: None, clipped_values: None }),
+        };
+        answer::success(message, &data)
     };
-    let word = |member| whole.text(member).map_or_else(Excerpt::null, |text| text.as_str().into());
-    let members = vec![("id", word("id")), ("name", word("name")), ("node", node.clone())];
-    Ok(raw::show(message, &Excerpt::object(members), &[]))
+    paged(&tags, MAX_TOKENS, write).text
+}
+
+fn one_node(message: &str, found: &OneNode, wanted: &str) -> Result<String, Error> {
+    let Some(node) = &found.node else {
+        let wanted = shorten(wanted, CUT_NAME_CHARS);
+        let names = nearest("Nodes", &wanted, &found.names);
+        return Err(Error::NotThere(format!("Node '{wanted}' not found in workflow '{}'. {names}", found.id)));
+    };
+    let word = |text: &String| Excerpt::from(text.as_str());
+    let members = vec![("id", word(&found.id)), ("name", word(&found.name)), ("node", node.clone())];
+    Ok(raw::show(message, &Excerpt::object(members), &[], "this node does not fit"))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{ID, MAX_RAW_TOKENS, MAX_TOKENS, RAW};
+use super::{ID, MAX_RAW_TOKENS, MAX_TOKENS, RAW, there};
 use crate::budget::{self, Entry};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
@@ -28,6 +28,7 @@ pub static TOOL: Tool = Tool {
         ),
         Parameter { description: "Add n8n's own connections.", ..RAW },
     ],
+    ignored: &[],
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,
@@ -39,8 +40,8 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let offset = usize::try_from(arguments.integer("offset").unwrap_or(0)).unwrap_or(usize::MAX);
         let raw = arguments.flag("raw");
         let message = context.locale.choose("ワークフロー接続情報を取得しました", "Workflow connections retrieved");
-        let read = move |cursor| graph::read(cursor).map(|graph| answer(message, &graph, offset, raw));
-        Ok(context.n8n.read_workflow(&id, KEEP, &progress, read).await??)
+        let read = move |cursor| Ok(graph::read(cursor)?.map(|graph| answer(message, &graph, offset, raw)));
+        there(context.n8n.read_workflow(&id, false, KEEP, &progress, read).await?)
     })
 }
 

@@ -1,5 +1,6 @@
 //! `list_workflows`: which workflows there are.
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -7,13 +8,19 @@ use serde_json::value::RawValue;
 
 use super::{MAX_RAW_TOKENS, MAX_TOKENS, RAW};
 use crate::budget::{self, Entry};
-use crate::json::Excerpt;
+use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
-use crate::tools::answer::{self, Success, paged};
+use crate::tools::answer::{self, Success, Truncated, paged};
 use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
 use crate::workflow::outline::{self, KEEP_LIST, Outline};
 
 const DEFAULT_LIMIT: u64 = 20;
+
+/// n8n takes 0 for no limit.
+const LIMITS: RangeInclusive<u64> = 1..=100;
+
+/// n8n counts in floating point numbers, and its database fails above.
+const MAX_OFFSET: u64 = 1 << 53;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -27,18 +34,15 @@ pub static TOOL: Tool = Tool {
             Kind::Texts,
             "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
         ),
-        Parameter::optional("name", Kind::Text, "Only those whose name contains this."),
-        Parameter::optional(
-            "limit",
-            Kind::Integer { range: 1..=100, default: Some(DEFAULT_LIMIT) },
-            "At most so many.",
-        ),
-        Parameter::optional("offset", Kind::Integer { range: 0..=u64::MAX, default: Some(0) }, "Skip so many."),
+        Parameter::optional("name", Kind::Text, "Only those whose name contains this; % and _ are wildcards."),
+        Parameter::optional("limit", Kind::Integer { range: LIMITS, default: Some(DEFAULT_LIMIT) }, "At most so many."),
+        Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip so many."),
         Parameter::optional("cursor", Kind::Text, "nextCursor of the last answer; it carries the filters."),
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
+    ignored: &[],
     effect: Effect::Read,
-    max_result_chars: None,
+    max_result_chars: Some(120_000),
     call,
 };
 
@@ -69,8 +73,8 @@ struct Page {
 impl Page {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
-            Some(cursor) => cursor::decode(&cursor),
-            None => Ok(Self {
+            Some(cursor) => cursor::decode(&cursor).and_then(Self::checked),
+            None => Self::checked(Self {
                 active: arguments.choice("active"),
                 tags: arguments.texts("tags"),
                 name: arguments.text("name"),
@@ -78,6 +82,20 @@ impl Page {
                 offset: arguments.integer("offset").unwrap_or(0),
                 raw: arguments.flag("raw"),
             }),
+        }
+    }
+
+    /// A cursor may come from anywhere; and n8n divides tags at commas.
+    fn checked(self) -> Result<Self, Error> {
+        if !LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
+            return Err(cursor::refused());
+        }
+        match self.tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
+            Some(tag) => Err(Error::Argument(format!(
+                "Argument 'tags' holds '{}'; a tag must not be empty, and n8n cannot be asked for one with a comma.",
+                shorten(tag, CUT_NAME_CHARS)
+            ))),
+            None => Ok(self),
         }
     }
 
@@ -100,6 +118,8 @@ impl Page {
 #[serde(rename_all = "camelCase")]
 struct Data {
     count: usize,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
     workflows: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
@@ -113,11 +133,17 @@ fn answer(message: &str, list: &outline::Page, page: &Page) -> String {
         let next_cursor = more.then(|| page.behind(shown.shown));
         let workflows = answer::json(&format!("[{}]", shown.text));
         if page.raw {
-            return Success::new(message, &workflows).next_cursor(next_cursor).text();
+            let answer = Success::new(message, &workflows).truncated(truncated(shown));
+            return answer.next_cursor(next_cursor).text();
         }
-        answer::success(message, &Data { count: shown.shown, workflows, next_cursor })
+        answer::success(message, &Data { count: shown.shown, truncated: truncated(shown), workflows, next_cursor })
     };
     paged(&entries, if page.raw { MAX_RAW_TOKENS } else { MAX_TOKENS }, write).text
+}
+
+fn truncated(shown: &budget::Page) -> Option<Truncated> {
+    let reason = "names or tags are clipped; get_workflow shows one workflow".to_owned();
+    (shown.clipped > 0).then_some(Truncated { reason, next_offset: None, clipped_values: Some(shown.clipped) })
 }
 
 fn entry(workflow: &Outline, raw: bool) -> Entry {

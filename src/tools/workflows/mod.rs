@@ -11,15 +11,23 @@ mod raw;
 pub mod replace_workflow_from_file;
 pub mod update_workflow;
 
-use super::{Kind, Parameter, Toolset};
+use super::{Error, Kind, Parameter, Toolset};
+use crate::json::ReadError;
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {
     name: "workflows",
-    instructions: "Work on n8n workflows: list_workflows finds one, get_workflow_connections shows how its nodes are \
-                   connected, get_workflow with node shows one node whole. Before update_workflow read what you change \
-                   with raw: true; give whole nodes or connections, since what you give replaces what is there. Never \
-                   write a clipped object back. Creating and updating do not activate a workflow.",
+    instructions: &[
+        ("list_workflows", "list_workflows finds n8n workflows; lists go on with nextCursor."),
+        ("get_workflow_connections", "get_workflow_connections shows how the nodes of one are connected."),
+        ("get_workflow", "get_workflow with node shows one node whole, with raw: true all of a workflow."),
+        (
+            "update_workflow",
+            "Before update_workflow read what you change with get_workflow raw: true, and give whole nodes or \
+             connections: what you give replaces what is there. Never write a clipped object back. Neither creating nor \
+             updating activates a workflow.",
+        ),
+    ],
     tools: &[
         &list_workflows::TOOL,
         &get_workflow::TOOL,
@@ -43,5 +51,31 @@ const ID: Parameter = Parameter::required("id", Kind::Text, "The workflow's id."
 
 const RAW: Parameter = Parameter::optional("raw", Kind::FLAG, "Answer with n8n's own object.");
 
+/// Members of a whole workflow that agents hand on, and n8n writes itself or takes elsewhere.
+const NOT_SENT: [&str; 17] = [
+    "active",
+    "tags",
+    "id",
+    "createdAt",
+    "updatedAt",
+    "isArchived",
+    "versionId",
+    "versionCounter",
+    "activeVersion",
+    "activeVersionId",
+    "triggerCount",
+    "meta",
+    "shared",
+    "sourceWorkflowId",
+    "staticData",
+    "pinData",
+    "description",
+];
+
 const FILE_PATH: Parameter =
     Parameter::required("filePath", Kind::Text, "A JSON file with one workflow, such as n8n exports.");
+
+/// What was read of a workflow, if the answer held one.
+fn there<T>(read: Result<Option<T>, ReadError>) -> Result<T, Error> {
+    read?.ok_or_else(|| Error::NotThere("n8n's answer holds no workflow. Is N8N_URL right?".to_owned()))
+}

@@ -6,16 +6,13 @@ use serde_json::{Map, Value};
 
 use super::change::{Target, Writing, message, refused};
 use super::create_workflow::{CONNECTIONS, NODES, SETTINGS};
-use super::{ID, RAW};
+use super::{ID, NOT_SENT, RAW};
 use crate::n8n::Progress;
 use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
 use crate::workflow::Document;
 
 /// What this tool changes.
 const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
-
-/// What n8n changes elsewhere.
-const NOT_CHANGED: [&str; 2] = ["active", "tags"];
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -30,37 +27,45 @@ pub static TOOL: Tool = Tool {
         Parameter { description: "All connections.", required: false, ..CONNECTIONS },
         SETTINGS,
         Parameter::optional("active", Kind::Flag { default: None }, "Not changed."),
-        Parameter::optional("tags", Kind::Texts, "Not changed."),
+        Parameter::optional("tags", Kind::List, "Not changed."),
         RAW,
     ],
+    ignored: &NOT_SENT,
     effect: Effect::Overwrite,
-    max_result_chars: None,
+    max_result_chars: Some(120_000),
     call,
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
+fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        let given = arguments.members(&CHANGED);
+        let given = arguments.take(&CHANGED);
         if given.is_empty() {
             return Err(Error::Argument(
                 "There is nothing to change: give name, nodes, connections or settings. This tool does not change active and tags."
                     .to_owned(),
             ));
         }
-        let document = document(&context, &id, &given).await?;
+        let _turn = context.n8n.change_turn(&id).await;
+        let document = document(&context, &id, &given, &progress).await?;
         let raw = arguments.flag("raw");
-        let writing = Writing { context: &context, target: Target::Existing(&id), document, given, raw };
+        let writing =
+            Writing { context: &context, target: Target::Existing(&id), document, given, progress: &progress, raw };
         let mut written = writing.send().await?;
-        written.left_out.extend(arguments.members(&NOT_CHANGED).into_iter().map(|(name, _)| name));
+        written.left_out.extend(arguments.names(&NOT_SENT[..]).filter(|name| name != "id"));
         let message = message(context.locale, "ワークフローを更新しました", "Workflow updated", &written.left_out);
         Ok(written.answer(&message, false))
     })
 }
 
 /// The workflow as it is, with what was given laid over it.
-async fn document(context: &Context, id: &str, given: &Map<String, Value>) -> Result<Document, Error> {
-    let text = context.n8n.workflow_text(id).await?;
+async fn document(
+    context: &Context,
+    id: &str,
+    given: &Map<String, Value>,
+    progress: &Progress,
+) -> Result<Document, Error> {
+    let text = context.n8n.workflow_text(id, progress).await?;
     let mut document = Document::parse(&text).map_err(|error| refused("n8n's workflow cannot be used", &error))?;
     document.keep_only(&CHANGED);
     document.lay_over(given).map_err(|error| refused("These arguments cannot be used", &error))?;

@@ -57,6 +57,7 @@ pub static TOOL: Tool = Tool {
         MAX_TOKENS_PARAMETER,
         IGNORE_SIZE_LIMIT,
     ],
+    ignored: &[],
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,

@@ -1,0 +1,62 @@
+//! One node of a workflow, whole, and the names of the others.
+
+use std::io::Read;
+
+use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
+
+/// What is needed to find a node.
+pub const KEEP: Keep =
+    Keep::Members(&[("id", Keep::Whole), ("name", Keep::Whole), ("nodes", Keep::EachElement(&Keep::Whole))]);
+
+/// What is held of a node: more than any answer shows.
+const NODE_BYTES: usize = 1024 * 1024;
+
+/// An id is never longer.
+const WORD_CHARS: usize = 200;
+
+/// A node that was looked for.
+#[derive(Debug, Default)]
+pub struct OneNode {
+    /// n8n's id of the workflow.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// The node, if it is there.
+    pub node: Option<Excerpt>,
+    /// The names of all nodes.
+    pub names: Vec<String>,
+}
+
+/// Looks for the node of this name, else of this id; `None` where the body is no workflow.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<OneNode>, ReadError> {
+    let mut found = OneNode::default();
+    let mut by_id = None;
+    cursor.object(|cursor, member| {
+        match member {
+            "id" => found.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+            "name" => found.name = cursor.name()?.unwrap_or_default(),
+            "nodes" => {
+                cursor.array(|cursor, _| {
+                    let node = cursor.excerpt(NODE_BYTES)?;
+                    let text = |member| node.member(member).and_then(Excerpt::text);
+                    let (name, id) = (text("name"), text("id"));
+                    found.names.extend(name.clone().map(cut_name));
+                    if found.node.is_none() && name.as_deref() == Some(wanted) {
+                        found.node = Some(node);
+                    } else if by_id.is_none() && id.as_deref() == Some(wanted) {
+                        by_id = Some(node);
+                    }
+                    Ok(())
+                })?;
+            }
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    })?;
+    cursor.finish()?;
+    found.node = found.node.or(by_id);
+    Ok((!found.id.is_empty()).then_some(found))
+}
