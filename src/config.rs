@@ -238,7 +238,7 @@ fn secret(variable: &str, value: &str) -> Result<Secret, Error> {
             "{variable} is a name in braces: the client passed it on without filling it in. Set the variable that it names."
         )));
     }
-    let unfit = || Error(format!("{variable} holds characters that no header can; copy it once more."));
+    let unfit = || Error(format!("{variable} holds characters that no API key or token has; copy it once more."));
     Secret::key(value).ok_or_else(unfit)
 }
 

@@ -98,7 +98,7 @@ fn a_missing_or_malformed_setting_is_one_sentence() {
         assert!(said.contains("https://n8n.example.com") && said.lines().count() == 1, "{said}");
     }
     let said = complaint(&lens(&["list"], &[("N8N_URL", "https://n8n.example.com"), ("N8N_API_KEY", "a\nb")], b""), 2);
-    assert!(said.contains("characters that no API key has") && !said.contains("a\nb"), "{said}");
+    assert!(said.contains("characters that no API key or token has") && !said.contains("a\nb"), "{said}");
 }
 
 #[test]
