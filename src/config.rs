@@ -41,6 +41,10 @@ pub struct Options {
     #[arg(long, global = true)]
     pub redact: bool,
 
+    /// The catalogue of node types (default: in the user's data folder)
+    #[arg(long, global = true, env = "N8N_LENS_CATALOGUE", value_name = "FILE", value_parser = path)]
+    catalogue: Option<PathBuf>,
+
     /// Bodies that are read at once
     #[arg(long, global = true, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     max_downloads: u16,
@@ -216,6 +220,12 @@ impl Options {
             return Ok(None);
         };
         secret("N8N_API_KEY", key).map(Some)
+    }
+
+    /// Where the catalogue of node types is; `None` on a system without a folder for data.
+    pub fn catalogue(&self) -> Option<PathBuf> {
+        let named = self.catalogue.clone().filter(|file| !file.as_os_str().is_empty());
+        named.or_else(|| Some(dirs::data_dir()?.join("n8n-lens").join("catalogue.json")))
     }
 
     /// How much is logged.

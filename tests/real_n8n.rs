@@ -252,6 +252,69 @@ fn a_failing_execution_is_found_and_explained() {
 
 #[test]
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
+fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
+    let n8n = N8n::of_environment();
+    let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &["--toolsets", "builder"]);
+    let path = unique("built").replace(' ', "-");
+    let made = call(&mut client, "workflow_create", json!({"name": path, "target": "n8n"}));
+    let id = made["workflowId"].as_str().unwrap().to_owned();
+    let _made = Created { n8n: &n8n, id: id.clone() };
+    let found = call(&mut client, "node_search", json!({"keyword": "webhook"}));
+    println!("node_search: {} found, first {}", found["count"], found["nodes"][0]["id"]);
+    let nodes = [
+        ("n8n-nodes-base.webhook", "Webhook", json!({"path": path, "httpMethod": "POST"})),
+        ("n8n-nodes-base.code", "Double", json!({"jsCode": "return [{json: {n: $input.first().json.body.n * 2}}];"})),
+        (
+            "n8n-nodes-base.if",
+            "Large?",
+            json!({"conditions": {
+            "options": {"version": 2, "caseSensitive": true, "typeValidation": "loose", "leftValue": ""},
+            "combinator": "and",
+            "conditions": [{"id": "c", "leftValue": "={{ $json.n }}", "rightValue": 10,
+                "operator": {"type": "number", "operation": "gt"}}]}, "options": {}}),
+        ),
+        ("n8n-nodes-base.noOp", "Yes", json!({})),
+        ("n8n-nodes-base.noOp", "No", json!({})),
+    ];
+    for (node_type, name, parameters) in nodes {
+        call(
+            &mut client,
+            "node_add",
+            json!({"workflowId": id, "nodeType": node_type, "name": name, "parameters": parameters}),
+        );
+    }
+    for (source, target, output) in [
+        ("Webhook", "Double", "main"),
+        ("Double", "Large?", "main"),
+        ("Large?", "Yes", "true"),
+        ("Large?", "No", "false"),
+    ] {
+        let connect = json!({"workflowId": id, "sourceNodeId": source, "targetNodeId": target, "sourceOutput": output});
+        call(&mut client, "connection_create", connect);
+    }
+    let replaced = call(
+        &mut client,
+        "node_replace",
+        json!({"workflowId": id, "targetNodeId": "No", "newNodeType": "n8n-nodes-base.set"}),
+    );
+    assert_eq!(replaced["compatibilityReport"]["maintainedConnections"], json!(["Large?[main:1] -> No[main:0]"]));
+
+    let refused = client.call("test_workflow", json!({"workflowId": id})).unwrap_err();
+    assert!(refused.contains("not active"), "{refused}");
+    n8n.activate(&id);
+    let tested = call(&mut client, "test_workflow", json!({"workflowId": id, "testData": {"n": 7}}));
+    println!("{tested}");
+    assert_eq!((&tested["success"], &tested["status"]), (&json!(true), &json!("success")));
+    let logs = tested["logs"].to_string();
+    assert!(
+        logs.contains("Double: success, 1 items") && logs.contains("Yes: success") && !logs.contains("No:"),
+        "{logs}"
+    );
+    assert_eq!(tested["data"]["statistics"]["executedNodes"], 4);
+}
+
+#[test]
+#[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn check_says_that_all_is_fine() {
     let n8n = N8n::of_environment();
     let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));

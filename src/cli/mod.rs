@@ -1,5 +1,6 @@
 //! The door for people: the command line. Piped, it prints what the tools send.
 
+mod catalogue;
 mod check;
 mod progress;
 mod render;
@@ -7,6 +8,7 @@ mod source;
 mod tools_table;
 
 use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -19,10 +21,10 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{self, Options, ServerOptions, ToolChoice, Transport};
 use crate::execution::{node, summary};
 use crate::json::{Batches, Cursor, Pruner};
-use crate::n8n::{Client, Progress};
+use crate::n8n::{Client, Progress, Settings};
 use crate::tools::executions::get_execution_by_node::{self, Question};
 use crate::tools::executions::{get_execution, list_executions};
-use crate::tools::{self, Arguments, Context};
+use crate::tools::{self, Arguments, Context, Memory, Shelf};
 use crate::workflow::file::Files;
 use crate::{budget, transport};
 use source::Source;
@@ -55,10 +57,23 @@ enum Command {
     Check,
     /// List the tools that the server offers
     Tools(Tools),
+    /// The catalogue of node types, for node_search
+    #[command(subcommand)]
+    Catalogue(Catalogue),
     /// Print completions for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
+    },
+}
+
+#[derive(Subcommand)]
+enum Catalogue {
+    /// Build it from n8n's packages: from npm, or from a folder where n8n is installed
+    Update {
+        /// The folder
+        #[arg(long, value_name = "DIR")]
+        from: Option<PathBuf>,
     },
 }
 
@@ -238,6 +253,9 @@ impl Cli {
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
+            Some(Command::Catalogue(Catalogue::Update { from })) => {
+                catalogue::update(from.as_deref(), options.catalogue())
+            }
             Some(Command::Tools(command)) => {
                 let toolbox = command.choice.toolbox()?;
                 print(&if command.markdown { tools_table::markdown(&toolbox) } else { tools_table::plain(&toolbox) })
@@ -254,8 +272,7 @@ impl Cli {
 impl ServerOptions {
     async fn serve(&self, options: &Options) -> Result<(), Error> {
         let (toolbox, files) = (self.toolbox()?, self.files()?);
-        let context =
-            |settings| Context { n8n: Client::new(settings), locale: options.locale, redact: options.redact, files };
+        let context = |settings| context_of(options, settings, files);
         match self.transport {
             Transport::Stdio => transport::serve_stdio(context(options.n8n()?), toolbox).await,
             Transport::Http => {
@@ -268,8 +285,18 @@ impl ServerOptions {
 }
 
 fn context(options: &Options) -> Result<Arc<Context>, Error> {
-    let n8n = Client::new(options.n8n()?);
-    Ok(Arc::new(Context { n8n, locale: options.locale, redact: options.redact, files: Files::default() }))
+    Ok(Arc::new(context_of(options, options.n8n()?, Files::default())))
+}
+
+fn context_of(options: &Options, settings: Settings, files: Files) -> Context {
+    Context {
+        n8n: Client::new(settings),
+        locale: options.locale,
+        redact: options.redact,
+        files,
+        memory: Memory::default(),
+        shelf: Shelf::new(options.catalogue()),
+    }
 }
 
 /// Arguments as an MCP client would send them; those that were not given are left out.

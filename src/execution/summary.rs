@@ -24,6 +24,7 @@ const FAILURE: Keep = Keep::Members(&[
 const RUN: Keep = Keep::Members(&[
     ("executionIndex", Keep::Whole),
     ("startTime", Keep::Whole),
+    ("executionTime", Keep::Whole),
     ("executionStatus", Keep::Whole),
     ("error", Keep::Members(&[])),
     ("redactedError", Keep::Members(&[])),
@@ -96,6 +97,17 @@ pub struct NodeSummary {
     pub items: u64,
     /// How often it ran.
     pub runs: u64,
+    /// How long all runs took, ms.
+    pub execution_time: u64,
+    /// When its first run began: n8n's counter, which old versions do not have, and ms.
+    pub begun: (Option<f64>, Option<f64>),
+}
+
+impl NodeSummary {
+    /// In the order of execution; what does not tell its time stands behind.
+    pub fn order(&self, other: &Self) -> Ordering {
+        begun_first(self.begun, other.begun)
+    }
 }
 
 /// Reads an execution from which [`KEEP`] was kept.
@@ -145,6 +157,7 @@ struct NodeRuns {
     last_status: Option<String>,
     execution_index: Option<f64>,
     start_time: Option<f64>,
+    execution_time: u64,
 }
 
 impl Data {
@@ -230,6 +243,7 @@ impl NodeRuns {
             match member {
                 "executionIndex" => index = cursor.number::<f64>()?,
                 "startTime" => start = cursor.number::<f64>()?,
+                "executionTime" => self.execution_time += cursor.number::<f64>()?.unwrap_or(0.0).max(0.0) as u64,
                 "executionStatus" => status = run::read_status(cursor)?,
                 "error" => error = cursor.skip_present()?,
                 "redactedError" => redacted_error = cursor.skip_present()?,
@@ -249,15 +263,8 @@ impl NodeRuns {
     }
 
     fn order(&self, other: &Self) -> Ordering {
-        let known_first = |one: Option<f64>, other: Option<f64>| match (one, other) {
-            (Some(one), Some(other)) => one.total_cmp(&other),
-            (one, other) => other.is_some().cmp(&one.is_some()),
-        };
-        other
-            .failed
-            .cmp(&self.failed)
-            .then_with(|| known_first(self.execution_index, other.execution_index))
-            .then_with(|| known_first(self.start_time, other.start_time))
+        let begun = |runs: &Self| (runs.execution_index, runs.start_time);
+        other.failed.cmp(&self.failed).then_with(|| begun_first(begun(self), begun(other)))
     }
 
     fn summarize(self, name: String, types: &mut std::collections::HashMap<String, String>) -> NodeSummary {
@@ -269,8 +276,18 @@ impl NodeRuns {
             failed: self.failed,
             items: self.items,
             runs: self.runs,
+            execution_time: self.execution_time,
+            begun: (self.execution_index, self.start_time),
         }
     }
+}
+
+fn begun_first(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>)) -> Ordering {
+    let known_first = |one: Option<f64>, other: Option<f64>| match (one, other) {
+        (Some(one), Some(other)) => one.total_cmp(&other),
+        (one, other) => other.is_some().cmp(&one.is_some()),
+    };
+    known_first(one.0, other.0).then_with(|| known_first(one.1, other.1))
 }
 
 /// The items of all `main` outputs of one run.

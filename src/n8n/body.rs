@@ -164,7 +164,7 @@ impl Client {
         Ok(body)
     }
 
-    async fn chunk(
+    pub(super) async fn chunk(
         &self,
         response: &mut Response,
         offset: u64,

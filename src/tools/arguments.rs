@@ -37,6 +37,8 @@ pub enum Kind {
     Id,
     /// Any string but the empty one.
     Text,
+    /// The same, or a number or a flag that is meant as a word.
+    Word,
     /// A date and time, ISO 8601.
     Date,
     /// One of these.
@@ -70,7 +72,7 @@ impl Kind {
     fn schema(&self) -> Value {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
-            Self::Text => json!({"type": "string", "minLength": 1}),
+            Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
             Self::Date => json!({"type": "string", "format": "date-time"}),
             Self::Choice(choices) => json!({"type": "string", "enum": choices}),
             Self::Integer { range, default } => {
@@ -95,7 +97,7 @@ impl Kind {
     fn allowed(&self) -> String {
         match self {
             Self::Id => "digits, such as \"1234\"".to_owned(),
-            Self::Text => "a string that is not empty".to_owned(),
+            Self::Text | Self::Word => "a string that is not empty".to_owned(),
             Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {
@@ -114,7 +116,9 @@ impl Kind {
         match (self, value) {
             (Self::Id, Value::Number(number)) => number.is_u64(),
             (Self::Id, Value::String(text)) => is_digits(text),
-            (Self::Text, Value::String(text)) => !text.is_empty(),
+            (Self::Text | Self::Word, Value::String(text)) => !text.is_empty(),
+            (Self::Word, Value::Number(number)) => number.is_u64(),
+            (Self::Word, Value::Bool(_)) => true,
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
             (Self::Choice(choices), Value::String(text)) => choices.contains(&text.as_str()),
             (Self::Integer { range, .. }, value) => whole(value).is_some_and(|number| range.contains(&number)),

@@ -3,6 +3,7 @@
 
 mod answer;
 mod arguments;
+pub mod builder;
 mod cursor;
 mod error;
 pub mod executions;
@@ -14,10 +15,11 @@ pub mod workflows;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 pub use answer::Locale;
 pub use arguments::{Arguments, Kind, Parameter};
+pub use builder::{Memory, Shelf};
 pub use error::Error;
 use nearest::nearest;
 pub use prompt::{Argument, Prompt};
@@ -38,6 +40,8 @@ pub struct Tool {
     pub parameters: &'static [Parameter],
     /// Arguments that are accepted and not used; the schema does not name them.
     pub ignored: &'static [&'static str],
+    /// What its answers are.
+    pub answers: Answers,
     /// What it does to n8n.
     pub effect: Effect,
     /// Characters of the largest answer, where a client should know (`anthropic/maxResultSizeChars`).
@@ -55,6 +59,15 @@ pub enum Effect {
     Add,
     /// It overwrites or deletes; twice is the same as once.
     Overwrite,
+}
+
+/// What the answers of a tool are, for those doors that tell.
+#[derive(Clone, Copy, Debug)]
+pub enum Answers {
+    /// `{success, message, data}`.
+    Envelope,
+    /// An object with these fields, and their JSON types.
+    Plain(&'static [(&'static str, &'static str)]),
 }
 
 /// Tools that belong together.
@@ -83,10 +96,21 @@ pub struct Context {
     pub redact: bool,
     /// Where workflow files may be.
     pub files: Files,
+    /// Workflows in memory.
+    pub memory: Memory,
+    /// The catalogue of node types.
+    pub shelf: Shelf,
+}
+
+impl Context {
+    /// The same for somebody with another key to n8n.
+    pub fn with_key(&self, key: n8n::Secret) -> Self {
+        Self { n8n: self.n8n.with_key(key), ..self.clone() }
+    }
 }
 
 /// All tools.
-pub static TOOLSETS: [&Toolset; 2] = [&executions::TOOLSET, &workflows::TOOLSET];
+pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET, &builder::TOOLSET];
 
 impl Tool {
     /// Checks the arguments of a call, and runs it.
@@ -100,6 +124,18 @@ impl Tool {
     /// The JSON Schema of its arguments.
     pub fn input_schema(&self) -> Map<String, Value> {
         arguments::schema(self.parameters)
+    }
+
+    /// The JSON Schema of its answers.
+    pub fn output_schema(&self) -> Value {
+        let envelope: &[_] = &[("success", "boolean"), ("message", "string"), ("data", "object")];
+        let fields = match self.answers {
+            Answers::Envelope => envelope,
+            Answers::Plain(fields) => fields,
+        };
+        let properties: Map<String, Value> =
+            fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind }))).collect();
+        json!({"type": "object", "properties": properties})
     }
 
     /// Whether n8n stays as it is.

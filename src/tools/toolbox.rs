@@ -2,10 +2,13 @@
 
 use super::{Prompt, TOOLSETS, Tool, Toolset};
 
+/// The toolsets that are offered unless others are chosen.
+const DEFAULT_TOOLSETS: [&str; 2] = ["executions", "workflows"];
+
 /// Which tools are chosen.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// Names of toolsets; none means all.
+    /// Names of toolsets; none means the default ones.
     pub toolsets: Vec<String>,
     /// Names of tools, to narrow further; none means all.
     pub tools: Vec<String>,
@@ -41,8 +44,9 @@ impl Toolbox {
         let names: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.name).collect();
         refuse_unknown("toolset", &selection.toolsets, &names)?;
         let chosen = |wanted: &[String], name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);
-        let toolsets: Vec<_> =
-            TOOLSETS.into_iter().filter(|toolset| chosen(&selection.toolsets, toolset.name)).collect();
+        let default: Vec<_> = DEFAULT_TOOLSETS.iter().map(|name| (*name).to_owned()).collect();
+        let wanted = if selection.toolsets.is_empty() { &default } else { &selection.toolsets };
+        let toolsets: Vec<_> = TOOLSETS.into_iter().filter(|toolset| chosen(wanted, toolset.name)).collect();
         let tools: Vec<_> = toolsets.iter().flat_map(|toolset| toolset.tools).copied().collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
         refuse_unknown("tool", &selection.tools, &names)?;

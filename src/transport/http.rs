@@ -16,7 +16,7 @@ use super::stop;
 use crate::config::Access;
 
 /// The largest request: n8n takes workflows of 16 MiB.
-const REQUEST_BYTES: usize = 20 * 1024 * 1024;
+pub(super) const REQUEST_BYTES: usize = 20 * 1024 * 1024;
 
 /// How long calls may go on after a signal.
 const GRACE: Duration = Duration::from_millis(1000);

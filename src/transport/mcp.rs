@@ -107,7 +107,7 @@ impl Server {
     fn context_of(&self, request: &RequestContext<RoleServer>) -> Result<Arc<Context>, &'static str> {
         match request.extensions.get::<Parts>().map_or(Ok(None), |parts| own_key(&parts.headers))? {
             None => Ok(self.context.clone()),
-            Some(key) => Ok(Arc::new(Context { n8n: self.context.n8n.with_key(key), ..Context::clone(&self.context) })),
+            Some(key) => Ok(Arc::new(self.context.with_key(key))),
         }
     }
 

@@ -7,6 +7,7 @@ pub mod http;
 mod mcp;
 mod own_key;
 mod progress;
+mod rest;
 mod stop;
 
 use std::io::Write;
@@ -52,7 +53,9 @@ pub async fn serve_http(
         // Port 0 is any free one; nobody could know it otherwise.
         let _ = writeln!(std::io::stderr(), "n8n-lens listens on http://{address}/mcp");
     }
-    let health = health::routes(context.n8n.clone(), Guard::new(access));
-    let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox));
-    http::serve(listener, move || server.clone(), access, health).await
+    let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
+    let health = health::routes(context.n8n.clone(), guard.clone());
+    let rest = rest::routes(context.clone(), toolbox.clone(), guard);
+    let server = mcp::Server::new(context, toolbox);
+    http::serve(listener, move || server.clone(), access, health.merge(rest)).await
 }

@@ -105,6 +105,11 @@ impl Document {
         Ok(())
     }
 
+    /// Whether its triggers are on, as far as it says.
+    pub fn is_active(&self) -> bool {
+        self.members.get("active").is_some_and(|active| active.get() == "true")
+    }
+
     /// The nodes.
     ///
     /// # Errors

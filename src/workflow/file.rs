@@ -27,6 +27,9 @@ pub enum Error {
     /// A folder, a device, a pipe.
     #[error("'{0}' is not a file.")]
     NotAFile(String),
+    /// Not a folder.
+    #[error("'{0}' is not a folder.")]
+    NotAFolder(String),
     /// It is not where files may be, itself or by a link.
     #[error("'{0}' is outside of the folder for workflow files (--files-root). Give a path inside of it.")]
     Outside(String),
@@ -36,6 +39,18 @@ pub enum Error {
     /// Something else.
     #[error("File '{0}' cannot be read: {1}.")]
     Unreadable(String, std::io::Error),
+    /// It cannot be written.
+    #[error("File '{0}' cannot be written: {1}.")]
+    Unwritable(String, std::io::Error),
+    /// It is there already.
+    #[error("File '{0}' is there already. Give another path, or another name.")]
+    Exists(String),
+    /// It holds no workflow.
+    #[error("File '{0}' cannot be used: {1}.")]
+    Unusable(String, super::Error),
+    /// What was to be done with it cannot be done.
+    #[error(transparent)]
+    Edit(super::Error),
 }
 
 impl Files {
@@ -78,9 +93,8 @@ impl Files {
     }
 
     /// The file that a path leads to, through links and `..`.
-    fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
-        let start = self.root.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default();
-        let asked = start.join(path);
+    pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
+        let asked = self.start().join(path);
         let inside = |found: &Path| self.root.as_ref().is_none_or(|root| found.starts_with(root));
         let path = shorten(path, PATH_CHARS);
         match asked.canonicalize() {
@@ -94,6 +108,40 @@ impl Files {
             }
             Err(error) => Err(Error::Unreadable(path, error)),
         }
+    }
+
+    /// The file that a path leads to, there or not: its folder must be.
+    pub(super) fn resolve_new(&self, path: &str) -> Result<PathBuf, Error> {
+        match self.resolve(path) {
+            Err(Error::Missing(..)) => {}
+            found => return found,
+        }
+        let asked = self.start().join(path);
+        let missing = || Error::Missing(shorten(path, PATH_CHARS), "a folder that is there".to_owned());
+        let (folder, name) = asked.parent().zip(asked.file_name()).ok_or_else(missing)?;
+        let folder = folder.canonicalize().map_err(|_| missing())?;
+        if self.root.as_ref().is_none_or(|root| folder.starts_with(root)) {
+            Ok(folder.join(name))
+        } else {
+            Err(Error::Outside(shorten(path, PATH_CHARS)))
+        }
+    }
+
+    /// Where relative paths begin.
+    fn start(&self) -> PathBuf {
+        self.root.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
+    }
+
+    /// A folder, the root or the working directory where none is named.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn folder(&self, path: Option<&str>) -> Result<PathBuf, Error> {
+        let folder = match path {
+            Some(path) => self.resolve(path)?,
+            None => self.start(),
+        };
+        if folder.is_dir() { Ok(folder) } else { Err(Error::NotAFolder(folder.display().to_string())) }
     }
 }
 

@@ -1,18 +1,28 @@
-//! A workflow document: what is shown of it, how it is connected, and what n8n takes of it. Pure; it
-//! does not know where documents come from, but for the files of [`mod@file`].
+//! A workflow document: what is shown of it, how it is connected, how it is edited, and what n8n takes of
+//! it. Pure but for the files that it may come from; it does not know HTTP.
 
 mod accepted;
+pub mod catalogue;
+pub mod connections;
 pub mod document;
+pub mod edit;
 pub mod file;
+pub mod folder;
 pub mod graph;
+mod layout;
+pub mod link;
 pub mod one_node;
 pub mod outline;
+mod store;
+pub mod trigger;
+pub mod types;
 pub mod whole;
 
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;
+pub use layout::Layout;
 
-/// Why a document is none, in words for the agent.
+/// Why a document is none, or cannot be edited so, in words for the agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Not JSON.
@@ -28,4 +38,15 @@ pub enum Error {
     /// JSON, but no workflow.
     #[error("it is not a workflow: {0}")]
     NotWorkflow(String),
+    /// There is no such node.
+    #[error("there is no node '{wanted}'")]
+    NoNode {
+        /// What was asked for.
+        wanted: String,
+        /// The names that there are.
+        names: Vec<String>,
+    },
+    /// An edit that is not possible.
+    #[error("{0}")]
+    Edit(String),
 }

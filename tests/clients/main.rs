@@ -17,8 +17,11 @@ use std::sync::Once;
 
 use n8n_lens::config::Access;
 use n8n_lens::transport::http;
+use n8n_lens::workflow::catalogue::{Catalogue, Query};
 use tokio::net::TcpListener;
 
+#[path = "../it/catalogue_queries.rs"]
+mod catalogue_queries;
 mod fixture;
 #[path = "../it/fixtures.rs"]
 mod fixtures;
@@ -95,6 +98,35 @@ fn the_inspector_accepts_everything_in_both_eras() {
 fn the_python_sdk_is_at_home() {
     let python = installed().join("python/bin/python");
     drive(Command::new(python).arg(folder().join("python_client.py")));
+}
+
+/// For what people type, the right node is among the first three.
+#[test]
+#[ignore = "gets n8n's packages from npm"]
+fn the_real_catalogue_finds_what_people_type() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("catalogue.json");
+    run(Command::new(BINARY).args(["catalogue", "update", "--catalogue"]).arg(&file));
+    let text = std::fs::read(&file).unwrap();
+    assert!(text.len() < 3_000_000, "{} bytes", text.len());
+    let catalogue = Catalogue::read(&text).unwrap();
+    let search = |words: &str| catalogue.search(&Query::keyword(words));
+    search("warm up");
+    let (mut found, mut slowest) = (0, std::time::Duration::ZERO);
+    for (words, right) in catalogue_queries::QUERIES {
+        let begun = std::time::Instant::now();
+        let nodes = search(words);
+        slowest = slowest.max(begun.elapsed());
+        let first: Vec<_> = nodes.iter().take(3).map(|node| node.node_type.as_str()).collect();
+        match first.iter().any(|node| right.contains(node)) {
+            true => found += 1,
+            false => println!("{words}: {first:?}"),
+        }
+    }
+    let all = catalogue_queries::QUERIES.len();
+    println!("{found} of {all}; the slowest took {slowest:?}; {} bytes of {}", text.len(), catalogue.source());
+    // A later n8n may call its nodes otherwise.
+    assert!(found * 30 >= all * 27, "{found} of {all}");
 }
 
 fn conformance(url: &str, more: &[&str]) {

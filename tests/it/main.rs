@@ -11,6 +11,8 @@
 
 /// Answers stay inside their budgets, and use them.
 mod budgets;
+/// The builder, through the real binary.
+mod builder;
 /// `n8n-lens check`, through the real binary.
 mod check;
 /// The command line, through the real binary.
@@ -33,6 +35,8 @@ mod oracle;
 mod packaging;
 /// Both projections against the oracle, however the body is cut.
 mod projections;
+/// The tools over plain REST, through the real binary.
+mod rest;
 /// An n8n that misbehaves on demand.
 #[allow(dead_code, reason = "it can do more than the tests need today")]
 mod server;

@@ -10,7 +10,7 @@ use crate::execution::{Failure, Header};
 use crate::json::{Beginning, CUT_NAME_CHARS, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::answer::{Locale, success};
-use crate::tools::{Arguments, Call, Context, Effect, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 use crate::units::megabytes;
 
 /// The budget of this tool, always.
@@ -33,6 +33,7 @@ pub static TOOL: Tool = Tool {
         IGNORE_SIZE_LIMIT,
     ],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Read,
     max_result_chars: None,
     call,

@@ -16,7 +16,7 @@ use crate::execution::duration;
 use crate::json::cut_name;
 use crate::n8n::{self, Client, ListQuery, Listing, Progress};
 use crate::tools::answer::success;
-use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
 
 const DEFAULT_LIMIT: u64 = 20;
 
@@ -55,6 +55,7 @@ pub static TOOL: Tool = Tool {
         MAX_TOKENS_PARAMETER,
     ],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Read,
     max_result_chars: None,
     call,

@@ -13,7 +13,7 @@ use crate::workflow::whole::{self, Whole};
 use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
 
 /// Which workflow is written.
-pub(super) enum Target<'a> {
+pub(in crate::tools) enum Target<'a> {
     /// A new one.
     New,
     /// The one with this id.
@@ -21,7 +21,7 @@ pub(super) enum Target<'a> {
 }
 
 /// A change on its way.
-pub(super) struct Writing<'a> {
+pub(in crate::tools) struct Writing<'a> {
     pub context: &'a Context,
     pub target: Target<'a>,
     pub document: Document,
@@ -34,7 +34,7 @@ pub(super) struct Writing<'a> {
 }
 
 /// What n8n made of it.
-pub(super) struct Written {
+pub(in crate::tools) struct Written {
     made: Made,
     /// Names of what was not sent.
     pub left_out: Vec<String>,
@@ -58,7 +58,7 @@ struct Data<'a> {
 
 impl Writing<'_> {
     /// Sends it.
-    pub(super) async fn send(mut self) -> Result<Written, Error> {
+    pub(in crate::tools) async fn send(mut self) -> Result<Written, Error> {
         let change = match self.target {
             Target::New => Change::Create,
             Target::Existing(_) => Change::Replace,
@@ -103,6 +103,14 @@ impl Writing<'_> {
 }
 
 impl Written {
+    /// The id that n8n gave; empty where its own object was asked for.
+    pub(in crate::tools) fn id(&self) -> &str {
+        match &self.made {
+            Made::Outline(outline) => &outline.id,
+            Made::Whole(_) => "",
+        }
+    }
+
     /// The settings that n8n has; none where its own object was asked for, which shows them.
     pub(super) fn settings(&self) -> &[String] {
         match &self.made {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::change::{Target, Writing, message, of_arguments};
 use super::{NOT_SENT, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Arguments, Call, Context, Effect, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 
 /// What n8n takes.
 const SENT: [&str; 4] = ["name", "nodes", "connections", "settings"];
@@ -25,6 +25,7 @@ pub static TOOL: Tool = Tool {
         RAW,
     ],
     ignored: &NOT_SENT,
+    answers: Answers::Envelope,
     effect: Effect::Add,
     max_result_chars: Some(120_000),
     call,

@@ -7,7 +7,7 @@ use serde_json::Map;
 use super::change::{Target, Writing, message, read_file};
 use super::{FILE_PATH, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Arguments, Call, Context, Effect, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,6 +16,7 @@ pub static TOOL: Tool = Tool {
     description: "Create an n8n workflow from a JSON file. It gets a new id and is not active.",
     parameters: &[FILE_PATH, RAW],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Add,
     max_result_chars: Some(120_000),
     call,

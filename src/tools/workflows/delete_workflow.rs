@@ -7,7 +7,7 @@ use serde_json::json;
 use super::ID;
 use crate::n8n::Progress;
 use crate::tools::answer::success;
-use crate::tools::{Arguments, Call, Context, Effect, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,6 +16,7 @@ pub static TOOL: Tool = Tool {
     description: "Delete an n8n workflow for good. n8n 2 refuses while it is active.",
     parameters: &[ID],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Overwrite,
     max_result_chars: None,
     call,

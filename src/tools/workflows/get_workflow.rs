@@ -10,7 +10,7 @@ use crate::budget::{Entry, Page};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::Progress;
 use crate::tools::answer::{self, Truncated, paged};
-use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
 use crate::workflow::one_node::{self, OneNode};
 use crate::workflow::outline::{self, Outline};
 use crate::workflow::whole;
@@ -27,6 +27,7 @@ pub static TOOL: Tool = Tool {
         RAW,
     ],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,

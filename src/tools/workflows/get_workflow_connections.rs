@@ -10,7 +10,7 @@ use crate::budget::{self, Entry};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
 use crate::tools::answer::{self, Truncated, paged};
-use crate::tools::{Arguments, Call, Context, Effect, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 use crate::workflow::graph::{self, Graph, GraphNode, KEEP};
 
 /// The tool.
@@ -29,6 +29,7 @@ pub static TOOL: Tool = Tool {
         Parameter { description: "Add n8n's own connections.", ..RAW },
     ],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,

@@ -11,7 +11,7 @@ use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::tools::answer::{self, Success, Truncated, paged};
-use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
 use crate::workflow::outline::{self, KEEP_LIST, Outline};
 
 const DEFAULT_LIMIT: u64 = 20;
@@ -41,6 +41,7 @@ pub static TOOL: Tool = Tool {
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,

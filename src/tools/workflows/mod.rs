@@ -11,6 +11,8 @@ mod raw;
 pub mod replace_workflow_from_file;
 pub mod update_workflow;
 
+pub(super) use change::{Target, Writing};
+
 use super::{Error, Kind, Parameter, Toolset};
 use crate::json::ReadError;
 

@@ -7,7 +7,7 @@ use serde_json::Map;
 use super::change::{Target, Writing, message, read_file};
 use super::{FILE_PATH, ID, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Arguments, Call, Context, Effect, Locale, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Locale, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,6 +16,7 @@ pub static TOOL: Tool = Tool {
     description: "Replace all of an n8n workflow with a JSON file. The id in the file is ignored.",
     parameters: &[ID, FILE_PATH, RAW],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Overwrite,
     max_result_chars: Some(120_000),
     call,

@@ -8,7 +8,7 @@ use super::change::{Target, Writing, message, refused};
 use super::create_workflow::{CONNECTIONS, NODES, SETTINGS};
 use super::{ID, NOT_SENT, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
 use crate::workflow::Document;
 
 /// What this tool changes.
@@ -31,6 +31,7 @@ pub static TOOL: Tool = Tool {
         RAW,
     ],
     ignored: &NOT_SENT,
+    answers: Answers::Envelope,
     effect: Effect::Overwrite,
     max_result_chars: Some(120_000),
     call,

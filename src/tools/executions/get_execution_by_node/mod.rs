@@ -13,7 +13,7 @@ use crate::execution::{Port, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::answer::Locale;
-use crate::tools::{Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
 use composer::Composer;
 
 /// The largest budget.
@@ -58,6 +58,7 @@ pub static TOOL: Tool = Tool {
         IGNORE_SIZE_LIMIT,
     ],
     ignored: &[],
+    answers: Answers::Envelope,
     effect: Effect::Read,
     max_result_chars: Some(120_000),
     call,

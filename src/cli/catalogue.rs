@@ -1,0 +1,124 @@
+//! `n8n-lens catalogue update`: n8n's node types, from the packages that hold them.
+//!
+//! The packages' licence does not let their text be a part of this binary; so it is built where it is used.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use flate2::read::GzDecoder;
+
+use super::{Error, print};
+use crate::units::megabytes;
+use crate::workflow::catalogue::build;
+
+/// The packages, as npm names them.
+const PACKAGES: [&str; 2] = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"];
+
+/// Where a package holds its node types.
+const NODES: &str = "dist/types/nodes.json";
+
+/// Where an n8n that is installed in a folder has its packages.
+const INSTALLED: [&str; 4] = ["", "node_modules", "n8n/node_modules", "lib/node_modules/n8n/node_modules"];
+
+/// The node types of one package.
+struct Package {
+    name: &'static str,
+    version: String,
+    nodes: Vec<u8>,
+}
+
+/// Builds the catalogue from an installed n8n, or from the packages that npm gives, and writes it.
+pub(super) fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Error> {
+    let to = to.ok_or_else(|| {
+        Error::Input("This system has no folder for data: name the file with --catalogue.".to_owned())
+    })?;
+    let packages = match from {
+        Some(folder) => PACKAGES.iter().map(|name| installed(folder, name)).collect::<Result<Vec<_>, _>>()?,
+        None => packed()?,
+    };
+    let sources: Vec<_> =
+        packages.iter().map(|package| (package.name, package.version.as_str(), package.nodes.as_slice())).collect();
+    let catalogue = build(&sources).map_err(|error| Error::Input(error.to_string()))?;
+    let text = catalogue.to_bytes().map_err(|error| Error::Input(error.to_string()))?;
+    write(&to, &text).map_err(|error| Error::Input(format!("{} cannot be written: {error}.", to.display())))?;
+    let (count, size) = (catalogue.nodes().len(), megabytes(text.len() as u64));
+    print(&format!("{count} node types of {}, {size}, in {}.", catalogue.source(), to.display()))
+}
+
+fn write(to: &Path, text: &[u8]) -> std::io::Result<()> {
+    let folder = to.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder)?;
+    // Servers may read it at any time.
+    let mut file = tempfile::NamedTempFile::new_in(folder)?;
+    std::io::Write::write_all(&mut file, text)?;
+    file.persist(to).map(drop).map_err(|error| error.error)
+}
+
+/// A package of an n8n that is installed in a folder.
+fn installed(folder: &Path, name: &'static str) -> Result<Package, Error> {
+    let found =
+        INSTALLED.iter().map(|below| folder.join(below).join(name)).find(|package| package.join(NODES).is_file());
+    let Some(package) = found else {
+        return Err(Error::Input(format!(
+            "There is no {name} in {}. Name a folder where n8n is installed, or leave out --from to take it from npm.",
+            folder.display()
+        )));
+    };
+    let read = |file: &str| {
+        std::fs::read(package.join(file))
+            .map_err(|error| Error::Input(format!("{} cannot be read: {error}.", package.join(file).display())))
+    };
+    let manifest: serde_json::Value = serde_json::from_slice(&read("package.json")?).unwrap_or_default();
+    let version = manifest["version"].as_str().unwrap_or("of an unknown version").to_owned();
+    Ok(Package { name, version, nodes: read(NODES)? })
+}
+
+/// The packages from the registry that npm is set up for.
+fn packed() -> Result<Vec<Package>, Error> {
+    let folder = tempfile::tempdir().map_err(|error| Error::Input(format!("A temporary folder: {error}.")))?;
+    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
+    let mut command = Command::new(npm);
+    command.args(["pack", "--silent", "--pack-destination"]).arg(folder.path()).args(PACKAGES);
+    let output = command.output().map_err(|error| {
+        Error::Input(format!(
+            "npm cannot be run ({error}). Install it, or name a folder where n8n is installed with --from."
+        ))
+    })?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        let said = said.lines().last().unwrap_or("it did not say why").trim();
+        return Err(Error::Input(format!("npm could not get n8n's packages: {said}.")));
+    }
+    PACKAGES.iter().map(|name| unpack(folder.path(), name)).collect()
+}
+
+/// One package out of the folder that npm packed it into, such as `n8n-nodes-base-2.41.2.tgz`.
+fn unpack(folder: &Path, name: &'static str) -> Result<Package, Error> {
+    let broken = |why: &str| Error::Input(format!("npm's package {name} cannot be used: {why}."));
+    let prefix = format!("{}-", name.trim_start_matches('@').replace('/', "-"));
+    let files = std::fs::read_dir(folder).map_err(|error| broken(&error.to_string()))?;
+    let found = files.filter_map(Result::ok).find_map(|file| {
+        let file_name = file.file_name().into_string().ok()?;
+        let version = file_name.strip_prefix(&prefix)?.strip_suffix(".tgz")?.to_owned();
+        version.starts_with(|char: char| char.is_ascii_digit()).then(|| (file.path(), version))
+    });
+    let (path, version) = found.ok_or_else(|| broken("it is not there"))?;
+    let nodes = nodes_of(&path).map_err(|error| broken(&error.to_string()))?;
+    Ok(Package { name, version, nodes: nodes.ok_or_else(|| broken("it holds no node types"))? })
+}
+
+/// The node types in a package: one of about 30,000 files, the rest of which is passed over.
+fn nodes_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
+    let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?));
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        if entry.path()?.ends_with(NODES) {
+            let mut nodes = Vec::new();
+            entry.read_to_end(&mut nodes)?;
+            return Ok(Some(nodes));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,49 @@
+//! The shape of the builder's answers: plain objects, the workflow last and clipped where it must be.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use crate::budget::{Entry, Page};
+use crate::json::{Cursor, Excerpt};
+use crate::tools::Error;
+use crate::tools::answer::{json, paged};
+use crate::workflow::Document;
+
+/// The budget of the builder's answers, tokens.
+const MAX_TOKENS: usize = 20_000;
+
+/// What is held of a workflow: more than any answer shows.
+const WORKFLOW_BYTES: usize = 4 * 1024 * 1024;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct WithWorkflow<'a, T> {
+    #[serde(flatten)]
+    fields: &'a T,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    truncated: bool,
+    workflow_data: Box<RawValue>,
+}
+
+/// An answer with these fields.
+pub(super) fn plain(fields: &impl Serialize) -> String {
+    // Keys are strings and no value can fail: there is nothing to report.
+    serde_json::to_string(fields).unwrap_or_default()
+}
+
+/// An answer with these fields, and the workflow as far as it fits.
+pub(super) fn with_workflow(fields: &impl Serialize, document: &Document) -> Result<String, Error> {
+    let text = document.text();
+    let workflow = Cursor::unpruned(text.as_bytes()).excerpt(WORKFLOW_BYTES)?;
+    let cut = cut_at_reading(&workflow);
+    let entry = [Entry { value: workflow, tag: None }];
+    let write = |page: &Page| {
+        let truncated = page.clipped > 0 || cut;
+        plain(&WithWorkflow { fields, truncated, workflow_data: json(&page.text) })
+    };
+    Ok(paged(&entry, MAX_TOKENS, write).text)
+}
+
+fn cut_at_reading(workflow: &Excerpt) -> bool {
+    workflow.cut_names() > 0
+}

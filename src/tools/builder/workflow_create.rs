@@ -1,0 +1,88 @@
+//! `workflow_create`: an empty workflow, in a file, in n8n, or in memory.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::answer::with_workflow;
+use super::node_add::object;
+use super::place::{blocking, refused};
+use crate::n8n::Progress;
+use crate::tools::workflows::{Target, Writing};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::workflow::Document;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "workflow_create",
+    title: "Create an empty workflow",
+    description: "Create an empty workflow to build on: the file NAME.json, or with target a file of another path, a \
+                  workflow in n8n, or one in memory.",
+    parameters: &[
+        Parameter::required("name", Kind::Text, "1 to 128 characters."),
+        Parameter::optional("description", Kind::Text, "What it is for; kept in files and in memory."),
+        Parameter::optional("active", Kind::FLAG, "Kept in files; n8n does not take it."),
+        Parameter::optional("settings", Kind::Object, "n8n's workflow settings."),
+        Parameter::optional("target", Kind::Text, "memory, n8n, or a path (default NAME.json)."),
+    ],
+    ignored: &[],
+    answers: Answers::Plain(&[("workflowId", "string"), ("workflowData", "object")]),
+    effect: Effect::Add,
+    max_result_chars: None,
+    call,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Answer {
+    workflow_id: String,
+}
+
+fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
+    Box::pin(async move {
+        let name = arguments.text("name").unwrap_or_default();
+        let target = arguments.text("target").unwrap_or_else(|| format!("{}.json", file_name(&name)));
+        let document = document(&name, &mut arguments)?;
+        let (workflow_id, document) = match target.as_str() {
+            "memory" => (context.memory.hold(document.clone())?, document),
+            "n8n" => in_n8n(&context, document, &progress).await?,
+            path => {
+                let (files, path, written) = (context.files.clone(), path.to_owned(), document.clone());
+                let file = blocking(move || Ok(files.write(&path, &written, true)?)).await?;
+                (file.display().to_string(), document)
+            }
+        };
+        with_workflow(&Answer { workflow_id }, &document)
+    })
+}
+
+fn document(name: &str, arguments: &mut Arguments) -> Result<Document, Error> {
+    let mut members = Map::new();
+    members.insert("name".to_owned(), name.into());
+    for (member, value) in arguments.take(&["description", "active"]) {
+        members.insert(member, value);
+    }
+    members.insert("nodes".to_owned(), json!([]));
+    members.insert("connections".to_owned(), json!({}));
+    let settings = object(arguments, "settings");
+    members.insert(
+        "settings".to_owned(),
+        if settings.is_empty() { json!({"executionOrder": "v1"}) } else { Value::Object(settings) },
+    );
+    let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
+    document.map_err(|error| refused(&error))
+}
+
+async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> Result<(String, Document), Error> {
+    let (target, given) = (Target::New, Map::new());
+    let written = Writing { context, target, document: document.clone(), given, progress, raw: false }.send().await?;
+    Ok((written.id().to_owned(), document))
+}
+
+/// A name as a file's: without what separates folders.
+fn file_name(name: &str) -> String {
+    let plain: String =
+        name.chars().map(|char| if char.is_control() || r#"/\:*?"<>|"#.contains(char) { '_' } else { char }).collect();
+    plain.trim_start_matches('.').to_owned()
+}

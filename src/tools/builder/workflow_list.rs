@@ -1,0 +1,91 @@
+//! `workflow_list`: the workflow files of a folder.
+
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::answer::plain;
+use super::place::blocking;
+use crate::budget::{Entry as PageEntry, Page};
+use crate::json::Excerpt;
+use crate::n8n::Progress;
+use crate::tools::answer::{json, paged};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::workflow::folder::{self, Entry};
+
+const DEFAULT_LIMIT: u64 = 50;
+
+/// The budget of this tool, tokens.
+const MAX_TOKENS: usize = 20_000;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "workflow_list",
+    title: "List workflow files",
+    description: "List the workflow files of a folder; list_workflows lists those in n8n.",
+    parameters: &[
+        Parameter::optional("directoryPath", Kind::Text, "The folder (default: where workflow files are)."),
+        Parameter::optional(
+            "limit",
+            Kind::Integer { range: 1..=1000, default: Some(DEFAULT_LIMIT) },
+            "At most so many.",
+        ),
+        Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip so many."),
+    ],
+    ignored: &[],
+    answers: Answers::Plain(&[("workflows", "array"), ("total", "integer")]),
+    effect: Effect::Read,
+    max_result_chars: None,
+    call,
+};
+
+#[derive(Serialize)]
+struct Answer {
+    workflows: Box<RawValue>,
+    total: usize,
+    /// JSON files that are no workflows.
+    #[serde(skip_serializing_if = "is_zero")]
+    skipped: usize,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
+}
+
+fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
+    Box::pin(async move {
+        let files = context.files.clone();
+        let directory = arguments.text("directoryPath");
+        let (limit, offset) =
+            (arguments.integer("limit").unwrap_or(DEFAULT_LIMIT), arguments.integer("offset").unwrap_or(0));
+        blocking(move || {
+            let folder = files.folder(directory.as_deref())?;
+            let (found, skipped) = folder::list(&folder).map_err(|error| {
+                Error::NotThere(format!("The folder {} cannot be read: {error}.", folder.display()))
+            })?;
+            let shown = found.iter().skip(offset as usize).take(limit as usize);
+            let entries: Vec<_> = shown.map(|file| entry(file, &folder)).collect();
+            let write = |page: &Page| {
+                let workflows = json(&format!("[{}]", page.text));
+                plain(&Answer { workflows, total: found.len(), skipped })
+            };
+            Ok(paged(&entries, MAX_TOKENS, write).text)
+        })
+        .await
+    })
+}
+
+fn entry(file: &Entry, folder: &std::path::Path) -> PageEntry {
+    let text = |text: &str| Excerpt::from(text);
+    let path = folder.join(&file.file);
+    let modified = file.modified.and_then(|modified| Timestamp::try_from(modified).ok());
+    let value = Excerpt::object(vec![
+        ("id", file.id.as_deref().map_or_else(Excerpt::null, text)),
+        ("name", text(&file.name)),
+        ("path", text(&path.to_string_lossy())),
+        ("lastModified", modified.map_or_else(Excerpt::null, |at| text(&at.to_string()))),
+    ]);
+    PageEntry { value, tag: None }
+}

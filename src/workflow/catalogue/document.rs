@@ -1,0 +1,126 @@
+//! What the search knows of one node type.
+
+use std::collections::HashMap;
+
+use super::words::{camel_words, compact, stem, words};
+use super::{NodeType, Ports};
+
+/// What a word of a query counts that is the whole name of a node; and by where else the node has it.
+const WHOLE_NAME: f64 = 12.0;
+const NAME: f64 = 10.0;
+pub(super) const ALIAS: f64 = 7.0;
+const CATEGORY: f64 = 3.0;
+const DESCRIPTION: f64 = 3.0;
+
+/// The share for a word that only begins one of the node's.
+const BEGINS: f64 = 0.6;
+
+/// Fewer letters begin too many words and names.
+pub(super) const FEWEST_LETTERS: usize = 3;
+
+/// Types that the editor offers only in tests and trainings, but that are not marked as hidden.
+const INTERNAL: [&str; 4] = ["e2e", "dynamicCredentialCheck", "n8nTraining", "simulate"];
+
+/// A node type as words.
+#[derive(Debug)]
+pub(super) struct Document {
+    /// Where it stands in the catalogue.
+    pub(super) place: usize,
+    /// Each word with the best of its weights.
+    pub(super) words: HashMap<String, f64>,
+    /// The full type, the type without its package, and the display name, each as one word.
+    pub(super) full: String,
+    pub(super) bare: String,
+    pub(super) display: String,
+    pub(super) aliases: Vec<String>,
+    /// The words of the display name.
+    pub(super) title: Vec<String>,
+    /// What filters match: categories, subcategories and groups in lower case.
+    pub(super) tags: Vec<String>,
+    /// It starts a workflow.
+    pub(super) trigger: bool,
+    /// It starts a workflow, and there is a type of the same service that does not.
+    pub(super) trigger_of_pair: bool,
+    pub(super) core: bool,
+    /// It is plugged into another node.
+    pub(super) sub_node: bool,
+    pub(super) deprecated: bool,
+}
+
+/// It is offered to people.
+pub(super) fn is_offered(node: &NodeType) -> bool {
+    !node.hidden && !INTERNAL.iter().any(|prefix| node.bare_name().starts_with(prefix))
+}
+
+impl Document {
+    /// `exists` tells whether there is a type of this full name.
+    pub(super) fn new(place: usize, node: &NodeType, exists: impl Fn(&str) -> bool) -> Self {
+        let bare = node.bare_name();
+        let trigger = node.group.iter().any(|group| group == "trigger") || bare.ends_with("Trigger");
+        let tags = node.categories.iter().chain(&node.subcategories).chain(&node.group);
+        Self {
+            place,
+            words: weighted_words(node),
+            full: compact(&node.node_type),
+            bare: compact(bare),
+            display: compact(&node.display_name),
+            aliases: node.aliases.iter().map(|alias| compact(alias)).collect(),
+            title: words(&node.display_name).iter().map(|word| stem(word)).collect(),
+            tags: tags.map(|tag| tag.to_lowercase()).collect(),
+            trigger,
+            trigger_of_pair: trigger && node.node_type.strip_suffix("Trigger").is_some_and(exists),
+            core: node.categories.iter().any(|category| category == "Core Nodes"),
+            sub_node: is_sub_node(&node.declared_outputs),
+            deprecated: node.description.starts_with("Deprecated"),
+        }
+    }
+
+    /// All names it goes by, each as one word.
+    pub(super) fn names(&self) -> impl Iterator<Item = &String> {
+        [&self.bare, &self.display].into_iter().chain(&self.aliases)
+    }
+
+    /// What this word of a query counts here.
+    pub(super) fn weight_of(&self, word: &str) -> f64 {
+        let exact = self.words.get(word).copied().unwrap_or_default();
+        if word == self.bare || word == self.display {
+            return WHOLE_NAME;
+        }
+        if self.aliases.iter().any(|alias| alias == word) {
+            return exact.max(ALIAS);
+        }
+        if word.len() < FEWEST_LETTERS {
+            return exact;
+        }
+        let begun = self.words.iter().filter(|(own, _)| own.starts_with(word)).map(|(_, weight)| weight * BEGINS);
+        begun.fold(exact, f64::max)
+    }
+}
+
+fn weighted_words(node: &NodeType) -> HashMap<String, f64> {
+    let mut weights: HashMap<String, f64> = HashMap::new();
+    let mut put = |text: &str, weight: f64| {
+        for word in words(text).into_iter().chain(camel_words(text)) {
+            let best = weights.entry(stem(&word)).or_default();
+            *best = best.max(weight);
+        }
+    };
+    put(&node.description, DESCRIPTION);
+    for category in node.categories.iter().chain(&node.subcategories) {
+        put(category, CATEGORY);
+    }
+    for alias in &node.aliases {
+        put(alias, ALIAS);
+    }
+    put(&camel_words(node.bare_name()).join(" "), NAME);
+    put(&node.display_name, NAME);
+    weights
+}
+
+fn is_sub_node(outputs: &Ports) -> bool {
+    match outputs {
+        Ports::Known(ports) => !ports.is_empty() && ports.iter().all(|port| port.kind != "main"),
+        Ports::Kinds(kinds) => kinds.iter().all(|kind| kind != "main"),
+        Ports::Unknown => false,
+    }
+}

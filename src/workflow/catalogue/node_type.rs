@@ -1,0 +1,133 @@
+//! One node type of the index.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Number, Value};
+
+use super::ports::{Port, Ports};
+
+/// What n8n appends to the name of a twin for AI agents.
+pub(super) const TOOL: &str = "Tool";
+
+/// What n8n appends to the name of a twin by which a person approves the calls of an AI agent.
+const HUMAN_REVIEW_TOOL: &str = "HitlTool";
+
+/// A node type. The names in the file are short, and what is empty is left out: the index is read at every start.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NodeType {
+    /// The full type, `package.name`.
+    #[serde(rename = "type")]
+    pub node_type: String,
+    /// What the editor calls it.
+    #[serde(rename = "name")]
+    pub display_name: String,
+    /// What it does, in n8n's words.
+    #[serde(rename = "text", default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The `typeVersion` of a new node.
+    #[serde(rename = "v")]
+    pub version: Number,
+    /// All that n8n still runs, ascending.
+    #[serde(rename = "vs")]
+    pub versions: Vec<Number>,
+    /// `trigger`, `transform`, `output`, and others.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub group: Vec<String>,
+    /// Where the editor files it.
+    #[serde(rename = "cat", default, skip_serializing_if = "Vec::is_empty")]
+    pub categories: Vec<String>,
+    /// Within its categories.
+    #[serde(rename = "sub", default, skip_serializing_if = "Vec::is_empty")]
+    pub subcategories: Vec<String>,
+    /// Other words people use for it.
+    #[serde(rename = "alias", default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
+    /// Those of [`NodeType::version`], the most important first.
+    #[serde(rename = "params", default, skip_serializing_if = "Vec::is_empty")]
+    pub parameters: Vec<ParameterType>,
+    /// As declared for [`NodeType::version`]; [`NodeType::inputs`] knows those of one node.
+    #[serde(rename = "in")]
+    pub(super) declared_inputs: Ports,
+    /// As declared for [`NodeType::version`]; [`NodeType::outputs`] knows those of one node.
+    #[serde(rename = "out")]
+    pub(super) declared_outputs: Ports,
+    /// Where other versions have other ports.
+    #[serde(rename = "older", default, skip_serializing_if = "Vec::is_empty")]
+    pub(super) older_ports: Vec<OlderPorts>,
+    /// The credential types it can use.
+    #[serde(rename = "cred", default, skip_serializing_if = "Vec::is_empty")]
+    pub credentials: Vec<String>,
+    /// The editor does not offer it: it is deprecated, or internal.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
+    /// It listens at an address of its own: a new node needs a `webhookId`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub webhook: bool,
+    /// n8n derives a twin for AI agents from it.
+    #[serde(rename = "tool", default, skip_serializing_if = "std::ops::Not::not")]
+    pub usable_as_tool: bool,
+    /// n8n derives a twin from it by which a person approves the calls of an AI agent.
+    #[serde(rename = "review", default, skip_serializing_if = "std::ops::Not::not")]
+    pub usable_for_review: bool,
+}
+
+/// The ports of versions that differ from the one of a new node.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct OlderPorts {
+    #[serde(rename = "vs")]
+    pub(super) versions: Vec<Number>,
+    #[serde(rename = "in")]
+    pub(super) inputs: Ports,
+    #[serde(rename = "out")]
+    pub(super) outputs: Ports,
+}
+
+/// One parameter, merged over all conditions under which the editor shows it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ParameterType {
+    /// Its key in `parameters`.
+    #[serde(rename = "n")]
+    pub name: String,
+    /// n8n's `type` of it: `string`, `options`, `collection`, and others.
+    #[serde(rename = "t")]
+    pub kind: String,
+    /// Needed, at least where the editor shows it.
+    #[serde(rename = "req", default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+    /// Where it is short and says anything.
+    #[serde(rename = "def", default, skip_serializing_if = "Option::is_none")]
+    pub default: Option<Value>,
+    /// The first of the values it may have.
+    #[serde(rename = "opt", default, skip_serializing_if = "Vec::is_empty")]
+    pub options: Vec<Value>,
+}
+
+impl NodeType {
+    /// The type without its package.
+    pub fn bare_name(&self) -> &str {
+        self.node_type.rsplit_once('.').map_or(self.node_type.as_str(), |(_, name)| name)
+    }
+
+    /// The types that n8n derives from this one when it starts; no package declares them.
+    pub(super) fn twins(&self) -> impl Iterator<Item = Self> {
+        let tool = self.usable_as_tool.then(|| Self {
+            display_name: format!("{} {TOOL}", self.display_name),
+            ..self.twin(TOOL, Vec::new(), vec![Port::new("ai_tool", "")])
+        });
+        let review = self.usable_for_review.then(|| {
+            self.twin(HUMAN_REVIEW_TOOL, vec![Port::new("ai_tool", "Tool")], vec![Port::new("ai_tool", "Human Review")])
+        });
+        tool.into_iter().chain(review)
+    }
+
+    fn twin(&self, suffix: &str, inputs: Vec<Port>, outputs: Vec<Port>) -> Self {
+        Self {
+            node_type: format!("{}{suffix}", self.node_type),
+            declared_inputs: Ports::Known(inputs),
+            declared_outputs: Ports::Known(outputs),
+            older_ports: Vec::new(),
+            usable_as_tool: false,
+            usable_for_review: false,
+            ..self.clone()
+        }
+    }
+}

@@ -1,0 +1,309 @@
+//! The ranked search: which node types are meant by a few words.
+
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+use super::NodeType;
+use super::document::{Document, FEWEST_LETTERS, is_offered};
+use super::vocabulary::{Term, Vocabulary};
+use super::words::{camel_words, compact, is_filler, is_occasion, stem, words};
+
+/// What is looked for; what is empty asks for nothing.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    /// Words, in any order and spelling; a type or a name.
+    pub keyword: Option<String>,
+    /// Part of a category, subcategory or group.
+    pub category: Option<String>,
+    /// The same; what is none of them is searched for as words.
+    pub functionality: Option<String>,
+}
+
+/// What a node gets on top of the words it shares with the query, or loses.
+mod bonus {
+    pub(super) const FULL_TYPE: f64 = 100.0;
+    pub(super) const WHOLE_NAME: f64 = 60.0;
+    pub(super) const BEGINS_NAME: f64 = 5.0;
+    /// For all words of its display name.
+    pub(super) const TITLE: f64 = 2.0;
+    pub(super) const CORE: f64 = 1.0;
+    pub(super) const TRIGGER_ASKED_FOR: f64 = 6.0;
+    pub(super) const TRIGGER_OF_PAIR: f64 = -4.0;
+    pub(super) const SUB_NODE: f64 = -3.0;
+    pub(super) const DEPRECATED: f64 = -8.0;
+}
+
+/// The share of its score that a node has without regard to how many of the words it has.
+const REGARDLESS: f64 = 0.4;
+
+/// A node below this share of the best is noise.
+const NOISE: f64 = 0.2;
+
+/// A best score above this is a bonus for a name, and does not make the others noise.
+const GOOD: f64 = 14.0;
+
+/// Nobody asks for a node in more words, and each of them is compared with all that are known.
+const MOST_WORDS: usize = 32;
+
+/// All that the search knows, computed once for a catalogue.
+#[derive(Debug)]
+pub(super) struct Index {
+    documents: Vec<Document>,
+    vocabulary: Vocabulary,
+}
+
+/// The words of a query.
+struct Words {
+    /// All as one.
+    whole: String,
+    stems: HashSet<String>,
+    wants_trigger: bool,
+    terms: Vec<Term>,
+    /// The importance of all terms.
+    total: f64,
+}
+
+/// Parts of tags, in lower case.
+struct Filter(Vec<String>);
+
+impl Index {
+    pub(super) fn new(nodes: &[NodeType]) -> Self {
+        let types: HashSet<&str> = nodes.iter().map(|node| node.node_type.as_str()).collect();
+        let offered = nodes.iter().enumerate().filter(|(_, node)| is_offered(node));
+        let documents: Vec<Document> =
+            offered.map(|(place, node)| Document::new(place, node, |name| types.contains(name))).collect();
+        Self { vocabulary: Vocabulary::new(&documents), documents }
+    }
+
+    /// The nodes that fit, best first. `nodes` are those the index was made of.
+    pub(super) fn search<'a>(&self, nodes: &'a [NodeType], query: &Query) -> Vec<&'a NodeType> {
+        let (text, filter) = self.split(query);
+        let fitting = self.documents.iter().filter(|document| filter.fits(document));
+        let mut found: Vec<(f64, &Document)> = if text.trim().is_empty() {
+            fitting.map(|document| (if document.core { bonus::CORE } else { 0.0 }, document)).collect()
+        } else {
+            let words = self.words(&text);
+            without_noise(fitting.filter_map(|document| Some((score(&words, document)?, document))).collect())
+        };
+        let node = |document: &Document| nodes.get(document.place);
+        found.sort_by(|(score, document), (other_score, other)| {
+            let tie = |document| node(document).map(|node| (node.display_name.chars().count(), &node.node_type));
+            other_score.total_cmp(score).then_with(|| tie(document).cmp(&tie(other)))
+        });
+        found.into_iter().filter_map(|(_, document)| node(document)).collect()
+    }
+
+    /// At most this many types that may be meant by one that does not exist: similar names first, then what the
+    /// words of the name find.
+    pub(super) fn nearest<'a>(&self, nodes: &'a [NodeType], node_type: &str, most: usize) -> Vec<&'a str> {
+        let asked = node_type.rsplit('.').next().unwrap_or(node_type);
+        let bare = compact(asked);
+        let most_edits = bare.len() / 4;
+        let near = self.documents.iter().filter(|document| document.bare.len().abs_diff(bare.len()) <= most_edits);
+        let mut similar: Vec<(usize, &Document)> =
+            near.map(|document| (strsim::osa_distance(&bare, &document.bare), document)).collect();
+        similar.retain(|(edits, _)| *edits <= most_edits);
+        similar.sort_by_key(|(edits, document)| (*edits, Reverse(document.core), document.place));
+        let similar = similar.into_iter().filter_map(|(_, document)| nodes.get(document.place));
+
+        let keyword = camel_words(asked).join(" ");
+        let by_words = if keyword.is_empty() { Vec::new() } else { self.search(nodes, &Query::keyword(keyword)) };
+        let mut names: Vec<&str> = Vec::new();
+        for name in similar.chain(by_words).map(|node| node.node_type.as_str()) {
+            if names.len() < most && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
+    /// The words to look for, and what all found nodes must have. A functionality that is no tag of any node
+    /// (`send a message`) is a description in words.
+    fn split(&self, query: &Query) -> (String, Filter) {
+        let mut text = query.keyword.clone().unwrap_or_default();
+        let mut filter = Filter(query.category.iter().filter_map(|part| Filter::part(part)).collect());
+        if let Some(part) = query.functionality.as_deref().and_then(Filter::part) {
+            if self.documents.iter().any(|document| has_tag(document, &part)) {
+                filter.0.push(part);
+            } else {
+                text.push(' ');
+                text.push_str(&part);
+            }
+        }
+        (text, filter)
+    }
+
+    fn words(&self, text: &str) -> Words {
+        let mut all = words(text);
+        all.truncate(MOST_WORDS);
+        let telling = |word: &&String| !is_filler(word) && !word.chars().all(|letter| letter.is_ascii_digit());
+        let mut kept: Vec<String> = all.iter().filter(telling).cloned().collect();
+        if kept.is_empty() {
+            kept.clone_from(&all);
+        }
+        let stems: HashSet<String> = all.iter().map(|word| stem(word)).collect();
+        let occasion = all.iter().chain(&stems).any(|word| is_occasion(word));
+        let terms = self.vocabulary.terms(&all, &kept);
+        Words {
+            whole: all.concat(),
+            stems,
+            wants_trigger: occasion || all.first().is_some_and(|word| word == "on"),
+            total: terms.iter().map(|term| term.importance).sum(),
+            terms,
+        }
+    }
+}
+
+impl Query {
+    /// A query for words only.
+    pub fn keyword(keyword: impl Into<String>) -> Self {
+        Self { keyword: Some(keyword.into()), ..Self::default() }
+    }
+}
+
+impl Filter {
+    fn part(text: &str) -> Option<String> {
+        let part = text.trim().to_lowercase();
+        (!part.is_empty()).then_some(part)
+    }
+
+    fn fits(&self, document: &Document) -> bool {
+        self.0.iter().all(|part| has_tag(document, part))
+    }
+}
+
+fn has_tag(document: &Document, part: &str) -> bool {
+    document.tags.iter().any(|tag| tag.contains(part))
+}
+
+/// `None` for a node that shares nothing with the query.
+fn score(words: &Words, document: &Document) -> Option<f64> {
+    let (mut sum, mut covered) = (0.0, 0.0);
+    for term in &words.terms {
+        let weights = term.meanings.iter().map(|(word, factor)| document.weight_of(word) * factor);
+        let best = weights.fold(0.0, f64::max);
+        if best > 0.0 {
+            sum += best * term.importance;
+            covered += term.importance;
+        }
+    }
+    let name = name_bonus(&words.whole, document);
+    if sum == 0.0 && name == 0.0 {
+        return None;
+    }
+    let total = if words.total > 0.0 { words.total } else { 1.0 };
+    let shared = sum / total * (REGARDLESS + (1.0 - REGARDLESS) * covered / total);
+    Some(shared + name + title_bonus(words, document) + kind_bonus(words, document, name))
+}
+
+/// The whole query is a name of the node, or begins one.
+fn name_bonus(whole: &str, document: &Document) -> f64 {
+    if whole == document.full {
+        bonus::FULL_TYPE
+    } else if whole == document.bare || whole == document.display {
+        bonus::WHOLE_NAME
+    } else if whole.len() >= FEWEST_LETTERS && (document.display.starts_with(whole) || document.bare.starts_with(whole))
+    {
+        bonus::BEGINS_NAME
+    } else {
+        0.0
+    }
+}
+
+/// The share of the display name that was asked for: of two nodes that have all words, the one with fewer others.
+fn title_bonus(words: &Words, document: &Document) -> f64 {
+    let asked = document.title.iter().filter(|word| words.stems.contains(*word)).count();
+    bonus::TITLE * asked as f64 / document.title.len().max(1) as f64
+}
+
+/// What kind of node it is.
+fn kind_bonus(words: &Words, document: &Document, name: f64) -> f64 {
+    let mut sum = 0.0;
+    if document.core {
+        sum += bonus::CORE;
+    }
+    if document.trigger && words.wants_trigger {
+        sum += bonus::TRIGGER_ASKED_FOR;
+    } else if document.trigger_of_pair {
+        sum += bonus::TRIGGER_OF_PAIR;
+    }
+    if document.sub_node && name < bonus::WHOLE_NAME {
+        sum += bonus::SUB_NODE;
+    }
+    if document.deprecated {
+        sum += bonus::DEPRECATED;
+    }
+    sum
+}
+
+fn without_noise(mut found: Vec<(f64, &Document)>) -> Vec<(f64, &Document)> {
+    let best = found.iter().map(|(score, _)| *score).fold(0.0, f64::max);
+    found.retain(|(score, _)| *score > 0.0 && *score >= NOISE * best.min(GOOD));
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::samples;
+    use super::*;
+
+    fn found(query: &Query) -> Vec<String> {
+        samples::catalogue().search(query).into_iter().map(|node| node.node_type.clone()).collect()
+    }
+
+    fn first(keyword: &str) -> Option<String> {
+        found(&Query::keyword(keyword)).into_iter().next()
+    }
+
+    #[test]
+    fn a_name_or_a_type_comes_first() {
+        for (keyword, expected) in [
+            ("base.httpRequest", "base.httpRequest"),
+            ("httpRequest", "base.httpRequest"),
+            ("http request", "base.httpRequest"),
+            ("If", "base.if"),
+            ("switch", "base.switch"),
+            ("loop", "base.splitInBatches"),
+            ("call an api", "base.httpRequest"),
+            ("message", "base.chatter"),
+        ] {
+            assert_eq!(first(keyword).as_deref(), Some(expected), "{keyword}");
+        }
+    }
+
+    #[test]
+    fn a_misspelled_word_finds_what_was_meant() {
+        assert_eq!(first("chattre").as_deref(), Some("base.chatter"));
+        assert_eq!(first("htpt request").as_deref(), Some("base.httpRequest"));
+        assert_eq!(first("swich").as_deref(), Some("base.switch"));
+        assert!(found(&Query::keyword("zzzzzzzz")).is_empty());
+        assert!(found(&Query::keyword("送信")).is_empty());
+        assert!(found(&Query::keyword("qzx ".repeat(100_000))).is_empty());
+    }
+
+    #[test]
+    fn a_trigger_is_found_by_who_asks_for_one() {
+        assert_eq!(first("chatter").as_deref(), Some("base.chatter"));
+        assert_eq!(first("when chatter message received").as_deref(), Some("base.chatterTrigger"));
+        assert_eq!(first("on chatter message").as_deref(), Some("base.chatterTrigger"));
+    }
+
+    #[test]
+    fn hidden_and_internal_types_are_not_found() {
+        let all = found(&Query::default());
+        assert!(!all.iter().any(|name| name == "base.oldTimer" || name == "base.e2eProbe"));
+        assert_eq!(all.len(), samples::catalogue().nodes().len() - 2);
+    }
+
+    #[test]
+    fn filters_match_parts_of_tags() {
+        let filtered = |category: Option<&str>, functionality: Option<&str>| {
+            let owned = |text: Option<&str>| text.map(str::to_owned);
+            found(&Query { keyword: None, category: owned(category), functionality: owned(functionality) })
+        };
+        assert_eq!(filtered(None, Some("trigger")), ["base.webhook", "base.chatterTrigger"]);
+        assert_eq!(filtered(Some("FLOW"), Some(" ")).first().map(String::as_str), Some("base.if"));
+        assert!(filtered(Some("no such category"), None).is_empty());
+        assert_eq!(filtered(None, Some("call an api")).first().map(String::as_str), Some("base.httpRequest"));
+    }
+}

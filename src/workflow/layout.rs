@@ -1,0 +1,133 @@
+//! How a JSON text is laid out, so that a file that is edited looks as its owner wrote it.
+
+/// The layout of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// One level of indentation; `None` for a text on one line.
+    indent: Option<String>,
+    /// Whether it ends in a line break.
+    ends_in_line: bool,
+}
+
+impl Default for Layout {
+    /// As n8n's editor exports workflows.
+    fn default() -> Self {
+        Self { indent: Some("  ".to_owned()), ends_in_line: false }
+    }
+}
+
+impl Layout {
+    /// The layout of a text.
+    pub fn of(text: &[u8]) -> Self {
+        let body = text.trim_ascii_end();
+        let ends_in_line = text.len() > body.len() && text.ends_with(b"\n");
+        let mut lines = body.split(|byte| *byte == b'\n').skip(1);
+        let indent = lines.next().map(|line| {
+            let width = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+            String::from_utf8_lossy(&line[..width]).into_owned()
+        });
+        Self { indent, ends_in_line }
+    }
+
+    /// Lays out a JSON text. Only white space outside of strings changes.
+    pub fn apply(&self, json: &str) -> String {
+        let mut out = Writer { indent: self.indent.as_deref(), depth: 0, text: String::with_capacity(json.len()) };
+        out.write(json);
+        if self.ends_in_line {
+            out.text.push('\n');
+        }
+        out.text
+    }
+}
+
+struct Writer<'a> {
+    indent: Option<&'a str>,
+    depth: usize,
+    text: String,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, json: &str) {
+        let mut rest = json.trim_start();
+        while let Some(char) = rest.chars().next() {
+            let taken = match char {
+                '"' => self.string(rest),
+                '{' | '[' => self.open(rest, char),
+                '}' | ']' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.line();
+                    self.text.push(char);
+                    1
+                }
+                ',' => {
+                    self.text.push(',');
+                    self.line();
+                    1
+                }
+                ':' => {
+                    self.text.push_str(if self.indent.is_some() { ": " } else { ":" });
+                    1
+                }
+                char => {
+                    self.text.push(char);
+                    char.len_utf8()
+                }
+            };
+            rest = rest[taken..].trim_start();
+        }
+    }
+
+    /// Takes a string as it is; gives its bytes.
+    fn string(&mut self, rest: &str) -> usize {
+        let mut escaped = false;
+        let end = rest.bytes().skip(1).position(|byte| {
+            let ends = byte == b'"' && !escaped;
+            escaped = byte == b'\\' && !escaped;
+            ends
+        });
+        let taken = end.map_or(rest.len(), |end| end + 2);
+        self.text.push_str(&rest[..taken]);
+        taken
+    }
+
+    /// Opens an object or an array; an empty one is closed at once.
+    fn open(&mut self, rest: &str, bracket: char) -> usize {
+        let close = if bracket == '{' { '}' } else { ']' };
+        let inside = rest[1..].trim_start();
+        self.text.push(bracket);
+        if inside.starts_with(close) {
+            self.text.push(close);
+            return rest.len() - inside.len() + 1;
+        }
+        self.depth += 1;
+        self.line();
+        1
+    }
+
+    fn line(&mut self) {
+        if let Some(indent) = self.indent {
+            self.text.push('\n');
+            self.text.extend(std::iter::repeat_n(indent, self.depth));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_keeps_its_layout() {
+        let texts = [
+            "{\n  \"a\": [],\n  \"b\": {\n    \"c\": \"x: [1, \\\"2\\\"]\"\n  },\n  \"d\": [\n    1,\n    {}\n  ]\n}\n",
+            "{\n\t\"a\": 1\n}",
+            "{\"a\":[1,2,{\"b\":\"\\\\\"}]}",
+            "{}",
+        ];
+        for text in texts {
+            assert_eq!(Layout::of(text.as_bytes()).apply(text), text);
+            let compact = Layout { indent: None, ends_in_line: false }.apply(text);
+            assert_eq!(Layout::of(text.as_bytes()).apply(&compact), text);
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! Writing workflow files: whole or not at all, one writer after the other.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::document::Document;
+use super::file::{Error, Files};
+use super::layout::Layout;
+
+/// Writers of one folder wait for each other at this file, in whatever process they are; the lock ends
+/// with the process that holds it.
+const LOCK: &str = ".n8n-lens.lock";
+
+impl Files {
+    /// Edits a file: reads it, lets `edit` change the document, and puts the new text in its place.
+    ///
+    /// # Errors
+    /// [`Error`], or what `edit` says; the file is as it was then.
+    pub fn edit<T>(
+        &self,
+        path: &str,
+        edit: impl FnOnce(&mut Document) -> Result<T, super::Error>,
+    ) -> Result<(T, Document), Error> {
+        let file = self.resolve(path)?;
+        let _lock = lock(&file)?;
+        let text = self.read(path)?;
+        let unusable = |error| Error::Unusable(path.to_owned(), error);
+        let mut document = Document::parse(&text).map_err(unusable)?;
+        let before = document.text();
+        let done = edit(&mut document).map_err(Error::Edit)?;
+        let after = document.text();
+        if after != before {
+            replace(&file, &Layout::of(&text).apply(&after))?;
+        }
+        Ok((done, document))
+    }
+
+    /// Writes a document to a file, new or in place of what is there; gives the file.
+    ///
+    /// # Errors
+    /// [`Error`]; [`Error::Exists`] where there is one and it must be new.
+    pub fn write(&self, path: &str, document: &Document, new: bool) -> Result<PathBuf, Error> {
+        let file = self.resolve_new(path)?;
+        let _lock = lock(&file)?;
+        let old = match fs::read(&file) {
+            Ok(_) if new => return Err(Error::Exists(path.to_owned())),
+            Ok(old) => Layout::of(&old),
+            Err(_) => Layout::default(),
+        };
+        replace(&file, &old.apply(&document.text()))?;
+        Ok(file)
+    }
+}
+
+/// Waits for other writers of the folder.
+fn lock(file: &Path) -> Result<File, Error> {
+    let at = file.with_file_name(LOCK);
+    let failed = |error| Error::Unwritable(file.display().to_string(), error);
+    let lock = File::options().create(true).truncate(false).write(true).open(at).map_err(failed)?;
+    lock.lock().map_err(failed)?;
+    Ok(lock)
+}
+
+/// Puts a text in the place of a file. At every instant there is the old one or the new one.
+fn replace(file: &Path, text: &str) -> Result<(), Error> {
+    let name = file.file_name().unwrap_or_default().to_string_lossy();
+    // Always the same name, so that one that was left behind is used again.
+    let temporary = file.with_file_name(format!(".{name}.n8n-lens.tmp"));
+    let write = || {
+        let mut out = File::create(&temporary)?;
+        out.write_all(text.as_bytes())?;
+        if let Ok(metadata) = fs::metadata(file) {
+            out.set_permissions(metadata.permissions())?;
+        }
+        out.sync_all()?;
+        fs::rename(&temporary, file)
+    };
+    write().map_err(|error| Error::Unwritable(file.display().to_string(), error))
+}

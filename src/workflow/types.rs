@@ -1,0 +1,48 @@
+//! The node types that workflows use.
+
+use std::collections::HashMap;
+use std::io::Read;
+
+use crate::json::{Cursor, Keep, ReadError};
+
+/// What is needed of a list of workflows.
+pub const KEEP: Keep = Keep::Members(&[(
+    "data",
+    Keep::EachElement(&Keep::Members(&[("nodes", Keep::EachElement(&Keep::Members(&[("type", Keep::Whole)])))])),
+)]);
+
+/// A type is never longer.
+const TYPE_CHARS: usize = 200;
+
+/// The types, the most used first.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Vec<String>, ReadError> {
+    let mut used: HashMap<String, u64> = HashMap::new();
+    cursor.object(|cursor, member| match member {
+        "data" => cursor.array(|cursor, _| read_workflow(cursor, &mut used)).map(drop),
+        _ => cursor.skip(),
+    })?;
+    cursor.finish()?;
+    let mut types: Vec<_> = used.into_iter().collect();
+    types.sort_by(|(one, used_one), (other, used_other)| used_other.cmp(used_one).then_with(|| one.cmp(other)));
+    Ok(types.into_iter().map(|(name, _)| name).collect())
+}
+
+fn read_workflow<R: Read>(cursor: &mut Cursor<R>, used: &mut HashMap<String, u64>) -> Result<(), ReadError> {
+    let mut node = |cursor: &mut Cursor<R>, member: &str| match member {
+        "type" => {
+            if let Some(name) = cursor.text(TYPE_CHARS)? {
+                *used.entry(name).or_default() += 1;
+            }
+            Ok(())
+        }
+        _ => cursor.skip(),
+    };
+    let workflow = |cursor: &mut Cursor<R>, member: &str| match member {
+        "nodes" => cursor.array(|cursor, _| cursor.object(&mut node).map(drop)).map(drop),
+        _ => cursor.skip(),
+    };
+    cursor.object(workflow).map(drop)
+}

@@ -1,0 +1,524 @@
+//! The builder, through the real binary: files, n8n and memory.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use n8n_lens::budget;
+use n8n_lens::workflow::catalogue::Catalogue;
+use n8n_lens::workflow::connections::{Link, Port};
+use n8n_lens::workflow::edit::{self, NewNode};
+use n8n_lens::workflow::{Document, Layout};
+use serde_json::{Map, Value, json};
+
+use crate::fixtures;
+use crate::mcp_client::McpClient;
+use crate::server::{self, Reply, Server};
+use crate::workflow_store::{Flavour, WorkflowStore};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
+
+/// A small catalogue in our own words, built by the binary.
+fn catalogue() -> &'static Path {
+    static BUILT: OnceLock<PathBuf> = OnceLock::new();
+    BUILT.get_or_init(|| {
+        let file = tempfile::tempdir().unwrap().keep().join("data/catalogue.json");
+        let mut command = Command::new(BINARY);
+        command.args(["catalogue", "update", "--from"]).arg(fixtures::folder().join("catalogue"));
+        let output = command.arg("--catalogue").arg(&file).env_clear().output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.starts_with("13 node types of n8n-nodes-base 0.0.0-test"), "{said}");
+        file
+    })
+}
+
+struct House {
+    root: tempfile::TempDir,
+    _n8n: Server,
+    client: McpClient,
+}
+
+fn house() -> House {
+    house_with(&WorkflowStore::new(Flavour::V2), &[])
+}
+
+fn house_with(store: &WorkflowStore, more: &[&str]) -> House {
+    let root = tempfile::tempdir().unwrap();
+    let answering = store.clone();
+    let n8n = Server::start(move |request| {
+        answering.answer(request).unwrap_or_else(|| Reply::json(404, r#"{"message":"not found"}"#))
+    });
+    let mut arguments = vec!["--toolsets", "builder", "--files-root", root.path().to_str().unwrap()];
+    if !more.contains(&"--catalogue") {
+        arguments.extend(["--catalogue", catalogue().to_str().unwrap()]);
+    }
+    arguments.extend(more);
+    let client = McpClient::start_with(&n8n.url(), &arguments);
+    House { root, _n8n: n8n, client }
+}
+
+impl House {
+    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+        let text = self.client.call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"));
+        assert!(budget::count(&text) <= 20_000);
+        serde_json::from_str(&text).unwrap()
+    }
+
+    fn refused(&mut self, tool: &str, arguments: Value) -> String {
+        self.client.call(tool, arguments).unwrap_err()
+    }
+
+    fn file(&self, name: &str) -> Value {
+        serde_json::from_slice(&std::fs::read(self.root.path().join(name)).unwrap()).unwrap()
+    }
+}
+
+/// The workflow of the README, from nothing.
+fn build(house: &mut House, target: Option<&str>) -> String {
+    let mut create = json!({"name": "Orders"});
+    if let Some(target) = target {
+        create["target"] = json!(target);
+    }
+    let id = house.call("workflow_create", create)["workflowId"].as_str().unwrap().to_owned();
+    let found = house.call("node_search", json!({"keyword": "http"}));
+    assert_eq!(found["nodes"][0]["id"], "n8n-nodes-base.httpRequest");
+    let mut add = |node_type: &str, more: Value| {
+        let mut arguments = json!({"workflowId": id, "nodeType": node_type});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let added = house.call("node_add", arguments);
+        assert_eq!(added["success"], true);
+        added["nodeId"].as_str().unwrap().to_owned()
+    };
+    let webhook = add("n8n-nodes-base.webhook", json!({"parameters": {"path": "orders", "httpMethod": "POST"}}));
+    let http = add("n8n-nodes-base.httpRequest", json!({"parameters": {"url": "https://example.com"}}));
+    let check = add("n8n-nodes-base.if", json!({"name": "Is large"}));
+    let slack = add("n8n-nodes-base.slack", json!({}));
+    let rest = add("n8n-nodes-base.noOp", json!({"position": {"x": 960, "y": 200}}));
+    let mut connect = |source: &str, target: &str, output: Value| {
+        let connected = house.call(
+            "connection_create",
+            json!({"workflowId": id, "sourceNodeId": source, "targetNodeId": target, "sourceOutput": output}),
+        );
+        assert_eq!(connected["connection"]["targetInput"], "main");
+    };
+    connect(&webhook, &http, json!("main"));
+    connect("HTTP Request", "Is large", json!(0));
+    connect(&check, &slack, json!(true));
+    connect("Is large", &rest, json!("false"));
+    connect("Is large", &rest, json!("main:1"));
+    let replaced = house.call(
+        "node_replace",
+        json!({"workflowId": id, "targetNodeId": "No Operation, do nothing", "newNodeType": "n8n-nodes-base.set"}),
+    );
+    assert_eq!(
+        replaced["compatibilityReport"],
+        json!({
+            "maintainedConnections": ["Is large[main:1] -> No Operation, do nothing[main:0]"],
+            "removedConnections": []
+        })
+    );
+    assert_eq!(replaced["nodeId"], rest.as_str());
+    id
+}
+
+fn assert_is_the_readmes(workflow: &Value) {
+    let names: Vec<_> = workflow["nodes"].as_array().unwrap().iter().map(|node| node["name"].clone()).collect();
+    assert_eq!(names, ["Webhook", "HTTP Request", "Is large", "Slack", "No Operation, do nothing"]);
+    let to = |node: &str| json!({"node": node, "type": "main", "index": 0});
+    assert_eq!(
+        workflow["connections"],
+        json!({
+            "Webhook": {"main": [[to("HTTP Request")]]},
+            "HTTP Request": {"main": [[to("Is large")]]},
+            "Is large": {"main": [[to("Slack")], [to("No Operation, do nothing")]]},
+        })
+    );
+    assert_eq!(workflow["nodes"][0]["typeVersion"], 2);
+    assert_eq!(workflow["nodes"][1]["typeVersion"], json!(4.2));
+    assert!(workflow["nodes"][0]["webhookId"].is_string(), "n8n needs it for the address");
+    assert_eq!(workflow["nodes"][4]["type"], "n8n-nodes-base.set");
+    assert_eq!(workflow["nodes"][4]["position"], json!([960, 200]));
+    assert_eq!(workflow["nodes"][1]["position"], json!([240, 0]));
+}
+
+#[test]
+fn the_readmes_workflow_is_built_from_nothing_as_a_file() {
+    let mut house = house();
+    let id = build(&mut house, None);
+    assert_is_the_readmes(&house.file("Orders.json"));
+    let saved = house.call("workflow_save", json!({"workflowId": id, "filePath": "copy.json"}));
+    assert_eq!(saved["success"], true);
+    let loaded = house.call("workflow_load", json!({"workflowIdOrPath": "copy.json"}));
+    assert_is_the_readmes(&loaded["workflowData"]);
+    let listed = house.call("workflow_list", json!({}));
+    assert_eq!((&listed["total"], &listed["workflows"][0]["name"]), (&json!(2), &json!("Orders")));
+    assert!(listed["workflows"][0]["lastModified"].as_str().unwrap().ends_with('Z'));
+}
+
+#[test]
+fn the_readmes_workflow_is_built_from_nothing_in_memory() {
+    let mut house = house();
+    let id = build(&mut house, Some("memory"));
+    assert!(id.starts_with("mem-"));
+    assert_is_the_readmes(&house.call("workflow_load", json!({"workflowIdOrPath": id}))["workflowData"]);
+    assert!(std::fs::read_dir(house.root.path()).unwrap().next().is_none(), "no file was made");
+    let gone = house.refused("workflow_load", json!({"workflowIdOrPath": "mem-none"}));
+    assert!(gone.contains("not in memory"), "{gone}");
+}
+
+#[test]
+fn the_readmes_workflow_is_built_from_nothing_in_n8n() {
+    for flavour in [Flavour::V2, Flavour::V1] {
+        let store = WorkflowStore::new(flavour);
+        let mut house = house_with(&store, &[]);
+        let id = build(&mut house, Some("n8n"));
+        assert_is_the_readmes(&store.get(&id).unwrap());
+    }
+}
+
+#[test]
+fn sub_nodes_are_connected_as_n8n_has_it() {
+    let mut house = house();
+    let id = house.call("workflow_create", json!({"name": "ai", "target": "memory"}))["workflowId"].clone();
+    for node_type in ["agent", "lmChatOpenAi", "toolCode"] {
+        house.call("node_add", json!({"workflowId": id, "nodeType": format!("@n8n/n8n-nodes-langchain.{node_type}")}));
+    }
+    // Asked for the wrong way round, and without a kind.
+    let turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model", "sourceOutput": "ai_languageModel"});
+    house.call("connection_create", turned);
+    let plain = house
+        .call("connection_create", json!({"workflowId": id, "sourceNodeId": "Code Tool", "targetNodeId": "AI Agent"}));
+    assert_eq!(plain["connection"]["sourceOutput"], "ai_tool");
+    let to = |kind: &str| json!([[{"node": "AI Agent", "type": kind, "index": 0}]]);
+    assert_eq!(
+        plain["workflowData"]["connections"],
+        json!({"OpenAI Chat Model": {"ai_languageModel": to("ai_languageModel")}, "Code Tool": {"ai_tool": to("ai_tool")}})
+    );
+}
+
+#[test]
+fn a_replaced_node_keeps_what_its_new_type_has_a_place_for() {
+    let mut house = house();
+    let id = house.call("workflow_create", json!({"name": "r", "target": "memory"}))["workflowId"].clone();
+    for (name, node_type) in [("A", "if"), ("B", "noOp"), ("C", "noOp")] {
+        house.call(
+            "node_add",
+            json!({"workflowId": id, "nodeType": format!("n8n-nodes-base.{node_type}"), "name": name}),
+        );
+    }
+    for (target, output) in [("B", "true"), ("C", "false")] {
+        house.call(
+            "connection_create",
+            json!({"workflowId": id, "sourceNodeId": "A", "targetNodeId": target, "sourceOutput": output}),
+        );
+    }
+    let replaced = house
+        .call("node_replace", json!({"workflowId": id, "targetNodeId": "A", "newNodeType": "n8n-nodes-base.code"}));
+    assert_eq!(replaced["compatibilityReport"]["maintainedConnections"], json!(["A[main:0] -> B[main:0]"]));
+    assert_eq!(replaced["compatibilityReport"]["removedConnections"], json!(["A[main:1] -> C[main:0]"]));
+    assert_eq!(replaced["workflowData"]["nodes"][0]["name"], "A");
+}
+
+#[test]
+fn what_is_not_possible_is_said_in_a_sentence() {
+    let mut house = house();
+    let id = house.call("workflow_create", json!({"name": "w"}))["workflowId"].clone();
+    house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.if", "name": "A"}));
+    house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.code", "name": "B"}));
+    std::fs::write(house.root.path().join("no.json"), r#"{"a":1}"#).unwrap();
+    let before = house.file("w.json");
+    let add = |node_type: &str, more: Value| {
+        let mut arguments = json!({"workflowId": "w.json", "nodeType": node_type});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        ("node_add", arguments)
+    };
+    let connect = |source: &str, target: &str, output: Value| {
+        let more =
+            json!({"workflowId": "w.json", "sourceNodeId": source, "targetNodeId": target, "sourceOutput": output});
+        ("connection_create", more)
+    };
+    let cases = [
+        (add("n8n-nodes-base.htpRequest", json!({})), "The nearest are 'n8n-nodes-base.httpRequest'"),
+        (add("n8n-nodes-base.code", json!({"name": "A"})), "there is a node 'A' already"),
+        (add("n8n-nodes-base.code", json!({"position": {"x": "left"}})), "two numbers, x and y"),
+        (connect("A", "A", json!("main")), "'A' cannot be connected with itself"),
+        (connect("A", "D", json!("main")), "There is no node 'D' in this workflow. Did you mean 'A'?"),
+        (connect("A", "B", json!("main:2")), "'A' has no output 'main:2'"),
+        (connect("A", "B", json!("maybe")), "'A' has no output 'maybe'"),
+        (connect("A", "B", json!("ai_tool")), "'A' has no output 'ai_tool:0'"),
+        (
+            (
+                "node_replace",
+                json!({"workflowId": "w.json", "targetNodeId": "Z", "newNodeType": "n8n-nodes-base.code"}),
+            ),
+            "There is no node 'Z'",
+        ),
+        (("workflow_load", json!({"workflowIdOrPath": "no.json"})), "it is not a workflow: nodes is missing"),
+        (("workflow_load", json!({"workflowIdOrPath": "../x.json"})), "outside of the folder"),
+        (("workflow_load", json!({"workflowIdOrPath": "none"})), "Workflow 'none' not found."),
+        (("workflow_save", json!({"workflowId": "w.json", "filePath": "../x.json"})), "outside of the folder"),
+        (("workflow_save", json!({"workflowId": "w.json", "filePath": "none/x.json"})), "does not exist"),
+        (("workflow_create", json!({"name": "w"})), "is there already"),
+        (("workflow_create", json!({"name": "n".repeat(129), "target": "memory"})), "1 to 128 characters"),
+        (("workflow_list", json!({"directoryPath": "/etc"})), "outside of the folder"),
+        (("workflow_list", json!({"directoryPath": "w.json"})), "is not a folder"),
+        (("test_workflow", json!({"workflowId": "w.json"})), "Only a workflow in n8n can be tested"),
+        (
+            (
+                "workflow_save",
+                json!({"workflowId": "w.json", "filePath": "y.json", "workflowData":
+                {"name": "x", "nodes": ["…[+990 items]"], "connections": {}}}),
+            ),
+            "",
+        ),
+    ];
+    for ((tool, arguments), why) in cases {
+        let refused = house.refused(tool, arguments);
+        assert!(refused.contains(why), "{tool}: {refused}");
+    }
+    let clipped = json!({"name": "x", "connections": {}, "nodes": [{"name": "A", "type": "t", "parameters": {"js": "abc…[+123 chars]"}}]});
+    let refused =
+        house.refused("workflow_save", json!({"workflowId": "w.json", "filePath": "y.json", "workflowData": clipped}));
+    assert!(refused.contains("was clipped by an answer"), "{refused}");
+    assert_eq!(house.file("w.json"), before, "nothing was changed");
+    assert!(!house.root.path().join("y.json").exists());
+}
+
+#[test]
+fn read_only_hides_every_tool_of_the_builder_that_writes() {
+    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--read-only"]);
+    let tools = house.client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["node_search", "workflow_load", "workflow_list"]);
+    let refused = house.refused("test_workflow", json!({"workflowId": "w"}));
+    assert!(refused.contains("--read-only"), "{refused}");
+}
+
+#[test]
+fn a_file_keeps_its_layout_and_what_nobody_touched() {
+    let mut house = house();
+    let text = "{\n\t\"custom\": {\"b\": 1.50, \"a\": [1,  2]},\n\t\"nodes\": [],\n\t\"connections\": {},\n\t\"name\": \"n\"\n}\n";
+    std::fs::write(house.root.path().join("f.json"), text).unwrap();
+    house.call("node_add", json!({"workflowId": "f.json", "nodeType": "n8n-nodes-base.code"}));
+    let after = std::fs::read_to_string(house.root.path().join("f.json")).unwrap();
+    assert!(after.starts_with("{\n\t\"custom\": {\n\t\t\"b\": 1.50,\n\t\t\"a\": [\n\t\t\t1,\n\t\t\t2\n"), "{after}");
+    assert!(after.ends_with("\n\t\"name\": \"n\"\n}\n"), "{after}");
+    let keys: Vec<_> = house.file("f.json").as_object().unwrap().keys().cloned().collect();
+    assert_eq!(keys, ["custom", "nodes", "connections", "name"]);
+}
+
+#[test]
+fn without_a_catalogue_the_types_in_use_are_searched_and_how_to_build_one_is_said() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let node = |kind: &str| json!({"id": kind, "name": kind, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}});
+    store.put(json!({"id": "w", "name": "W", "connections": {}, "settings": {}, "nodes": [node("n8n-nodes-base.slack"), node("my-nodes.thing")]}));
+    let mut house = house_with(&store, &["--catalogue", "/nowhere/catalogue.json"]);
+    let found = house.call("node_search", json!({"keyword": "slack message"}));
+    assert_eq!((&found["count"], &found["nodes"][0]["id"]), (&json!(1), &json!("n8n-nodes-base.slack")));
+    assert!(found["note"].as_str().unwrap().contains("n8n-lens catalogue update"));
+    let id = house.call("workflow_create", json!({"name": "m", "target": "memory"}))["workflowId"].clone();
+    let added = house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.googleSheets"}));
+    assert_eq!(added["workflowData"]["nodes"][0]["name"], "Google Sheets");
+}
+
+#[test]
+fn a_workflow_with_a_webhook_is_called_and_its_execution_read() {
+    let execution = fixtures::execution("b_http_500");
+    let workflow = json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
+        {"id": "1", "name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0],
+         "webhookId": "h", "parameters": {"path": "orders", "httpMethod": "POST"}}]});
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(workflow);
+    let executions = server::n8n_handler(HashMap::from([("42".to_owned(), execution)]));
+    let called = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
+    let seen = called.clone();
+    let n8n = Server::start(move |request| {
+        if request.path == "/webhook/orders" {
+            seen.lock().unwrap().push(request.clone());
+            return Reply::json(200, r#"{"message":"Workflow was started"}"#);
+        }
+        if request.path == "/api/v1/executions"
+            && (seen.lock().unwrap().is_empty() || request.query("status").is_some())
+        {
+            return Reply::json(200, r#"{"data":[],"nextCursor":null}"#);
+        }
+        if request.path == "/api/v1/executions" {
+            return Reply::json(200, r#"{"data":[{"id":"42","status":"error"}],"nextCursor":null}"#);
+        }
+        store.answer(request).unwrap_or_else(|| executions(request))
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let tested = client.call("test_workflow", json!({"workflowId": "w", "testData": {"order": 7}})).unwrap();
+    let tested: Value = serde_json::from_str(&tested).unwrap();
+    assert_eq!(
+        (&tested["success"], &tested["executionId"], &tested["status"]),
+        (&json!(false), &json!("42"), &json!("error"))
+    );
+    assert_eq!(tested["data"]["error"]["httpCode"], "500");
+    assert_eq!(tested["executionTime"], 294);
+    let logs: Vec<_> = tested["logs"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    assert!(
+        logs[0].starts_with("Webhook: success, 1 items, ") && logs[1].starts_with("HTTP Request: error, 0 items, "),
+        "{logs:?}"
+    );
+    let called = called.lock().unwrap();
+    assert_eq!(called.len(), 1);
+    assert_eq!(serde_json::from_slice::<Value>(&called[0].body).unwrap(), json!({"order": 7}));
+    assert!(called[0].header("x-n8n-api-key").is_none(), "a webhook knows no API key");
+}
+
+#[test]
+fn what_cannot_be_called_is_said_and_not_called() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let trigger = |kind: &str| {
+        json!([{"id": "1", "name": "T", "type": kind, "typeVersion": 1, "position": [0, 0],
+        "webhookId": "h", "parameters": {"path": "p"}}])
+    };
+    let plant = |id: &str, active: bool, nodes: Value| {
+        store.put(json!({"id": id, "name": id, "active": active, "connections": {}, "settings": {}, "nodes": nodes}));
+    };
+    plant("inactive", false, trigger("n8n-nodes-base.webhook"));
+    plant("cron", true, trigger("n8n-nodes-base.scheduleTrigger"));
+    plant("none", true, json!([]));
+    let answering = store.clone();
+    let n8n = Server::start(move |request| {
+        assert!(!request.path.starts_with("/webhook"), "nothing is called");
+        answering.answer(request).unwrap_or_else(|| Reply::json(200, r#"{"data":[],"nextCursor":null}"#))
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let cases = [
+        ("inactive", "This workflow is not active"),
+        ("cron", "its triggers are n8n-nodes-base.scheduleTrigger"),
+        ("none", "its triggers are none"),
+        ("gone", "Workflow 'gone' not found."),
+    ];
+    for (id, why) in cases {
+        let refused = client.call("test_workflow", json!({"workflowId": id})).unwrap_err();
+        assert!(refused.contains(why), "{refused}");
+    }
+}
+
+#[test]
+fn a_test_that_takes_too_long_says_what_runs() {
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
+        {"id": "1", "name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0],
+         "parameters": {"path": "slow"}}]}));
+    let n8n = Server::start(move |request| match request.path.as_str() {
+        "/webhook/slow" => Reply::json(200, "{}").delay_first_byte(Duration::from_secs(30)),
+        "/api/v1/executions" if request.query("status") == Some("running") => {
+            Reply::json(200, r#"{"data":[{"id":"7"}],"nextCursor":null}"#)
+        }
+        "/api/v1/executions" => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
+        _ => store.answer(request).unwrap(),
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let tested = client.call("test_workflow", json!({"workflowId": "w", "timeout": 1500})).unwrap();
+    let tested: Value = serde_json::from_str(&tested).unwrap();
+    assert_eq!(
+        (&tested["success"], &tested["status"], &tested["executionId"]),
+        (&json!(false), &json!("running"), &json!("7"))
+    );
+}
+
+/// The workflows of all executions that were saved from real n8ns.
+fn real_workflows() -> Vec<Value> {
+    let bodies = fixtures::executions().into_iter().map(|(_, body)| fixtures::parse(&body)["workflowData"].clone());
+    bodies.filter(|workflow| workflow["nodes"].is_array()).collect()
+}
+
+#[test]
+fn edits_of_real_workflows_keep_what_they_do_not_touch() {
+    let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
+    let mut edited = 0;
+    for workflow in real_workflows() {
+        let text = serde_json::to_string_pretty(&workflow).unwrap();
+        let document = Document::parse(text.as_bytes()).unwrap();
+        assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit it is the same text");
+
+        let names: Vec<_> = document.nodes().unwrap().iter().filter_map(|node| edit::text(node, "name")).collect();
+        let mut changed = document.clone();
+        let known = catalogue.find("n8n-nodes-base.code");
+        let new =
+            NewNode { node_type: "n8n-nodes-base.code", known, name: None, position: None, parameters: Map::new() };
+        let id = edit::add_node(&mut changed, &new).unwrap();
+        let added = edit::text(changed.nodes().unwrap().last().unwrap(), "name").unwrap();
+        assert!(!names.contains(&added));
+        for name in &names {
+            for (source, target) in [(name, &added), (&added, name)] {
+                let port = |index| Port { kind: "main".to_owned(), index };
+                let link = Link { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
+                assert!(edit::connect(&mut changed, &link).unwrap());
+                assert!(!edit::connect(&mut changed, &link).unwrap(), "the same twice adds nothing");
+                edited += 1;
+            }
+        }
+        edit::rename_node(&mut changed, &id, "Another name").unwrap();
+        assert!(!changed.text().contains(&format!("\"{added}\"")), "no connection dangles");
+        edit::remove_node(&mut changed, "Another name").unwrap();
+        let value = |document: &Document| serde_json::from_str::<Value>(&document.text()).unwrap();
+        assert_eq!(value(&changed), value(&document), "what was added and removed leaves nothing");
+    }
+    assert!(edited > 100);
+}
+
+#[test]
+fn two_processes_edit_one_file_and_lose_nothing() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("shared.json");
+    std::fs::write(&file, r#"{"name":"shared","nodes":[],"connections":{}}"#).unwrap();
+    const EACH: usize = 100;
+    let writers: Vec<_> = (0..2)
+        .map(|writer| {
+            let root = root.path().to_str().unwrap().to_owned();
+            std::thread::spawn(move || {
+                let arguments = ["--toolsets", "builder", "--files-root", &root, "--catalogue", "/nowhere"];
+                let mut client = McpClient::start_with("http://127.0.0.1:9", &arguments);
+                for at in 0..EACH {
+                    let name = format!("node {writer} {at}");
+                    let add = json!({"workflowId": "shared.json", "nodeType": "my.node", "name": name});
+                    client.call("node_add", add).unwrap();
+                }
+            })
+        })
+        .collect();
+    while writers.iter().any(|writer| !writer.is_finished()) {
+        Document::parse(&std::fs::read(&file).unwrap()).expect("it is whole at every instant");
+    }
+    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    let document = Document::parse(&std::fs::read(&file).unwrap()).unwrap();
+    assert_eq!(document.nodes().unwrap().len(), 2 * EACH);
+}
+
+#[test]
+fn a_killed_writer_leaves_a_whole_file_and_no_lock() {
+    let root = tempfile::tempdir().unwrap();
+    let file = root.path().join("shared.json");
+    std::fs::write(&file, r#"{"name":"shared","nodes":[],"connections":{}}"#).unwrap();
+    let arguments = ["--toolsets", "builder", "--files-root", root.path().to_str().unwrap(), "--catalogue", "/nowhere"];
+    let mut acknowledged = 0;
+    for round in 0..20 {
+        let mut client = McpClient::start_with("http://127.0.0.1:9", &arguments);
+        for at in 0..5 {
+            let name = format!("node {round} {at}");
+            client.call("node_add", json!({"workflowId": "shared.json", "nodeType": "my.node", "name": name})).unwrap();
+            acknowledged += 1;
+        }
+        // One more is under way when the process is killed, at another moment each time.
+        client.begin(
+            "node_add",
+            json!({"workflowId": "shared.json", "nodeType": "my.node", "name": format!("last {round}")}),
+        );
+        std::thread::sleep(Duration::from_micros(150 * round));
+        drop(client);
+        let document = Document::parse(&std::fs::read(&file).unwrap()).expect("it is whole");
+        let nodes = document.nodes().unwrap().len();
+        assert!(nodes >= acknowledged, "{nodes} of {acknowledged}");
+        acknowledged = nodes;
+    }
+    let left: Vec<_> = std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.len() <= 3, "the file, its lock, and at most one that was not finished: {left:?}");
+}
