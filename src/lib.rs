@@ -16,15 +16,15 @@
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, changes that are sent once | what an execution looks like |
 //! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) behind it, bounded copies | n8n |
 //! | [`execution`] | the shape of an execution; one projection a file, with its table of what it keeps | HTTP, tokens |
-//! | [`workflow`] | a workflow document: outline, graph, what n8n takes of it; the files it may come from | HTTP, executions |
+//! | [`workflow`] | a workflow document: its outline and graph, pure edits, what n8n takes of it, the catalogue of node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`tools`] | one tool a file: arguments, description, call; one folder a toolset, one table of all | rmcp |
-//! | [`transport`] | rmcp, axum: the tools over stdio and Streamable HTTP, and who may ask | what a tool does |
+//! | [`transport`] | rmcp, axum: the tools over stdio, Streamable HTTP and REST, and who may ask | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
 //! | [`config`], [`units`] | settings; how sizes are written | |
 //!
-//! A wing (builder, gateway, coordination) becomes a room of its own behind the same table of tools; the
-//! heart does not learn of it.
+//! A wing (the builder; gateway and coordination to come) is a folder or a room of its own behind the same
+//! table of tools; the heart does not learn of it.
 //!
 //! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its
 //! `call` checks the arguments and asks [`n8n::Client::read_execution`], which feeds every chunk of

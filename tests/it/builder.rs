@@ -470,7 +470,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("shared.json");
     std::fs::write(&file, r#"{"name":"shared","nodes":[],"connections":{}}"#).unwrap();
-    const EACH: usize = 100;
+    const EACH: usize = 500;
     let writers: Vec<_> = (0..2)
         .map(|writer| {
             let root = root.path().to_str().unwrap().to_owned();

@@ -30,6 +30,24 @@ const WRITING: [&str; 5] = [
     "replace_workflow_from_file",
 ];
 
+#[derive(PartialEq)]
+enum Builds {
+    Adds,
+    Overwrites,
+}
+
+use Builds::{Adds, Overwrites};
+
+/// The tools of the builder that write, and how.
+const BUILDING: [(&str, Builds); 6] = [
+    ("node_add", Adds),
+    ("node_replace", Overwrites),
+    ("workflow_create", Adds),
+    ("workflow_save", Overwrites),
+    ("connection_create", Overwrites),
+    ("test_workflow", Adds),
+];
+
 fn list(arguments: &[&str]) -> Value {
     let n8n = Server::start(|_| Reply::json(500, "{}"));
     let mut client = McpClient::start_with(&n8n.url(), arguments);
@@ -45,8 +63,8 @@ fn names(listed: &Value) -> Vec<String> {
 #[test]
 fn schemas_are_the_golden_ones() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tools");
-    let listed = list(&[]);
-    assert_eq!(names(&listed), TOOLS);
+    assert_eq!(names(&list(&[])), TOOLS);
+    let listed = list(&["--toolsets", "executions,workflows,builder"]);
     let mut files = 0;
     for tool in listed["tools"].as_array().unwrap() {
         let file = folder.join(format!("{}.json", tool["name"].as_str().unwrap()));
@@ -64,15 +82,16 @@ fn schemas_are_the_golden_ones() {
 
 #[test]
 fn schemas_are_such_that_strict_clients_take_them() {
-    for tool in list(&[])["tools"].as_array().unwrap() {
+    for tool in list(&["--toolsets", "executions,workflows,builder"])["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
         assert!(name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
         assert!(tool["title"].is_string() && tool.get("outputSchema").is_none());
-        let writes = WRITING.contains(&name);
+        let writes = WRITING.contains(&name) || BUILDING.iter().any(|(building, _)| *building == name);
+        let adds = name.starts_with("create") || BUILDING.contains(&(name, Adds));
         let annotations = &tool["annotations"];
         assert_eq!(annotations["readOnlyHint"], !writes, "{name}");
-        assert_eq!(annotations["destructiveHint"], writes && !name.starts_with("create"), "{name}");
-        assert_eq!(annotations["idempotentHint"], !name.starts_with("create"), "{name}");
+        assert_eq!(annotations["destructiveHint"], writes && !adds, "{name}");
+        assert_eq!(annotations["idempotentHint"], !adds, "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
@@ -164,9 +183,11 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
 
 #[test]
 fn the_readme_holds_the_table_that_the_binary_prints() {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
-    let output = command.args(["tools", "--markdown"]).env_clear().output().unwrap();
-    let table = String::from_utf8(output.stdout).unwrap();
-    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-    assert!(readme.contains(&table), "put the output of `n8n-lens tools --markdown` into README.md:\n{table}");
+    for toolsets in ["executions,workflows", "builder"] {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let output = command.args(["tools", "--markdown", "--toolsets", toolsets]).env_clear().output().unwrap();
+        let table = String::from_utf8(output.stdout).unwrap();
+        let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+        assert!(readme.contains(&table), "put the output of `n8n-lens tools --markdown` into README.md:\n{table}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
+use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;
 use crate::workflow::catalogue::{Catalogue, NodeType};
 
@@ -61,10 +62,11 @@ impl Shelf {
         const NEAREST: usize = 5;
         let nearest = catalogue.nearest(node_type, NEAREST);
         let quoted: Vec<_> = nearest.iter().map(|name| format!("'{name}'")).collect();
+        let nearest =
+            if quoted.is_empty() { String::new() } else { format!(" The nearest are {}.", quoted.join(", ")) };
+        let asked = shorten(node_type, CUT_NAME_CHARS);
         Err(Error::Argument(format!(
-            "n8n has no node type '{}'. The nearest are {}; node_search finds others.",
-            crate::json::shorten(node_type, 200),
-            quoted.join(", ")
+            "n8n has no node type '{asked}'.{nearest} node_search finds types by what they do."
         )))
     }
 }
