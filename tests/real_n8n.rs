@@ -254,7 +254,10 @@ fn a_failing_execution_is_found_and_explained() {
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
     let n8n = N8n::of_environment();
-    let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &["--toolsets", "builder"]);
+    // A catalogue of this n8n, if somebody has built one: n8n 1 is particular about versions of nodes.
+    let catalogue = std::env::var("N8N_LENS_CATALOGUE").unwrap_or_default();
+    let arguments = ["--toolsets", "builder", "--catalogue", &catalogue];
+    let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &arguments);
     let path = unique("built").replace(' ', "-");
     let made = call(&mut client, "workflow_create", json!({"name": path, "target": "n8n"}));
     let id = made["workflowId"].as_str().unwrap().to_owned();

@@ -34,7 +34,7 @@ fn toolset(tool: &Tool) -> &'static str {
 fn effect(tool: &Tool) -> &'static str {
     match tool.effect {
         Effect::Read => "reads",
-        Effect::Add => "adds",
+        Effect::Add | Effect::Ensure => "adds",
         Effect::Overwrite => "overwrites",
     }
 }

@@ -57,6 +57,8 @@ pub enum Effect {
     Read,
     /// It adds something; twice adds two.
     Add,
+    /// It adds what is not there yet; twice is the same as once.
+    Ensure,
     /// It overwrites or deletes; twice is the same as once.
     Overwrite,
 }

@@ -33,10 +33,11 @@ const WRITING: [&str; 5] = [
 #[derive(PartialEq)]
 enum Builds {
     Adds,
+    Ensures,
     Overwrites,
 }
 
-use Builds::{Adds, Overwrites};
+use Builds::{Adds, Ensures, Overwrites};
 
 /// The tools of the builder that write, and how.
 const BUILDING: [(&str, Builds); 6] = [
@@ -44,7 +45,7 @@ const BUILDING: [(&str, Builds); 6] = [
     ("node_replace", Overwrites),
     ("workflow_create", Adds),
     ("workflow_save", Overwrites),
-    ("connection_create", Overwrites),
+    ("connection_create", Ensures),
     ("test_workflow", Adds),
 ];
 
@@ -87,10 +88,11 @@ fn schemas_are_such_that_strict_clients_take_them() {
         assert!(name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
         assert!(tool["title"].is_string() && tool.get("outputSchema").is_none());
         let writes = WRITING.contains(&name) || BUILDING.iter().any(|(building, _)| *building == name);
+        let ensures = BUILDING.contains(&(name, Ensures));
         let adds = name.starts_with("create") || BUILDING.contains(&(name, Adds));
         let annotations = &tool["annotations"];
         assert_eq!(annotations["readOnlyHint"], !writes, "{name}");
-        assert_eq!(annotations["destructiveHint"], writes && !adds, "{name}");
+        assert_eq!(annotations["destructiveHint"], writes && !adds && !ensures, "{name}");
         assert_eq!(annotations["idempotentHint"], !adds, "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];

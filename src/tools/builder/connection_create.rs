@@ -28,7 +28,7 @@ pub static TOOL: Tool = Tool {
     ],
     ignored: &[],
     answers: Answers::Plain(&[("success", "boolean"), ("connection", "object"), ("workflowData", "object")]),
-    effect: Effect::Overwrite,
+    effect: Effect::Ensure,
     max_result_chars: Some(120_000),
     call,
 };
