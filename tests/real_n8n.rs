@@ -302,6 +302,14 @@ fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
     );
     assert_eq!(replaced["compatibilityReport"]["maintainedConnections"], json!(["Large?[main:1] -> No[main:0]"]));
 
+    // Into a file and back: the same workflow.
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("built.json");
+    call(&mut client, "workflow_save", json!({"workflowId": id, "filePath": file}));
+    let loaded = call(&mut client, "workflow_load", json!({"workflowIdOrPath": file}))["workflowData"].clone();
+    let in_n8n = n8n.workflow(&id);
+    assert_eq!((&loaded["nodes"], &loaded["connections"]), (&in_n8n["nodes"], &in_n8n["connections"]));
+
     let refused = client.call("test_workflow", json!({"workflowId": id})).unwrap_err();
     assert!(refused.contains("not active"), "{refused}");
     n8n.activate(&id);
