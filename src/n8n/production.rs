@@ -42,8 +42,16 @@ pub struct ProductionAnswer {
     pub body: String,
 }
 
+impl ProductionAnswer {
+    /// Whether n8n has nothing at this address, and has run nothing.
+    pub fn is_unregistered(&self) -> bool {
+        self.status == 404 && self.body.contains("not registered")
+    }
+}
+
 impl Client {
-    /// Makes the call once; again only while there is nothing at the address, which runs nothing.
+    /// Makes the call once; again only while n8n says that nothing is registered at the address. A workflow
+    /// may answer 404 itself, and has run then.
     ///
     /// # Errors
     /// [`Error::Unreachable`] where no connection was made, [`Error::Unsure`] where the call may have run.
@@ -51,7 +59,7 @@ impl Client {
         let begun = Instant::now();
         loop {
             let answer = self.call_once(call).await?;
-            if answer.status != 404 || begun.elapsed() > REGISTERED {
+            if !answer.is_unregistered() || begun.elapsed() > REGISTERED {
                 return Ok(answer);
             }
             sleep(PAUSE).await;

@@ -7,7 +7,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use rmcp::transport::StreamableHttpServerConfig;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::config::Access;
 
@@ -47,7 +47,7 @@ impl Guard {
         };
         let host = self.takes_any_host() || text(HOST).is_none_or(is_ours);
         let origin = text(ORIGIN).is_none_or(|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
-        let refusal = || (StatusCode::FORBIDDEN, Json(json!({"error": "This host or origin is not allowed."})));
+        let refusal = || (StatusCode::FORBIDDEN, Json(error("FORBIDDEN", "This host or origin is not allowed.")));
         (!host || !origin).then(|| refusal().into_response())
     }
 
@@ -82,6 +82,10 @@ pub(super) async fn pass(State(guard): State<Guard>, request: Request, next: Nex
 }
 
 fn unauthorized() -> Response {
-    let error = "Send the header Authorization: Bearer TOKEN, with the token that this server was started with.";
-    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], Json(json!({ "error": error }))).into_response()
+    let why = "Send the header Authorization: Bearer TOKEN, with the token that this server was started with.";
+    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], Json(error("UNAUTHORIZED", why))).into_response()
+}
+
+fn error(code: &str, message: &str) -> Value {
+    json!({"error": {"message": message, "code": code, "details": {}}})
 }

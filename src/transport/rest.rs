@@ -119,6 +119,13 @@ impl IntoResponse for Refusal {
             Self::Execution(message) => (StatusCode::INTERNAL_SERVER_ERROR, "TOOL_EXECUTION_ERROR", message),
             Self::Internal(message) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_SERVER_ERROR", message),
         };
-        (status, Json(json!({"error": {"message": message, "code": code, "details": {}}}))).into_response()
+        let details = parameter(&message).map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));
+        (status, Json(json!({"error": {"message": message, "code": code, "details": details}}))).into_response()
     }
+}
+
+/// The parameter that a refusal speaks of: ours begin so.
+fn parameter(message: &str) -> Option<&str> {
+    let named = message.strip_prefix("Argument '").or_else(|| message.strip_prefix("Unknown argument '"))?;
+    named.split_once('\'').map(|(name, _)| name)
 }

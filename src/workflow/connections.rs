@@ -44,20 +44,13 @@ impl Connections {
         if self.links().any(|known| known == *link) {
             return false;
         }
-        let kinds = self.0.entry(link.source.clone()).or_insert_with(|| json!({}));
-        let Some(outputs) = member(kinds, &link.output.kind, || json!([])).and_then(Value::as_array_mut) else {
-            return false;
-        };
+        let kinds = as_object(self.0.entry(link.source.clone()).or_insert(Value::Null));
+        let outputs = as_array(kinds.entry(link.output.kind.clone()).or_insert(Value::Null));
         while outputs.len() <= link.output.index {
             outputs.push(json!([]));
         }
-        let links = &mut outputs[link.output.index];
-        if !links.is_array() {
-            *links = json!([]);
-        }
-        if let Some(links) = links.as_array_mut() {
-            links.push(json!({"node": link.target, "type": link.input.kind, "index": link.input.index}));
-        }
+        let target = json!({"node": link.target, "type": link.input.kind, "index": link.input.index});
+        as_array(&mut outputs[link.output.index]).push(target);
         true
     }
 
@@ -149,6 +142,24 @@ fn targets_mut(kinds: &mut Value) -> impl Iterator<Item = &mut Value> {
     outputs.flatten().filter_map(Value::as_array_mut).flatten()
 }
 
-fn member<'a>(object: &'a mut Value, name: &str, empty: impl Fn() -> Value) -> Option<&'a mut Value> {
-    Some(object.as_object_mut()?.entry(name).or_insert_with(empty))
+/// The object that stands here; what is none (`null`) holds no connection, and gives way to one.
+fn as_object(value: &mut Value) -> &mut Map<String, Value> {
+    if !value.is_object() {
+        *value = json!({});
+    }
+    match value {
+        Value::Object(object) => object,
+        _ => unreachable!("it was made one"),
+    }
+}
+
+/// The array that stands here, in the same way.
+fn as_array(value: &mut Value) -> &mut Vec<Value> {
+    if !value.is_array() {
+        *value = json!([]);
+    }
+    match value {
+        Value::Array(array) => array,
+        _ => unreachable!("it was made one"),
+    }
 }

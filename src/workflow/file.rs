@@ -42,6 +42,9 @@ pub enum Error {
     /// It cannot be written.
     #[error("File '{0}' cannot be written: {1}.")]
     Unwritable(String, std::io::Error),
+    /// A workflow file has another name.
+    #[error("'{0}' is no name for a workflow file: it must end in .json, and not begin with a dot.")]
+    OddName(String),
     /// It is there already.
     #[error("File '{0}' is there already. Give another path, or another name.")]
     Exists(String),

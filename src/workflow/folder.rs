@@ -40,7 +40,9 @@ pub fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, usize)> {
     let files = std::fs::read_dir(folder)?.filter_map(Result::ok).filter(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        name.ends_with(".json") && !name.starts_with('.')
+        // A link may lead out of the folder.
+        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+        name.ends_with(".json") && !name.starts_with('.') && !is_link
     });
     let (mut found, mut skipped) = (Vec::new(), 0);
     for file in files {

@@ -19,6 +19,9 @@ pub struct Wanted<'a> {
     pub input: &'a str,
 }
 
+/// No node has as many inputs or outputs: each that is skipped is written.
+const MOST: usize = 1000;
+
 /// A node of the document and its places.
 struct End {
     name: String,
@@ -43,7 +46,7 @@ pub fn link<'a>(
         Ok::<_, Error>(End { name: text(node, "name").unwrap_or_default(), inputs, outputs })
     };
     let (mut source, mut target) = (end(wanted.source)?, end(wanted.target)?);
-    let mut output = output(wanted.output, &source)?;
+    let mut output = output(wanted, &source, &target)?;
     if is_ai(&output.kind) && !source.outputs.has(&output.kind, 0) && target.outputs.has(&output.kind, 0) {
         std::mem::swap(&mut source, &mut target);
         output.index = 0;
@@ -51,13 +54,23 @@ pub fn link<'a>(
     let input = input(wanted.input, &output, &target)?;
     check("output", &output, &source.name, &source.outputs)?;
     check("input", &input, &target.name, &target.inputs)?;
+    if output.kind != input.kind {
+        let (from, to) = (&output.kind, &input.kind);
+        return Err(Error::Edit(format!("an output of the kind {from} does not fit an input of the kind {to}")));
+    }
     Ok(Link { source: source.name, output, target: target.name, input })
 }
 
-fn output(word: &str, source: &End) -> Result<Port, Error> {
-    // A sub-node has no main output: what was not said is its only one.
-    if let Some(kind) = only_kind(&source.outputs).filter(|kind| word == "main" && is_ai(kind)) {
-        return Ok(Port { kind, index: 0 });
+fn output(wanted: &Wanted<'_>, source: &End, target: &End) -> Result<Port, Error> {
+    let word = wanted.output;
+    // What was not said: the kind of the input, or the only one that a sub-node at either end has.
+    if word == "main" {
+        let said = plain(wanted.input).map(|port| port.kind);
+        let turned = only_kind(&target.outputs).filter(|kind| source.inputs.has(kind, 0));
+        let kinds = [said, only_kind(&source.outputs), turned];
+        if let Some(kind) = kinds.into_iter().flatten().find(|kind| is_ai(kind)) {
+            return Ok(Port { kind, index: 0 });
+        }
     }
     if let Some(port) = plain(word) {
         return Ok(port);
@@ -111,7 +124,7 @@ fn is_ai(kind: &str) -> bool {
 }
 
 fn check(what: &str, port: &Port, name: &str, ports: &Ports) -> Result<(), Error> {
-    if ports.has(&port.kind, port.index) {
+    if port.index < MOST && ports.has(&port.kind, port.index) {
         return Ok(());
     }
     Err(not_there(what, &format!("{}:{}", port.kind, port.index), name, ports))

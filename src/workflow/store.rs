@@ -1,7 +1,7 @@
 //! Writing workflow files: whole or not at all, one writer after the other.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use super::document::Document;
@@ -42,13 +42,18 @@ impl Files {
     /// [`Error`]; [`Error::Exists`] where there is one and it must be new.
     pub fn write(&self, path: &str, document: &Document, new: bool) -> Result<PathBuf, Error> {
         let file = self.resolve_new(path)?;
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        if !name.ends_with(".json") || name.starts_with('.') {
+            return Err(Error::OddName(name.into_owned()));
+        }
         let _lock = lock(&file)?;
-        let old = match fs::read(&file) {
+        let layout = match fs::symlink_metadata(&file) {
             Ok(_) if new => return Err(Error::Exists(path.to_owned())),
-            Ok(old) => Layout::of(&old),
-            Err(_) => Layout::default(),
+            Ok(_) => Layout::of(&self.read(path)?),
+            Err(error) if error.kind() == ErrorKind::NotFound => Layout::default(),
+            Err(error) => return Err(Error::Unwritable(path.to_owned(), error)),
         };
-        replace(&file, &old.apply(&document.text()))?;
+        replace(&file, &layout.apply(&document.text()))?;
         Ok(file)
     }
 }
@@ -57,6 +62,9 @@ impl Files {
 fn lock(file: &Path) -> Result<File, Error> {
     let at = file.with_file_name(LOCK);
     let failed = |error| Error::Unwritable(file.display().to_string(), error);
+    if at.is_symlink() {
+        return Err(failed(std::io::Error::other("its folder's lock is a link")));
+    }
     let lock = File::options().create(true).truncate(false).write(true).open(at).map_err(failed)?;
     lock.lock().map_err(failed)?;
     Ok(lock)
@@ -68,11 +76,19 @@ fn replace(file: &Path, text: &str) -> Result<(), Error> {
     // Always the same name, so that one that was left behind is used again.
     let temporary = file.with_file_name(format!(".{name}.n8n-lens.tmp"));
     let write = || {
-        let mut out = File::create(&temporary)?;
-        out.write_all(text.as_bytes())?;
+        match fs::remove_file(&temporary) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        // New, so that it cannot lead elsewhere.
+        let mut out = File::options().create_new(true).write(true).open(&temporary)?;
         if let Ok(metadata) = fs::metadata(file) {
+            if metadata.permissions().readonly() {
+                return Err(std::io::Error::from(ErrorKind::PermissionDenied));
+            }
             out.set_permissions(metadata.permissions())?;
         }
+        out.write_all(text.as_bytes())?;
         out.sync_all()?;
         fs::rename(&temporary, file)
     };

@@ -74,8 +74,10 @@ fn callable(node: &Members, node_type: &str) -> Option<Trigger> {
         "n8n-nodes-base.webhook" => {
             let path = string("path").or_else(|| id.clone())?.trim_matches('/').to_owned();
             // A path with parameters stands behind the webhook's id.
-            let path = if path.contains(':') { format!("{}/{path}", id?) } else { path };
-            let method = string("httpMethod").unwrap_or_else(|| "GET".to_owned());
+            let has_parameters = path.split('/').any(|segment| segment.starts_with(':'));
+            let path = if has_parameters { format!("{}/{path}", id?) } else { path };
+            let several = parameters.get("httpMethod").and_then(|methods| methods[0].as_str()).map(str::to_owned);
+            let method = string("httpMethod").or(several).unwrap_or_else(|| "GET".to_owned());
             Some(Trigger::Webhook { method, path })
         }
         "n8n-nodes-base.formTrigger" => {
@@ -83,7 +85,10 @@ fn callable(node: &Members, node_type: &str) -> Option<Trigger> {
             let path = options.or_else(|| string("path")).or(id)?.trim_matches('/').to_owned();
             Some(Trigger::Form { path, fields: labels(&parameters) })
         }
-        "@n8n/n8n-nodes-langchain.chatTrigger" => Some(Trigger::Chat { id: id? }),
+        // Only a public chat has an address of its own.
+        "@n8n/n8n-nodes-langchain.chatTrigger" if parameters.get("public") == Some(&Value::Bool(true)) => {
+            Some(Trigger::Chat { id: id? })
+        }
         _ => None,
     }
 }

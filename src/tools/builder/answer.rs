@@ -5,7 +5,6 @@ use serde_json::value::RawValue;
 
 use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
-use crate::tools::Error;
 use crate::tools::answer::{json, paged};
 use crate::workflow::Document;
 
@@ -31,19 +30,17 @@ pub(super) fn plain(fields: &impl Serialize) -> String {
     serde_json::to_string(fields).unwrap_or_default()
 }
 
-/// An answer with these fields, and the workflow as far as it fits.
-pub(super) fn with_workflow(fields: &impl Serialize, document: &Document) -> Result<String, Error> {
+/// An answer with these fields, and the workflow as far as it fits. What cannot be shown (nested beyond all
+/// bounds) is not an error: the edit was made.
+pub(super) fn with_workflow(fields: &impl Serialize, document: &Document) -> String {
     let text = document.text();
-    let workflow = Cursor::unpruned(text.as_bytes()).excerpt(WORKFLOW_BYTES)?;
-    let cut = cut_at_reading(&workflow);
+    let workflow = Cursor::unpruned(text.as_bytes()).excerpt(WORKFLOW_BYTES);
+    let cut = workflow.as_ref().map_or(true, |workflow| workflow.cut_names() > 0);
+    let workflow = workflow.unwrap_or_else(|_| Excerpt::null());
     let entry = [Entry { value: workflow, tag: None }];
     let write = |page: &Page| {
         let truncated = page.clipped > 0 || cut;
         plain(&WithWorkflow { fields, truncated, workflow_data: json(&page.text) })
     };
-    Ok(paged(&entry, MAX_TOKENS, write).text)
-}
-
-fn cut_at_reading(workflow: &Excerpt) -> bool {
-    workflow.cut_names() > 0
+    paged(&entry, MAX_TOKENS, write).text
 }

@@ -70,7 +70,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             })
         };
         let (connection, document) = place.edit(&context, &progress, edit).await?;
-        with_workflow(&Answer { success: true, connection }, &document)
+        Ok(with_workflow(&Answer { success: true, connection }, &document))
     })
 }
 

@@ -51,7 +51,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             edit::add_node(document, &NewNode { node_type: &node_type, known, name, position, parameters })
         };
         let (node_id, document) = place.edit(&context, &progress, edit).await?;
-        with_workflow(&Added { success: true, node_id }, &document)
+        Ok(with_workflow(&Added { success: true, node_id }, &document))
     })
 }
 
@@ -63,12 +63,17 @@ pub(super) fn object(arguments: &mut Arguments, name: &str) -> Map<String, Value
     }
 }
 
+/// The editor's canvas is smaller.
+const FARTHEST: f64 = 1e6;
+
 fn position(given: &Map<String, Value>) -> Result<Option<(f64, f64)>, Error> {
     let Some(position) = given.get("position") else {
         return Ok(None);
     };
     match (position["x"].as_f64(), position["y"].as_f64()) {
-        (Some(x), Some(y)) => Ok(Some((x, y))),
-        _ => Err(Error::Argument("Argument 'position' must be an object with two numbers, x and y.".to_owned())),
+        (Some(x), Some(y)) if x.abs() <= FARTHEST && y.abs() <= FARTHEST => Ok(Some((x, y))),
+        _ => Err(Error::Argument(
+            "Argument 'position' must be an object with two numbers, x and y, within a million.".to_owned(),
+        )),
     }
 }

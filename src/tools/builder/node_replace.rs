@@ -62,6 +62,6 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             move |document: &mut _| edit::replace_node(document, &target, &node_type, known.as_ref(), &parameters);
         let (Replaced { id, maintained, removed }, document) = place.edit(&context, &progress, edit).await?;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
-        with_workflow(&Answer { success: true, node_id: id, compatibility_report }, &document)
+        Ok(with_workflow(&Answer { success: true, node_id: id, compatibility_report }, &document))
     })
 }

@@ -31,6 +31,10 @@ const MAX_TOKENS: usize = 5000;
 /// Workflows whose node types are looked at where there is no catalogue.
 const WORKFLOWS: u64 = 250;
 
+/// What to do where nothing was found.
+const NOTHING: &str =
+    "Nothing fits: use English words for what the node does or the service it talks to, or leave filters out.";
+
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "node_search",
@@ -63,7 +67,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let shelf = context.shelf.clone();
         let searched = super::place::blocking(move || {
             let Some(catalogue) = shelf.catalogue()? else { return Ok(Err(query)) };
-            Ok(Ok(answer(catalogue.search(&query).into_iter().take(NODES).map(node), None)))
+            let found = catalogue.search(&query);
+            let note = found.is_empty().then_some(NOTHING);
+            Ok(Ok(answer(found.into_iter().take(NODES).map(node), note)))
         });
         match searched.await? {
             Ok(found) => Ok(found),

@@ -1,8 +1,8 @@
 //! Where a document lives: a file, n8n, or this process.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use indexmap::IndexMap;
 use serde_json::Map;
 
 use crate::json::{CUT_NAME_CHARS, shorten};
@@ -11,7 +11,7 @@ use crate::tools::workflows::{Target, Writing};
 use crate::tools::{Context, Error, nearest};
 use crate::workflow::{self, Document, file};
 
-/// Workflows that this process holds at most.
+/// Workflows that this process holds at most; the oldest makes room for another.
 const HELD: usize = 100;
 
 /// How ids of workflows in memory begin.
@@ -22,7 +22,7 @@ const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 
 /// Workflows that live as long as this process, by id.
 #[derive(Clone, Debug, Default)]
-pub struct Memory(Arc<Mutex<HashMap<String, Document>>>);
+pub struct Memory(Arc<Mutex<IndexMap<String, Document>>>);
 
 /// Where a document lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,17 +92,15 @@ impl Place {
 }
 
 impl Memory {
-    /// Holds a document; gives its id.
-    pub(super) fn hold(&self, document: Document) -> Result<String, Error> {
+    /// Holds a document; gives its id. The oldest makes room.
+    pub(super) fn hold(&self, document: Document) -> String {
         let mut held = self.lock();
         if held.len() >= HELD {
-            return Err(Error::NotThere(format!(
-                "This process holds {HELD} workflows in memory already. Make this one as a file, or in n8n."
-            )));
+            held.shift_remove_index(0);
         }
         let id = format!("{PREFIX}{}", uuid::Uuid::new_v4());
         held.insert(id.clone(), document);
-        Ok(id)
+        id
     }
 
     fn get(&self, id: &str) -> Result<Document, Error> {
@@ -123,7 +121,7 @@ impl Memory {
         Ok((done, document))
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Document>> {
+    fn lock(&self) -> MutexGuard<'_, IndexMap<String, Document>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

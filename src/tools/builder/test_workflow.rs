@@ -25,6 +25,13 @@ const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 /// Between two looks for the execution.
 const PAUSE: Duration = Duration::from_millis(300);
 
+/// How long a call that was answered may take to be seen, or one that was refused.
+const SAVED: Duration = Duration::from_secs(10);
+const REFUSED: Duration = Duration::from_secs(2);
+
+/// Executions that are looked at for the one that was started.
+const LOOKED_AT: u64 = 50;
+
 /// Lines of the log.
 const LINES: usize = 200;
 
@@ -69,6 +76,8 @@ struct Answer {
     logs: Vec<String>,
     execution_time: Option<i64>,
     status: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
 }
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
@@ -84,19 +93,29 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let document = Place::N8n(id.clone()).load(&context, &progress).await?;
         let trigger = trigger(&document)?;
         let data = super::node_add::object(&mut arguments, "testData");
-        let before = newest(&context.n8n, &id, None).await?;
+        let before = new_ids(&context.n8n, &id, None, None).await?.last().copied();
         let called = timeout_at(end, context.n8n.call_production(&production_call(&trigger, &data))).await;
-        if let Ok(answer) = called {
-            let answer = answer?;
-            if matches!(answer.status, 401 | 403 | 404 | 405) {
-                return Err(not_started(answer.status, &answer.body));
-            }
-        }
-        let found = finished(&context.n8n, &id, before, end).await?;
-        match found {
-            Some((execution, true)) => ended(&context, &execution, &progress).await,
-            Some((execution, false)) => Ok(plain(&running(Some(execution)))),
-            None => Ok(plain(&running(None))),
+        let Ok(answer) = called else {
+            // It still runs, or waits: whatever there is of it.
+            return Ok(match wait_for(&context.n8n, &id, before, end).await? {
+                Found::Ended(execution, others) => ended(&context, &execution, others, &progress).await?,
+                Found::Running(execution) => plain(&Answer::running(Some(execution))),
+                Found::Nothing => plain(&Answer::running(None)),
+            });
+        };
+        let answer = answer?;
+        // A workflow may answer like this itself: only without an execution nothing was started.
+        let refused = matches!(answer.status, 401 | 403 | 404 | 405);
+        let seen_by = Instant::now() + if refused { REFUSED } else { SAVED };
+        match wait_for(&context.n8n, &id, before, end.min(seen_by)).await? {
+            Found::Nothing if refused => Err(not_started(answer.status, &answer.body)),
+            Found::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
+            Found::Ended(execution, others) => ended(&context, &execution, others, &progress).await,
+            Found::Running(_) => Ok(match wait_for(&context.n8n, &id, before, end).await? {
+                Found::Ended(execution, others) => ended(&context, &execution, others, &progress).await?,
+                Found::Running(execution) => plain(&Answer::running(Some(execution))),
+                Found::Nothing => plain(&Answer::running(None)),
+            }),
         }
     })
 }
@@ -184,46 +203,57 @@ fn not_started(status: u16, body: &str) -> Error {
     })
 }
 
-/// The newest execution of a workflow: its id, and whether it has ended.
-async fn newest(n8n: &Client, workflow: &str, status: Option<&str>) -> Result<Option<u64>, Error> {
+/// What became of a call.
+enum Found {
+    /// An execution that has ended, and how many others began meanwhile.
+    Ended(String, usize),
+    Running(String),
+    Nothing,
+}
+
+/// The ids of the executions of a workflow after another one, ascending.
+async fn new_ids(n8n: &Client, workflow: &str, status: Option<&str>, after: Option<u64>) -> Result<Vec<u64>, Error> {
     let query = ListQuery {
         workflow_id: Some(workflow.to_owned()),
         status: status.map(str::to_owned),
-        limit: 1,
+        limit: LOOKED_AT,
         ..ListQuery::default()
     };
     let list = n8n.list_executions(&query).await?;
-    let id = list.data.first().and_then(|execution| plain_text(&execution["id"]).parse().ok());
-    Ok(id)
+    let ids = list.data.iter().filter_map(|execution| plain_text(&execution["id"]).parse().ok());
+    let mut ids: Vec<_> = ids.filter(|id| after.is_none_or(|after| *id > after)).collect();
+    ids.sort_unstable();
+    Ok(ids)
 }
 
-/// Waits for the end of the execution that came after `before`: its id, and whether it has ended.
-async fn finished(
-    n8n: &Client,
-    workflow: &str,
-    before: Option<u64>,
-    end: Instant,
-) -> Result<Option<(String, bool)>, Error> {
-    let after = |id: &u64| before.is_none_or(|before| *id > before);
+/// Waits for the end of the first execution that came after `before`.
+async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instant) -> Result<Found, Error> {
     loop {
         // The list leaves out what is running.
-        let running = newest(n8n, workflow, Some("running")).await?.filter(after);
-        if let (Some(id), None) = (newest(n8n, workflow, None).await?.filter(after), running) {
-            return Ok(Some((id.to_string(), true)));
-        }
+        let running = new_ids(n8n, workflow, Some("running"), before).await?;
+        let ended = new_ids(n8n, workflow, None, before).await?;
+        let others = (running.len() + ended.len()).saturating_sub(1);
+        let found = match (ended.first(), running.first()) {
+            (Some(ended), running) if running.is_none_or(|running| ended < running) => {
+                return Ok(Found::Ended(ended.to_string(), others));
+            }
+            (_, Some(running)) => Found::Running(running.to_string()),
+            _ => Found::Nothing,
+        };
         if Instant::now() + PAUSE > end {
-            return Ok(running.map(|id| (id.to_string(), false)));
+            return Ok(found);
         }
         sleep(PAUSE).await;
     }
 }
 
-async fn ended(context: &Context, id: &str, progress: &Progress) -> Result<String, Error> {
+async fn ended(context: &Context, id: &str, others: usize, progress: &Progress) -> Result<String, Error> {
     let request = get_execution::request(id, false);
     let summary = context.n8n.read_execution(&request, progress, summary::read).await??;
     let text = get_execution::answer(&summary, Some(id), 0, context.locale);
     let data = serde_json::from_str::<Value>(&text).map(|answer| answer["data"].clone()).unwrap_or_default();
     let status = summary.header.status.clone().unwrap_or_else(|| "unknown".to_owned());
+    let note = format!("{others} more executions began meanwhile; this is the first, and may be another caller's.");
     Ok(plain(&Answer {
         success: status == "success",
         execution_id: Some(id.to_owned()),
@@ -231,12 +261,27 @@ async fn ended(context: &Context, id: &str, progress: &Progress) -> Result<Strin
         logs: logs(&summary),
         execution_time: summary.header.duration(),
         status,
+        note: (others > 0).then_some(note),
     }))
 }
 
-fn running(execution_id: Option<String>) -> Answer {
-    let status = "running".to_owned();
-    Answer { success: false, execution_id, data: Value::Null, logs: Vec::new(), execution_time: None, status }
+impl Answer {
+    fn running(execution_id: Option<String>) -> Self {
+        Self { execution_id, ..Self::without_data("running") }
+    }
+
+    /// n8n answered, and keeps nothing of it.
+    fn unsaved(status: u16) -> Self {
+        let note = format!(
+            "n8n answered {status} and saved no execution: the workflow's settings may keep none that succeed (saveDataSuccessExecution)."
+        );
+        Self { note: Some(note), ..Self::without_data("unknown") }
+    }
+
+    fn without_data(status: &str) -> Self {
+        let (data, logs, status) = (Value::Null, Vec::new(), status.to_owned());
+        Self { success: false, execution_id: None, data, logs, execution_time: None, status, note: None }
+    }
 }
 
 /// One line a node, in the order of execution.

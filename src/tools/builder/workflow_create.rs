@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
 use super::node_add::object;
-use super::place::{blocking, refused};
+use super::place::{Place, blocking, refused};
 use crate::n8n::Progress;
 use crate::tools::workflows::{Target, Writing};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
@@ -37,6 +37,15 @@ pub static TOOL: Tool = Tool {
 #[serde(rename_all = "camelCase")]
 struct Answer {
     workflow_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+}
+
+/// A workflow that was created.
+struct Created {
+    id: String,
+    document: Document,
+    left_out: Vec<String>,
 }
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
@@ -44,16 +53,19 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let name = arguments.text("name").unwrap_or_default();
         let target = arguments.text("target").unwrap_or_else(|| format!("{}.json", file_name(&name)));
         let document = document(&name, &mut arguments)?;
-        let (workflow_id, document) = match target.as_str() {
-            "memory" => (context.memory.hold(document.clone())?, document),
+        let created = match target.as_str() {
+            "memory" => Created { id: context.memory.hold(document.clone()), document, left_out: Vec::new() },
             "n8n" => in_n8n(&context, document, &progress).await?,
             path => {
                 let (files, path, written) = (context.files.clone(), path.to_owned(), document.clone());
                 let file = blocking(move || Ok(files.write(&path, &written, true)?)).await?;
-                (file.display().to_string(), document)
+                Created { id: file.display().to_string(), document, left_out: Vec::new() }
             }
         };
-        with_workflow(&Answer { workflow_id }, &document)
+        let note = (!created.left_out.is_empty())
+            .then(|| format!("n8n does not take {} of a new workflow.", created.left_out.join(", ")));
+        let (workflow_id, document) = (created.id, created.document);
+        Ok(with_workflow(&Answer { workflow_id, note }, &document))
     })
 }
 
@@ -74,15 +86,23 @@ fn document(name: &str, arguments: &mut Arguments) -> Result<Document, Error> {
     document.map_err(|error| refused(&error))
 }
 
-async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> Result<(String, Document), Error> {
+async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> Result<Created, Error> {
     let (target, given) = (Target::New, Map::new());
-    let written = Writing { context, target, document: document.clone(), given, progress, raw: false }.send().await?;
-    Ok((written.id().to_owned(), document))
+    let written = Writing { context, target, document, given, progress, raw: false }.send().await?;
+    let id = written.id().to_owned();
+    // As n8n has it: it may have left something out, and added settings of its own.
+    let document = Place::N8n(id.clone()).load(context, progress).await?;
+    Ok(Created { id, document, left_out: written.left_out })
 }
+
+/// File systems take 255 bytes, and the ending and a temporary name need some.
+const NAME_BYTES: usize = 200;
 
 /// A name as a file's: without what separates folders.
 fn file_name(name: &str) -> String {
     let plain: String =
         name.chars().map(|char| if char.is_control() || r#"/\:*?"<>|"#.contains(char) { '_' } else { char }).collect();
-    plain.trim_start_matches('.').to_owned()
+    let plain = plain.trim_start_matches('.');
+    let short = &plain[..plain.floor_char_boundary(NAME_BYTES.min(plain.len()))];
+    if short.is_empty() { "workflow".to_owned() } else { short.to_owned() }
 }

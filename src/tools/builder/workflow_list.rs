@@ -42,9 +42,13 @@ pub static TOOL: Tool = Tool {
 };
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Answer {
     workflows: Box<RawValue>,
     total: usize,
+    /// Where to go on, where not all fit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
     /// JSON files that are no workflows.
     #[serde(skip_serializing_if = "is_zero")]
     skipped: usize,
@@ -69,7 +73,9 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
             let entries: Vec<_> = shown.map(|file| entry(file, &folder)).collect();
             let write = |page: &Page| {
                 let workflows = json(&format!("[{}]", page.text));
-                plain(&Answer { workflows, total: found.len(), skipped })
+                let after = offset as usize + page.shown;
+                let next_offset = (after < found.len()).then_some(after);
+                plain(&Answer { workflows, total: found.len(), next_offset, skipped })
             };
             Ok(paged(&entries, MAX_TOKENS, write).text)
         })

@@ -32,6 +32,6 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
     Box::pin(async move {
         let workflow_id = arguments.text("workflowIdOrPath").unwrap_or_default();
         let document = Place::of(&workflow_id).load(&context, &progress).await?;
-        with_workflow(&Answer { workflow_id }, &document)
+        Ok(with_workflow(&Answer { workflow_id }, &document))
     })
 }

@@ -45,12 +45,19 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
 /// A workflow that an answer clipped holds marks where there were values.
 fn whole(document: Document) -> Result<Document, Error> {
     let text = document.text();
-    let clipped = [" chars]\"", " items]\"", "\"…{}\"", "\"…[]\"", "\"…\":\"+"];
-    if text.contains('…') && clipped.iter().any(|mark| text.contains(mark)) {
+    if text.split("…[+").skip(1).any(is_mark)
+        || ["\"…{}\"", "\"…[]\"", "\"…\":\"+"].iter().any(|mark| text.contains(mark))
+    {
         return Err(Error::Argument(
             "Argument 'workflowData' was clipped by an answer and is not whole. Leave it out: the workflow of workflowId is saved then."
                 .to_owned(),
         ));
     }
     Ok(document)
+}
+
+/// Whether `123 chars]` or `123 items]` stands here.
+fn is_mark(rest: &str) -> bool {
+    let unit = rest.trim_start_matches(|char: char| char.is_ascii_digit());
+    unit.len() < rest.len() && (unit.starts_with(" chars]") || unit.starts_with(" items]"))
 }
