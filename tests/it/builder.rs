@@ -192,6 +192,16 @@ fn sub_nodes_are_connected_as_n8n_has_it() {
     let plain = house
         .call("connection_create", json!({"workflowId": id, "sourceNodeId": "Code Tool", "targetNodeId": "AI Agent"}));
     assert_eq!(plain["connection"]["sourceOutput"], "ai_tool");
+    // The sub-node named last, the kind at the input or nowhere: the same connection.
+    for more in [json!({"targetInput": "ai_languageModel"}), json!({})] {
+        let mut turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model"});
+        turned.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let connected = house.call("connection_create", turned);
+        assert_eq!(connected["connection"]["sourceOutput"], "ai_languageModel");
+    }
+    let mismatch = json!({"workflowId": id, "sourceNodeId": "OpenAI Chat Model", "targetNodeId": "AI Agent", "targetInput": "ai_tool"});
+    let refused = house.refused("connection_create", mismatch);
+    assert!(refused.contains("ai_tool"), "{refused}");
     let to = |kind: &str| json!([[{"node": "AI Agent", "type": kind, "index": 0}]]);
     assert_eq!(
         plain["workflowData"]["connections"],
@@ -521,4 +531,154 @@ fn a_killed_writer_leaves_a_whole_file_and_no_lock() {
     }
     let left: Vec<_> = std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(left.len() <= 3, "the file, its lock, and at most one that was not finished: {left:?}");
+}
+
+/// A workflow with a webhook at `/webhook/p`, active in an n8n whose other answers are `answer`'s.
+fn callable(answer: impl Fn(&server::Request) -> Reply + Send + Sync + 'static) -> Server {
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
+        {"id": "1", "name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0],
+         "parameters": {"path": "p", "httpMethod": ["PUT", "POST"]}}]}));
+    Server::start(move |request| store.answer(request).unwrap_or_else(|| answer(request)))
+}
+
+#[test]
+fn a_workflow_that_answers_404_itself_has_run_once() {
+    let execution = fixtures::execution("a_small_success");
+    let id = fixtures::parse(&execution)["id"].as_str().unwrap().to_owned();
+    let listed = json!({"data": [{"id": id}], "nextCursor": null}).to_string();
+    let executions = server::n8n_handler(HashMap::from([(id.clone(), execution)]));
+    let calls = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let counted = calls.clone();
+    let n8n = callable(move |request| {
+        use std::sync::atomic::Ordering::SeqCst;
+        match request.path.as_str() {
+            "/webhook/p" => {
+                assert_eq!(request.method, "PUT", "the first of several methods");
+                counted.fetch_add(1, SeqCst);
+                Reply::json(404, r#"{"message":"no such order"}"#)
+            }
+            "/api/v1/executions" if counted.load(SeqCst) > 0 && request.query("status").is_none() => {
+                Reply::json(200, listed.clone())
+            }
+            "/api/v1/executions" => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
+            _ => executions(request),
+        }
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let tested = client.call("test_workflow", json!({"workflowId": "w"})).unwrap();
+    let tested: Value = serde_json::from_str(&tested).unwrap();
+    assert_eq!((&tested["executionId"], &tested["success"]), (&json!(id), &json!(true)));
+    assert_eq!(calls.load(std::sync::atomic::Ordering::SeqCst), 1);
+}
+
+#[test]
+fn a_call_that_started_nothing_or_left_nothing_says_so() {
+    let none = r#"{"data":[],"nextCursor":null}"#;
+    let n8n = callable(move |request| match request.path.as_str() {
+        "/webhook/p" => Reply::json(403, r#"{"message":"Authorization data is wrong!"}"#),
+        _ => Reply::json(200, none),
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let refused = client.call("test_workflow", json!({"workflowId": "w"})).unwrap_err();
+    assert!(refused.contains("authentication of its own (403)"), "{refused}");
+    let n8n = callable(move |request| match request.path.as_str() {
+        "/webhook/p" => Reply::json(200, "{}"),
+        _ => Reply::json(200, none),
+    });
+    let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
+    let tested = client.call("test_workflow", json!({"workflowId": "w"})).unwrap();
+    assert!(tested.contains("saved no execution") && tested.contains(r#""success":false"#), "{tested}");
+}
+
+#[test]
+fn two_processes_edit_one_workflow_in_n8n_and_lose_nothing() {
+    let store = WorkflowStore::new(Flavour::V2);
+    store.put(json!({"id": "w", "name": "W", "nodes": [], "connections": {}, "settings": {}}));
+    let answering = store.clone();
+    let n8n =
+        Server::start(move |request| answering.answer(request).unwrap().delay_first_byte(Duration::from_millis(5)));
+    let writers: Vec<_> = (0..2)
+        .map(|writer| {
+            let url = n8n.url();
+            std::thread::spawn(move || {
+                let mut client = McpClient::start_with(&url, &["--toolsets", "builder", "--catalogue", "/nowhere"]);
+                for at in 0..15 {
+                    let add = json!({"workflowId": "w", "nodeType": "my.node", "name": format!("{writer} {at}")});
+                    client.call("node_add", add).unwrap();
+                }
+            })
+        })
+        .collect();
+    writers.into_iter().for_each(|writer| writer.join().unwrap());
+    assert_eq!(store.get("w").unwrap()["nodes"].as_array().unwrap().len(), 30);
+}
+
+#[test]
+#[cfg(unix)]
+fn links_and_pipes_lead_nowhere() {
+    let mut house = house();
+    let outside = tempfile::tempdir().unwrap();
+    let root = house.root.path().to_owned();
+    let flow = r#"{"name":"secret","nodes":[],"connections":{}}"#;
+    std::fs::write(outside.path().join("secret.json"), flow).unwrap();
+    let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+    link(&outside.path().join("secret.json"), "leak.json");
+    std::fs::write(root.join("v.json"), flow).unwrap();
+    link(&outside.path().join("pwned"), ".v.json.n8n-lens.tmp");
+    assert!(Command::new("mkfifo").arg(root.join("pipe.json")).status().unwrap().success());
+    assert_eq!(house.call("workflow_list", json!({}))["total"], 1);
+    house.call("node_add", json!({"workflowId": "v.json", "nodeType": "my.node"}));
+    assert!(!outside.path().join("pwned").exists() && !root.join("v.json").is_symlink());
+    let refused = house.refused("workflow_save", json!({"workflowId": "v.json", "filePath": "pipe.json"}));
+    assert!(refused.contains("is not a file"), "{refused}");
+    for name in ["notes.txt", ".n8n-lens.lock", ".hidden.json"] {
+        let refused = house.refused("workflow_save", json!({"workflowId": "v.json", "filePath": name}));
+        assert!(refused.contains("no name for a workflow file"), "{name}: {refused}");
+    }
+}
+
+#[test]
+fn odd_connections_are_mended_or_refused_never_passed_over() {
+    let mut house = house();
+    let root = house.root.path().to_owned();
+    let node = |name: &str| json!({"id": name, "name": name, "type": "my.node", "typeVersion": 1, "position": [0, 0], "parameters": {}});
+    for odd in [json!({"A": null}), json!({"A": []}), json!({"A": {"main": null}}), json!({"A": {"main": [null]}})] {
+        let workflow = json!({"name": "odd", "nodes": [node("A"), node("B")], "connections": odd});
+        std::fs::write(root.join("odd.json"), workflow.to_string()).unwrap();
+        house.call("connection_create", json!({"workflowId": "odd.json", "sourceNodeId": "A", "targetNodeId": "B"}));
+        let to_b = json!([[{"node": "B", "type": "main", "index": 0}]]);
+        assert_eq!(house.file("odd.json")["connections"], json!({"A": {"main": to_b}}));
+    }
+    for output in ["main:4000000000", "main:1000", "ai_tool"] {
+        let connect = json!({"workflowId": "odd.json", "sourceNodeId": "A", "targetNodeId": "B", "sourceOutput": output, "targetInput": "ai_memory"});
+        let refused = house.refused("connection_create", connect);
+        assert!(refused.contains("This edit is not possible"), "{output}: {refused}");
+    }
+}
+
+#[test]
+fn an_edit_that_was_made_is_never_answered_with_an_error() {
+    let mut house = house();
+    let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
+    let text = format!(r#"{{"name":"deep","nodes":[],"connections":{{}},"custom":{deep}}}"#);
+    std::fs::write(house.root.path().join("deep.json"), text).unwrap();
+    let added = house.call("node_add", json!({"workflowId": "deep.json", "nodeType": "my.node"}));
+    assert_eq!((&added["success"], &added["truncated"]), (&json!(true), &json!(true)));
+    let written = std::fs::read_to_string(house.root.path().join("deep.json")).unwrap();
+    assert!(written.contains("my.node") && written.contains(&"[".repeat(100)));
+}
+
+#[test]
+fn what_n8n_made_of_a_new_workflow_is_what_is_answered() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let mut house = house_with(&store, &[]);
+    let made = house.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));
+    assert_eq!(made["workflowData"]["active"], false);
+    assert_eq!(made["note"], "n8n does not take description, active of a new workflow.");
+    let long = house.call("workflow_create", json!({"name": "日".repeat(128)}));
+    assert!(long["workflowId"].as_str().unwrap().ends_with(".json"));
+    for at in 0..101 {
+        house.call("workflow_create", json!({"name": format!("{at}"), "target": "memory"}));
+    }
 }

@@ -68,7 +68,9 @@ fn every_error_has_its_code() {
     is(&execute(&server, "[]"), 400, "INVALID_REQUEST_FORMAT", "The body must be");
     is(&execute(&server, r#"{"parameters":{}}"#), 400, "INVALID_REQUEST_FORMAT", "name");
     is(&execute(&server, r#"{"name":"get_workflow","parameters":[]}"#), 400, "INVALID_REQUEST_FORMAT", "map");
-    is(&execute(&server, r#"{"name":"get_workflow"}"#), 400, "INVALID_TOOL_PARAMETERS", "'id' is missing");
+    let missing = execute(&server, r#"{"name":"get_workflow"}"#);
+    assert_eq!(missing.message()["error"]["details"], json!({"parameter": "id"}));
+    is(&missing, 400, "INVALID_TOOL_PARAMETERS", "'id' is missing");
     let wrong = r#"{"name":"get_execution","parameters":{"id":"x"}}"#;
     is(&execute(&server, wrong), 400, "INVALID_TOOL_PARAMETERS", "'id' is \"x\"; it must be digits");
     let unknown = r#"{"name":"get_workflow","parameters":{"id":"abc"}}"#;
