@@ -96,7 +96,7 @@ fn build(house: &mut House, target: Option<&str>) -> String {
     let http = add("n8n-nodes-base.httpRequest", json!({"parameters": {"url": "https://example.com"}}));
     let check = add("n8n-nodes-base.if", json!({"name": "Is large"}));
     let slack = add("n8n-nodes-base.slack", json!({}));
-    let rest = add("n8n-nodes-base.noOp", json!({"position": {"x": 960, "y": 200}}));
+    let rest = add("n8n-nodes-base.noOp", json!({"name": "Rest", "position": {"x": 960, "y": 200}}));
     let mut connect = |source: &str, target: &str, output: Value| {
         let connected = house.call(
             "connection_create",
@@ -109,14 +109,12 @@ fn build(house: &mut House, target: Option<&str>) -> String {
     connect(&check, &slack, json!(true));
     connect("Is large", &rest, json!("false"));
     connect("Is large", &rest, json!("main:1"));
-    let replaced = house.call(
-        "node_replace",
-        json!({"workflowId": id, "targetNodeId": "No Operation, do nothing", "newNodeType": "n8n-nodes-base.set"}),
-    );
+    let replaced = house
+        .call("node_replace", json!({"workflowId": id, "targetNodeId": "Rest", "newNodeType": "n8n-nodes-base.set"}));
     assert_eq!(
         replaced["compatibilityReport"],
         json!({
-            "maintainedConnections": ["Is large[main:1] -> No Operation, do nothing[main:0]"],
+            "maintainedConnections": ["Is large[main:1] -> Rest[main:0]"],
             "removedConnections": []
         })
     );
@@ -126,14 +124,14 @@ fn build(house: &mut House, target: Option<&str>) -> String {
 
 fn assert_is_the_readmes(workflow: &Value) {
     let names: Vec<_> = workflow["nodes"].as_array().unwrap().iter().map(|node| node["name"].clone()).collect();
-    assert_eq!(names, ["Webhook", "HTTP Request", "Is large", "Slack", "No Operation, do nothing"]);
+    assert_eq!(names, ["Webhook", "HTTP Request", "Is large", "Slack", "Rest"]);
     let to = |node: &str| json!({"node": node, "type": "main", "index": 0});
     assert_eq!(
         workflow["connections"],
         json!({
             "Webhook": {"main": [[to("HTTP Request")]]},
             "HTTP Request": {"main": [[to("Is large")]]},
-            "Is large": {"main": [[to("Slack")], [to("No Operation, do nothing")]]},
+            "Is large": {"main": [[to("Slack")], [to("Rest")]]},
         })
     );
     assert_eq!(workflow["nodes"][0]["typeVersion"], 2);
