@@ -5,6 +5,9 @@ use serde_json::value::RawValue;
 
 use crate::budget::{self, Entry, Page, PageLimits};
 
+/// The budget of ordinary answers, tokens.
+pub(super) const MAX_TOKENS: usize = 20_000;
+
 /// The language of messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub enum Locale {

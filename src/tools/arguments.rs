@@ -223,6 +223,14 @@ impl Arguments {
         names.iter().filter(|name| self.0.contains_key(**name)).map(|name| (*name).to_owned())
     }
 
+    /// Takes out an object; an empty one where there is none.
+    pub fn take_object(&mut self, name: &str) -> Map<String, Value> {
+        match self.0.shift_remove(name) {
+            Some(Value::Object(object)) => object,
+            _ => Map::new(),
+        }
+    }
+
     /// Takes out those of these that were given: they may be megabytes.
     pub fn take(&mut self, names: &[&str]) -> Map<String, Value> {
         names.iter().filter_map(|name| self.0.shift_remove_entry(*name)).collect()

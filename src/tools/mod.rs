@@ -3,6 +3,7 @@
 
 mod answer;
 mod arguments;
+mod blocking;
 pub mod builder;
 mod cursor;
 mod error;
@@ -19,6 +20,7 @@ use serde_json::{Map, Value, json};
 
 pub use answer::Locale;
 pub use arguments::{Arguments, Kind, Parameter};
+use blocking::blocking;
 pub use builder::{Memory, Shelf};
 pub use error::Error;
 use nearest::nearest;

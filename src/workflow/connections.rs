@@ -44,13 +44,18 @@ impl Connections {
         if self.links().any(|known| known == *link) {
             return false;
         }
-        let kinds = as_object(self.0.entry(link.source.clone()).or_insert(Value::Null));
-        let outputs = as_array(kinds.entry(link.output.kind.clone()).or_insert(Value::Null));
-        while outputs.len() <= link.output.index {
-            outputs.push(json!([]));
+        let place = self.0.entry(link.source.clone()).or_insert(Value::Null);
+        let mut kinds = into_object(place.take());
+        let mut outputs = into_array(kinds.get_mut(&link.output.kind).map(Value::take));
+        if outputs.len() <= link.output.index {
+            outputs.resize(link.output.index + 1, json!([]));
         }
-        let target = json!({"node": link.target, "type": link.input.kind, "index": link.input.index});
-        as_array(&mut outputs[link.output.index]).push(target);
+        let mut links = into_array(outputs.get_mut(link.output.index).map(Value::take));
+        links.push(json!({"node": link.target, "type": link.input.kind, "index": link.input.index}));
+        outputs[link.output.index] = links.into();
+        // In the place where they were.
+        kinds.insert(link.output.kind.clone(), outputs.into());
+        *place = kinds.into();
         true
     }
 
@@ -142,24 +147,12 @@ fn targets_mut(kinds: &mut Value) -> impl Iterator<Item = &mut Value> {
     outputs.flatten().filter_map(Value::as_array_mut).flatten()
 }
 
-/// The object that stands here; what is none (`null`) holds no connection, and gives way to one.
-fn as_object(value: &mut Value) -> &mut Map<String, Value> {
-    if !value.is_object() {
-        *value = json!({});
-    }
-    match value {
-        Value::Object(object) => object,
-        _ => unreachable!("it was made one"),
-    }
+/// The object that stood here; what was none (`null`) held no connection, and gives way to one.
+fn into_object(value: Value) -> Map<String, Value> {
+    if let Value::Object(object) = value { object } else { Map::new() }
 }
 
-/// The array that stands here, in the same way.
-fn as_array(value: &mut Value) -> &mut Vec<Value> {
-    if !value.is_array() {
-        *value = json!([]);
-    }
-    match value {
-        Value::Array(array) => array,
-        _ => unreachable!("it was made one"),
-    }
+/// The array that stood here, in the same way.
+fn into_array(value: Option<Value>) -> Vec<Value> {
+    if let Some(Value::Array(array)) = value { array } else { Vec::new() }
 }

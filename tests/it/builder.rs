@@ -17,6 +17,7 @@ use crate::fixtures;
 use crate::mcp_client::McpClient;
 use crate::server::{self, Reply, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
+use crate::workflows::real_workflows;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 
@@ -430,12 +431,6 @@ fn a_test_that_takes_too_long_says_what_runs() {
         (&tested["success"], &tested["status"], &tested["executionId"]),
         (&json!(false), &json!("running"), &json!("7"))
     );
-}
-
-/// The workflows of all executions that were saved from real n8ns.
-fn real_workflows() -> Vec<Value> {
-    let bodies = fixtures::executions().into_iter().map(|(_, body)| fixtures::parse(&body)["workflowData"].clone());
-    bodies.filter(|workflow| workflow["nodes"].is_array()).collect()
 }
 
 #[test]

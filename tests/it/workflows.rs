@@ -868,7 +868,7 @@ fn an_answer_that_is_no_list_is_not_an_empty_list() {
 }
 
 /// The workflows of all executions that were saved from real n8ns.
-fn real_workflows() -> Vec<Value> {
+pub fn real_workflows() -> Vec<Value> {
     let bodies = fixtures::executions().into_iter().map(|(_, body)| fixtures::parse(&body)["workflowData"].clone());
     let workflows: Vec<_> = bodies.filter(|workflow| workflow["nodes"].is_array()).collect();
     assert!(workflows.len() > 15);

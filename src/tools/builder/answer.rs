@@ -5,11 +5,8 @@ use serde_json::value::RawValue;
 
 use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
-use crate::tools::answer::{json, paged};
+use crate::tools::answer::{MAX_TOKENS, json, paged};
 use crate::workflow::Document;
-
-/// The budget of the builder's answers, tokens.
-const MAX_TOKENS: usize = 20_000;
 
 /// What is held of a workflow: more than any answer shows.
 const WORKFLOW_BYTES: usize = 4 * 1024 * 1024;

@@ -44,7 +44,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let place = Place::of(&arguments.text("workflowId").unwrap_or_default());
         let node_type = arguments.text("nodeType").unwrap_or_default();
         let (name, position) = (arguments.text("name"), position(&arguments.take(&["position"]))?);
-        let parameters = object(&mut arguments, "parameters");
+        let parameters = arguments.take_object("parameters");
         let known = context.shelf.known(&node_type)?;
         let edit = move |document: &mut _| {
             let (known, name) = (known.as_ref(), name.as_deref());
@@ -53,14 +53,6 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let (node_id, document) = place.edit(&context, &progress, edit).await?;
         Ok(with_workflow(&Added { success: true, node_id }, &document))
     })
-}
-
-/// An object among the arguments; an empty one where there is none.
-pub(super) fn object(arguments: &mut Arguments, name: &str) -> Map<String, Value> {
-    match arguments.take(&[name]).shift_remove(name) {
-        Some(Value::Object(object)) => object,
-        _ => Map::new(),
-    }
 }
 
 /// The editor's canvas is smaller.

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::node_add::object;
 use super::place::Place;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
@@ -56,7 +55,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let place = Place::of(&arguments.text("workflowId").unwrap_or_default());
         let target = arguments.text("targetNodeId").unwrap_or_default();
         let node_type = arguments.text("newNodeType").unwrap_or_default();
-        let parameters = object(&mut arguments, "parameters");
+        let parameters = arguments.take_object("parameters");
         let known = context.shelf.known(&node_type)?;
         let edit =
             move |document: &mut _| edit::replace_node(document, &target, &node_type, known.as_ref(), &parameters);

@@ -12,7 +12,7 @@ use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::tools::answer::{json as written, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
 use crate::workflow::catalogue::{NodeType, Query};
 use crate::workflow::types;
 
@@ -65,8 +65,8 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             functionality: arguments.text("functionality"),
         };
         let shelf = context.shelf.clone();
-        let searched = super::place::blocking(move || {
-            let Some(catalogue) = shelf.catalogue()? else { return Ok(Err(query)) };
+        let searched = blocking(move || {
+            let Some(catalogue) = shelf.catalogue()? else { return Ok::<_, Error>(Err(query)) };
             let found = catalogue.search(&query);
             let note = found.is_empty().then_some(NOTHING);
             Ok(Ok(answer(found.into_iter().take(NODES).map(node), note)))

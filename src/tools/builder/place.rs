@@ -8,7 +8,7 @@ use serde_json::Map;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::n8n::Progress;
 use crate::tools::workflows::{Target, Writing};
-use crate::tools::{Context, Error, nearest};
+use crate::tools::{Context, Error, blocking, nearest};
 use crate::workflow::{self, Document, file};
 
 /// Workflows that this process holds at most; the oldest makes room for another.
@@ -124,13 +124,6 @@ impl Memory {
     fn lock(&self) -> MutexGuard<'_, IndexMap<String, Document>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Runs what may wait for the disk on a thread that may.
-pub(super) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
-) -> Result<T, Error> {
-    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
 }
 
 fn parse(id: &str, text: &[u8]) -> Result<Document, Error> {

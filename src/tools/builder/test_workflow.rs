@@ -92,16 +92,12 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let end = Instant::now() + wait;
         let document = Place::N8n(id.clone()).load(&context, &progress).await?;
         let trigger = trigger(&document)?;
-        let data = super::node_add::object(&mut arguments, "testData");
+        let data = arguments.take_object("testData");
         let before = new_ids(&context.n8n, &id, None, None).await?.last().copied();
         let called = timeout_at(end, context.n8n.call_production(&production_call(&trigger, &data))).await;
         let Ok(answer) = called else {
             // It still runs, or waits: whatever there is of it.
-            return Ok(match wait_for(&context.n8n, &id, before, end).await? {
-                Found::Ended(execution, others) => ended(&context, &execution, others, &progress).await?,
-                Found::Running(execution) => plain(&Answer::running(Some(execution))),
-                Found::Nothing => plain(&Answer::running(None)),
-            });
+            return outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await;
         };
         let answer = answer?;
         // A workflow may answer like this itself: only without an execution nothing was started.
@@ -110,12 +106,8 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         match wait_for(&context.n8n, &id, before, end.min(seen_by)).await? {
             Found::Nothing if refused => Err(not_started(answer.status, &answer.body)),
             Found::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
-            Found::Ended(execution, others) => ended(&context, &execution, others, &progress).await,
-            Found::Running(_) => Ok(match wait_for(&context.n8n, &id, before, end).await? {
-                Found::Ended(execution, others) => ended(&context, &execution, others, &progress).await?,
-                Found::Running(execution) => plain(&Answer::running(Some(execution))),
-                Found::Nothing => plain(&Answer::running(None)),
-            }),
+            Found::Running(_) => outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await,
+            ended => outcome(&context, ended, &progress).await,
         }
     })
 }
@@ -244,6 +236,15 @@ async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instan
             return Ok(found);
         }
         sleep(PAUSE).await;
+    }
+}
+
+/// What is told of a call, at the end of its time.
+async fn outcome(context: &Context, found: Found, progress: &Progress) -> Result<String, Error> {
+    match found {
+        Found::Ended(execution, others) => ended(context, &execution, others, progress).await,
+        Found::Running(execution) => Ok(plain(&Answer::running(Some(execution)))),
+        Found::Nothing => Ok(plain(&Answer::running(None))),
     }
 }
 

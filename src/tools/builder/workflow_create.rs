@@ -6,11 +6,10 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
-use super::node_add::object;
-use super::place::{Place, blocking, refused};
+use super::place::{Place, refused};
 use crate::n8n::Progress;
 use crate::tools::workflows::{Target, Writing};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
 use crate::workflow::Document;
 
 /// The tool.
@@ -58,7 +57,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             "n8n" => in_n8n(&context, document, &progress).await?,
             path => {
                 let (files, path, written) = (context.files.clone(), path.to_owned(), document.clone());
-                let file = blocking(move || Ok(files.write(&path, &written, true)?)).await?;
+                let file = blocking(move || files.write(&path, &written, true)).await?;
                 Created { id: file.display().to_string(), document, left_out: Vec::new() }
             }
         };
@@ -77,7 +76,7 @@ fn document(name: &str, arguments: &mut Arguments) -> Result<Document, Error> {
     }
     members.insert("nodes".to_owned(), json!([]));
     members.insert("connections".to_owned(), json!({}));
-    let settings = object(arguments, "settings");
+    let settings = arguments.take_object("settings");
     members.insert(
         "settings".to_owned(),
         if settings.is_empty() { json!({"executionOrder": "v1"}) } else { Value::Object(settings) },

@@ -7,18 +7,14 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::answer::plain;
-use super::place::blocking;
 use crate::budget::{Entry as PageEntry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
-use crate::tools::answer::{json, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::tools::answer::{MAX_TOKENS, json, paged};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
 use crate::workflow::folder::{self, Entry};
 
 const DEFAULT_LIMIT: u64 = 50;
-
-/// The budget of this tool, tokens.
-const MAX_TOKENS: usize = 20_000;
 
 /// The tool.
 pub static TOOL: Tool = Tool {

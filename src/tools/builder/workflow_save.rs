@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::WORKFLOW_ID;
-use super::place::{Place, blocking, refused};
+use super::place::{Place, refused};
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
 use crate::workflow::Document;
 
 /// The tool.
@@ -37,7 +37,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             _ => Place::of(&arguments.text("workflowId").unwrap_or_default()).load(&context, &progress).await?,
         };
         let (files, path) = (context.files.clone(), arguments.text("filePath").unwrap_or_default());
-        let file = blocking(move || Ok(files.write(&path, &document, false)?)).await?;
+        let file = blocking(move || files.write(&path, &document, false)).await?;
         Ok(json!({"success": true, "filePath": file}).to_string())
     })
 }

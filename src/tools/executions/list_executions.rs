@@ -1,7 +1,6 @@
 //! `list_executions`: which executions there are, newest first, with the names of their workflows.
 
 use std::collections::HashMap;
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use base64::Engine;
@@ -17,11 +16,6 @@ use crate::json::cut_name;
 use crate::n8n::{self, Client, ListQuery, Listing, Progress};
 use crate::tools::answer::success;
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
-
-const DEFAULT_LIMIT: u64 = 20;
-
-/// n8n takes 0 for no limit.
-const LIMITS: RangeInclusive<u64> = 1..=100;
 
 /// Workflows whose names are asked for at once.
 const NAMES_AT_ONCE: usize = 4;
@@ -39,8 +33,8 @@ pub static TOOL: Tool = Tool {
             Kind::Choice(&["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"]),
             "Only executions with this status.",
         ),
-        Parameter::optional("limit", Kind::Integer { range: LIMITS, default: Some(DEFAULT_LIMIT) }, "At most so many."),
-        Parameter::optional("cursor", Kind::Text, "nextCursor of the last answer; it carries the filters."),
+        cursor::LIMIT,
+        cursor::CURSOR,
         Parameter::optional(
             "startedAfter",
             Kind::Date,
@@ -90,7 +84,7 @@ impl Page {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
             Some(cursor) => match cursor::decode::<Self>(&cursor)? {
-                page if LIMITS.contains(&page.limit) => Ok(page),
+                page if cursor::LIMITS.contains(&page.limit) => Ok(page),
                 _ => Err(cursor::refused()),
             },
             None => Ok(Self {
@@ -98,7 +92,7 @@ impl Page {
                 status: arguments.text("status"),
                 started_after: arguments.text("startedAfter"),
                 started_before: arguments.text("startedBefore"),
-                limit: arguments.integer("limit").unwrap_or(DEFAULT_LIMIT),
+                limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
                 raw: arguments.flag("raw"),
                 cursor: None,
             }),

@@ -7,7 +7,7 @@ use super::raw;
 use crate::json::{ReadError, cut_name, shorten};
 use crate::n8n::{self, Progress};
 use crate::tools::answer::success;
-use crate::tools::{Context, Error, Locale, nearest};
+use crate::tools::{Context, Error, Locale, blocking, nearest};
 use crate::workflow::outline::{self, Outline};
 use crate::workflow::whole::{self, Whole};
 use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
@@ -191,12 +191,12 @@ fn unknown_key(name: &str, accepted: &Accepted) -> String {
 /// A document of a file, checked.
 pub(super) async fn read_file(context: &Context, path: String) -> Result<Document, Error> {
     let files = context.files.clone();
-    let reading = tokio::task::spawn_blocking(move || {
+    blocking(move || {
         let text = files.read(&path)?;
         let document = Document::parse(&text).and_then(|document| document.check().map(|()| document));
         document.map_err(|error| refused(&format!("File '{}' cannot be used", shorten(&path, 300)), &error))
-    });
-    reading.await.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+    })
+    .await
 }
 
 /// A document of arguments, checked.

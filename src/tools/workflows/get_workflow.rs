@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{ID, MAX_TOKENS, RAW, raw, there};
+use super::{ID, RAW, raw, there};
 use crate::budget::{Entry, Page};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::Progress;
-use crate::tools::answer::{self, Truncated, paged};
+use crate::tools::answer::{self, MAX_TOKENS, Truncated, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
 use crate::workflow::one_node::{self, OneNode};
 use crate::workflow::outline::{self, Outline};

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{ID, MAX_RAW_TOKENS, MAX_TOKENS, RAW, there};
+use super::{ID, MAX_RAW_TOKENS, RAW, there};
 use crate::budget::{self, Entry};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
-use crate::tools::answer::{self, Truncated, paged};
+use crate::tools::answer::{self, MAX_TOKENS, Truncated, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 use crate::workflow::graph::{self, Graph, GraphNode, KEEP};
 

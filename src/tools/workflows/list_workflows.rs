@@ -1,23 +1,17 @@
 //! `list_workflows`: which workflows there are.
 
-use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{MAX_RAW_TOKENS, MAX_TOKENS, RAW};
+use super::{MAX_RAW_TOKENS, RAW};
 use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
-use crate::tools::answer::{self, Success, Truncated, paged};
+use crate::tools::answer::{self, MAX_TOKENS, Success, Truncated, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
 use crate::workflow::outline::{self, KEEP_LIST, Outline};
-
-const DEFAULT_LIMIT: u64 = 20;
-
-/// n8n takes 0 for no limit.
-const LIMITS: RangeInclusive<u64> = 1..=100;
 
 /// n8n counts in floating point numbers, and its database fails above.
 const MAX_OFFSET: u64 = 1 << 53;
@@ -35,9 +29,9 @@ pub static TOOL: Tool = Tool {
             "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
         ),
         Parameter::optional("name", Kind::Text, "Only those whose name contains this; % and _ are wildcards."),
-        Parameter::optional("limit", Kind::Integer { range: LIMITS, default: Some(DEFAULT_LIMIT) }, "At most so many."),
+        cursor::LIMIT,
         Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip so many."),
-        Parameter::optional("cursor", Kind::Text, "nextCursor of the last answer; it carries the filters."),
+        cursor::CURSOR,
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
     ignored: &[],
@@ -79,7 +73,7 @@ impl Page {
                 active: arguments.choice("active"),
                 tags: arguments.texts("tags"),
                 name: arguments.text("name"),
-                limit: arguments.integer("limit").unwrap_or(DEFAULT_LIMIT),
+                limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
                 offset: arguments.integer("offset").unwrap_or(0),
                 raw: arguments.flag("raw"),
             }),
@@ -88,7 +82,7 @@ impl Page {
 
     /// A cursor may come from anywhere; and n8n divides tags at commas.
     fn checked(self) -> Result<Self, Error> {
-        if !LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
+        if !cursor::LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
             return Err(cursor::refused());
         }
         match self.tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {

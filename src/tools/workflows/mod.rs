@@ -43,9 +43,6 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[],
 };
 
-/// The budget of small answers, tokens.
-const MAX_TOKENS: usize = 20_000;
-
 /// The budget of n8n's own objects, tokens.
 const MAX_RAW_TOKENS: usize = 25_000;
 

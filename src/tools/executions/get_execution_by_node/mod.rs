@@ -13,7 +13,7 @@ use crate::execution::{Port, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::tools::answer::Locale;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking, nearest};
 use composer::Composer;
 
 /// The largest budget.
@@ -125,8 +125,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             None => view,
         };
         // Counting tokens is work: not on the thread that downloads.
-        let answered = tokio::task::spawn_blocking(move || answer(&view, Some(&execution.id), &question)).await;
-        answered.unwrap_or_else(|error| std::panic::resume_unwind(error.into_panic()))
+        blocking(move || answer(&view, Some(&execution.id), &question)).await
     })
 }
 
