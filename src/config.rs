@@ -3,13 +3,16 @@
 
 use std::convert::Infallible;
 use std::net::IpAddr;
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
+use crate::gateway;
 use crate::n8n::{Address, Secret, Settings};
 use crate::tools::{Locale, Selection, Toolbox};
 use crate::workflow::file::Files;
@@ -87,6 +90,38 @@ pub struct ServerOptions {
     /// Folder that workflow files must be in
     #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR", value_parser = path)]
     files_root: Option<PathBuf>,
+}
+
+/// Settings of the gateway.
+#[derive(Args, Clone)]
+pub struct GatewayOptions {
+    /// The configuration: YAML, or the mcpServers JSON of Claude Desktop and Cursor. Changes are taken up
+    #[arg(long, env = "GATEWAY_CONFIG", default_value = "config.yaml", value_name = "FILE")]
+    pub config: PathBuf,
+
+    /// Address to listen on (default: the configuration's, else 127.0.0.1)
+    #[arg(long, env = "GATEWAY_HOST", value_name = "HOST")]
+    host: Option<String>,
+
+    /// Port to listen on; 0 takes a free one (default: the configuration's, else 3001)
+    #[arg(long, env = "GATEWAY_PORT", value_name = "PORT")]
+    port: Option<String>,
+
+    /// How long a call may take, in ms, where its server says nothing (default: the configuration's, else 30000)
+    #[arg(long, env = "GATEWAY_TIMEOUT_MS", value_name = "MS")]
+    timeout_ms: Option<String>,
+
+    /// Bearer token that every client must send; required off loopback
+    #[arg(long, env = "GATEWAY_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    auth_token: Option<String>,
+
+    /// Further host names under which clients may reach the gateway, separated by commas
+    #[arg(long, env = "GATEWAY_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
+    allowed_hosts: Vec<String>,
+
+    /// Do not check names and inputs; only for tests of servers
+    #[arg(long, env = "DISABLE_VALIDATION", value_parser = FalseyValueParser::new())]
+    disable_validation: bool,
 }
 
 /// Which tools are offered.
@@ -297,31 +332,81 @@ impl ServerOptions {
     /// # Errors
     /// [`Error`], when anybody in the network could.
     pub fn access(&self) -> Result<Access, Error> {
-        let auth_token = filled(self.auth_token.as_deref());
-        let auth_token = auth_token.map(|token| secret("N8N_LENS_AUTH_TOKEN", token)).transpose()?;
-        if auth_token.is_none() && !self.is_loopback() {
-            return Err(Error(format!(
-                "{} is not this machine alone: set N8N_LENS_AUTH_TOKEN, or --auth-token, to a token that clients must send, or listen on 127.0.0.1.",
-                self.host
-            )));
-        }
-        let mut hosts = filled_names(&self.allowed_hosts);
-        // Where other names were given, or the address is one of this machine alone, it may be used, too.
-        if self.is_loopback() || !hosts.is_empty() {
-            let host = self.bare_host();
-            hosts.push(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
-        }
-        Ok(Access { loopback: self.is_loopback(), auth_token, hosts })
+        Access::new(&self.host, ("N8N_LENS_AUTH_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
     }
 
     fn is_loopback(&self) -> bool {
-        let host = self.bare_host();
-        let ip: Result<IpAddr, _> = host.parse();
-        host.eq_ignore_ascii_case("localhost") || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
+        is_loopback(&self.host)
     }
 
     /// The host without the brackets that a URL needs around IPv6.
     pub fn bare_host(&self) -> &str {
-        self.host.trim_matches(['[', ']'])
+        bare(&self.host)
     }
+}
+
+fn bare(host: &str) -> &str {
+    host.trim_matches(['[', ']'])
+}
+
+fn is_loopback(host: &str) -> bool {
+    let ip: Result<IpAddr, _> = bare(host).parse();
+    host.eq_ignore_ascii_case("localhost") || ip.is_ok_and(|ip| ip.to_canonical().is_loopback())
+}
+
+impl Access {
+    /// `token` is the variable that names it, and its value.
+    fn new(host: &str, (variable, token): (&str, Option<&str>), names: &[String]) -> Result<Self, Error> {
+        let loopback = is_loopback(host);
+        let auth_token = filled(token).map(|token| secret(variable, token)).transpose()?;
+        if auth_token.is_none() && !loopback {
+            return Err(Error(format!(
+                "{host} is not this machine alone: set {variable}, or --auth-token, to a token that clients must send, or listen on 127.0.0.1."
+            )));
+        }
+        let mut hosts = filled_names(names);
+        // Where other names were given, or the address is one of this machine alone, it may be used, too.
+        if loopback || !hosts.is_empty() {
+            let host = bare(host);
+            hosts.push(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
+        }
+        Ok(Self { loopback, auth_token, hosts })
+    }
+}
+
+impl GatewayOptions {
+    /// The address to listen on: the options', else the configuration's, else 127.0.0.1 and 3001.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn address(&self, config: &gateway::Config) -> Result<(String, u16), Error> {
+        let host = filled(self.host.as_deref()).or(config.host.as_deref()).unwrap_or("127.0.0.1");
+        let port = number("GATEWAY_PORT", self.port.as_deref())?.or(config.port).unwrap_or(3001);
+        Ok((bare(host).to_owned(), port))
+    }
+
+    /// Who may ask, on `host`.
+    ///
+    /// # Errors
+    /// [`Error`], when anybody in the network could.
+    pub fn access(&self, host: &str) -> Result<Access, Error> {
+        Access::new(host, ("GATEWAY_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
+    }
+
+    /// How the gateway behaves.
+    ///
+    /// # Errors
+    /// [`Error`].
+    pub fn settings(&self) -> Result<gateway::Settings, Error> {
+        let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", self.timeout_ms.as_deref())?;
+        let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
+        Ok(gateway::Settings { timeout, checks: !self.disable_validation })
+    }
+}
+
+/// A number that may be left empty.
+fn number<T: FromStr>(variable: &str, text: Option<&str>) -> Result<Option<T>, Error> {
+    let parse =
+        |text: &str| text.parse().map_err(|_| Error(format!("{variable} must be a number that fits, not {text:?}.")));
+    filled(text).map(parse).transpose()
 }

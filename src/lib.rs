@@ -19,12 +19,13 @@
 //! | [`workflow`] | a workflow document: its outline and graph, pure edits, what n8n takes of it, the catalogue of node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`tools`] | one tool a file: arguments, description, call; one folder a toolset, one table of all | rmcp |
-//! | [`transport`] | rmcp, axum: the tools over stdio, Streamable HTTP and REST, and who may ask | what a tool does |
+//! | [`gateway`] | MCP servers of others: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
+//! | [`transport`] | rmcp, axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, and who may ask | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
 //! | [`config`], [`units`] | settings; how sizes are written | |
 //!
-//! A wing (the builder; gateway and coordination to come) is a folder or a room of its own behind the same
-//! table of tools; the heart does not learn of it.
+//! A wing (the builder, the gateway; coordination to come) is a folder or a room of its own; the heart does not
+//! learn of it. The gateway runs even our own tools as a child process, as it runs those of others.
 //!
 //! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its
 //! `call` checks the arguments and asks [`n8n::Client::read_execution`], which feeds every chunk of
@@ -34,6 +35,10 @@
 //! as much as fits. Dropping the call drops the download. A change, `update_workflow`, is the other way
 //! round: the workflow comes as raw JSON values, what was given is laid over them, and the rest goes back
 //! to n8n byte for byte.
+//!
+//! A call of the gateway: `transport::gateway` hands the body to [`gateway::Gateway`], which checks it before
+//! anything is built, finds the server, whose owner task alone starts and ends the process, asks over its
+//! connection, and passes the result on as the text that came.
 //!
 //! # Invariants
 //!
@@ -45,6 +50,7 @@
 //!   the budget no execution.
 //! - The core is synchronous and pushed (`feed`); there is one pump for each kind of source and no
 //!   second version of anything.
+//! - A server of others is said to be available only while it can answer, and leaves no process behind.
 //! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input.
 //! - `unsafe` is one call, to code for a detected processor feature (`json/block.rs`).
 //!
@@ -66,6 +72,8 @@ pub mod workflow;
 pub mod budget;
 
 pub mod tools;
+
+pub mod gateway;
 
 pub mod transport;
 

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod check;
+mod gateway;
 mod progress;
 mod render;
 mod source;
@@ -18,8 +19,9 @@ use tracing_subscriber::filter::Targets;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::config::{self, Options, ServerOptions, ToolChoice, Transport};
+use crate::config::{self, GatewayOptions, Options, ServerOptions, ToolChoice, Transport};
 use crate::execution::{node, summary};
+use crate::gateway::keeper;
 use crate::json::{Batches, Cursor, Pruner};
 use crate::n8n::{Client, Progress, Settings};
 use crate::tools::executions::get_execution_by_node::{self, Question};
@@ -55,6 +57,11 @@ enum Command {
     List(List),
     /// Say whether the address, the API key, its scopes and n8n's version are fine
     Check,
+    /// Put MCP servers behind plain REST
+    Gateway(GatewayOptions),
+    /// Ends the gateway's servers when it is killed
+    #[command(name = keeper::COMMAND, hide = true)]
+    Keeper,
     /// List the tools that the server offers
     Tools(Tools),
     /// The catalogue of node types, for node_search
@@ -171,6 +178,8 @@ enum Error {
     #[error(transparent)]
     Tool(#[from] tools::Error),
     #[error("{0}")]
+    Usage(String),
+    #[error("{0}")]
     Input(String),
     #[error("{0}")]
     Transport(String),
@@ -180,7 +189,7 @@ impl Error {
     /// 1 failed, 2 usage.
     fn exit_code(&self) -> u8 {
         match self {
-            Self::Settings(_) | Self::Tool(tools::Error::Argument(_)) => 2,
+            Self::Settings(_) | Self::Usage(_) | Self::Tool(tools::Error::Argument(_)) => 2,
             _ => 1,
         }
     }
@@ -189,6 +198,10 @@ impl Error {
 /// Runs the command line; gives the exit code: 0 done, 1 failed, 2 usage.
 pub fn run() -> ExitCode {
     let cli = Cli::parse();
+    if let Some(Command::Keeper) = cli.command {
+        keeper::run();
+        return ExitCode::SUCCESS;
+    }
     log(&cli.options);
     let done = runtime(&cli)
         .enable_all()
@@ -212,7 +225,7 @@ pub fn run() -> ExitCode {
 /// One client needs one thread; a server for many takes all cores.
 fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     match (&cli.command, cli.server.transport) {
-        (None, Transport::Http) => tokio::runtime::Builder::new_multi_thread(),
+        (None, Transport::Http) | (Some(Command::Gateway(_)), _) => tokio::runtime::Builder::new_multi_thread(),
         _ => tokio::runtime::Builder::new_current_thread(),
     }
 }
@@ -252,6 +265,8 @@ impl Cli {
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
+            Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options).await,
+            Some(Command::Keeper) => Ok(()),
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Catalogue(Catalogue::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())

@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::{Request, State};
-use axum::http::header::{AUTHORIZATION, HOST, ORIGIN, WWW_AUTHENTICATE};
+use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
@@ -25,20 +25,25 @@ impl Guard {
         Self { access: access.clone() }
     }
 
-    /// The answer to a request that does not bring the token, where there is one.
-    pub(super) fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
+    /// Why a request beside rmcp's own route may not be answered.
+    pub(super) fn refusal(&self, headers: &HeaderMap) -> Option<Refused> {
+        self.unauthorized(headers).or_else(|| self.foreign(headers))
+    }
+
+    /// A request that does not bring the token, where there is one.
+    fn unauthorized(&self, headers: &HeaderMap) -> Option<Refused> {
         let token = self.access.auth_token.as_ref()?;
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.split_once(' '));
         match given {
             Some((scheme, given)) if scheme.eq_ignore_ascii_case("bearer") && token.is(given.trim()) => None,
-            _ => Some(unauthorized()),
+            _ => Some(Refused::Unauthorized),
         }
     }
 
-    /// The answer to a request under a name that is not ours, or from a page elsewhere. rmcp checks its own
-    /// route; this is for those beside it.
-    pub(super) fn foreign(&self, headers: &HeaderMap) -> Option<Response> {
+    /// A request under a name that is not ours, or from a page elsewhere. rmcp checks its own route; this is
+    /// for those beside it.
+    fn foreign(&self, headers: &HeaderMap) -> Option<Refused> {
         let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let is_ours = |authority: &str| {
             let bare = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -47,8 +52,7 @@ impl Guard {
         };
         let host = self.takes_any_host() || text(HOST).is_none_or(is_ours);
         let origin = text(ORIGIN).is_none_or(|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
-        let refusal = || (StatusCode::FORBIDDEN, Json(error("FORBIDDEN", "This host or origin is not allowed.")));
-        (!host || !origin).then(|| refusal().into_response())
+        (!host || !origin).then_some(Refused::Foreign)
     }
 
     fn hosts(&self) -> impl Iterator<Item = &str> {
@@ -75,17 +79,55 @@ impl Guard {
 
 /// Lets a request pass that may.
 pub(super) async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.refusal(request.headers()) {
-        Some(refusal) => refusal,
+    match guard.unauthorized(request.headers()) {
+        Some(refused) => refused.into_response(),
         None => next.run(request).await,
     }
 }
 
-fn unauthorized() -> Response {
-    let why = "Send the header Authorization: Bearer TOKEN, with the token that this server was started with.";
-    (StatusCode::UNAUTHORIZED, [(WWW_AUTHENTICATE, "Bearer")], Json(error("UNAUTHORIZED", why))).into_response()
+/// Whether a request says that it brings JSON. A page in a browser can send other types to any server
+/// without asking.
+pub(super) fn brings_json(headers: &HeaderMap) -> bool {
+    let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let essence = media_type.split_once(';').map_or(media_type, |(essence, _)| essence);
+    essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-fn error(code: &str, message: &str) -> Value {
-    json!({"error": {"message": message, "code": code, "details": {}}})
+/// Why a request is not answered.
+#[derive(Clone, Copy)]
+pub(super) enum Refused {
+    Unauthorized,
+    Foreign,
+}
+
+impl Refused {
+    /// The status, and what to do.
+    pub(super) fn reason(self) -> (StatusCode, &'static str) {
+        match self {
+            Self::Unauthorized => (
+                StatusCode::UNAUTHORIZED,
+                "Send the header Authorization: Bearer TOKEN, with the token that this server was started with.",
+            ),
+            Self::Foreign => (StatusCode::FORBIDDEN, "This host or origin is not allowed."),
+        }
+    }
+
+    /// The response, with a body in the form of its route.
+    pub(super) fn respond(self, body: Value) -> Response {
+        let response = (self.reason().0, Json(body));
+        match self {
+            Self::Unauthorized => ([(WWW_AUTHENTICATE, "Bearer")], response).into_response(),
+            Self::Foreign => response.into_response(),
+        }
+    }
+}
+
+impl IntoResponse for Refused {
+    fn into_response(self) -> Response {
+        let code = match self {
+            Self::Unauthorized => "UNAUTHORIZED",
+            Self::Foreign => "FORBIDDEN",
+        };
+        self.respond(json!({"error": {"message": self.reason().1, "code": code, "details": {}}}))
+    }
 }

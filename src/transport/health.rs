@@ -46,8 +46,8 @@ async fn answer(State(health): State<Arc<Health>>, Query(asked): Query<Asked>, h
     if !asked.is_deep() {
         return Json(health.status("ok")).into_response();
     }
-    if let Some(refusal) = health.guard.refusal(&headers).or_else(|| health.guard.foreign(&headers)) {
-        return refusal;
+    if let Some(refused) = health.guard.refusal(&headers) {
+        return refused.into_response();
     }
     let n8n = match own_key(&headers) {
         Ok(key) => key.map_or_else(|| health.n8n.clone(), |key| health.n8n.with_key(key)),

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::serve::ListenerExt;
 use axum::{Router, middleware};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -12,7 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::guard::{self, Guard};
-use super::stop;
+use super::listen::listen;
 use crate::config::Access;
 
 /// The largest request: n8n takes workflows of 16 MiB.
@@ -37,24 +36,13 @@ where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
 {
-    let (closing, ended) = (CancellationToken::new(), CancellationToken::new());
+    let ended = CancellationToken::new();
     let router = router(handler, &Guard::new(access), ended.clone()).merge(beside);
-    // An answer is a small packet, which must not wait for the next one (Nagle).
-    let listener = listener.tap_io(|connection| {
-        let _ = connection.set_nodelay(true);
-    });
-    let serving = axum::serve(listener, router).with_graceful_shutdown(closing.clone().cancelled_owned());
-    let stopping = async {
-        stop::signalled().await;
-        closing.cancel();
-        tokio::time::sleep(GRACE).await;
+    let end = async {
         ended.cancel();
         tokio::time::sleep(END).await;
     };
-    tokio::select! {
-        done = serving => done.map_err(|error| error.to_string()),
-        () = stopping => Ok(()),
-    }
+    listen(listener, router, GRACE, end).await
 }
 
 fn router<H, F>(handler: F, guard: &Guard, ended: CancellationToken) -> Router

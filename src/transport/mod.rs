@@ -1,24 +1,26 @@
 //! The doors to the tools for programs: MCP over standard input and output, and over Streamable HTTP.
 //! The only room that knows rmcp and axum.
 
+mod gateway;
 mod guard;
 mod health;
 pub mod http;
+mod listen;
 mod mcp;
 mod own_key;
 mod progress;
 mod rest;
 mod stop;
 
-use std::io::Write;
 use std::sync::Arc;
 
 use rmcp::ServiceExt;
-use tokio::net::TcpListener;
 
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
+pub use gateway::serve as serve_gateway;
 use guard::Guard;
+use listen::bind;
 
 /// Serves MCP on standard input and output until the client closes it, or a signal stops it.
 ///
@@ -43,16 +45,10 @@ pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), Strin
 pub async fn serve_http(
     context: Context,
     toolbox: Toolbox,
-    (host, port): (&str, u16),
+    address: (&str, u16),
     access: &Access,
 ) -> Result<(), String> {
-    let listener = TcpListener::bind((host, port))
-        .await
-        .map_err(|error| format!("The server cannot listen on {host}, port {port}: {error}."))?;
-    if let Ok(address) = listener.local_addr() {
-        // Port 0 is any free one; nobody could know it otherwise.
-        let _ = writeln!(std::io::stderr(), "n8n-lens listens on http://{address}/mcp");
-    }
+    let listener = bind(address, "/mcp").await?;
     let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
     let health = health::routes(context.n8n.clone(), guard.clone());
     let rest = rest::routes(context.clone(), toolbox.clone(), guard);

@@ -13,7 +13,7 @@ use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::guard::Guard;
+use super::guard::{self, Guard};
 use super::http::REQUEST_BYTES;
 use super::own_key::own_key;
 use crate::n8n::Progress;
@@ -53,8 +53,8 @@ pub(super) fn routes(context: Arc<Context>, toolbox: Arc<Toolbox>, guard: Guard)
 }
 
 async fn list(State(rest): State<Arc<Rest>>, headers: HeaderMap) -> Response {
-    if let Some(refusal) = rest.refusal(&headers) {
-        return refusal;
+    if let Some(refused) = rest.guard.refusal(&headers) {
+        return refused.into_response();
     }
     Json(json!({ "tools": rest.toolbox.tools().map(describe).collect::<Vec<_>>() })).into_response()
 }
@@ -69,8 +69,8 @@ fn describe(tool: &Tool) -> Value {
 }
 
 async fn execute(State(rest): State<Arc<Rest>>, headers: HeaderMap, body: Bytes) -> Response {
-    if let Some(refusal) = rest.refusal(&headers) {
-        return refusal;
+    if let Some(refused) = rest.guard.refusal(&headers) {
+        return refused.into_response();
     }
     match rest.run(&headers, &body).await {
         Ok(text) => ([("content-type", "application/json")], text).into_response(),
@@ -79,14 +79,8 @@ async fn execute(State(rest): State<Arc<Rest>>, headers: HeaderMap, body: Bytes)
 }
 
 impl Rest {
-    fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
-        self.guard.refusal(headers).or_else(|| self.guard.foreign(headers))
-    }
-
     async fn run(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Refusal> {
-        let media_type = headers.get("content-type").and_then(|value| value.to_str().ok()).unwrap_or_default();
-        // A page in a browser can send other types to any server without asking.
-        if !media_type.trim().to_ascii_lowercase().starts_with("application/json") {
+        if !guard::brings_json(headers) {
             return Err(Refusal::Format("Send JSON, with content-type: application/json.".to_owned()));
         }
         let asked: Asked = serde_json::from_slice(body).map_err(|error| {

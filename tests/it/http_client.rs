@@ -38,6 +38,11 @@ impl HttpServer {
         if let Some(key) = key {
             command.env("N8N_API_KEY", key);
         }
+        Self::spawn(&mut command)
+    }
+
+    /// Starts a command that says on standard error where it listens.
+    pub fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = lines.by_ref().map_while(Result::ok).find_map(|line| {

@@ -1,0 +1,26 @@
+//! `n8n-lens gateway`.
+
+use std::io::Write;
+
+use super::Error;
+use crate::config::GatewayOptions;
+use crate::gateway::{self, Config, Gateway};
+use crate::transport;
+
+/// Serves the gateway until a signal stops it.
+pub(super) async fn run(options: &GatewayOptions) -> Result<(), Error> {
+    let usage = |error: gateway::ConfigError| Error::Usage(error.to_string());
+    let text = Config::read(&options.config).map_err(usage)?;
+    let config = Config::from_bytes(&text).map_err(usage)?;
+    let ((host, port), settings) = (options.address(&config)?, options.settings()?);
+    let access = options.access(&host)?;
+    if !settings.checks {
+        let _ =
+            writeln!(std::io::stderr(), "n8n-lens: VALIDATION IS DISABLED. Names and inputs of calls are not checked.");
+    }
+    let gateway = Gateway::start(&config, settings);
+    let watching = tokio::spawn(gateway::watch(gateway.clone(), options.config.clone(), text));
+    let served = transport::serve_gateway(gateway, (&host, port), &access).await;
+    watching.abort();
+    served.map_err(Error::Transport)
+}

@@ -1,0 +1,74 @@
+//! How a server ended.
+
+use std::process::ExitStatus;
+
+use serde_json::{Map, Value};
+
+/// The end of a server, as far as it is known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Exit {
+    /// Its exit code, when it ended by itself.
+    pub code: Option<i32>,
+    /// The name of the signal that ended it, such as `SIGKILL`.
+    pub signal: Option<String>,
+    /// What there is to say beside these: why it could not even start, or why it was ended.
+    pub reason: Option<&'static str>,
+}
+
+impl Exit {
+    /// The end of a process.
+    pub(super) fn of(status: ExitStatus) -> Self {
+        Self { code: status.code(), signal: signal(status), reason: None }
+    }
+
+    /// An end without a process.
+    pub(super) fn because(reason: &'static str) -> Self {
+        Self { reason: Some(reason), ..Self::default() }
+    }
+
+    /// The same end, with what there is to say of it.
+    pub(super) fn since(self, reason: &'static str) -> Self {
+        Self { reason: Some(reason), ..self }
+    }
+
+    /// `exitCode` or `signal`, and `reason`.
+    pub(super) fn details(&self) -> Map<String, Value> {
+        let members = [
+            ("exitCode", self.code.map(Value::from)),
+            ("signal", self.signal.clone().map(Value::from)),
+            ("reason", self.reason.map(Value::from)),
+        ];
+        members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+}
+
+/// The standard library knows the names of signals, and tells them in its text alone: `signal: 9 (SIGKILL)`.
+#[cfg(unix)]
+fn signal(status: ExitStatus) -> Option<String> {
+    use std::os::unix::process::ExitStatusExt;
+    let number = status.signal()?;
+    let text = status.to_string();
+    let name = text.split(['(', ')']).find(|word| word.starts_with("SIG"));
+    Some(name.map_or_else(|| number.to_string(), str::to_owned))
+}
+
+#[cfg(not(unix))]
+fn signal(_: ExitStatus) -> Option<String> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::os::unix::process::ExitStatusExt;
+
+    use super::*;
+
+    #[test]
+    fn signals_have_names() {
+        for (number, name) in [(9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM"), (40, "40")] {
+            let exit = Exit::of(ExitStatus::from_raw(number));
+            assert_eq!((exit.code, exit.signal.as_deref()), (None, Some(name)));
+        }
+        assert_eq!(Exit::of(ExitStatus::from_raw(3 << 8)).code, Some(3));
+    }
+}

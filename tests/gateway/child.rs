@@ -1,0 +1,546 @@
+//! The MCP server on stdio that the gateway is tried on: it answers in every way a server can, and fails in as many.
+//!
+//! It is a process of its own, which the test binary becomes when its first argument is `child`. It speaks the protocol
+//! by hand, since no library would let it speak it wrongly, and from one loop without a runtime, since it is also what
+//! the bench calls: the time of a call shall be the gateway's. Unix only, for the signal and the shell.
+//!
+//! Arguments that it does not know are nobody's mistake: the tool `arguments` shows them.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, BufRead, StdoutLock, Write};
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use std::{env, process, thread};
+
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use tokio::signal::unix::{SignalKind, signal};
+
+/// An object whose values nobody has looked into, so that they can go back byte for byte.
+type Fields<'a> = BTreeMap<&'a str, &'a RawValue>;
+/// The result, or nothing if it comes later or never, or the error, all as JSON.
+type Answer = Result<Option<String>, String>;
+
+/// What a server prints that takes stdout for its log: no line of it is a message.
+const NOISE: &[u8] = b"fixture is at work\n\n{\"half\":\n[1,2]\n{\"level\":\"info\"}\n\xff\xfe\xc3\x28\n";
+/// One white pixel.
+const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg==";
+
+/// Each tool: its name, what it does, and its arguments with their kinds.
+const TOOLS: &[(&str, &str, &str)] = &[
+    ("echo", "Gives back its arguments byte for byte", "value?: any"),
+    ("sum", "Adds", "numbers: numbers"),
+    ("text", "Gives a text", "text: string"),
+    ("texts", "Gives texts", "texts: strings"),
+    ("image", "Gives a text and an image", ""),
+    ("nothing", "Gives no content", ""),
+    ("sleep", "Takes its time", "ms: natural, answer?: string"),
+    ("progress", "Takes its time and tells how far it is", "ms: natural, steps: natural, answer?: string"),
+    ("cancelled", "Tells which requests were cancelled", ""),
+    ("big", "Gives so many bytes of text, structured, json or quotes", "bytes: natural, kind?: string"),
+    ("fail", "Fails as a tool does", "text: string"),
+    ("rpc_error", "Fails as a request does", "code: integer, message: string, data?: any"),
+    ("malformed", "Breaks the protocol", "kind: string"),
+    ("panic", "Panics", ""),
+    ("crash", "Exits without an answer", "code?: natural"),
+    ("answer_and_exit", "Answers and exits", ""),
+    ("pid", "Tells the ids of its process and of those it started", ""),
+    ("grandchild", "Starts a process that holds on to stdout", ""),
+    ("environment", "Reads a variable", "name: string"),
+    ("arguments", "Tells its command line", ""),
+    ("directory", "Tells its directory", ""),
+    ("add_tool", "Adds a tool that echoes", "name: string"),
+    ("remove_tool", "Removes a tool", "name: string"),
+    ("stderr", "Writes to stderr", "text: string"),
+    ("input_required", "Wants another round", ""),
+    ("ask_client", "Asks the client for its roots", ""),
+];
+/// Tools whose schema no validator can compile, or only one that goes and fetches.
+const BAD_TOOLS: &[(&str, &str, &str)] = &[
+    ("bad_schema", "Has a schema that is none", "a?: no-such-type"),
+    ("ref_schema", "Has a schema that is elsewhere", "a?: elsewhere"),
+];
+
+/// Is the server until stdin ends, and tells the code to exit with. The arguments are those behind `child`.
+pub fn main(args: &[String]) -> i32 {
+    // The process is the server, so the one lives as long as the other, and threads need not share it.
+    let server: &'static Server = Box::leak(Box::new(Server::new(args)));
+    if let Err(error) = server.start() {
+        complain(&format!("fixture: {error}"));
+        return 2;
+    }
+    server.listen();
+    while server.has("--ignore-eof") {
+        thread::park();
+    }
+    0
+}
+
+struct Server {
+    args: Vec<String>,
+    state: Mutex<State>,
+    /// Something was cancelled.
+    woken: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Names, and how each is listed.
+    tools: Vec<(String, String)>,
+    cancelled: Vec<String>,
+    /// Questions to the client, and the calls that wait for the replies.
+    asked: BTreeMap<String, String>,
+    grandchildren: Vec<u32>,
+}
+
+/// What comes before the first message.
+impl Server {
+    fn new(args: &[String]) -> Self {
+        let server = Self { args: args.to_vec(), state: Mutex::default(), woken: Condvar::new() };
+        let bad = if server.has("--bad-schema") { BAD_TOOLS } else { &[] };
+        server.state().tools.extend(TOOLS.iter().chain(bad).map(|tool| (tool.0.to_owned(), listed(tool))));
+        server
+    }
+
+    fn has(&self, flag: &str) -> bool {
+        self.args.iter().any(|arg| arg == flag)
+    }
+
+    /// Whether it speaks 2026-07-28, which has no handshake, and nothing else.
+    fn is_modern(&self) -> bool {
+        self.has("--legacy-error")
+    }
+
+    /// What stands behind a flag.
+    fn value<T: FromStr>(&self, flag: &str) -> Option<T> {
+        let at = self.args.iter().position(|arg| arg == flag)?;
+        self.args.get(at + 1)?.parse().ok()
+    }
+
+    /// Does what the flags ask for at the start, which can be the end as well.
+    fn start(&self) -> io::Result<()> {
+        if let Some(file) = self.value::<String>("--starts") {
+            let line = format!("{}\n", process::id());
+            File::options().create(true).append(true).open(file)?.write_all(line.as_bytes())?;
+        }
+        if self.has("--ignore-term") {
+            ignore_term()?;
+        }
+        if self.has("--grandchild") {
+            self.spawn("exec sleep 1000")?;
+        }
+        if self.has("--grandchild-ignores") {
+            self.spawn(r#"trap "" TERM; sleep 1000 & wait; sleep 1000"#)?;
+        }
+        if self.has("--stderr-flood") {
+            let line = [&[b'e'; 99], b"\n".as_slice()].concat();
+            io::stderr().write_all(&line.repeat(10_000))?;
+        }
+        if self.has("--noise") {
+            self.write(|_| Ok(()));
+        }
+        let once = self.value::<String>("--crash-once").is_some_and(|file| File::create_new(file).is_ok());
+        if once || self.has("--crash-at-start") {
+            complain("fixture: told to crash");
+            process::exit(self.value("--crash-at-start").unwrap_or(3));
+        }
+        Ok(())
+    }
+
+    /// Starts a process that inherits stdout, and buries it: a zombie looks alive to whoever waits for its end.
+    fn spawn(&self, script: &str) -> io::Result<u32> {
+        let mut child = Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn()?;
+        let pid = child.id();
+        self.state().grandchildren.push(pid);
+        thread::spawn(move || child.wait());
+        Ok(pid)
+    }
+}
+
+/// Messages in and out.
+impl Server {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn listen(&'static self) {
+        let hang = self.has("--hang");
+        let mut input = io::stdin().lock();
+        let mut line = Vec::new();
+        while input.read_until(b'\n', &mut line).is_ok_and(|read| read > 0) {
+            if !hang {
+                self.take(&line);
+            }
+            line.clear();
+        }
+    }
+
+    fn take(&'static self, line: &[u8]) {
+        let Ok(message) = serde_json::from_slice::<Fields>(line) else {
+            return self.answer("null", error(-32700, "Parse error"));
+        };
+        let method = message.get("method").map(|method| string(method.get()));
+        let params = raw(&message, "params");
+        match (method.as_deref(), message.get("id")) {
+            (Some(method), Some(id)) => self.answer(id.get(), self.request(id.get(), method, params)),
+            (Some("notifications/cancelled"), None) => self.cancel(params),
+            (None, Some(id)) => self.reply(id.get(), message.get("result").or(message.get("error"))),
+            (_, None) => {}
+        }
+    }
+
+    fn answer(&self, id: &str, answer: Answer) {
+        match answer {
+            Ok(Some(result)) => self.send(format!("{}{}}}", self.opening(id), &result[1..])),
+            Ok(None) => {}
+            Err(error) => self.send(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{error}}}"#)),
+        }
+    }
+
+    /// An answer up to the first field of its result.
+    fn opening(&self, id: &str) -> String {
+        let complete = if self.is_modern() { r#""resultType":"complete","# } else { "" };
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{complete}"#)
+    }
+
+    fn send(&self, mut message: String) {
+        // The end goes with it: stdout passes on a whole line in one write.
+        message.push('\n');
+        self.write(|out| out.write_all(message.as_bytes()));
+    }
+
+    /// Writes undisturbed by other threads. A client that is gone is no failure: stdin says so as well.
+    fn write(&self, message: impl FnOnce(&mut StdoutLock) -> io::Result<()>) {
+        let mut out = io::stdout().lock();
+        let noise = if self.has("--noise") { NOISE } else { b"" };
+        _ = message(&mut out).and_then(|()| out.write_all(noise)).and_then(|()| out.flush());
+    }
+
+    fn cancel(&self, params: &str) {
+        let id = fields(params).ok().and_then(|params| params.get("requestId").map(|id| id.get().to_owned()));
+        self.state().cancelled.extend(id);
+        self.woken.notify_all();
+    }
+
+    /// Answers the call that waits for this reply of the client.
+    fn reply(&self, id: &str, reply: Option<&&RawValue>) {
+        let Some(call) = self.state().asked.get(id).cloned() else { return };
+        self.answer(&call, structured(&format!(r#"{{"reply":{}}}"#, reply.map_or("null", |reply| reply.get()))));
+    }
+}
+
+/// Requests.
+impl Server {
+    fn request(&'static self, id: &str, method: &str, params: &str) -> Answer {
+        match method {
+            "initialize" => self.initialize(params),
+            "server/discover" if self.is_modern() => self.discover(),
+            "ping" if !self.is_modern() => result(json!({})),
+            "tools/list" if self.has("--hang-at-list") => Ok(None),
+            "tools/list" if !self.has("--no-tools") => self.list(params),
+            "tools/call" if !self.has("--no-tools") => self.call(id, params),
+            _ => error(-32601, "Method not found"),
+        }
+    }
+
+    fn initialize(&self, params: &str) -> Answer {
+        self.dawdle();
+        if self.is_modern() {
+            return error(-32602, "Unsupported protocol version");
+        }
+        let version = string(raw(&fields(params)?, "protocolVersion"));
+        let capabilities = if self.has("--no-tools") { json!({}) } else { json!({"tools": {"listChanged": true}}) };
+        let server = json!({"name": "fixture", "version": "1.0.0"});
+        result(json!({"protocolVersion": version, "capabilities": capabilities, "serverInfo": server}))
+    }
+
+    fn discover(&self) -> Answer {
+        self.dawdle();
+        result(json!({
+            "supportedVersions": ["2026-07-28"],
+            "capabilities": if self.has("--no-tools") { json!({}) } else { json!({"tools": {}}) },
+            "ttlMs": 0,
+            "cacheScope": "private",
+            "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "fixture", "version": "1.0.0"}},
+        }))
+    }
+
+    fn dawdle(&self) {
+        thread::sleep(Duration::from_millis(self.value("--slow-start").unwrap_or(0)));
+    }
+
+    /// A page of the tools. The cursor is how many came before.
+    fn list(&self, params: &str) -> Answer {
+        let cursor = fields(params)?.get("cursor").map_or(Ok(0), |cursor| string(cursor.get()).parse::<usize>());
+        let cursor = cursor.or_else(|_| unusable("cursor"))?;
+        let tools = &self.state().tools;
+        let end = cursor.saturating_add(self.value("--page").unwrap_or(usize::MAX)).min(tools.len());
+        let Some(page) = tools.get(cursor..end) else { return unusable("cursor") };
+        let page = page.iter().map(|(_, listed)| listed.as_str()).collect::<Vec<_>>().join(",");
+        let next = if end < tools.len() { format!(r#","nextCursor":"{end}""#) } else { String::new() };
+        let cache = if self.is_modern() { r#","ttlMs":0,"cacheScope":"private""# } else { "" };
+        Ok(Some(format!(r#"{{"tools":[{page}]{next}{cache}}}"#)))
+    }
+
+    fn call(&'static self, id: &str, params: &str) -> Answer {
+        let params = fields(params)?;
+        let name = string(raw(&params, "name"));
+        if !self.state().tools.iter().any(|(known, _)| *known == name) {
+            return error(-32602, &format!("Unknown tool: {name}"));
+        }
+        self.run(&name, &Call { id, arguments: raw(&params, "arguments"), meta: raw(&params, "_meta") })
+    }
+}
+
+/// A call of a tool. Only a tool that needs an argument looks into them, since an echo must not.
+struct Call<'a> {
+    id: &'a str,
+    arguments: &'a str,
+    meta: &'a str,
+}
+
+impl Call<'_> {
+    fn argument<T>(&self, name: &str, read: impl FnOnce(&Value) -> Option<T>) -> Result<T, String> {
+        let arguments = serde_json::from_str::<Value>(self.arguments).unwrap_or_default();
+        read(&arguments[name]).map_or_else(|| unusable(name), Ok)
+    }
+
+    fn number(&self, name: &str) -> Result<u64, String> {
+        self.argument(name, Value::as_u64)
+    }
+
+    fn text(&self, name: &str) -> Result<String, String> {
+        self.argument(name, |text| text.as_str().map(str::to_owned))
+    }
+
+    fn list(&self, name: &str) -> Result<Vec<Value>, String> {
+        self.argument(name, |list| list.as_array().cloned())
+    }
+
+    fn progress_token(&self) -> Option<Value> {
+        serde_json::from_str::<Value>(self.meta).ok()?.get("progressToken").cloned()
+    }
+}
+
+/// Tools.
+impl Server {
+    fn run(&'static self, name: &str, call: &Call) -> Answer {
+        match name {
+            "sum" => sum(&call.list("numbers")?),
+            "text" => texts([call.text("text")?]),
+            "texts" => texts(call.list("texts")?),
+            "image" => result(json!({"content": [
+                {"type": "text", "text": "a pixel"}, {"type": "image", "mimeType": "image/png", "data": PNG},
+            ]})),
+            "nothing" => result(json!({"content": []})),
+            "sleep" => self.sleep(call, 1, None),
+            "progress" => self.sleep(call, call.number("steps")?, call.progress_token()),
+            "cancelled" => self.cancelled(),
+            "big" => self.big(call),
+            "fail" => result(json!({"content": [{"type": "text", "text": call.text("text")?}], "isError": true})),
+            "rpc_error" => Err(call.arguments.to_owned()),
+            "malformed" => self.by_hand(call.id, &call.text("kind")?),
+            "panic" => panic!("told to panic"),
+            "crash" => process::exit(call.number("code").map_or(1, |code| code as i32)),
+            "answer_and_exit" => {
+                self.answer(call.id, texts(["bye"]));
+                process::exit(0)
+            }
+            "pid" => structured(&json!({"pid": process::id(), "grandchildren": self.state().grandchildren})),
+            "grandchild" => match self.spawn("exec sleep 1000") {
+                Ok(pid) => structured(&json!({"pid": pid})),
+                Err(failure) => error(-32603, &failure.to_string()),
+            },
+            "environment" => structured(&json!({"value": env::var(call.text("name")?).ok()})),
+            "arguments" => structured(&json!({"args": self.args})),
+            "directory" => structured(&json!({"cwd": env::current_dir().ok()})),
+            "add_tool" => self.change(&call.text("name")?, true),
+            "remove_tool" => self.change(&call.text("name")?, false),
+            "stderr" => {
+                complain(&call.text("text")?);
+                texts(["written"])
+            }
+            "input_required" => self.by_hand(call.id, name),
+            "ask_client" => self.ask(call.id),
+            // An echo, or one of the tools that are only there to be listed.
+            _ => structured(call.arguments),
+        }
+    }
+
+    fn sleep(&'static self, call: &Call, steps: u64, token: Option<Value>) -> Answer {
+        let id = call.id.to_owned();
+        let answer = call.text("answer").unwrap_or_else(|_| "slept".to_owned());
+        let pause = Duration::from_millis(call.number("ms")?).div_f64(steps.max(1) as f64);
+        thread::spawn(move || {
+            for step in 1..=steps {
+                if self.cancelled_within(pause, &id) {
+                    return;
+                }
+                if let Some(token) = &token {
+                    let params = json!({"progressToken": token, "progress": step, "total": steps});
+                    let notification = json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+                    self.send(notification.to_string());
+                }
+            }
+            self.answer(&id, texts([answer]));
+        });
+        Ok(None)
+    }
+
+    fn cancelled_within(&self, pause: Duration, id: &str) -> bool {
+        let goes_on = |state: &mut State| state.cancelled.iter().all(|cancelled| cancelled != id);
+        let waited = self.woken.wait_timeout_while(self.state(), pause, goes_on);
+        !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    fn cancelled(&self) -> Answer {
+        let ids = &self.state().cancelled;
+        structured(&format!(r#"{{"cancelled":[{}],"count":{}}}"#, ids.join(","), ids.len()))
+    }
+
+    /// Writes in pieces, so that no answer is too big, and beside the loop, which goes on taking what the client sends.
+    fn big(&'static self, call: &Call) -> Answer {
+        let kind = call.text("kind").unwrap_or_default();
+        let (frame, before, unit, after) = match kind.as_str() {
+            "structured" => (r#"{"data":""}"#, r#""content":[],"structuredContent":{"data":""#, "x", r#""}"#),
+            "json" => (r#"{"data":""}"#, r#""content":[{"type":"text","text":"{\"data\":\""#, "x", r#"\"}"}]"#),
+            "quotes" => ("", r#""content":[{"type":"text","text":""#, r#"\""#, r#""}]"#),
+            _ => ("", r#""content":[{"type":"text","text":""#, "x", r#""}]"#),
+        };
+        let bytes = call.number("bytes")? as usize;
+        let Some(times) = bytes.checked_sub(frame.len()) else { return unusable("bytes") };
+        let opening = self.opening(call.id);
+        thread::spawn(move || {
+            self.write(|out| {
+                write!(out, "{opening}{before}")?;
+                repeat(out, unit, times)?;
+                writeln!(out, "{after}}}}}")
+            });
+        });
+        Ok(None)
+    }
+
+    /// Answers that are none, or not complete.
+    fn by_hand(&self, id: &str, kind: &str) -> Answer {
+        let (id, rest) = match kind {
+            "no_result" => (id, "}"),
+            "result_string" => (id, r#","result":"a string"}"#),
+            "content_string" => (id, r#","result":{"content":"a string"}}"#),
+            "truncated" => (id, r#","result":{"content":[{"type":"te"#),
+            "input_required" => (id, r#","result":{"resultType":"input_required","requestState":"round-1"}}"#),
+            "wrong_id" => (r#""nobody-asked""#, r#","result":{"content":[]}}"#),
+            _ => return unusable("kind"),
+        };
+        self.send(format!(r#"{{"jsonrpc":"2.0","id":{id}{rest}"#));
+        Ok(None)
+    }
+
+    fn change(&self, name: &str, add: bool) -> Answer {
+        let mut state = self.state();
+        state.tools.retain(|(known, _)| known != name);
+        if add {
+            let listed = json!({"name": name, "description": "Was added", "inputSchema": {"type": "object"}});
+            state.tools.push((name.to_owned(), listed.to_string()));
+        }
+        drop(state);
+        self.send(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned());
+        texts([if add { "added" } else { "removed" }])
+    }
+
+    fn ask(&self, id: &str) -> Answer {
+        let mut state = self.state();
+        let question = format!(r#""ask-{}""#, state.asked.len() + 1);
+        state.asked.insert(question.clone(), id.to_owned());
+        drop(state);
+        self.send(format!(r#"{{"jsonrpc":"2.0","id":{question},"method":"roots/list"}}"#));
+        Ok(None)
+    }
+}
+
+/// A tool as `tools/list` shows it.
+fn listed((name, description, arguments): &(&str, &str, &str)) -> String {
+    let mut schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
+    let mut required = Vec::new();
+    for (argument, kind) in arguments.split(", ").filter_map(|argument| argument.split_once(": ")) {
+        let name = argument.trim_end_matches('?');
+        required.extend((name == argument).then_some(name));
+        schema["properties"][name] = match kind {
+            "any" => json!({}),
+            "natural" => json!({"type": "integer", "minimum": 0}),
+            "numbers" => json!({"type": "array", "items": {"type": "number"}, "minItems": 1}),
+            "strings" => json!({"type": "array", "items": {"type": "string"}}),
+            "elsewhere" => json!({"$ref": "https://example.invalid/schema.json"}),
+            _ => json!({"type": kind}),
+        };
+    }
+    schema["required"] = required.into();
+    json!({"name": name, "description": description, "inputSchema": schema}).to_string()
+}
+
+fn fields(params: &str) -> Result<Fields<'_>, String> {
+    serde_json::from_str(params).or_else(|_| error(-32602, "Invalid params"))
+}
+
+/// A field as it came, or an empty object.
+fn raw<'a>(fields: &Fields<'a>, name: &str) -> &'a str {
+    fields.get(name).map_or("{}", |value| value.get())
+}
+
+/// A string, or an empty one if it is something else.
+fn string(raw: &str) -> String {
+    serde_json::from_str(raw).unwrap_or_default()
+}
+
+fn result(result: Value) -> Answer {
+    Ok(Some(result.to_string()))
+}
+
+fn error<T>(code: i64, message: &str) -> Result<T, String> {
+    Err(json!({"code": code, "message": message}).to_string())
+}
+
+fn unusable<T>(name: &str) -> Result<T, String> {
+    error(-32602, &format!("{name} is missing or not usable"))
+}
+
+fn texts<T: Into<Value>>(texts: impl IntoIterator<Item = T>) -> Answer {
+    let blocks: Vec<_> = texts.into_iter().map(|text| json!({"type": "text", "text": text.into()})).collect();
+    result(json!({"content": blocks}))
+}
+
+/// Structured content, and the same as a text for clients that know no other.
+fn structured(content: &(impl ToString + ?Sized)) -> Answer {
+    let content = content.to_string();
+    let text = serde_json::to_string(&content).unwrap_or_default();
+    Ok(Some(format!(r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{content}}}"#)))
+}
+
+/// Stays whole as long as the numbers are.
+fn sum(numbers: &[Value]) -> Answer {
+    let whole = numbers.iter().try_fold(0_i64, |sum, number| sum.checked_add(number.as_i64()?));
+    let real = || numbers.iter().filter_map(Value::as_f64).sum::<f64>().into();
+    structured(&json!({"sum": whole.map_or_else(real, Value::from)}))
+}
+
+fn repeat(out: &mut impl Write, unit: &str, times: usize) -> io::Result<()> {
+    const UNITS: usize = 32 * 1024;
+    let piece = unit.repeat(UNITS);
+    for _ in 0..times / UNITS {
+        out.write_all(piece.as_bytes())?;
+    }
+    out.write_all(&piece.as_bytes()[..times % UNITS * unit.len()])
+}
+
+fn complain(line: &str) {
+    _ = writeln!(io::stderr(), "{line}");
+}
+
+/// Takes the signal and does nothing with it. Tokio never puts the old handler back, so nobody has to listen.
+fn ignore_term() -> io::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let _inside = runtime.enter();
+    signal(SignalKind::terminate()).map(drop)
+}
