@@ -1,13 +1,12 @@
 //! The result of a tool, as the caller gets it.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::ANSWER_BYTES;
-use crate::json::Cursor;
+use crate::json::{Batches, Cursor, Keep, Pruner};
 
 /// What a tool answered.
 #[derive(Debug, PartialEq)]
@@ -43,9 +42,8 @@ struct Block<'a> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub(super) fn read(text: String) -> Result<Answer, String> {
-    let result: CallResult<'_> =
-        serde_json::from_str(&text).map_err(|error| format!("not a tool's result: {error}"))?;
+pub(super) fn read(text: &str) -> Result<Answer, String> {
+    let result: CallResult<'_> = serde_json::from_str(text).map_err(|error| format!("not a tool's result: {error}"))?;
     if let Some(kind) = result.result_type.filter(|kind| kind != "complete") {
         return Err(format!("a result of the type {:?} cannot be answered here", super::error::clip(&kind)));
     }
@@ -75,30 +73,19 @@ pub(super) fn read(text: String) -> Result<Answer, String> {
     if bytes > ANSWER_BYTES {
         return Ok(Answer::TooLarge);
     }
-    let place = place(&text, &value);
-    Ok(Answer::Result(match place {
-        Some(place) => cut(text, place),
-        None => value.into_owned(),
-    }))
+    Ok(Answer::Result(value.into_owned()))
 }
 
-/// Where `part` stands in `text`, if it is borrowed from there.
-fn place(text: &str, part: &Cow<'_, str>) -> Option<Range<usize>> {
-    let Cow::Borrowed(part) = part else { return None };
-    let start = (part.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-    Some(start..start + part.len())
-}
-
-/// A part of a text, without a second copy of it.
-fn cut(mut text: String, place: Range<usize>) -> String {
-    text.truncate(place.end);
-    text.drain(..place.start);
-    text
-}
-
-/// The text of a JSON string; lone surrogates become U+FFFD.
+/// The text of a JSON string; lone surrogates, which only the slower way takes, become U+FFFD.
 fn decode(raw: &RawValue) -> Option<String> {
-    Cursor::unpruned(raw.get().as_bytes()).text(usize::MAX).ok()?
+    let json = raw.get();
+    if !json.starts_with('"') {
+        return None;
+    }
+    serde_json::from_str(json).ok().or_else(|| {
+        let mended = Batches::new(json.as_bytes(), Pruner::new(Keep::Whole, 0..0));
+        Cursor::over(mended).text(json.len()).ok()?
+    })
 }
 
 #[cfg(test)]
@@ -106,7 +93,7 @@ mod tests {
     use super::*;
 
     fn result(text: &str) -> String {
-        match read(text.to_owned()) {
+        match read(text) {
             Ok(Answer::Result(result)) => result,
             other => panic!("{text}: {other:?}"),
         }
@@ -146,7 +133,7 @@ mod tests {
     #[test]
     fn a_tools_own_error_is_its_words() {
         let text = r#"{"isError":true,"content":[{"type":"text","text":"No such\nfile"},{"type":"image"},{"type":"text","text":"!"}]}"#;
-        assert_eq!(read(text.to_owned()), Ok(Answer::Failed("No such\nfile\n!".to_owned())));
+        assert_eq!(read(text), Ok(Answer::Failed("No such\nfile\n!".to_owned())));
     }
 
     #[test]
@@ -161,7 +148,7 @@ mod tests {
             r#"{"resultType":"input_required","content":[]}"#,
             r#"{"content":[{"type":"text","text":5}]}"#,
         ] {
-            assert!(read(text.to_owned()).is_err(), "{text}");
+            assert!(read(text).is_err(), "{text}");
         }
     }
 
@@ -169,6 +156,6 @@ mod tests {
     fn the_limit_is_exact() {
         let text = |bytes| format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(bytes));
         assert_eq!(result(&text(ANSWER_BYTES)).len(), ANSWER_BYTES + 2);
-        assert_eq!(read(text(ANSWER_BYTES + 1)), Ok(Answer::TooLarge));
+        assert_eq!(read(&text(ANSWER_BYTES + 1)), Ok(Answer::TooLarge));
     }
 }

@@ -277,7 +277,7 @@ mod tests {
         let json = refusal("{\"mcpServers\": {\n \"a\": {\"comand\": \"x\"}}}");
         assert!(json.contains("comand") && json.contains("line 2 column"), "{json}");
         for (text, says) in [
-            ("", "line 1"),
+            ("", "no servers"),
             ("servers:\n", "no servers"),
             ("port: 99999\nservers: {}", "line 1, column 7"),
             ("servers: {a: {command: x}, a: {command: y}}", "duplicate"),

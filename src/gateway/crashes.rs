@@ -1,5 +1,5 @@
-//! When a server that ended is started again: exponentially later, and after five ends within a minute only
-//! when somebody asks for it.
+//! When a server that ended is started again: soon when it was up, exponentially later when it does not even
+//! start, and after five ends within a minute only when somebody asks for it.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -28,18 +28,21 @@ pub(super) enum Next {
     OnCall(Instant),
 }
 
-/// The ends of one server within the last minute.
+/// The ends of one server.
 #[derive(Default)]
-pub(super) struct Crashes(VecDeque<Instant>);
+pub(super) struct Crashes {
+    within_window: VecDeque<Instant>,
+    /// Ends since it was last up.
+    failed_starts: usize,
+}
 
 impl Crashes {
     /// Counts an end.
-    pub(super) fn record(&mut self, now: Instant) -> Next {
-        self.0.push_back(now);
-        while self.0.front().is_some_and(|end| now.duration_since(*end) > WINDOW) {
-            self.0.pop_front();
-        }
-        if self.0.len() >= ENOUGH {
+    pub(super) fn record(&mut self, now: Instant, was_up: bool) -> Next {
+        self.within_window.push_back(now);
+        self.within_window.retain(|end| now.duration_since(*end) <= WINDOW);
+        self.failed_starts = if was_up { 0 } else { self.failed_starts + 1 };
+        if self.within_window.len() >= ENOUGH {
             return Next::OnCall(now + REST);
         }
         let mut pauses = ExponentialBuilder::default()
@@ -48,7 +51,8 @@ impl Crashes {
             .with_jitter()
             .without_max_times()
             .build();
-        Next::Restart(now + pauses.nth(self.0.len() - 1).unwrap_or(REST).min(REST))
+        let pause = pauses.nth(self.failed_starts.saturating_sub(1)).unwrap_or(REST);
+        Next::Restart(now + pause.min(REST))
     }
 }
 
@@ -56,18 +60,33 @@ impl Crashes {
 mod tests {
     use super::*;
 
-    #[tokio::test]
-    async fn each_pause_is_longer_until_it_is_enough() {
+    fn pause(next: Next, now: Instant) -> u128 {
+        let Next::Restart(at) = next else { panic!("too early to give up") };
+        at.duration_since(now).as_millis()
+    }
+
+    #[test]
+    fn each_failed_start_makes_the_pause_longer_until_it_is_enough() {
         let now = Instant::now();
         let mut crashes = Crashes::default();
         for least in [250, 500, 1000, 2000] {
-            let Next::Restart(at) = crashes.record(now) else { panic!("too early to give up") };
-            let pause = at.duration_since(now).as_millis();
+            let pause = pause(crashes.record(now, false), now);
             assert!((least..=2 * least).contains(&pause), "{pause}");
         }
-        assert_eq!(crashes.record(now), Next::OnCall(now + REST));
+        assert_eq!(crashes.record(now, false), Next::OnCall(now + REST));
         // Still the same minute; later, it has a new chance.
-        assert!(matches!(crashes.record(now + Duration::from_secs(31)), Next::OnCall(_)));
-        assert!(matches!(crashes.record(now + Duration::from_secs(92)), Next::Restart(_)));
+        assert!(matches!(crashes.record(now + Duration::from_secs(31), false), Next::OnCall(_)));
+        assert!(matches!(crashes.record(now + Duration::from_secs(92), false), Next::Restart(_)));
+    }
+
+    #[test]
+    fn what_was_up_is_back_soon_but_not_for_ever() {
+        let now = Instant::now();
+        let mut crashes = Crashes::default();
+        for was_up in [false, false, true, true] {
+            let pause = pause(crashes.record(now, was_up), now);
+            assert!(!was_up || (250..=500).contains(&pause), "{pause}");
+        }
+        assert_eq!(crashes.record(now, true), Next::OnCall(now + REST));
     }
 }

@@ -28,7 +28,7 @@ const PROBE: Duration = Duration::from_secs(5);
 
 /// The end of a link that waits to be noticed.
 pub(super) enum Link {
-    Child { process: Process, ended: CancellationToken },
+    Child { process: Box<Process>, ended: CancellationToken },
     Remote,
 }
 
@@ -76,7 +76,7 @@ impl Link {
         let ended = CancellationToken::new();
         let pipes = Pipes::new(stdin, stdout, ended.clone());
         match Connection::open(pipes, era).await {
-            Ok(connection) => Ok((Self::Child { process, ended }, connection)),
+            Ok(connection) => Ok((Self::Child { process: Box::new(process), ended }, connection)),
             Err(NoConnection::Refused) => Err(None),
             Err(NoConnection::Failed(why)) => {
                 tracing::debug!("no handshake: {why}");

@@ -28,13 +28,12 @@ pub(super) async fn own(server: Arc<Server>, keeper: Arc<Keeper>) {
         let Some(exit) = life(&server, &mut era, &keeper).await else { return };
         tracing::warn!(server = server.name, ?exit, "ended");
         *server.history.last_exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit.clone());
-        let stopped = match crashes.record(Instant::now()) {
+        let was_up = matches!(*server.state.borrow(), State::Available(_));
+        let stopped = match crashes.record(Instant::now(), was_up) {
             Next::Restart(again) => {
-                // One that fails whenever it starts is not about to run.
-                match server.status() {
-                    "available" => server.publish(State::Unavailable { again }),
-                    _ => server.publish(State::Crashed { exit, again }),
-                }
+                // One that does not even start is not about to run.
+                let state = if was_up { State::Unavailable { again } } else { State::Crashed { exit, again } };
+                server.publish(state);
                 pause(&server, sleep_until(again)).await
             }
             Next::OnCall(again) => {

@@ -219,8 +219,8 @@ impl Server {
         let malformed =
             |why: &str| Err(Error::internal(&format!("server {}, tool {tool}: malformed answer: {why}", self.name)));
         let read = match asked {
-            Ok(text) if text.len() < LARGE => answer::read(text),
-            Ok(text) => tokio::task::block_in_place(|| answer::read(text)),
+            Ok(text) if text.len() < LARGE => answer::read(&text),
+            Ok(text) => tokio::task::block_in_place(|| answer::read(&text)),
             Err(CallError::JsonRpc(code, message)) => return failed(message, Some(code)),
             Err(CallError::TooLarge) => return too_large(),
             Err(CallError::Malformed(why)) => return malformed(&why),

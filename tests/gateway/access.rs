@@ -1,1 +1,86 @@
+use std::process::{Command, Output, Stdio};
 
+use serde_json::json;
+
+use crate::gateway::{BINARY, Gateway, child};
+
+const JSON: (&str, &str) = ("content-type", "application/json");
+const CALL: &str = r#"{"server":"a","toolName":"echo","input":{}}"#;
+
+pub fn hosts_and_origins_are_checked() {
+    let gateway = Gateway::start(json!({"a": child(&[])}));
+    let with = |name: &'static str, value: &str| gateway.send("POST", "/mcp/call", &[JSON, (name, value)], CALL);
+    for host in ["evil.example", "127.0.0.1.evil.example", "evil.example:3001", ""] {
+        assert_eq!(with("host", host).code(), (403, "VALIDATION_ERROR".to_owned()), "{host}");
+    }
+    for origin in
+        ["http://evil.example", "null", "http://localhost.evil.example", "https://127.0.0.1.nip.io", "localhost"]
+    {
+        assert_eq!(with("origin", origin).code(), (403, "VALIDATION_ERROR".to_owned()), "{origin}");
+    }
+    for host in ["localhost", "LOCALHOST:99", "[::1]:3001", "127.0.0.1"] {
+        assert_eq!(with("host", host).status, 200, "{host}");
+    }
+    assert_eq!(with("origin", "http://localhost:5173").status, 200);
+    for path in ["/mcp/tools", "/openapi.json", "/metrics"] {
+        assert_eq!(gateway.send("GET", path, &[("origin", "null")], "").code().0, 403, "{path}");
+    }
+}
+
+pub fn a_token_is_asked_for() {
+    let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("GATEWAY_TOKEN", "sesame-open")]);
+    gateway.wait_for_status("a", "available");
+    let with = |token: &str| gateway.send("POST", "/mcp/call", &[JSON, ("authorization", token)], CALL);
+    assert_eq!(with("Bearer sesame-open").status, 200);
+    for token in ["Bearer sesame", "sesame-open", "Basic sesame-open", "Bearer"] {
+        let (status, code, message, _) = with(token).failure();
+        assert_eq!((status, code.as_str()), (401, "VALIDATION_ERROR"), "{token}");
+        assert!(!message.contains("sesame"));
+    }
+    for path in ["/mcp/tools", "/openapi.json", "/metrics"] {
+        assert_eq!(gateway.get(path).code().0, 401, "{path}");
+    }
+    // The token is nobody else's.
+    let asked = json!({"server": "a", "toolName": "environment", "input": {"name": "GATEWAY_TOKEN"}}).to_string();
+    let answer = gateway.send("POST", "/mcp/call", &[JSON, ("authorization", "bearer sesame-open")], &asked);
+    assert_eq!(answer.result(), json!({"value": null}));
+}
+
+/// Runs the gateway; it must end by itself.
+fn refused(config: &str, arguments: &[&str]) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("config.yaml");
+    std::fs::write(&file, config).unwrap();
+    let mut command = Command::new("timeout");
+    command.args(["10", BINARY, "gateway", "--port", "0", "--config"]).arg(&file).args(arguments);
+    let Output { status, stderr, .. } = command.stdin(Stdio::null()).output().unwrap();
+    (status.code(), String::from_utf8(stderr).unwrap())
+}
+
+pub fn nobody_listens_to_the_network_without_one() {
+    let (code, why) = refused("servers: {}", &["--host", "0.0.0.0"]);
+    assert_eq!(code, Some(2));
+    assert!(why.contains("GATEWAY_TOKEN"), "{why}");
+    let (code, _) = refused("host: 0.0.0.0\nservers: {}", &[]);
+    assert_eq!(code, Some(2));
+}
+
+pub fn bad_configurations_are_usage_errors() {
+    for (config, says) in [
+        ("servers:\n  a:\n    comand: x\n", "line 3, column 5"),
+        ("{\"mcpServers\":\n{\"a\": {\"comand\": 1}}}", "line 2"),
+        ("servers: {a: {command: x, env: {K: \"${NOT_SET_ANYWHERE}\"}}}", "NOT_SET_ANYWHERE"),
+        ("", "servers"),
+    ] {
+        let (code, why) = refused(config, &[]);
+        assert_eq!(code, Some(2), "{config}");
+        assert!(why.contains(says), "{config}: {why}");
+    }
+    let missing = Command::new(BINARY).args(["gateway", "--config", "/no/such/file.yaml"]).output().unwrap();
+    assert_eq!(missing.status.code(), Some(2));
+    // The configuration itself may say where to listen, and how long calls take.
+    let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("GATEWAY_TIMEOUT_MS", "150"), ("GATEWAY_HOST", "")]);
+    gateway.wait_for_status("a", "available");
+    let (_, code, message, _) = gateway.call("a", "sleep", json!({"ms": 2000})).failure();
+    assert_eq!((code.as_str(), message.as_str()), ("TIMEOUT_ERROR", "Tool execution timed out after 150ms"));
+}

@@ -1,1 +1,114 @@
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
+use crate::gateway::{Gateway, child, child_with_timeout, eventually, runs};
+
+/// A little generator, so that a failure can be repeated.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+pub fn unchanged_servers_lose_no_call() {
+    let gateway = Gateway::start(json!({"steady": child(&[])}));
+    let pid = gateway.pid_of("steady");
+    let (stop, calls) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut dice = Dice(7);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(SeqCst) {
+                    assert_eq!(gateway.call("steady", "echo", json!({"value": 1})).status, 200);
+                    calls.fetch_add(1, SeqCst);
+                }
+            });
+        }
+        let mut servers = json!({"steady": child(&[])});
+        for edit in 0..100 {
+            let name = format!("s{}", dice.roll(5));
+            let server = match dice.roll(6) {
+                0 => Value::Null,
+                1 => child(&["--page", "3"]),
+                2 => child(&["--crash-at-start"]),
+                3 => child_with_timeout(&[], 100 + dice.roll(1000)),
+                4 => json!({"command": "/no/such/program"}),
+                _ => child(&[&format!("--edit-{edit}")]),
+            };
+            match server {
+                Value::Null => drop(servers.as_object_mut().unwrap().remove(&name)),
+                server => servers[&name] = server,
+            }
+            servers["steady"]["timeoutMs"] = (10_000 + dice.roll(5000)).into();
+            if edit % 10 == 9 {
+                std::fs::write(gateway.config(), "servers: {steady: {comand").unwrap();
+                std::thread::sleep(Duration::from_millis(dice.roll(800)));
+            }
+            gateway.configure(&servers);
+            // Some are taken up, some are overtaken.
+            std::thread::sleep(Duration::from_millis(dice.roll(if edit % 4 == 0 { 1500 } else { 100 })));
+        }
+        let last: Vec<_> = servers.as_object().unwrap().keys().cloned().collect();
+        gateway.wait_for("the last edit is in use", |health| {
+            health["servers"].as_object().unwrap().keys().eq(last.iter().collect::<std::collections::BTreeSet<_>>())
+        });
+        stop.store(true, SeqCst);
+    });
+    assert!(calls.load(SeqCst) > 1000, "{calls:?}");
+    assert_eq!(gateway.pid_of("steady"), pid);
+    assert_eq!(gateway.detail("steady")["restarts"], 0);
+}
+
+pub fn a_broken_file_changes_nothing() {
+    let gateway = Gateway::start(json!({"a": child(&[])}));
+    let pid = gateway.pid_of("a");
+    let path = gateway.config();
+    for broken in [
+        "",
+        "servers:",
+        "servers:\n  a:\n    comm",
+        "{\"servers\": {\"a\"",
+        "port: x",
+        "servers: {a: {comand: x}}",
+        "\0\u{1}",
+    ] {
+        std::fs::write(&path, broken).unwrap();
+        std::thread::sleep(Duration::from_millis(1300));
+        assert_eq!(gateway.pid_of("a"), pid, "{broken}");
+    }
+    std::fs::write(&path, [0xff, 0xfe]).unwrap();
+    std::thread::sleep(Duration::from_millis(1300));
+    std::fs::remove_file(&path).unwrap();
+    std::thread::sleep(Duration::from_millis(1300));
+    assert_eq!(gateway.pid_of("a"), pid);
+    // A new file takes the old one's place, as editors do it.
+    let next = gateway.folder.path().join("next");
+    std::fs::write(&next, json!({"servers": {"b": child(&[])}}).to_string()).unwrap();
+    let begun = Instant::now();
+    std::fs::rename(&next, &path).unwrap();
+    gateway.wait_for("the new one is up", |health| health["servers"] == json!({"b": "available"}));
+    assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
+    eventually("the old one is gone", Duration::from_secs(5), || !runs(pid));
+}
+
+pub fn calls_under_way_end() {
+    let gateway = Gateway::start(json!({"a": child(&[])}));
+    let pid = gateway.pid_of("a");
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 4000})).result());
+        eventually("it is called", Duration::from_secs(5), || gateway.detail("a")["pending"] == 1);
+        gateway.configure(&json!({"a": child_with_timeout(&["--page", "5"], 200)}));
+        eventually("another has its name", Duration::from_secs(3), || {
+            let called = gateway.call("a", "pid", json!({}));
+            called.status == 200 && called.result()["pid"] != pid
+        });
+        assert_eq!(call.join().unwrap(), "slept");
+    });
+    eventually("the old one is gone", Duration::from_secs(5), || !runs(pid));
+    assert_eq!(gateway.call("a", "sleep", json!({"ms": 1000})).code().0, 408);
+}

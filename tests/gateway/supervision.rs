@@ -1,1 +1,261 @@
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::time::{Duration, Instant};
 
+use serde_json::{Value, json};
+
+use crate::gateway::{Gateway, child, child_with_timeout, children, descriptors, eventually, kill, runs};
+
+/// Calls a server without a pause until it is told to stop; gives how many calls failed, and how.
+fn load<T>(gateway: &Gateway, server: &str, run: impl FnOnce() -> T) -> (T, u64, Vec<String>) {
+    let (stop, calls, failures) = (AtomicBool::new(false), AtomicU64::new(0), Mutex::new(Vec::new()));
+    let done = std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                while !stop.load(SeqCst) {
+                    let called = gateway.call(server, "sleep", json!({"ms": 5}));
+                    calls.fetch_add(1, SeqCst);
+                    if called.status != 200 {
+                        failures.lock().unwrap().push(called.text);
+                    }
+                }
+            });
+        }
+        let done = run();
+        stop.store(true, SeqCst);
+        done
+    });
+    (done, calls.load(SeqCst), failures.into_inner().unwrap())
+}
+
+pub fn a_killed_child_is_back_within_a_second() {
+    let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
+    for _ in 0..3 {
+        let pid = gateway.pid_of("a");
+        let answered = Mutex::new(Vec::new());
+        let killed = std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| {
+                    let called = gateway.call("a", "sleep", json!({"ms": 10_000}));
+                    answered.lock().unwrap().push((Instant::now(), called));
+                });
+            }
+            eventually("all wait", Duration::from_secs(5), || gateway.detail("a")["pending"] == 8);
+            let killed = Instant::now();
+            kill(pid, "KILL");
+            gateway.wait_for("it shows", |health| health["servers"]["a"] != "available");
+            assert!(killed.elapsed() < Duration::from_millis(150), "{:?}", killed.elapsed());
+            assert_eq!(gateway.health()["status"], "degraded");
+            assert_eq!(gateway.call("a", "echo", json!({})).code(), (503, "SERVER_NOT_RUNNING".to_owned()));
+            gateway.wait_for_status("a", "available");
+            // Its pause of 0.25 s, and as much jitter, are in this.
+            assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
+            killed
+        });
+        for (at, called) in answered.into_inner().unwrap() {
+            let (status, code, _, details) = called.failure();
+            assert_eq!((status, code.as_str(), &details["signal"]), (502, "SERVER_CRASHED", &json!("SIGKILL")));
+            // The process that sends the signal takes its time, too.
+            assert!(at - killed < Duration::from_millis(120), "{:?}", at - killed);
+        }
+        assert_ne!(gateway.pid_of("a"), pid);
+    }
+    let detail = gateway.detail("a");
+    assert_eq!(
+        (&detail["restarts"], &detail["lastExit"]["signal"], &detail["pending"]),
+        (&json!(3), &json!("SIGKILL"), &json!(0))
+    );
+}
+
+pub fn others_lose_no_call() {
+    let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
+    let ((), calls, failures) = load(&gateway, "b", || {
+        for _ in 0..4 {
+            gateway.wait_for_status("a", "available");
+            kill(gateway.pid_of("a"), "KILL");
+            gateway.wait_for("it shows", |health| health["servers"]["a"] != "available");
+        }
+    });
+    assert!(calls > 100, "{calls}");
+    assert_eq!(failures, Vec::<String>::new());
+}
+
+/// Four a minute and server: with the fifth it would rest. So there are many servers, and new ones.
+pub fn a_thousand_kills_leave_nothing() {
+    const SERVERS: usize = 25;
+    const KILLS: usize = 4;
+    const ROUNDS: usize = 10;
+    let servers = |round: usize| -> Value {
+        let names = (0..SERVERS).map(|n| format!("s{round}-{n}"));
+        names.map(|name| (name, child(&["--grandchild"]))).collect::<serde_json::Map<_, _>>().into()
+    };
+    let gateway = Gateway::start(servers(0));
+    let before = descriptors(gateway.http.pid());
+    let mut seen = Vec::new();
+    for round in 0..ROUNDS {
+        let is_up =
+            |health: &Value| health["status"] == "ok" && health["servers"][format!("s{round}-0")] == "available";
+        for _ in 0..KILLS {
+            gateway.wait_for("all are up", is_up);
+            for n in 0..SERVERS {
+                let pids = gateway.call(&format!("s{round}-{n}"), "pid", json!({})).result();
+                let pid = |pid: &Value| pid.as_u64().unwrap() as u32;
+                seen.extend(pids["grandchildren"].as_array().unwrap().iter().map(pid));
+                seen.push(pid(&pids["pid"]));
+                kill(pid(&pids["pid"]), "KILL");
+            }
+        }
+        gateway.configure(&servers(round + 1));
+        let next = format!("s{}-0", round + 1);
+        gateway
+            .wait_for("the next are up", |health| health["servers"][&next] == "available" && health["status"] == "ok");
+    }
+    assert_eq!(seen.len(), SERVERS * KILLS * ROUNDS * 2);
+    eventually("all are gone", Duration::from_secs(5), || !seen.iter().any(|pid| runs(*pid)));
+    let its = children(gateway.http.pid());
+    assert!(its.iter().all(|(_, state)| *state != 'Z'), "{its:?}");
+    assert_eq!(its.len(), SERVERS + 1, "the servers, and the keeper");
+    let after = descriptors(gateway.http.pid());
+    assert!(after <= before + 3, "{before} descriptors before, {after} after");
+}
+
+pub fn what_fails_at_its_start_rests() {
+    let folder = tempfile::tempdir().unwrap();
+    let starts = folder.path().join("starts");
+    let starts_flag = starts.to_str().unwrap();
+    let gateway = Gateway::begin(
+        json!({
+            "a": child(&["--starts", starts_flag, "--crash-at-start", "9"]),
+            "missing": {"command": "/no/such/program"},
+            "once": child(&["--crash-once", folder.path().join("once").to_str().unwrap()]),
+            "good": child(&[]),
+        }),
+        &[],
+        &[],
+    );
+    gateway.wait_for_status("good", "available");
+    let (status, code, message, details) = gateway.call("missing", "echo", json!({})).failure();
+    assert_eq!((status, code.as_str(), message.as_str()), (502, "SERVER_CRASHED", "MCP Server 'missing' has crashed"));
+    assert!(details["reason"].as_str().unwrap().contains("not found") && !details.to_string().contains("/no/such"));
+    gateway.wait_for_status("a", "crashed");
+    assert_eq!(gateway.call("a", "echo", json!({})).failure().3["exitCode"], 9);
+    // Tried again by itself, it works.
+    gateway.wait_for_status("once", "available");
+
+    let count = || std::fs::read_to_string(&starts).unwrap().lines().count();
+    eventually("it has rested", Duration::from_secs(15), || count() == 5);
+    let spent = cpu(gateway.http.pid());
+    std::thread::sleep(Duration::from_secs(3));
+    gateway.call("a", "echo", json!({}));
+    assert_eq!(count(), 5, "it rests, also when it is called");
+    let spent = cpu(gateway.http.pid()) - spent;
+    assert!(spent < Duration::from_millis(300), "{spent:?} of the processor in 3 s");
+    assert_eq!(gateway.health()["servers"]["a"], "crashed");
+    // After 30 s the next call has it tried once more.
+    std::thread::sleep(Duration::from_secs(30));
+    assert_eq!(count(), 5);
+    assert_eq!(gateway.call("a", "echo", json!({})).code(), (502, "SERVER_CRASHED".to_owned()));
+    eventually("it is tried once more", Duration::from_secs(2), || count() == 6);
+}
+
+/// What a process has used of the processors.
+fn cpu(pid: u32) -> Duration {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
+    let words: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+    // Hundredths of a second, in user mode and in the kernel (proc(5)).
+    let ticks: u64 = words[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
+    Duration::from_millis(ticks * 10)
+}
+
+pub fn what_hangs_holds_up_nobody() {
+    let gateway = Gateway::begin(
+        json!({"hangs": child(&["--hang"]), "unlisted": child(&["--hang-at-list", "--ignore-term", "--ignore-eof"]), "good": child(&[])}),
+        &[],
+        &[],
+    );
+    let up = gateway.wait_for_status("good", "available");
+    assert!(up < Duration::from_secs(3), "{up:?}");
+    for server in ["hangs", "unlisted"] {
+        let begun = Instant::now();
+        assert_eq!(gateway.call(server, "echo", json!({})).code(), (503, "SERVER_NOT_RUNNING".to_owned()));
+        assert!(begun.elapsed() < Duration::from_millis(500));
+    }
+    assert!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().iter().all(|tool| tool["server"] == "good"));
+    eventually("the handshake is given up", Duration::from_secs(13), || {
+        gateway.health()["servers"]["hangs"] == "crashed"
+    });
+    let reason = gateway.call("hangs", "echo", json!({})).failure().3["reason"].clone();
+    assert!(reason.as_str().unwrap().contains("handshake"), "{reason}");
+}
+
+pub fn grandchildren_go_with_their_parent() {
+    let gateway = Gateway::start(json!({"a": child(&["--grandchild-ignores"])}));
+    let grandchild =
+        |gateway: &Gateway| gateway.call("a", "grandchild", json!({})).result()["pid"].as_u64().unwrap() as u32;
+    for crash in ["crash", "kill"] {
+        gateway.wait_for_status("a", "available");
+        let pid = grandchild(&gateway);
+        assert!(runs(pid));
+        match crash {
+            "crash" => assert_eq!(gateway.call("a", "crash", json!({})).code().0, 502),
+            _ => kill(gateway.pid_of("a"), "KILL"),
+        }
+        eventually("it is gone", Duration::from_secs(1), || !runs(pid));
+    }
+    gateway.wait_for_status("a", "available");
+    let pid = grandchild(&gateway);
+    gateway.configure(&json!({}));
+    eventually("it is gone, too", Duration::from_secs(10), || !runs(pid));
+}
+
+pub fn a_stop_is_in_good_order() {
+    let mut gateway = Gateway::start(
+        json!({"a": child(&[]), "b": child(&["--ignore-eof", "--ignore-term", "--grandchild-ignores"])}),
+    );
+    let pids = [gateway.pid_of("a"), gateway.pid_of("b")];
+    let grandchild = gateway.call("b", "pid", json!({})).result()["grandchildren"][0].as_u64().unwrap() as u32;
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 1500})).result());
+        eventually("it is called", Duration::from_secs(5), || gateway.detail("a")["pending"] == 1);
+        gateway.signal("TERM");
+        assert_eq!(call.join().unwrap(), "slept");
+    });
+    let (code, took) = gateway.http.wait();
+    assert_eq!(code, Some(0));
+    assert!(took < Duration::from_secs(6), "{took:?}");
+    for pid in [pids[0], pids[1], grandchild] {
+        assert!(!runs(pid));
+    }
+}
+
+pub fn a_gateway_that_is_killed_leaves_nobody() {
+    let gateway = Gateway::start(json!({
+        "a": child(&[]),
+        "b": child(&["--ignore-eof", "--ignore-term", "--grandchild-ignores"]),
+        "d": child(&["--grandchild"]),
+    }));
+    let own = children(gateway.http.pid()).into_iter().map(|(pid, _)| pid);
+    let pids = gateway.call("b", "pid", json!({})).result()["grandchildren"][0].as_u64().map(|pid| pid as u32);
+    let more = gateway.call("d", "pid", json!({})).result()["grandchildren"][0].as_u64().map(|pid| pid as u32);
+    let all: Vec<_> = own.chain(pids).chain(more).collect();
+    assert_eq!(all.len(), 6, "three servers, the keeper, two grandchildren");
+    gateway.signal("KILL");
+    eventually("all are gone", Duration::from_secs(2), || !all.iter().any(|pid| runs(*pid)));
+}
+
+pub fn a_child_that_reads_nothing_is_ended() {
+    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 50), "b": child(&[])}));
+    let pid = gateway.pid_of("a");
+    kill(pid, "STOP");
+    let input = json!({"value": "x".repeat(100_000)});
+    let mut timeouts = 0;
+    let begun = Instant::now();
+    while runs(pid) {
+        let called = gateway.call("a", "echo", input.clone());
+        timeouts += u64::from(called.status == 408);
+        assert!(begun.elapsed() < Duration::from_secs(60), "it was never given up");
+    }
+    assert!(timeouts > 50, "{timeouts}");
+    gateway.wait_for_status("a", "available");
+    assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
+}
