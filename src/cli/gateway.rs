@@ -20,7 +20,8 @@ pub(super) async fn run(options: &GatewayOptions) -> Result<(), Error> {
     }
     let gateway = Gateway::start(&config, settings);
     let watching = tokio::spawn(gateway::watch(gateway.clone(), options.config.clone(), text));
-    let served = transport::serve_gateway(gateway, (&host, port), &access).await;
+    let served = transport::serve_gateway(gateway.clone(), (&host, port), &access).await;
     watching.abort();
+    gateway.stop().await;
     served.map_err(Error::Transport)
 }

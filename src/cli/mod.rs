@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use serde_json::{Map, Value, json};
-use tracing_subscriber::filter::Targets;
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -230,11 +230,13 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     }
 }
 
-/// Logs go to standard error. Other crates only warn: rmcp would print whole answers.
+/// Logs go to standard error. Other crates only warn, and rmcp says nothing: it prints whole messages, and
+/// addresses with all that is in them.
 fn log(options: &Options) {
     let level = options.log_level();
     let targets = Targets::new()
-        .with_default(level.min(tracing::level_filters::LevelFilter::WARN))
+        .with_default(level.min(LevelFilter::WARN))
+        .with_target("rmcp", LevelFilter::OFF)
         .with_target("n8n_lens", level);
     let layer =
         tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());

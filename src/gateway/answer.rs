@@ -43,6 +43,10 @@ struct Block<'a> {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn read(text: &str) -> Result<Answer, String> {
+    // Structs would be read from arrays, too.
+    if !text.starts_with('{') {
+        return Err("not an object".to_owned());
+    }
     let result: CallResult<'_> = serde_json::from_str(text).map_err(|error| format!("not a tool's result: {error}"))?;
     if let Some(kind) = result.result_type.filter(|kind| kind != "complete") {
         return Err(format!("a result of the type {:?} cannot be answered here", super::error::clip(&kind)));

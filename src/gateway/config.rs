@@ -154,16 +154,21 @@ impl Config {
     }
 }
 
-/// JSON is read as JSON, everything else as YAML. Neither error shows the text beside the fault, where a
-/// secret may stand.
+/// JSON is YAML. The error does not show the text of the file, where a secret may stand.
 fn parse(text: &str) -> Result<File, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
-    let parsed = if text.trim_start().starts_with('{') {
-        serde_json::from_str(text).map_err(|error| error.to_string())
-    } else {
-        serde_saphyr::from_str(text).map_err(|error| error.without_snippet().to_string())
-    };
-    parsed.map_err(|error| ConfigError(format!("The configuration cannot be used: {error}.")))
+    serde_saphyr::from_str(text).map_err(|error| {
+        let error = error.without_snippet().to_string();
+        ConfigError(format!("The configuration cannot be used: {}.", without_value(&error)))
+    })
+}
+
+/// `invalid type: string "the secret", expected a map` is about the place, not about the value.
+fn without_value(error: &str) -> &str {
+    match error.split_once(", expected ") {
+        Some((invalid, _)) if invalid.starts_with("invalid ") => &error[invalid.len() + 2..],
+        _ => error,
+    }
 }
 
 fn timeout(ms: u64) -> Result<Duration, String> {
@@ -179,11 +184,24 @@ impl Entry {
         Ok(ServerConfig { source: self.source(environment)?, timeout })
     }
 
+    /// What would be passed over in silence is refused.
+    fn check_members(&self) -> Result<(), String> {
+        let is_remote = self.url.is_some();
+        if is_remote && (!self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some()) {
+            return Err("args, env and cwd are for a command, not for a url.".to_owned());
+        }
+        if !is_remote && !self.headers.is_empty() {
+            return Err("headers are for a url.".to_owned());
+        }
+        Ok(())
+    }
+
     fn source(self, environment: &impl Fn(&str) -> Option<String>) -> Result<Source, String> {
         let fill = |text: String| fill(&text, environment);
         let fill_all = |values: BTreeMap<String, String>| {
             values.into_iter().map(|(name, value)| Ok((name, fill(value)?))).collect::<Result<_, String>>()
         };
+        self.check_members()?;
         if let Some(kind) = self.transport.filter(|kind| !matches!(kind.as_str(), "stdio" | "http" | "streamable-http"))
         {
             return Err(format!("the transport {kind:?} is not known; use stdio or http."));
@@ -275,7 +293,7 @@ mod tests {
         let yaml = refusal("servers:\n  a:\n    comand: x\n");
         assert!(yaml.contains("comand") && yaml.contains("line 3, column 5"), "{yaml}");
         let json = refusal("{\"mcpServers\": {\n \"a\": {\"comand\": \"x\"}}}");
-        assert!(json.contains("comand") && json.contains("line 2 column"), "{json}");
+        assert!(json.contains("comand") && json.contains("line 2, column"), "{json}");
         for (text, says) in [
             ("", "no servers"),
             ("servers:\n", "no servers"),
@@ -285,6 +303,9 @@ mod tests {
             ("servers: {a: {command: x, url: \"http://h\"}}", "builtin, command or url"),
             ("servers: {a: {builtin: m8n}}", "there is n8n"),
             ("servers: {a: {url: \"ftp://h\"}}", "http://"),
+            ("{servers: {a: {url: \"http://h\", env: {A: b}}}}", "for a command"),
+            ("servers: {a: {command: x, headers: {A: b}}}", "for a url"),
+            ("{\"servers\": {\"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}", "duplicate"),
             ("servers: {a: {command: x, type: sse}}", "sse"),
             ("servers: {\"a b\": {command: x}}", "\"a b\""),
             ("servers: {a: {command: x, timeoutMs: 0}}", "timeoutMs"),
@@ -296,9 +317,19 @@ mod tests {
     }
 
     #[test]
-    fn no_fault_shows_a_secret_beside_it() {
-        let text = refusal("servers:\n  a:\n    env: { KEY: hunter2 }\n    comand: x\n");
-        assert!(!text.contains("hunter2"), "{text}");
+    fn no_fault_shows_a_secret() {
+        for text in [
+            "servers:\n  a:\n    env: { KEY: hunter2 }\n    comand: x\n",
+            "servers: {a: {command: x, env: hunter2}}",
+            "servers: {a: {command: x, args: hunter2}}",
+            "{\"servers\": {\"a\": {\"command\": \"x\", \"env\": \"hunter2\"}}}",
+            "{\t\"servers\": {\n\t\"a\": {\"command\": \"x\", \"args\": \"hunter2\"}}}",
+            "servers: {a: {command: x, env: {hunter2}}}",
+            "port: hunter2\nservers: {}",
+        ] {
+            let why = refusal(text);
+            assert!(!why.contains("hunter2"), "{text}: {why}");
+        }
     }
 
     #[test]

@@ -59,6 +59,14 @@ pub(super) struct Connection {
     service: RunningService<RoleClient, Listener>,
     era: Era,
     changed: Arc<Notify>,
+    doubt: Notify,
+}
+
+/// Whether a server is there.
+pub(super) enum Standing {
+    Answers,
+    Slow,
+    Gone,
 }
 
 /// What we hear of a server beside answers.
@@ -100,7 +108,7 @@ impl Connection {
             }
             error => NoConnection::Failed(error.to_string()),
         })?;
-        Ok(Self { service, era, changed })
+        Ok(Self { service, era, changed, doubt: Notify::new() })
     }
 
     /// Closes the transport; calls under way end.
@@ -157,9 +165,18 @@ impl Connection {
         self.ask(ClientRequest::CallToolRequest(CallToolRequest::new(params))).await
     }
 
-    /// Whether the server still answers within `patience`.
-    pub(super) async fn answers(&self, patience: Duration) -> bool {
-        matches!(tokio::time::timeout(patience, self.list()).await, Ok(Ok(_)))
+    /// Waits until a call could not be sent.
+    pub(super) async fn doubted(&self) {
+        self.doubt.notified().await;
+    }
+
+    /// How the server stands.
+    pub(super) async fn probe(&self, patience: Duration) -> Standing {
+        match tokio::time::timeout(patience, self.list()).await {
+            Ok(Err(CallError::Closed)) => Standing::Gone,
+            Ok(_) => Standing::Answers,
+            Err(_) => Standing::Slow,
+        }
     }
 
     async fn ask(&self, request: ClientRequest) -> Result<String, CallError> {
@@ -167,7 +184,11 @@ impl Connection {
         let handle =
             peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.map_err(CallError::of)?;
         let mut asked = Asked(Some(handle));
-        let answer = asked.answer().await?;
+        let answer = asked.answer().await.inspect_err(|error| {
+            if matches!(error, CallError::Closed) {
+                self.doubt.notify_one();
+            }
+        })?;
         match answer {
             // The pipes leave results unread; elsewhere they were read, and are written again.
             ServerResult::CustomResult(result) if result.0.is_string() => match result.0 {

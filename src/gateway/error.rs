@@ -59,6 +59,8 @@ pub enum Error {
         server: String,
         /// How it ended.
         exit: Exit,
+        /// Whether it had the call when it died.
+        called: bool,
     },
     /// The tool's own error.
     #[error("{message}")]
@@ -95,6 +97,11 @@ impl Error {
     pub fn content_type() -> Self {
         let message = "Send JSON, with the header Content-Type: application/json.";
         Self::field("content-type", message, json!({"pattern": "application/json"}))
+    }
+
+    /// A path that is no text.
+    pub fn path() -> Self {
+        Self::field("path", "The path is not UTF-8.", Value::Null)
     }
 
     /// A body that did not come to its end.
@@ -151,13 +158,18 @@ impl Error {
                 "status": "unavailable",
                 "hint": "It starts, or is about to; call again after the seconds in Retry-After.",
             }),
-            Self::Crashed { server, exit } => {
+            Self::Crashed { server, exit, called } => {
+                let hint = match called {
+                    true => {
+                        "Whether the call had an effect is not known. GET /health says when the server is up again."
+                    }
+                    false => {
+                        "It was not called. The gateway's log says why it does not run; GET /health?detail=true says whether it is up again."
+                    }
+                };
                 let mut details = Map::from_iter([("server".to_owned(), server.clone().into())]);
                 details.extend(exit.details());
-                details.insert(
-                    "hint".to_owned(),
-                    "Whether the call had an effect is not known. The gateway's log has the end of the server's standard error; GET /health?detail=true says whether it is up again.".into(),
-                );
+                details.insert("hint".to_owned(), hint.into());
                 Value::Object(details)
             }
             Self::Execution { tool, server, jsonrpc_code, .. } => {

@@ -26,11 +26,6 @@ impl Exit {
         Self { reason: Some(reason), ..Self::default() }
     }
 
-    /// The same end, with what there is to say of it.
-    pub(super) fn since(self, reason: &'static str) -> Self {
-        Self { reason: Some(reason), ..self }
-    }
-
     /// `exitCode` or `signal`, and `reason`.
     pub(super) fn details(&self) -> Map<String, Value> {
         let members = [

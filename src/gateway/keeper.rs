@@ -39,8 +39,9 @@ impl Keeper {
     pub(super) fn forget(&self, group: i32) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.groups.remove(&group);
-        // One that is gone is started again with the next child.
-        let _ = state.tell(&format!("-{group}\n"));
+        if state.tell(&format!("-{group}\n")).is_err() && !state.groups.is_empty() {
+            state.start();
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Lines of a pipe, held up to a limit; of a longer one only the id is.
 
 use std::io;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -13,6 +14,9 @@ pub(super) const LINE_BYTES: usize = 3 * super::ANSWER_BYTES;
 
 /// What is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Room above this is given back.
+const LARGE: usize = 1024 * 1024;
 
 /// A line without its end.
 pub(super) enum Line {
@@ -42,19 +46,25 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     }
 
     /// The next line; `None` at the end, also when the last line has no end.
-    pub(super) async fn next(&mut self) -> Option<Line> {
+    ///
+    /// `moved` counts the bytes that come.
+    pub(super) async fn next(&mut self, moved: &AtomicU64) -> Option<Line> {
         loop {
             if let Some(line) = self.take() {
                 return Some(line);
             }
-            match self.fill().await {
+            let _ = match self.fill().await {
                 Ok(0) | Err(_) => return None,
-                Ok(_) => {}
-            }
+                Ok(bytes) => moved.fetch_add(bytes as u64, Relaxed),
+            };
         }
     }
 
     async fn fill(&mut self) -> io::Result<usize> {
+        // The room of one large answer is not kept for ever.
+        if self.held.len() < CHUNK_BYTES && self.held.capacity() > LARGE {
+            self.held = BytesMut::from(&self.held[..]);
+        }
         self.held.reserve(CHUNK_BYTES);
         self.pipe.read_buf(&mut self.held).await
     }

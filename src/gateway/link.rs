@@ -2,33 +2,38 @@
 
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use reqwest::header::{HeaderName, HeaderValue};
 use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use super::config::{Program, Source};
-use super::connection::{Connection, Era, NoConnection};
+use super::connection::{Connection, Era, NoConnection, Standing};
 use super::exit::Exit;
 use super::keeper::Keeper;
-use super::pipes::Pipes;
+use super::pipes::{Flow, Pipes};
 use super::process::Process;
 
 /// How long a handshake may take, and then the first list of tools.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// How long a process may take to end after its pipes have, and its pipes after the process.
-const APART: Duration = Duration::from_millis(50);
+/// How long a process may take to end when its pipes have.
+const APART: Duration = Duration::from_secs(1);
 
-/// How often a server elsewhere is asked whether it is there, and how long it may take to say so.
+/// How often it is looked whether what a process wrote before it ended is still being read.
+const LOOK: Duration = Duration::from_millis(40);
+
+/// How often a server elsewhere is asked whether it is there, how long it may take to say so, and how often
+/// it may be too slow.
 const PROBE: Duration = Duration::from_secs(5);
+const SLOW: u32 = 6;
 
 /// The end of a link that waits to be noticed.
 pub(super) enum Link {
-    Child { process: Box<Process>, ended: CancellationToken },
+    Child { process: Box<Process>, flow: Arc<Flow> },
     Remote,
 }
 
@@ -37,14 +42,22 @@ impl Link {
     ///
     /// # Errors
     /// How the server ended. The link is closed then.
-    pub(super) async fn open(source: &Source, era: &mut Era, keeper: &Arc<Keeper>) -> Result<(Self, Connection), Exit> {
-        let opened = match timeout(HANDSHAKE, Self::shake(source, *era, keeper)).await {
-            Ok(Err(None)) => {
-                *era = if *era == Era::Initialize { Era::Discover } else { Era::Initialize };
-                timeout(HANDSHAKE, Self::shake(source, *era, keeper)).await
+    pub(super) async fn open(
+        name: &str,
+        source: &Source,
+        era: &mut Era,
+        keeper: &Arc<Keeper>,
+    ) -> Result<(Self, Connection), Exit> {
+        let opened = timeout(HANDSHAKE, async {
+            match Self::shake(name, source, *era, keeper).await {
+                Err(None) => {
+                    *era = if *era == Era::Initialize { Era::Discover } else { Era::Initialize };
+                    Self::shake(name, source, *era, keeper).await
+                }
+                shaken => shaken,
             }
-            opened => opened,
-        };
+        });
+        let opened = opened.await;
         match opened {
             Ok(Ok(opened)) => Ok(opened),
             Ok(Err(Some(exit))) => Err(exit),
@@ -54,9 +67,14 @@ impl Link {
     }
 
     /// `Err(None)` is a refusal by a server of the other era.
-    async fn shake(source: &Source, era: Era, keeper: &Arc<Keeper>) -> Result<(Self, Connection), Option<Exit>> {
+    async fn shake(
+        name: &str,
+        source: &Source,
+        era: Era,
+        keeper: &Arc<Keeper>,
+    ) -> Result<(Self, Connection), Option<Exit>> {
         match source {
-            Source::Child(program) => Self::child(program, era, keeper).await,
+            Source::Child(program) => Self::child(name, program, era, keeper).await,
             Source::Remote { url, headers } => {
                 let transport = remote(url, headers).map_err(Some)?;
                 match Connection::open(transport, era).await {
@@ -71,21 +89,22 @@ impl Link {
         }
     }
 
-    async fn child(program: &Program, era: Era, keeper: &Arc<Keeper>) -> Result<(Self, Connection), Option<Exit>> {
-        let (mut process, stdin, stdout) = Process::spawn(program, keeper).map_err(Some)?;
-        let ended = CancellationToken::new();
-        let pipes = Pipes::new(stdin, stdout, ended.clone());
+    async fn child(
+        name: &str,
+        program: &Program,
+        era: Era,
+        keeper: &Arc<Keeper>,
+    ) -> Result<(Self, Connection), Option<Exit>> {
+        let (mut process, stdin, stdout) = Process::spawn(name, program, keeper).map_err(Some)?;
+        let flow = Arc::new(Flow::default());
+        let pipes = Pipes::new(stdin, stdout, flow.clone());
         match Connection::open(pipes, era).await {
-            Ok(connection) => Ok((Self::Child { process: Box::new(process), ended }, connection)),
+            Ok(connection) => Ok((Self::Child { process: Box::new(process), flow }, connection)),
             Err(NoConnection::Refused) => Err(None),
             Err(NoConnection::Failed(why)) => {
-                tracing::debug!("no handshake: {why}");
-                let exit = match timeout(APART, process.ended()).await {
-                    Ok(exit) => exit,
-                    Err(_) => process.kill().await.since("it answered the handshake with something else"),
-                };
-                log_tail(&process);
-                Err(Some(exit))
+                tracing::debug!(server = name, "no handshake: {why}");
+                let exit = timeout(APART, process.ended()).await;
+                Err(Some(exit.unwrap_or_else(|_| Exit::because("it answered the handshake with something else"))))
             }
         }
     }
@@ -93,25 +112,28 @@ impl Link {
     /// Waits until the server is gone; says how it ended. May be dropped and called again.
     pub(super) async fn ended(&mut self, connection: &Connection) -> Exit {
         match self {
-            Self::Child { process, ended } => {
-                let exit = tokio::select! {
-                    exit = process.ended() => exit,
-                    () = ended.cancelled() => match timeout(APART, process.ended()).await {
-                        Ok(exit) => exit,
-                        Err(_) => process.kill().await.since("it closed its pipes, or left its input unread"),
-                    },
-                };
-                // What it wrote before it ended is still read.
-                let _ = timeout(APART, ended.cancelled()).await;
-                log_tail(process);
-                exit
-            }
-            Self::Remote => loop {
-                tokio::time::sleep(PROBE).await;
-                if !connection.answers(PROBE).await {
-                    return Exit::because("it does not answer");
+            Self::Child { process, flow } => tokio::select! {
+                exit = process.ended() => {
+                    last_words(flow).await;
+                    exit
+                }
+                () = flow.ended.cancelled() => {
+                    let exit = timeout(APART, process.ended()).await;
+                    exit.unwrap_or_else(|_| Exit::because("it closed its pipes"))
                 }
             },
+            Self::Remote => {
+                let mut slow = 0;
+                loop {
+                    let _ = timeout(PROBE, connection.doubted()).await;
+                    slow = match connection.probe(PROBE).await {
+                        Standing::Answers => 0,
+                        Standing::Slow if slow < SLOW => slow + 1,
+                        Standing::Slow => return Exit::because("it does not answer"),
+                        Standing::Gone => return Exit::because("it cannot be reached"),
+                    };
+                }
+            }
         }
     }
 
@@ -126,10 +148,17 @@ impl Link {
     }
 }
 
-fn log_tail(process: &Process) {
-    let tail = process.tail();
-    if !tail.is_empty() {
-        tracing::warn!("the end of its standard error:\n{tail}");
+/// What a process wrote before it ended is read to its end; should somebody else hold the pipe open, as
+/// long as there is something to read.
+async fn last_words(flow: &Flow) {
+    loop {
+        let moved = flow.moved.load(Relaxed);
+        if timeout(LOOK, flow.ended.cancelled()).await.is_ok() {
+            return;
+        }
+        if moved == flow.moved.load(Relaxed) && !flow.reading.load(Relaxed) {
+            return;
+        }
     }
 }
 

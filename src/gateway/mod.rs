@@ -69,7 +69,6 @@ pub struct Gateway {
 
 /// A server, and the task that owns it.
 struct Owned {
-    config: ServerConfig,
     server: Arc<Server>,
     task: JoinHandle<()>,
 }
@@ -93,7 +92,7 @@ impl Gateway {
     pub fn apply(&self, config: &Config) {
         let mut servers = self.servers.write().unwrap_or_else(PoisonError::into_inner);
         servers.retain(|name, owned| {
-            let stays = config.servers.get(name).is_some_and(|config| config.source == owned.config.source);
+            let stays = config.servers.get(name).is_some_and(|config| config.source == owned.server.source);
             if !stays {
                 owned.server.stopping.cancel();
             }
@@ -107,15 +106,16 @@ impl Gateway {
                 continue;
             }
             let (server, task) = Server::start(name.clone(), server_config, timeout, self.keeper.clone());
-            servers.insert(name.clone(), Owned { config: server_config.clone(), server, task });
+            servers.insert(name.clone(), Owned { server, task });
         }
     }
 
-    /// Stops all servers, and waits for them.
+    /// Stops all servers, and waits for them. Calls that are still under way end.
     pub async fn stop(&self) {
         let servers = std::mem::take(&mut *self.servers.write().unwrap_or_else(PoisonError::into_inner));
         for owned in servers.values() {
             owned.server.stopping.cancel();
+            owned.server.hurried.cancel();
         }
         for owned in servers.into_values() {
             let _ = owned.task.await;

@@ -71,8 +71,14 @@ fn routes() -> Map<String, Value> {
 }
 
 fn operation(tool: &Value, server: &str, name: &str) -> Value {
-    let id = format!("{server}__{name}");
-    let mut post = posted(&id, name, text(&tool["description"]), &tool["inputSchema"]);
+    // Neither name has a dot.
+    let id = format!("{server}.{name}");
+    let mut schema = tool["inputSchema"].clone();
+    if let Some(schema) = schema.as_object_mut() {
+        // References within the schema are to itself, not to this document.
+        schema.entry("$id").or_insert_with(|| format!("/mcp/call/{server}/{name}/input").into());
+    }
+    let mut post = posted(&id, name, text(&tool["description"]), &schema);
     post["tags"] = json!([server]);
     json!({ "post": post })
 }

@@ -37,6 +37,8 @@ pub(super) async fn own(server: Arc<Server>, keeper: Arc<Keeper>) {
                 pause(&server, sleep_until(again)).await
             }
             Next::OnCall(again) => {
+                // Only a call that comes from now on counts.
+                let _ = server.wanted.notified().now_or_never();
                 server.publish(State::Crashed { exit, again });
                 let stopped = pause(&server, wanted(&server, again)).await;
                 server.publish(State::Unavailable { again: Instant::now() });
@@ -53,8 +55,6 @@ pub(super) async fn own(server: Arc<Server>, keeper: Arc<Keeper>) {
 /// Waits for a call after the pause.
 async fn wanted(server: &Server, again: Instant) {
     sleep_until(again).await;
-    // Only a call that comes from now on counts.
-    let _ = server.wanted.notified().now_or_never();
     server.wanted.notified().await;
 }
 
@@ -69,7 +69,7 @@ async fn pause(server: &Server, until: impl Future<Output = ()>) -> bool {
 /// From a start to an end; `None` when the server was stopped.
 async fn life(server: &Server, era: &mut Era, keeper: &Arc<Keeper>) -> Option<Exit> {
     let opened = tokio::select! {
-        opened = Link::open(&server.source, era, keeper) => opened,
+        opened = Link::open(&server.name, &server.source, era, keeper) => opened,
         () = server.stopping.cancelled() => return None,
     };
     let (mut link, connection) = match opened {
@@ -118,7 +118,8 @@ async fn list(server: &Server, running: Running, connection: &Connection, listed
     loop {
         connection.tools_changed().await;
         listed.send_modify(|listed| listed.outdated = true);
-        let tools = connection.list().await.ok().map(Arc::new);
+        let tools = tokio::time::timeout(super::link::HANDSHAKE, connection.list()).await;
+        let tools = tools.ok().and_then(Result::ok).map(Arc::new);
         listed.send_modify(|listed| {
             listed.outdated = false;
             listed.tools = tools.unwrap_or_else(|| listed.tools.clone());
@@ -126,10 +127,10 @@ async fn list(server: &Server, running: Running, connection: &Connection, listed
     }
 }
 
-/// Lets calls under way end.
+/// Lets calls under way end, unless it hurries.
 async fn drain(server: &Server) {
     let end = Instant::now() + GRACE;
-    while server.pending() > 0 && Instant::now() < end {
+    while server.pending() > 0 && Instant::now() < end && !server.hurried.is_cancelled() {
         sleep(LOOK).await;
     }
 }

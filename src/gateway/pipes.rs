@@ -5,13 +5,15 @@
 //! they go to the caller as the text that came, lone surrogates and large numbers included.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::io;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage,
+    JsonRpcNotification, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Deserialize;
@@ -20,7 +22,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
-use tokio::sync::{Mutex, Semaphore};
+use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::lines::{Line, Lines};
@@ -30,9 +32,6 @@ use crate::json::{Cursor, Keep, Pruner};
 pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 /// The same, for an answer that is too large.
 pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
-
-/// A child that leaves so many messages unread has hung.
-const UNREAD: usize = 256;
 
 /// A line from here on is read while other tasks move on.
 const LONG: usize = 256 * 1024;
@@ -46,13 +45,24 @@ pub(super) struct Pipes {
     input: Arc<Input>,
     /// The request that was sent last belongs to the handshake, whose answer rmcp reads itself.
     handshake: bool,
-    ended: CancellationToken,
+    flow: Arc<Flow>,
+}
+
+/// What the two ends of a connection know of each other.
+#[derive(Default)]
+pub(super) struct Flow {
+    /// Nothing comes or goes any more.
+    pub(super) ended: CancellationToken,
+    /// Counts what has been read, and whether a message is being read now.
+    pub(super) moved: AtomicU64,
+    pub(super) reading: AtomicBool,
 }
 
 struct Input {
     pipe: Mutex<ChildStdin>,
-    waiting: Semaphore,
-    ended: CancellationToken,
+    /// Requests that the child has not been sent yet: a cancel takes them back, and nobody hears of them.
+    unsent: std::sync::Mutex<HashMap<RequestId, CancellationToken>>,
+    flow: Arc<Flow>,
 }
 
 /// The members of a message that tell what it is.
@@ -66,10 +76,10 @@ struct Envelope<'a> {
 }
 
 impl Pipes {
-    /// `ended` is cancelled when nothing comes or goes any more.
-    pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, ended: CancellationToken) -> Self {
-        let input = Input { pipe: Mutex::new(stdin), waiting: Semaphore::new(UNREAD), ended: ended.clone() };
-        Self { lines: Lines::new(stdout), input: Arc::new(input), handshake: false, ended }
+    /// `flow` tells the owner of the child how it goes.
+    pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, flow: Arc<Flow>) -> Self {
+        let input = Input { pipe: Mutex::new(stdin), unsent: Default::default(), flow: flow.clone() };
+        Self { lines: Lines::new(stdout), input: Arc::new(input), handshake: false, flow }
     }
 }
 
@@ -86,24 +96,35 @@ impl Transport<RoleClient> for Pipes {
             self.handshake = matches!(request, ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_));
         }
         let input = self.input.clone();
+        let sending = input.admit(&message);
         async move {
+            let Some((id, taken_back)) = sending else { return Ok(()) };
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            input.write(&line).await
+            tokio::select! {
+                () = taken_back.cancelled() => Ok(()),
+                mut pipe = input.pipe.lock() => {
+                    input.forget(id.as_ref());
+                    input.write(&mut pipe, &line).await
+                }
+            }
         }
     }
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let message = match self.lines.next().await {
+            let line = self.lines.next(&self.flow.moved).await;
+            self.flow.reading.store(true, Relaxed);
+            let message = match line {
                 Some(Line::Whole(line)) if line.len() < LONG => read(&line, self.handshake),
                 Some(Line::Whole(line)) => tokio::task::block_in_place(|| read(&line, self.handshake)),
                 Some(Line::TooLong(pruned)) => refuse(id(&pruned), TOO_LARGE),
                 None => {
-                    self.ended.cancel();
+                    self.flow.ended.cancel();
                     return None;
                 }
             };
+            self.flow.reading.store(false, Relaxed);
             if message.is_some() {
                 return message;
             }
@@ -111,26 +132,55 @@ impl Transport<RoleClient> for Pipes {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.ended.cancel();
+        self.flow.ended.cancel();
         Ok(())
     }
 }
 
 impl Drop for Pipes {
     fn drop(&mut self) {
-        self.ended.cancel();
+        self.flow.ended.cancel();
     }
 }
 
 impl Input {
-    async fn write(&self, line: &[u8]) -> io::Result<()> {
-        let Ok(_waiting) = self.waiting.try_acquire() else {
-            self.ended.cancel();
-            return Err(io::Error::other("the server does not read what it is sent"));
-        };
-        let mut pipe = self.pipe.lock().await;
-        pipe.write_all(line).await?;
-        pipe.flush().await
+    /// Takes note of a message that is to be sent: a request by its id, and what takes it back. `None` for
+    /// a cancel of a request that is still here, which is taken back instead.
+    fn admit(&self, message: &ClientJsonRpcMessage) -> Option<(Option<RequestId>, CancellationToken)> {
+        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = CancellationToken::new();
+        match message {
+            JsonRpcMessage::Request(request) => {
+                unsent.insert(request.id.clone(), token.clone());
+                Some((Some(request.id.clone()), token))
+            }
+            JsonRpcMessage::Notification(JsonRpcNotification {
+                notification: ClientNotification::CancelledNotification(cancel),
+                ..
+            }) => match cancel.params.request_id.as_ref().and_then(|id| unsent.remove(id)) {
+                Some(request) => {
+                    request.cancel();
+                    None
+                }
+                None => Some((None, token)),
+            },
+            _ => Some((None, token)),
+        }
+    }
+
+    fn forget(&self, id: Option<&RequestId>) {
+        if let Some(id) = id {
+            self.unsent.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        }
+    }
+
+    /// A child that closes its input is of no use any more.
+    async fn write(&self, pipe: &mut ChildStdin, line: &[u8]) -> io::Result<()> {
+        let written = pipe.write_all(line).await;
+        if written.is_err() {
+            self.flow.ended.cancel();
+        }
+        written
     }
 }
 

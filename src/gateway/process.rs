@@ -25,9 +25,12 @@ const OWN_SECRET: &str = "GATEWAY_TOKEN";
 
 /// A running child. Dropping it ends its whole group at once.
 pub(super) struct Process {
+    server: String,
     child: Child,
     group: Group,
     tail: Tail,
+    /// It was stopped on purpose.
+    stopped: bool,
 }
 
 /// The last lines of standard error.
@@ -38,7 +41,11 @@ impl Process {
     ///
     /// # Errors
     /// How the start failed.
-    pub(super) fn spawn(program: &Program, keeper: &Arc<Keeper>) -> Result<(Self, ChildStdin, ChildStdout), Exit> {
+    pub(super) fn spawn(
+        server: &str,
+        program: &Program,
+        keeper: &Arc<Keeper>,
+    ) -> Result<(Self, ChildStdin, ChildStdout), Exit> {
         let mut command = Command::new(&program.command);
         command.args(&program.args).env_remove(OWN_SECRET).envs(&program.env).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -55,7 +62,8 @@ impl Process {
         };
         let tail = Tail::default();
         tokio::spawn(keep_tail(stderr, tail.clone()));
-        Ok((Self { child, group, tail }, stdin, stdout))
+        let server = server.to_owned();
+        Ok((Self { server, child, group, tail, stopped: false }, stdin, stdout))
     }
 
     /// Waits until the child has ended, and ends what it left behind. May be dropped and called again.
@@ -67,6 +75,7 @@ impl Process {
 
     /// Ends the child, whose standard input is closed: it is left to end by itself, then asked, then made to.
     pub(super) async fn stop(mut self) -> Exit {
+        self.stopped = true;
         for ask in [Group::terminate, Group::kill] {
             if let Ok(exit) = timeout(PATIENCE, self.ended()).await {
                 return exit;
@@ -75,17 +84,16 @@ impl Process {
         }
         self.ended().await
     }
+}
 
-    /// Ends the child now.
-    pub(super) async fn kill(&mut self) -> Exit {
-        self.group.kill();
-        self.ended().await
-    }
-
-    /// The end of its standard error.
-    pub(super) fn tail(&self) -> String {
+impl Drop for Process {
+    /// What a child said last is worth a line, unless it was stopped on purpose.
+    fn drop(&mut self) {
         let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        tail.iter().map(String::as_str).collect::<Vec<_>>().join("\n")
+        if !self.stopped && !tail.is_empty() {
+            let tail = tail.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
+            tracing::warn!(server = self.server, "the end of its standard error:\n{tail}");
+        }
     }
 }
 

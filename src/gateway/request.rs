@@ -43,10 +43,15 @@ impl Request {
     /// # Errors
     /// [`Error::Validation`].
     pub(super) fn read(body: &[u8], checks: bool) -> Result<Self, Error> {
-        let body: Body<'_> = serde_json::from_slice(body).map_err(|error| {
-            let message = format!("The body must be {{\"server\", \"toolName\", \"input\"}} in JSON: {error}.");
+        let refused = |why: &str| {
+            let message = format!("The body must be {{\"server\", \"toolName\", \"input\"}} in JSON: {why}.");
             Error::field("body", message, Value::Null)
-        })?;
+        };
+        // Structs would be read from arrays, too.
+        if !body.trim_ascii_start().starts_with(b"{") {
+            return Err(refused("it is no object"));
+        }
+        let body: Body<'_> = serde_json::from_slice(body).map_err(|error| refused(&error.to_string()))?;
         Ok(Self {
             server: name("server", body.server, names::SERVER_CHARS, checks)?,
             tool: name("toolName", body.tool_name, names::TOOL_CHARS, checks)?,

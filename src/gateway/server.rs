@@ -21,6 +21,9 @@ use crate::gateway::keeper::Keeper;
 /// Calls that one server has at once.
 const CALLS: usize = 64;
 
+/// How long it may take until the end of a server is known, when a call could not be sent.
+const KNOWN: Duration = Duration::from_secs(2);
+
 /// An answer from here on is read while other tasks move on.
 const LARGE: usize = 256 * 1024;
 
@@ -65,6 +68,8 @@ pub(super) struct Server {
     pub(super) wanted: Notify,
     /// Cancelled when the server is no longer configured.
     pub(super) stopping: CancellationToken,
+    /// Cancelled when even calls under way have had their time.
+    pub(super) hurried: CancellationToken,
 }
 
 /// What has happened to a server.
@@ -94,6 +99,7 @@ impl Server {
             history: History::default(),
             wanted: Notify::new(),
             stopping: CancellationToken::new(),
+            hurried: CancellationToken::new(),
         });
         server.set_timeout(timeout);
         let owner = tokio::spawn(owner::own(server.clone(), keeper));
@@ -164,15 +170,17 @@ impl Server {
             // An answer counts, even if it was the server's last word.
             biased;
             asked = running.connection.call(tool, input) => asked,
-            exit = gone(&mut lost) => return Err(self.crashed(exit)),
+            exit = gone(&mut lost) => return Err(self.crashed(exit, true)),
             () = tokio::time::sleep_until(end) => return Err(timed_out()),
         };
-        let answered = match asked {
-            Err(CallError::Closed) => return Err(self.crashed(gone(&mut lost).await)),
-            asked => self.answer(tool, asked),
-        };
+        if let Err(CallError::Closed) = asked {
+            // The owner knows more in a moment, unless only this one call went wrong.
+            let known = timeout_at(end.min(Instant::now() + KNOWN), gone(&mut lost)).await;
+            let failed = || Error::internal(&format!("server {}, tool {tool}: the connection broke off", self.name));
+            return Err(known.map_or_else(|_| failed(), |exit| self.crashed(exit, true)));
+        }
         self.history.served.fetch_add(1, Relaxed);
-        answered
+        self.answer(tool, asked)
     }
 
     /// Refuses a tool that there is not, and an input that it does not take.
@@ -181,7 +189,11 @@ impl Server {
         let mut listed = running.tools.clone();
         if !listed.borrow().tools.contains_key(tool) {
             // It may be one of those that the server has just told of.
-            let _ = timeout_at(end, listed.wait_for(|listed| !listed.outdated)).await;
+            let told = timeout_at(end, listed.wait_for(|listed| !listed.outdated)).await;
+            let died = told.is_ok_and(|told| told.is_err());
+            if died {
+                return Err(self.crashed(gone(&mut running.lost.clone()).await, true));
+            }
         }
         let tools = listed.borrow().tools.clone();
         match tools.get(tool) {
@@ -202,13 +214,13 @@ impl Server {
                 if Instant::now() >= *again {
                     self.wanted.notify_one();
                 }
-                Err(self.crashed(exit.clone()))
+                Err(self.crashed(exit.clone(), false))
             }
         }
     }
 
-    fn crashed(&self, exit: Exit) -> Error {
-        Error::Crashed { server: self.name.clone(), exit }
+    fn crashed(&self, exit: Exit, called: bool) -> Error {
+        Error::Crashed { server: self.name.clone(), exit, called }
     }
 
     fn answer(&self, tool: &str, asked: Result<String, CallError>) -> Result<String, Error> {

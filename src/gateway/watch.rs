@@ -16,12 +16,19 @@ const LOOK: Duration = Duration::from_millis(500);
 /// being written changes nothing; one that cannot be used changes nothing either, and is told of once.
 pub async fn watch(gateway: Arc<Gateway>, file: PathBuf, taken: Vec<u8>) {
     let (mut taken, mut seen) = (taken.clone(), taken);
+    let mut readable = true;
     let mut looks = interval(LOOK);
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         looks.tick().await;
         let path = file.clone();
-        let Ok(Ok(text)) = tokio::task::spawn_blocking(move || std::fs::read(path)).await else { continue };
+        let Ok(Ok(text)) = tokio::task::spawn_blocking(move || std::fs::read(path)).await else {
+            if std::mem::replace(&mut readable, false) {
+                tracing::error!(file = %file.display(), "The configuration cannot be read; the old one stays in use.");
+            }
+            continue;
+        };
+        readable = true;
         let settled = text == seen;
         if settled && text != taken {
             take(&gateway, &file, &text);
@@ -35,7 +42,7 @@ fn take(gateway: &Gateway, file: &Path, text: &[u8]) {
     match Config::from_bytes(text) {
         Ok(config) => {
             gateway.apply(&config);
-            tracing::info!(file = %file.display(), "the changed configuration is in use");
+            tracing::info!(file = %file.display(), "The changed configuration is in use; another host or port needs a restart.");
         }
         Err(error) => tracing::error!("The old configuration stays in use. {error}"),
     }

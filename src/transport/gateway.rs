@@ -5,15 +5,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
-use axum::extract::{Path, Query, Request, State};
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, Request, State};
+use axum::http::StatusCode;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
-use axum::http::{StatusCode, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures::{FutureExt, StreamExt};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::guard::{self, Guard};
@@ -24,23 +24,21 @@ use crate::gateway::{BODY_BYTES, Error, Gateway};
 /// How long calls may go on after a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// How long a body may pause.
+/// How long a body may take.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// How much of a body that is refused is read.
+const DRAIN_BYTES: usize = 64 * 1024 * 1024;
 
 /// What Prometheus expects.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves the gateway until a signal stops it; then calls may end, and the servers are stopped.
+/// Serves the gateway until a signal stops it; then calls may end.
 ///
 /// # Errors
 /// What the network refuses, as a sentence.
 pub async fn serve(gateway: Arc<Gateway>, address: (&str, u16), access: &Access) -> Result<(), String> {
-    let served = match bind(address, "").await {
-        Ok(listener) => listen(listener, router(gateway.clone(), access), GRACE, std::future::ready(())).await,
-        refused => refused.map(drop),
-    };
-    gateway.stop().await;
-    served
+    listen(bind(address, "").await?, router(gateway, access), GRACE, std::future::ready(())).await
 }
 
 fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
@@ -54,9 +52,9 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
     Router::new()
         .route("/health", get(health))
         .merge(guarded)
-        .fallback(async |uri: Uri| unknown(StatusCode::NOT_FOUND, &uri, "There is nothing here."))
-        .method_not_allowed_fallback(async |uri: Uri| {
-            unknown(StatusCode::METHOD_NOT_ALLOWED, &uri, "This method is not for this path.")
+        .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, request, "There is nothing here.").await)
+        .method_not_allowed_fallback(async |request: Request| {
+            unknown(StatusCode::METHOD_NOT_ALLOWED, request, "This method is not for this path.").await
         })
         .with_state(gateway)
 }
@@ -64,7 +62,10 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
 /// Lets a request pass that may.
 async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.refusal(request.headers()) {
-        Some(refused) => refused.respond(failure("VALIDATION_ERROR", refused.reason().1, json!({}))),
+        Some(refused) => {
+            read(request).await;
+            refused.respond(failure("VALIDATION_ERROR", refused.reason().1, json!({})))
+        }
         None => next.run(request).await,
     }
 }
@@ -76,35 +77,47 @@ async fn call(State(gateway): State<Arc<Gateway>>, request: Request) -> Response
 
 async fn call_tool(
     State(gateway): State<Arc<Gateway>>,
-    Path((server, tool)): Path<(String, String)>,
+    path: Result<Path<(String, String)>, PathRejection>,
     request: Request,
 ) -> Response {
-    let call = async { gateway.call_tool(&server, &tool, &body(request).await?).await };
+    let call = async {
+        let body = body(request).await?;
+        let Path((server, tool)) = path.map_err(|_| Error::path())?;
+        gateway.call_tool(&server, &tool, &body).await
+    };
     answer(AssertUnwindSafe(call).catch_unwind().await)
 }
 
-/// All of a body that is JSON. One that is too large is read to its end, or the refusal would not reach a
-/// client that still sends.
+/// All of a body that is JSON.
 async fn body(request: Request) -> Result<Vec<u8>, Error> {
-    if !guard::brings_json(request.headers()) {
+    let is_json = guard::brings_json(request.headers());
+    let (body, size) = read(request).await.ok_or_else(Error::broken_off)?;
+    if !is_json {
         return Err(Error::content_type());
-    }
-    let mut chunks = Body::into_data_stream(request.into_body());
-    let (mut body, mut size) = (Vec::new(), 0);
-    loop {
-        match tokio::time::timeout(PATIENCE, chunks.next()).await {
-            Ok(None) => break,
-            Ok(Some(Ok(chunk))) => {
-                size += chunk.len();
-                if size <= BODY_BYTES {
-                    body.extend_from_slice(&chunk);
-                }
-            }
-            Ok(Some(Err(_))) | Err(_) => return Err(Error::broken_off()),
-        }
     }
     Error::check_body(size)?;
     Ok(body)
+}
+
+/// A body as far as it may be used, and its size. One that is too large is read on for a while, or the
+/// refusal would not reach a client that still sends. `None` when it breaks off, or takes too long.
+async fn read(request: Request) -> Option<(Vec<u8>, usize)> {
+    let mut chunks = Body::into_data_stream(request.into_body());
+    let reading = async {
+        let (mut body, mut size) = (Vec::new(), 0);
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.ok()?;
+            size += chunk.len();
+            if size <= BODY_BYTES {
+                body.extend_from_slice(&chunk);
+            }
+            if size > DRAIN_BYTES {
+                break;
+            }
+        }
+        Some((body, size))
+    };
+    tokio::time::timeout(PATIENCE, reading).await.ok()?
 }
 
 fn answer(called: std::thread::Result<Result<String, Error>>) -> Response {
@@ -141,9 +154,11 @@ fn failure(code: &str, message: &str, details: Value) -> Value {
     json!({"success": false, "error": {"code": code, "message": message, "details": details}})
 }
 
-fn unknown(status: StatusCode, uri: &Uri, message: &str) -> Response {
+async fn unknown(status: StatusCode, request: Request, message: &str) -> Response {
+    let path = crate::json::shorten(request.uri().path(), 200);
+    read(request).await;
     let message = format!("{message} There are POST /mcp/call, GET /mcp/tools, /health, /metrics and /openapi.json.");
-    let details = json!({"field": "path", "value": crate::json::shorten(uri.path(), 200)});
+    let details = json!({"field": "path", "value": path});
     (status, Json(failure("VALIDATION_ERROR", &message, details))).into_response()
 }
 
@@ -151,14 +166,10 @@ async fn tools(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
     Json(json!({"success": true, "tools": gateway.tools()}))
 }
 
-#[derive(Deserialize)]
-struct Asked {
-    detail: Option<String>,
-}
-
-/// Anybody may know that the gateway is up.
-async fn health(State(gateway): State<Arc<Gateway>>, Query(asked): Query<Asked>) -> Json<Value> {
-    Json(gateway.health(asked.detail.is_some_and(|detail| !matches!(detail.as_str(), "false" | "0"))))
+/// Anybody may know that the gateway is up, however the question is put.
+async fn health(State(gateway): State<Arc<Gateway>>, RawQuery(query): RawQuery) -> Json<Value> {
+    let wants = |part: &str| matches!(part.split_once('=').unwrap_or((part, "")), ("detail", value) if !matches!(value, "false" | "0"));
+    Json(gateway.health(query.is_some_and(|query| query.split('&').any(wants))))
 }
 
 async fn openapi(State(gateway): State<Arc<Gateway>>) -> Json<Value> {

@@ -44,14 +44,17 @@ impl Guard {
     /// A request under a name that is not ours, or from a page elsewhere. rmcp checks its own route; this is
     /// for those beside it.
     fn foreign(&self, headers: &HeaderMap) -> Option<Refused> {
-        let text = |name| headers.get(name).and_then(|value| value.to_str().ok());
         let is_ours = |authority: &str| {
             let bare = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
             let host = bare.map_or(authority, |(host, _)| host);
             self.hosts().any(|ours| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(authority))
         };
-        let host = self.takes_any_host() || text(HOST).is_none_or(is_ours);
-        let origin = text(ORIGIN).is_none_or(|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
+        // A second header counts as the first does, and one that is no text is nobody's name.
+        let all = |name, is_ours: &dyn Fn(&str) -> bool| {
+            headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(is_ours))
+        };
+        let host = self.takes_any_host() || all(HOST, &is_ours);
+        let origin = all(ORIGIN, &|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
         (!host || !origin).then_some(Refused::Foreign)
     }
 

@@ -170,6 +170,8 @@ pub fn a_vanished_client_cancels() {
     let open = || gateway.http.open("POST", "/mcp/call", &[("content-type", "application/json")], &body);
     let waiting: Vec<TcpStream> = (0..5).map(|_| open()).collect();
     eventually("all wait", Duration::from_secs(5), || gateway.detail("a")["pending"] == 5);
+    // A call that has not been sent is taken back, and the child does not hear of it.
+    std::thread::sleep(Duration::from_millis(300));
     drop(waiting);
     eventually("all are cancelled", Duration::from_secs(5), || cancelled(&gateway) == 5);
     assert_eq!(gateway.detail("a")["pending"], 0);

@@ -24,6 +24,8 @@ mod http_client;
 #[path = "../it/mcp_client.rs"]
 #[allow(dead_code, reason = "only its key is needed here")]
 mod mcp_client;
+/// Real servers of others.
+mod others;
 /// The configuration changes under load.
 mod reload;
 /// What requests may be.
@@ -48,7 +50,7 @@ fn main() {
     if arguments.get(1).is_some_and(|first| first == "child") {
         std::process::exit(child::main(&arguments[2..]));
     }
-    let trials = trials! {
+    let mut trials = trials! {
         rules: names_have_edges, inputs_have_edges, bodies_have_edges, schemas_are_checked, validation_can_be_switched_off;
         calls: results_come_as_they_are, the_example_of_the_readme_runs, errors_have_their_codes, malformed_answers_are_internal_errors,
             answers_of_64_mib_pass, noise_is_passed_over, calls_time_out_and_are_cancelled, a_vanished_client_cancels,
@@ -56,9 +58,14 @@ fn main() {
             the_stateless_era_is_spoken, a_remote_server_is_called, our_own_n8n_is_a_server, everything_is_described;
         supervision: a_killed_child_is_back_within_a_second, others_lose_no_call, a_thousand_kills_leave_nothing,
             what_fails_at_its_start_rests, what_hangs_holds_up_nobody, grandchildren_go_with_their_parent,
-            a_stop_is_in_good_order, a_gateway_that_is_killed_leaves_nobody, a_child_that_reads_nothing_is_ended;
+            a_stop_is_in_good_order, a_gateway_that_is_killed_leaves_nobody, a_child_that_reads_nothing_lives_on, large_answers_leave_no_memory_behind, a_remote_server_that_fails_holds_up_nobody;
         reload: unchanged_servers_lose_no_call, a_broken_file_changes_nothing, calls_under_way_end;
         access: hosts_and_origins_are_checked, a_token_is_asked_for, nobody_listens_to_the_network_without_one, bad_configurations_are_usage_errors;
     };
+    let real = || {
+        others::real_servers_are_listed_and_called();
+        Ok(())
+    };
+    trials.push(Trial::test("others::real_servers_are_listed_and_called", real).with_ignored_flag(true));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

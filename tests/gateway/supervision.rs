@@ -243,19 +243,116 @@ pub fn a_gateway_that_is_killed_leaves_nobody() {
     eventually("all are gone", Duration::from_secs(2), || !all.iter().any(|pid| runs(*pid)));
 }
 
-pub fn a_child_that_reads_nothing_is_ended() {
-    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 50), "b": child(&[])}));
+/// Calls time out, and are taken back before they are sent; the server lives on.
+pub fn a_child_that_reads_nothing_lives_on() {
+    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 100), "b": child(&[])}));
     let pid = gateway.pid_of("a");
     kill(pid, "STOP");
     let input = json!({"value": "x".repeat(100_000)});
-    let mut timeouts = 0;
-    let begun = Instant::now();
-    while runs(pid) {
-        let called = gateway.call("a", "echo", input.clone());
-        timeouts += u64::from(called.status == 408);
-        assert!(begun.elapsed() < Duration::from_secs(60), "it was never given up");
-    }
-    assert!(timeouts > 50, "{timeouts}");
-    gateway.wait_for_status("a", "available");
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    assert_eq!(gateway.call("a", "echo", input.clone()).code(), (408, "TIMEOUT_ERROR".to_owned()));
+                }
+            });
+        }
+    });
     assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
+    let resident = resident(gateway.http.pid());
+    assert!(resident < 60_000_000, "{resident} bytes: 80 MB of calls were not kept");
+    kill(pid, "CONT");
+    eventually("it answers again", Duration::from_secs(5), || gateway.call("a", "echo", json!({})).status == 200);
+    assert_eq!((gateway.pid_of("a"), &gateway.detail("a")["restarts"]), (pid, &json!(0)));
+}
+
+/// Resident memory, bytes.
+fn resident(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.split_whitespace().next().unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// What is large passes, and its room is given back.
+pub fn large_answers_leave_no_memory_behind() {
+    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
+    let before = resident(gateway.http.pid());
+    for kind in ["text", "quotes", "text"] {
+        assert_eq!(gateway.call("a", "big", json!({"bytes": 32 * 1024 * 1024, "kind": kind})).status, 200);
+    }
+    gateway.call("a", "echo", json!({})).result();
+    let after = resident(gateway.http.pid());
+    assert!(after < before + 20_000_000, "{before} bytes before, {after} after");
+}
+
+/// A server elsewhere that breaks off, answers with an error of HTTP, or with what nobody can read.
+pub fn a_remote_server_that_fails_holds_up_nobody() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for connection in listener.incoming().map_while(Result::ok) {
+            std::thread::spawn(move || remote(connection));
+        }
+    });
+    let gateway = Gateway::start(json!({"far": {"url": url, "timeoutMs": 3000}}));
+    assert_eq!(gateway.call("far", "good", json!({})).result(), "fine");
+    for tool in ["closes", "fails", "surrogate"] {
+        let begun = Instant::now();
+        let (status, code, ..) = gateway.call("far", tool, json!({})).failure();
+        println!("{tool}: {status} {code} after {:?}", begun.elapsed());
+        assert!(begun.elapsed() < Duration::from_millis(3500), "{tool}");
+        assert_eq!(status / 100, 5, "{tool}: {code}");
+        assert_eq!(gateway.call("far", "good", json!({})).result(), "fine", "{tool}");
+    }
+}
+
+/// One connection of an MCP server that answers with JSON, without sessions.
+fn remote(connection: std::net::TcpStream) {
+    use std::io::{BufRead, Read, Write};
+    let mut reader = std::io::BufReader::new(connection.try_clone().unwrap());
+    let mut writer = connection;
+    loop {
+        let (mut line, mut length, mut method) = (String::new(), 0, String::new());
+        while reader.read_line(&mut line).is_ok_and(|bytes| bytes > 2) {
+            if let Some(value) = line.to_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if method.is_empty() {
+                method = line.clone();
+            }
+            line.clear();
+        }
+        let mut body = vec![0; length];
+        if method.is_empty() || reader.read_exact(&mut body).is_err() {
+            return;
+        }
+        let asked: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let described = |name: &str| json!({"name": name, "inputSchema": {"type": "object"}});
+        let tools = ["good", "closes", "fails", "surrogate"].map(described);
+        let result = match asked["method"].as_str().unwrap_or_default() {
+            "initialize" => {
+                json!({"protocolVersion": "2025-06-18", "capabilities": {"tools": {}}, "serverInfo": {"name": "far", "version": "0"}})
+            }
+            "tools/list" => {
+                json!({ "tools": tools })
+            }
+            "tools/call" => json!({"content": [{"type": "text", "text": "fine"}]}),
+            _ => Value::Null,
+        };
+        let mut answer = json!({"jsonrpc": "2.0", "id": asked["id"], "result": result}).to_string();
+        let mut status = if result.is_null() { "202 Accepted" } else { "200 OK" };
+        match asked["params"]["name"].as_str() {
+            Some("closes") => return,
+            Some("fails") => status = "500 Internal Server Error",
+            Some("surrogate") => answer = answer.replace("fine", "\\ud83d"),
+            _ if method.starts_with("GET") => status = "405 Method Not Allowed",
+            _ => {}
+        }
+        let body = if result.is_null() { "" } else { &answer };
+        let head =
+            format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+        if writer.write_all(format!("{head}{body}").as_bytes()).is_err() {
+            return;
+        }
+    }
 }
