@@ -59,9 +59,6 @@ enum Command {
     Check,
     /// Put MCP servers behind plain REST
     Gateway(GatewayOptions),
-    /// Ends the gateway's servers when it is killed
-    #[command(name = keeper::COMMAND, hide = true)]
-    Keeper,
     /// List the tools that the server offers
     Tools(Tools),
     /// The catalogue of node types, for node_search
@@ -197,11 +194,12 @@ impl Error {
 
 /// Runs the command line; gives the exit code: 0 done, 1 failed, 2 usage.
 pub fn run() -> ExitCode {
-    let cli = Cli::parse();
-    if let Some(Command::Keeper) = cli.command {
+    // Not a command for people, and small: it does not even touch what reads those.
+    if std::env::args_os().nth(1).is_some_and(|first| first == keeper::ARGUMENT) {
         keeper::run();
         return ExitCode::SUCCESS;
     }
+    let cli = Cli::parse();
     log(&cli.options);
     let done = runtime(&cli)
         .enable_all()
@@ -268,7 +266,6 @@ impl Cli {
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options).await,
-            Some(Command::Keeper) => Ok(()),
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Catalogue(Catalogue::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The subcommand of our own program that is the keeper.
-pub const COMMAND: &str = "gateway-keeper";
+/// The first argument with which our own program is the keeper.
+pub const ARGUMENT: &str = "gateway-keeper";
 
 /// How long children may end by themselves when the gateway is gone, and again after TERM.
 const PATIENCE: Duration = Duration::from_millis(400);
@@ -58,7 +58,7 @@ impl State {
             let _ = gone.kill().and_then(|()| gone.wait());
         }
         let mut command = Command::new(super::own_program());
-        command.arg(COMMAND).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         match command.spawn() {

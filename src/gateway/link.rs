@@ -1,13 +1,9 @@
 //! The way to one server: how it is made, and how its end is noticed.
 
-use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::transport::StreamableHttpClientTransport;
-use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use tokio::time::timeout;
 
 use super::config::{Program, Source};
@@ -16,6 +12,7 @@ use super::exit::Exit;
 use super::keeper::Keeper;
 use super::pipes::{Flow, Pipes};
 use super::process::Process;
+use super::remote;
 
 /// How long a handshake may take, and then the first list of tools.
 pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
@@ -23,7 +20,8 @@ pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// How long a process may take to end when its pipes have.
 const APART: Duration = Duration::from_secs(1);
 
-/// How often it is looked whether what a process wrote before it ended is still being read.
+/// How long what a process wrote before it ended may be read, and how often it is looked whether it still is.
+const LAST_WORDS: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(40);
 
 /// How often a server elsewhere is asked whether it is there, how long it may take to say so, and how often
@@ -48,7 +46,7 @@ impl Link {
         era: &mut Era,
         keeper: &Arc<Keeper>,
     ) -> Result<(Self, Connection), Exit> {
-        let opened = timeout(HANDSHAKE, async {
+        let shaking = async {
             match Self::shake(name, source, *era, keeper).await {
                 Err(None) => {
                     *era = if *era == Era::Initialize { Era::Discover } else { Era::Initialize };
@@ -56,9 +54,8 @@ impl Link {
                 }
                 shaken => shaken,
             }
-        });
-        let opened = opened.await;
-        match opened {
+        };
+        match timeout(HANDSHAKE, shaking).await {
             Ok(Ok(opened)) => Ok(opened),
             Ok(Err(Some(exit))) => Err(exit),
             Ok(Err(None)) => Err(Exit::because("it refused the handshake")),
@@ -76,7 +73,7 @@ impl Link {
         match source {
             Source::Child(program) => Self::child(name, program, era, keeper).await,
             Source::Remote { url, headers } => {
-                let transport = remote(url, headers).map_err(Some)?;
+                let transport = remote::transport(url, headers).map_err(Some)?;
                 match Connection::open(transport, era).await {
                     Ok(connection) => Ok((Self::Remote, connection)),
                     Err(NoConnection::Refused) => Err(None),
@@ -114,7 +111,7 @@ impl Link {
         match self {
             Self::Child { process, flow } => tokio::select! {
                 exit = process.ended() => {
-                    last_words(flow).await;
+                    let _ = timeout(LAST_WORDS, last_words(flow)).await;
                     exit
                 }
                 () = flow.ended.cancelled() => {
@@ -160,25 +157,4 @@ async fn last_words(flow: &Flow) {
             return;
         }
     }
-}
-
-fn remote(
-    url: &str,
-    headers: &std::collections::BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, Exit> {
-    // Somebody else may have installed a provider; then that one is used.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let client = reqwest::Client::builder().tcp_nodelay(true).build();
-    let client = client.map_err(|_| Exit::because("no HTTP client could be made"))?;
-    let mut custom = std::collections::HashMap::new();
-    for (name, value) in headers {
-        let name = HeaderName::from_str(name).map_err(|_| Exit::because("a header's name is not valid"))?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| Exit::because("a header's value is not valid"))?;
-        value.set_sensitive(true);
-        custom.insert(name, value);
-    }
-    let config = StreamableHttpClientTransportConfig::with_uri(url)
-        .custom_headers(custom)
-        .max_sse_event_size(super::lines::LINE_BYTES);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
 }

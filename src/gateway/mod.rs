@@ -19,6 +19,7 @@ mod openapi;
 mod owner;
 mod pipes;
 mod process;
+mod remote;
 mod request;
 mod server;
 mod tool;

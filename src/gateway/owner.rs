@@ -8,7 +8,7 @@ use futures::FutureExt;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::connection::{Connection, Era};
+use super::connection::{CallError, Connection, Era};
 use super::crashes::{Crashes, Next};
 use super::exit::Exit;
 use super::keeper::Keeper;
@@ -108,6 +108,8 @@ async fn life(server: &Server, era: &mut Era, keeper: &Arc<Keeper>) -> Option<Ex
 async fn list(server: &Server, running: Running, connection: &Connection, listed: &watch::Sender<Listed>) -> Exit {
     match tokio::time::timeout(super::link::HANDSHAKE, connection.list()).await {
         Ok(Ok(tools)) => listed.send_replace(Listed { tools: Arc::new(tools), outdated: false }),
+        // It died meanwhile; whoever waits for its end knows how.
+        Ok(Err(CallError::Closed)) => std::future::pending().await,
         Ok(Err(error)) => {
             tracing::debug!(server = server.name, ?error, "no list of tools");
             return Exit::because("it could not list its tools");
