@@ -71,6 +71,10 @@ pub fn bodies_have_edges() {
     assert_eq!((&details["size"], &details["max"]), (&json!(MB + 1), &json!(MB)));
     // The refusal reaches a client that sends far more.
     field(&gateway.post(&padded(20 * MB)), "body");
+    let large = padded(20 * MB);
+    field(&gateway.send("POST", "/mcp/call", &[("content-type", "text/plain")], &large), "content-type");
+    assert_eq!(gateway.send("POST", "/nowhere", &[], &large).code().0, 404);
+    assert_eq!(gateway.send("POST", "/mcp/call", &[("origin", "null")], &large).code().0, 403);
 
     for media_type in
         ["text/plain", "application/jsonp", "application/x-www-form-urlencoded", "multipart/form-data", ""]
