@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::ANSWER_BYTES;
+use super::limits::ANSWER_BYTES;
 use crate::json::{Batches, Cursor, Keep, Pruner};
 
 /// What a tool answered.

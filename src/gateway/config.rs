@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::names;
+use super::limits;
 
 /// The longest timeout, ms: a day.
 const TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
@@ -137,10 +137,10 @@ impl Config {
         };
         let mut servers = BTreeMap::new();
         for (name, entry) in entries {
-            if !names::is_name(&name, names::SERVER_CHARS) {
+            if !limits::is_name(&name, limits::SERVER_CHARS) {
                 return Err(ConfigError(format!(
                     "The server name {name:?} cannot be called: use letters, digits, - and _, at most {}.",
-                    names::SERVER_CHARS
+                    limits::SERVER_CHARS
                 )));
             }
             if entry.disabled {

@@ -60,6 +60,7 @@ pub(super) struct Connection {
     era: Era,
     changed: Arc<Notify>,
     doubt: Notify,
+    confirmed: Notify,
 }
 
 /// Whether a server is there.
@@ -108,7 +109,7 @@ impl Connection {
             }
             error => NoConnection::Failed(error.to_string()),
         })?;
-        Ok(Self { service, era, changed, doubt: Notify::new() })
+        Ok(Self { service, era, changed, doubt: Notify::new(), confirmed: Notify::new() })
     }
 
     /// Closes the transport; calls under way end.
@@ -170,8 +171,21 @@ impl Connection {
         self.doubt.notified().await;
     }
 
+    /// Waits until a probe has found the server well.
+    pub(super) async fn confirmed(&self) {
+        self.confirmed.notified().await;
+    }
+
     /// How the server stands.
     pub(super) async fn probe(&self, patience: Duration) -> Standing {
+        let standing = self.ask_how(patience).await;
+        if let Standing::Answers = standing {
+            self.confirmed.notify_waiters();
+        }
+        standing
+    }
+
+    async fn ask_how(&self, patience: Duration) -> Standing {
         match tokio::time::timeout(patience, self.list()).await {
             Ok(Err(CallError::Closed)) => Standing::Gone,
             Ok(_) => Standing::Answers,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 
 use super::exit::Exit;
-use super::request::BODY_BYTES;
+use super::limits::BODY_BYTES;
 use crate::json;
 
 /// A value in an error has at most so many characters.

@@ -10,7 +10,7 @@ use crate::json::{Keep, Pruner};
 
 /// The longest line that is held, bytes: three times what an answer may have, since an answer may stand in it
 /// twice, as text and structured, and escaped.
-pub(super) const LINE_BYTES: usize = 3 * super::ANSWER_BYTES;
+pub(super) const LINE_BYTES: usize = 3 * super::limits::ANSWER_BYTES;
 
 /// What is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;

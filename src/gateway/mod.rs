@@ -11,10 +11,10 @@ mod crashes;
 mod error;
 mod exit;
 pub mod keeper;
+mod limits;
 mod lines;
 mod link;
 mod metrics;
-mod names;
 mod openapi;
 mod owner;
 mod pipes;
@@ -36,7 +36,7 @@ use tokio::time::Instant;
 
 pub use config::{Config, ConfigError, ServerConfig};
 pub use error::Error;
-pub use request::BODY_BYTES;
+pub use limits::BODY_BYTES;
 pub use watch::watch;
 
 use keeper::Keeper;
@@ -46,9 +46,6 @@ use server::Server;
 
 /// How long a call may take where nothing else is said.
 pub const TIMEOUT: Duration = Duration::from_secs(30);
-
-/// The largest answer of a tool, bytes of its text.
-const ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// How a gateway behaves, beside its configuration.
 #[derive(Clone, Copy, Debug)]
@@ -106,7 +103,8 @@ impl Gateway {
                 owned.server.set_timeout(timeout);
                 continue;
             }
-            let (server, task) = Server::start(name.clone(), server_config, timeout, self.keeper.clone());
+            let server = Arc::new(Server::new(name.clone(), server_config.source.clone(), timeout));
+            let task = tokio::spawn(owner::own(server.clone(), self.keeper.clone()));
             servers.insert(name.clone(), Owned { server, task });
         }
     }
@@ -174,7 +172,7 @@ impl Gateway {
     /// The tools of all servers that are up, by server and name: `name`, `description`, `server`, `inputSchema`.
     /// One whose name cannot be called is left out.
     pub fn tools(&self) -> Vec<Value> {
-        let callable = |name: &str| !self.settings.checks || names::is_name(name, names::TOOL_CHARS);
+        let callable = |name: &str| !self.settings.checks || limits::is_name(name, limits::TOOL_CHARS);
         let of_server = |server: Arc<Server>| {
             let tools = server.tools();
             let described = tools.values().filter(|tool| callable(&tool.name)).map(|tool| {

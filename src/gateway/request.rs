@@ -5,17 +5,8 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, clip};
-use super::names;
+use super::limits::{self, INPUT_BYTES, INPUT_DEPTH};
 use crate::json;
-
-/// The largest body, bytes.
-pub const BODY_BYTES: usize = 1024 * 1024;
-
-/// The largest input, bytes of its text.
-const INPUT_BYTES: usize = 100 * 1024;
-
-/// How deep an input nests: itself is the first level.
-const INPUT_DEPTH: usize = 10;
 
 /// A call.
 #[derive(Debug, PartialEq)]
@@ -53,8 +44,8 @@ impl Request {
         }
         let body: Body<'_> = serde_json::from_slice(body).map_err(|error| refused(&error.to_string()))?;
         Ok(Self {
-            server: name("server", body.server, names::SERVER_CHARS, checks)?,
-            tool: name("toolName", body.tool_name, names::TOOL_CHARS, checks)?,
+            server: name("server", body.server, limits::SERVER_CHARS, checks)?,
+            tool: name("toolName", body.tool_name, limits::TOOL_CHARS, checks)?,
             input: input(body.input.map(RawValue::get), checks)?,
         })
     }
@@ -67,8 +58,8 @@ impl Request {
         let named = |field, text: &str, chars| check_name(field, text, chars, checks).map(|()| text.to_owned());
         let text = std::str::from_utf8(body).map_err(|_| not_an_object("text that is not UTF-8"))?;
         Ok(Self {
-            server: named("server", server, names::SERVER_CHARS)?,
-            tool: named("toolName", tool, names::TOOL_CHARS)?,
+            server: named("server", server, limits::SERVER_CHARS)?,
+            tool: named("toolName", tool, limits::TOOL_CHARS)?,
             input: input(Some(text.trim_ascii()), checks)?,
         })
     }
@@ -76,7 +67,7 @@ impl Request {
 
 fn name(field: &str, given: Option<&RawValue>, chars: usize, checks: bool) -> Result<String, Error> {
     let Some(raw) = given else {
-        return Err(Error::field(field, format!("{field} is missing."), json!({"pattern": names::PATTERN})));
+        return Err(Error::field(field, format!("{field} is missing."), json!({"pattern": limits::NAME_PATTERN})));
     };
     let name = serde_json::from_str::<String>(raw.get())
         .map_err(|_| Error::field(field, format!("{field} must be a string."), json!({"value": clip(raw.get())})))?;
@@ -86,7 +77,7 @@ fn name(field: &str, given: Option<&RawValue>, chars: usize, checks: bool) -> Re
 
 fn check_name(field: &str, name: &str, chars: usize, checks: bool) -> Result<(), Error> {
     let given = name.chars().count();
-    if !checks || names::is_name(name, chars) {
+    if !checks || limits::is_name(name, chars) {
         return Ok(());
     }
     if given > chars {
@@ -94,7 +85,7 @@ fn check_name(field: &str, name: &str, chars: usize, checks: bool) -> Result<(),
         return Err(Error::field(field, format!("{field} is longer than {chars} characters."), details));
     }
     let message = format!("{field} may have letters, digits, - and _ only, and at least one.");
-    Err(Error::field(field, message, json!({"value": clip(name), "pattern": names::PATTERN})))
+    Err(Error::field(field, message, json!({"value": clip(name), "pattern": limits::NAME_PATTERN})))
 }
 
 fn input(given: Option<&str>, checks: bool) -> Result<Map<String, Value>, Error> {

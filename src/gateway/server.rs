@@ -10,16 +10,12 @@ use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Answer};
-use super::config::{ServerConfig, Source};
+use super::config::Source;
 use super::connection::{CallError, Connection};
 use super::error::Error;
 use super::exit::Exit;
+use super::limits::{ANSWER_BYTES, CALLS};
 use super::tool::Tools;
-use super::{ANSWER_BYTES, owner};
-use crate::gateway::keeper::Keeper;
-
-/// Calls that one server has at once.
-const CALLS: usize = 64;
 
 /// How long it may take until the end of a server is known, when a call could not be sent.
 const KNOWN: Duration = Duration::from_secs(2);
@@ -82,16 +78,11 @@ pub(super) struct History {
 }
 
 impl Server {
-    /// Starts the task that owns it.
-    pub(super) fn start(
-        name: String,
-        config: &ServerConfig,
-        timeout: Duration,
-        keeper: Arc<Keeper>,
-    ) -> (Arc<Self>, tokio::task::JoinHandle<()>) {
-        let server = Arc::new(Self {
+    /// A server that its owner is about to start.
+    pub(super) fn new(name: String, source: Source, timeout: Duration) -> Self {
+        let server = Self {
             name,
-            source: config.source.clone(),
+            source,
             timeout: AtomicU64::new(0),
             state: watch::Sender::new(State::Unavailable { again: Instant::now() }),
             since: Mutex::new(SystemTime::now()),
@@ -100,10 +91,9 @@ impl Server {
             wanted: Notify::new(),
             stopping: CancellationToken::new(),
             hurried: CancellationToken::new(),
-        });
+        };
         server.set_timeout(timeout);
-        let owner = tokio::spawn(owner::own(server.clone(), keeper));
-        (server, owner)
+        server
     }
 
     /// How long a call may take from now on.
@@ -174,13 +164,28 @@ impl Server {
             () = tokio::time::sleep_until(end) => return Err(timed_out()),
         };
         if let Err(CallError::Closed) = asked {
-            // The owner knows more in a moment, unless only this one call went wrong.
-            let known = timeout_at(end.min(Instant::now() + KNOWN), gone(&mut lost)).await;
-            let failed = || Error::internal(&format!("server {}, tool {tool}: the connection broke off", self.name));
-            return Err(known.map_or_else(|_| failed(), |exit| self.crashed(exit, true)));
+            return Err(self.broken_off(tool, &running, &mut lost, end).await);
         }
         self.history.served.fetch_add(1, Relaxed);
         self.answer(tool, asked)
+    }
+
+    /// What became of a call whose connection broke off: its server's owner knows in a moment whether that
+    /// was the end of the server, or of this call alone.
+    async fn broken_off(
+        &self,
+        tool: &str,
+        running: &Running,
+        lost: &mut watch::Receiver<Option<Exit>>,
+        end: Instant,
+    ) -> Error {
+        tokio::select! {
+            biased;
+            exit = gone(lost) => return self.crashed(exit, true),
+            () = running.connection.confirmed() => {}
+            () = tokio::time::sleep_until(end.min(Instant::now() + KNOWN)) => {}
+        }
+        Error::internal(&format!("server {}, tool {tool}: the connection broke off", self.name))
     }
 
     /// Refuses a tool that there is not, and an input that it does not take.
