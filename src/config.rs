@@ -1,6 +1,7 @@
 //! Settings: command line over environment over defaults. An empty variable is the same as none, since
 //! clients send those for settings that nobody filled in.
 
+use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -263,6 +264,18 @@ impl Options {
         named.or_else(|| Some(dirs::data_dir()?.join("n8n-lens").join("catalogue.json")))
     }
 
+    /// What was given on the command line, as the variables that say the same to another process of ours.
+    fn environment(&self) -> BTreeMap<String, String> {
+        let path = |path: &Option<PathBuf>| path.as_ref().and_then(|path| path.to_str().map(str::to_owned));
+        let given = [
+            ("N8N_URL", self.n8n_url.clone()),
+            ("N8N_API_KEY", self.api_key.clone()),
+            ("N8N_API_KEY_FILE", path(&self.api_key_file)),
+            ("N8N_LENS_CATALOGUE", path(&self.catalogue)),
+        ];
+        given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+    }
+
     /// How much is logged.
     pub fn log_level(&self) -> LevelFilter {
         match self.log_level {
@@ -393,14 +406,15 @@ impl GatewayOptions {
         Access::new(host, ("GATEWAY_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
     }
 
-    /// How the gateway behaves.
+    /// How the gateway behaves; `options` are for the built-in servers.
     ///
     /// # Errors
     /// [`Error`].
-    pub fn settings(&self) -> Result<gateway::Settings, Error> {
+    pub fn settings(&self, options: &Options) -> Result<gateway::Settings, Error> {
         let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", self.timeout_ms.as_deref())?;
         let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
-        Ok(gateway::Settings { timeout, checks: !self.disable_validation })
+        let builtin_environment = options.environment();
+        Ok(gateway::Settings { timeout, checks: !self.disable_validation, builtin_environment })
     }
 }
 

@@ -3,16 +3,16 @@
 use std::io::Write;
 
 use super::Error;
-use crate::config::GatewayOptions;
+use crate::config::{GatewayOptions, Options};
 use crate::gateway::{self, Config, Gateway};
 use crate::transport;
 
 /// Serves the gateway until a signal stops it.
-pub(super) async fn run(options: &GatewayOptions) -> Result<(), Error> {
+pub(super) async fn run(options: &GatewayOptions, shared: &Options) -> Result<(), Error> {
     let usage = |error: gateway::ConfigError| Error::Usage(error.to_string());
     let text = Config::read(&options.config).map_err(usage)?;
     let config = Config::from_bytes(&text).map_err(usage)?;
-    let ((host, port), settings) = (options.address(&config)?, options.settings()?);
+    let ((host, port), settings) = (options.address(&config)?, options.settings(shared)?);
     let access = options.access(&host)?;
     if !settings.checks {
         let _ =

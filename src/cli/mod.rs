@@ -265,7 +265,7 @@ impl Cli {
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
-            Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options).await,
+            Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Catalogue(Catalogue::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())

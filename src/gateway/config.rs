@@ -50,6 +50,20 @@ pub(super) enum Source {
     },
 }
 
+impl Source {
+    /// The same, with variables that it has if it is built in.
+    pub(super) fn with_builtin(mut self, environment: &BTreeMap<String, String>) -> Self {
+        if let Self::Child(program) = &mut self
+            && program.command == super::own_program()
+        {
+            for (name, value) in environment {
+                program.env.entry(name.clone()).or_insert_with(|| value.clone());
+            }
+        }
+        self
+    }
+}
+
 /// How a child is started.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Program {

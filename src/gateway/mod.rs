@@ -48,12 +48,14 @@ use server::Server;
 pub const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How a gateway behaves, beside its configuration.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Default)]
 pub struct Settings {
     /// How long a call may take where the server says nothing.
     pub timeout: Option<Duration>,
     /// Whether names and inputs are checked.
     pub checks: bool,
+    /// Variables for the built-in servers, where their configuration says nothing.
+    pub builtin_environment: BTreeMap<String, String>,
 }
 
 /// The servers, and what all calls share.
@@ -89,8 +91,9 @@ impl Gateway {
     /// goes may end.
     pub fn apply(&self, config: &Config) {
         let mut servers = self.servers.write().unwrap_or_else(PoisonError::into_inner);
+        let source = |config: &ServerConfig| config.source.clone().with_builtin(&self.settings.builtin_environment);
         servers.retain(|name, owned| {
-            let stays = config.servers.get(name).is_some_and(|config| config.source == owned.server.source);
+            let stays = config.servers.get(name).is_some_and(|config| source(config) == owned.server.source);
             if !stays {
                 owned.server.stopping.cancel();
             }
@@ -103,7 +106,7 @@ impl Gateway {
                 owned.server.set_timeout(timeout);
                 continue;
             }
-            let server = Arc::new(Server::new(name.clone(), server_config.source.clone(), timeout));
+            let server = Arc::new(Server::new(name.clone(), source(server_config), timeout));
             let task = tokio::spawn(owner::own(server.clone(), self.keeper.clone()));
             servers.insert(name.clone(), Owned { server, task });
         }

@@ -327,9 +327,12 @@ pub fn a_remote_server_is_called() {
 
 pub fn our_own_n8n_is_a_server() {
     let environment = json!({"N8N_URL": "http://127.0.0.1:1", "N8N_API_KEY": "k", "N8N_LENS_LOCALE": "en"});
-    let gateway = Gateway::start(json!({"n8n": {"builtin": "n8n", "env": environment}}));
+    let servers = json!({"n8n": {"builtin": "n8n", "env": environment}, "flags": {"builtin": "n8n"}});
+    let flags = ["--n8n-url", "http://127.0.0.1:1", "--api-key", "k"];
+    let gateway = Gateway::begin(servers, &flags, &[]);
+    gateway.wait_for("both are up", |health| health["status"] == "ok");
     let tools = gateway.get("/mcp/tools").json();
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 11);
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 22);
     let (_, code, message, _) = gateway.call("n8n", "get_execution", json!({"id": "42"})).failure();
     assert_eq!(code, "TOOL_EXECUTION_ERROR");
     assert!(message.contains("n8n"), "{message}");
