@@ -75,6 +75,8 @@ pub mod tools;
 
 pub mod gateway;
 
+pub mod coordination;
+
 pub mod transport;
 
 pub mod cli;

@@ -2,6 +2,7 @@
 
 mod catalogue;
 mod check;
+mod coordinate;
 mod gateway;
 mod progress;
 mod render;
@@ -59,6 +60,8 @@ enum Command {
     Check,
     /// Put MCP servers behind plain REST
     Gateway(GatewayOptions),
+    /// Coordinate agents: projects, tasks, sessions, handoffs. Without a command it serves MCP
+    Coordinate(coordinate::Coordinate),
     /// List the tools that the server offers
     Tools(Tools),
     /// The catalogue of node types, for node_search
@@ -222,9 +225,14 @@ pub fn run() -> ExitCode {
 
 /// One client needs one thread; a server for many takes all cores.
 fn runtime(cli: &Cli) -> tokio::runtime::Builder {
-    match (&cli.command, cli.server.transport) {
-        (None, Transport::Http) | (Some(Command::Gateway(_)), _) => tokio::runtime::Builder::new_multi_thread(),
-        _ => tokio::runtime::Builder::new_current_thread(),
+    let for_many = match &cli.command {
+        None => cli.server.transport == Transport::Http,
+        Some(Command::Coordinate(command)) => command.is_for_many(),
+        Some(command) => matches!(command, Command::Gateway(_)),
+    };
+    match for_many {
+        true => tokio::runtime::Builder::new_multi_thread(),
+        false => tokio::runtime::Builder::new_current_thread(),
     }
 }
 
@@ -266,6 +274,7 @@ impl Cli {
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
+            Some(Command::Coordinate(command)) => command.run(&options).await,
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Catalogue(Catalogue::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())
@@ -381,7 +390,7 @@ impl Node {
         } else {
             // A file has no id to check.
             given["id"] = "0".into();
-            let arguments = Arguments::check(&get_execution_by_node::TOOL, arguments(given))?;
+            let arguments = Arguments::check(get_execution_by_node::TOOL.parameters, &[], arguments(given))?;
             read_node(&source, &Question::new(&arguments, options.redact, options.locale))?
         };
         if for_people(self.shared.json) {

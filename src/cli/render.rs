@@ -20,7 +20,7 @@ fn paint(style: Style, text: &str) -> String {
 }
 
 /// Text from a workflow, which must not steer the terminal.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect()
 }
 
@@ -37,7 +37,8 @@ fn status_cell(status: &str) -> Cell {
     Cell::new(plain(status)).fg(status_color(status))
 }
 
-fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
+/// A table with a header.
+pub(super) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY);
     table.set_header(header.into_iter().map(|title| Cell::new(title).add_attribute(Attribute::Bold)));

@@ -13,7 +13,7 @@ use super::limits;
 const TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// What runs in this very binary, and how it is started.
-const BUILTINS: [(&str, &[&str]); 1] = [("n8n", &[])];
+const BUILTINS: [(&str, &[&str]); 2] = [("n8n", &[]), ("agents", &["coordinate"])];
 
 /// A configuration that can be used.
 #[derive(Default)]
@@ -315,7 +315,7 @@ mod tests {
             ("servers: {a: {command: x}, a: {command: y}}", "duplicate"),
             ("servers: {a: {}}", "builtin, command or url"),
             ("servers: {a: {command: x, url: \"http://h\"}}", "builtin, command or url"),
-            ("servers: {a: {builtin: m8n}}", "there is n8n"),
+            ("servers: {a: {builtin: m8n}}", "there is n8n, agents"),
             ("servers: {a: {url: \"ftp://h\"}}", "http://"),
             ("{servers: {a: {url: \"http://h\", env: {A: b}}}}", "for a command"),
             ("servers: {a: {command: x, headers: {A: b}}}", "for a url"),

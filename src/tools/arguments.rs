@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
 
-use super::{Error, Tool};
+use super::Error;
 
 /// One argument of a tool.
 pub struct Parameter {
@@ -37,6 +37,10 @@ pub enum Kind {
     Id,
     /// Any string but the empty one.
     Text,
+    /// Any string, be it empty.
+    AnyText,
+    /// Any string but the empty one, or `null`, which is not the same as nothing.
+    TextOrNull,
     /// The same, or a number or a flag that is meant as a word.
     Word,
     /// A date and time, ISO 8601.
@@ -50,6 +54,10 @@ pub enum Kind {
         /// What it is when it is not given, for the schema.
         default: Option<u64>,
     },
+    /// A whole number of either sign.
+    Signed,
+    /// A number, 0 or more.
+    Amount,
     /// `true` or `false`.
     Flag {
         /// What it is when it is not given, for the schema.
@@ -73,6 +81,10 @@ impl Kind {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
             Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
+            Self::AnyText => json!({"type": "string"}),
+            Self::TextOrNull => json!({"type": ["string", "null"], "minLength": 1}),
+            Self::Signed => json!({"type": "integer"}),
+            Self::Amount => json!({"type": "number", "minimum": 0}),
             Self::Date => json!({"type": "string", "format": "date-time"}),
             Self::Choice(choices) => json!({"type": "string", "enum": choices}),
             Self::Integer { range, default } => {
@@ -98,6 +110,10 @@ impl Kind {
         match self {
             Self::Id => "digits, such as \"1234\"".to_owned(),
             Self::Text | Self::Word => "a string that is not empty".to_owned(),
+            Self::AnyText => "a string".to_owned(),
+            Self::TextOrNull => "a string that is not empty, or null".to_owned(),
+            Self::Signed => "a whole number".to_owned(),
+            Self::Amount => "a number from 0".to_owned(),
             Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {
@@ -116,7 +132,10 @@ impl Kind {
         match (self, value) {
             (Self::Id, Value::Number(number)) => number.is_u64(),
             (Self::Id, Value::String(text)) => is_digits(text),
-            (Self::Text | Self::Word, Value::String(text)) => !text.is_empty(),
+            (Self::Text | Self::Word | Self::TextOrNull, Value::String(text)) => !text.is_empty(),
+            (Self::AnyText, Value::String(_)) | (Self::TextOrNull, Value::Null) => true,
+            (Self::Signed, value) => value.is_i64(),
+            (Self::Amount, value) => value.as_f64().is_some_and(|number| number >= 0.0),
             (Self::Word, Value::Number(number)) => number.is_u64(),
             (Self::Word, Value::Bool(_)) => true,
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
@@ -149,19 +168,22 @@ fn whole(value: &Value) -> Option<u64> {
 }
 
 /// The arguments of one call, checked.
+#[derive(Clone)]
 pub struct Arguments(Map<String, Value>);
 
 impl Arguments {
-    /// Checks what a client sent. `null` is the same as nothing.
+    /// Checks what a client sent; `ignored` are accepted and not used. `null` is the same as nothing.
     ///
     /// # Errors
     /// [`Error::Argument`], which names the argument, its value and what is allowed.
-    pub fn check(tool: &Tool, mut given: Map<String, Value>) -> Result<Self, Error> {
-        let parameters = tool.parameters;
-        given.retain(|_, value| !value.is_null());
+    pub fn check(parameters: &[Parameter], ignored: &[&str], mut given: Map<String, Value>) -> Result<Self, Error> {
+        let takes_null = |name: &str| {
+            parameters.iter().any(|parameter| parameter.name == name && matches!(parameter.kind, Kind::TextOrNull))
+        };
+        given.retain(|name, value| !value.is_null() || takes_null(name));
         for (name, value) in &given {
             let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
-                if tool.ignored.contains(&name.as_str()) {
+                if ignored.contains(&name.as_str()) {
                     continue;
                 }
                 let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
@@ -189,9 +211,15 @@ impl Arguments {
         }
     }
 
+    /// Arguments that nobody has to check: they are our own.
+    pub fn unchecked(own: Map<String, Value>) -> Self {
+        Self(own)
+    }
+
     /// A string, or an id that came as a number.
     pub fn text(&self, name: &str) -> Option<String> {
         match self.0.get(name)? {
+            Value::Null => None,
             Value::String(text) => Some(text.clone()),
             value => Some(value.to_string()),
         }
@@ -200,6 +228,16 @@ impl Arguments {
     /// A whole number.
     pub fn integer(&self, name: &str) -> Option<u64> {
         whole(self.0.get(name)?)
+    }
+
+    /// A whole number of either sign.
+    pub fn signed(&self, name: &str) -> Option<i64> {
+        self.0.get(name)?.as_i64()
+    }
+
+    /// A number.
+    pub fn amount(&self, name: &str) -> Option<f64> {
+        self.0.get(name)?.as_f64()
     }
 
     /// A flag.
@@ -244,7 +282,7 @@ fn brief(text: &str) -> String {
 }
 
 /// The JSON Schema of an object with these members.
-pub(super) fn schema(parameters: &[Parameter]) -> Map<String, Value> {
+pub(crate) fn schema(parameters: &[Parameter]) -> Map<String, Value> {
     let mut properties = Map::new();
     for parameter in parameters {
         let mut schema = parameter.kind.schema();

@@ -19,6 +19,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 pub use answer::Locale;
+pub(crate) use arguments::schema;
 pub use arguments::{Arguments, Kind, Parameter};
 use blocking::blocking;
 pub use builder::{Memory, Shelf};
@@ -119,7 +120,7 @@ pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET,
 impl Tool {
     /// Checks the arguments of a call, and runs it.
     pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
-        match Arguments::check(self, given) {
+        match Arguments::check(self.parameters, self.ignored, given) {
             Ok(arguments) => (self.call)(context, arguments, progress),
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
         }
@@ -127,7 +128,7 @@ impl Tool {
 
     /// The JSON Schema of its arguments.
     pub fn input_schema(&self) -> Map<String, Value> {
-        arguments::schema(self.parameters)
+        schema(self.parameters)
     }
 
     /// The JSON Schema of its answers.

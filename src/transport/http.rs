@@ -36,8 +36,23 @@ where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
 {
+    serve_admitted(listener, handler, access, |router| router, beside).await
+}
+
+/// The same, for those whom `admit` lets in to `/mcp`, too.
+pub(super) async fn serve_admitted<H, F>(
+    listener: TcpListener,
+    handler: F,
+    access: &Access,
+    admit: impl FnOnce(Router) -> Router,
+    beside: Router,
+) -> Result<(), String>
+where
+    H: ServerHandler,
+    F: Fn() -> H + Send + Sync + 'static,
+{
     let ended = CancellationToken::new();
-    let router = router(handler, &Guard::new(access), ended.clone()).merge(beside);
+    let router = admit(router(handler, &Guard::new(access), ended.clone())).merge(beside);
     let end = async {
         ended.cancel();
         tokio::time::sleep(END).await;

@@ -1,6 +1,7 @@
 //! The doors to the tools for programs: MCP over standard input and output, and over Streamable HTTP.
 //! The only room that knows rmcp and axum.
 
+mod coordination;
 mod gateway;
 mod guard;
 mod health;
@@ -14,10 +15,11 @@ mod stop;
 
 use std::sync::Arc;
 
-use rmcp::ServiceExt;
+use rmcp::{ServerHandler, ServiceExt};
 
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
+pub use coordination::{Offer, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio};
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
 use listen::bind;
@@ -27,7 +29,11 @@ use listen::bind;
 /// # Errors
 /// What the protocol or the pipes refuse, as a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
-    let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox));
+    stdio(mcp::Server::new(Arc::new(context), Arc::new(toolbox))).await
+}
+
+/// Serves a handler on standard input and output.
+async fn stdio(server: impl ServerHandler) -> Result<(), String> {
     let serving = async {
         let running = server.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| error.to_string())?;
         running.waiting().await.map(drop).map_err(|error| error.to_string())

@@ -1,6 +1,8 @@
 //! Settings: command line over environment over defaults. An empty variable is the same as none, since
 //! clients send those for settings that nobody filled in.
 
+mod coordination;
+
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -12,6 +14,8 @@ use std::time::Duration;
 use clap::builder::FalseyValueParser;
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
+
+pub use coordination::CoordinationOptions;
 
 use crate::gateway;
 use crate::n8n::{Address, Secret, Settings};
@@ -38,7 +42,7 @@ pub struct Options {
     log_level: LogLevel,
 
     /// Language of messages: ja or en
-    #[arg(long, global = true, env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
+    #[arg(long, global = true, visible_alias = "lang", env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
     pub locale: Locale,
 
     /// Mask known secret keys in items, too
@@ -370,20 +374,25 @@ fn is_loopback(host: &str) -> bool {
 impl Access {
     /// `token` is the variable that names it, and its value.
     fn new(host: &str, (variable, token): (&str, Option<&str>), names: &[String]) -> Result<Self, Error> {
-        let loopback = is_loopback(host);
         let auth_token = filled(token).map(|token| secret(variable, token)).transpose()?;
-        if auth_token.is_none() && !loopback {
+        if auth_token.is_none() && !is_loopback(host) {
             return Err(Error(format!(
                 "{host} is not this machine alone: set {variable}, or --auth-token, to a token that clients must send, or listen on 127.0.0.1."
             )));
         }
+        Ok(Self { auth_token, ..Self::with_tokens_elsewhere(host, names) })
+    }
+
+    /// The same for a server that asks for tokens by itself.
+    fn with_tokens_elsewhere(host: &str, names: &[String]) -> Self {
+        let loopback = is_loopback(host);
         let mut hosts = filled_names(names);
         // Where other names were given, or the address is one of this machine alone, it may be used, too.
         if loopback || !hosts.is_empty() {
             let host = bare(host);
             hosts.push(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
         }
-        Ok(Self { loopback, auth_token, hosts })
+        Self { loopback, auth_token: None, hosts }
     }
 }
 

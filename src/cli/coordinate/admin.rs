@@ -1,0 +1,363 @@
+//! The administrator's commands: each calls the tool of its name.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::{Args, Subcommand};
+use serde_json::{Map, Value, json};
+
+use super::{Error, failed, print_json};
+use crate::cli::arguments;
+use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
+use crate::coordination::{Caller, Coordinator, Tool};
+
+/// The administrator's commands; each prints one JSON object.
+#[derive(Subcommand)]
+pub(super) enum Admin {
+    /// Projects
+    #[command(subcommand)]
+    Project(Project),
+    /// Agents
+    #[command(subcommand)]
+    Agent(Agent),
+    /// Let an agent work in a project
+    Assign(Pair),
+    /// Take an agent out of a project
+    Unassign(Pair),
+    /// Passkeys of agents
+    #[command(subcommand)]
+    Passkey(Passkey),
+    /// Tasks
+    #[command(subcommand)]
+    Task(Task),
+    /// Sessions
+    #[command(subcommand)]
+    Session(Session),
+    /// Bearer tokens of HTTP clients
+    #[command(subcommand)]
+    Token(Token),
+    /// Add what a JSON file holds: all or nothing
+    Import {
+        /// The file, or - for standard input
+        file: PathBuf,
+    },
+    /// Copy the database to a new file, while it is used
+    Backup {
+        /// The file
+        file: String,
+    },
+    /// Say what is wrong; exit code 1 if something is
+    Doctor,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Project {
+    /// Add a project
+    Add {
+        /// Its id (default: a new one)
+        #[arg(long)]
+        id: Option<String>,
+        /// Its name
+        #[arg(long)]
+        name: String,
+        /// The folder in which its agents are started
+        #[arg(long, value_name = "DIR")]
+        working_directory: String,
+        /// What it is about
+        #[arg(long, value_name = "TEXT")]
+        description: Option<String>,
+    },
+    /// List all projects
+    List,
+    /// Archive a project, or make it active again
+    SetStatus(SetStatus),
+}
+
+#[derive(Subcommand)]
+pub(super) enum Agent {
+    /// Add an agent
+    Add(NewAgent),
+    /// List all agents
+    List,
+    /// Let an agent work, or not
+    SetStatus(SetStatus),
+}
+
+#[derive(Args)]
+pub(super) struct NewAgent {
+    /// Its id (default: a new one)
+    #[arg(long)]
+    id: Option<String>,
+    /// Its name
+    #[arg(long)]
+    name: String,
+    /// What a Runner starts for it (default: claude)
+    #[arg(long, value_name = "TYPE")]
+    ai_type: Option<String>,
+    /// Its role
+    #[arg(long)]
+    role: Option<String>,
+    /// A specialty; may be given several times
+    #[arg(long = "capability", value_name = "TEXT")]
+    capabilities: Vec<String>,
+    /// What it is told when it authenticates
+    #[arg(long, value_name = "TEXT", conflicts_with = "system_prompt_file")]
+    system_prompt: Option<String>,
+    /// A file with that
+    #[arg(long, value_name = "FILE")]
+    system_prompt_file: Option<PathBuf>,
+    /// ai or human
+    #[arg(long = "type", value_name = "TYPE")]
+    kind: Option<String>,
+}
+
+#[derive(Args)]
+pub(super) struct SetStatus {
+    /// Its id
+    id: String,
+    /// Its new status
+    status: String,
+}
+
+#[derive(Args)]
+pub(super) struct Pair {
+    /// The project's id
+    #[arg(long)]
+    project: String,
+    /// The agent's id
+    #[arg(long)]
+    agent: String,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Passkey {
+    /// Give an agent its first passkey; it is printed once
+    Issue(NewPasskey),
+    /// Give an agent a new passkey; the one before stays valid until the next rotation
+    Rotate(NewPasskey),
+    /// Take back all passkeys of an agent
+    Revoke {
+        /// The agent's id
+        #[arg(long)]
+        agent: String,
+    },
+}
+
+#[derive(Args)]
+pub(super) struct NewPasskey {
+    /// The agent's id
+    #[arg(long)]
+    agent: String,
+    /// Take the passkey from standard input
+    #[arg(long)]
+    stdin: bool,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Task {
+    /// Add a task
+    Add(NewTask),
+    /// List the tasks of a project
+    List {
+        /// The project's id
+        #[arg(long)]
+        project: String,
+    },
+    /// Move a task to another status
+    SetStatus(SetStatus),
+}
+
+#[derive(Args)]
+pub(super) struct NewTask {
+    /// Its id (default: a new one)
+    #[arg(long)]
+    id: Option<String>,
+    /// The project's id
+    #[arg(long)]
+    project: String,
+    /// Its title
+    #[arg(long)]
+    title: String,
+    /// What is to be done
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+    /// backlog (default), todo or in_progress
+    #[arg(long)]
+    status: Option<String>,
+    /// urgent, high, medium (default) or low
+    #[arg(long)]
+    priority: Option<String>,
+    /// The agent that is to do it
+    #[arg(long, value_name = "AGENT")]
+    assignee: Option<String>,
+}
+
+#[derive(Subcommand)]
+pub(super) enum Session {
+    /// List the sessions that are alive
+    List,
+    /// End the session of an agent in a project
+    Revoke(Pair),
+}
+
+#[derive(Subcommand)]
+pub(super) enum Token {
+    /// Make a bearer token for an HTTP client; it is printed once
+    Issue {
+        /// runner, agent or admin
+        #[arg(long)]
+        scope: String,
+        /// The agent's id, for the scope agent
+        #[arg(long)]
+        agent: Option<String>,
+    },
+    /// List the tokens that are valid
+    List,
+    /// Take back a token
+    Revoke {
+        /// Its id
+        id: String,
+    },
+}
+
+impl Admin {
+    pub(super) async fn run(self, coordinator: &Arc<Coordinator>) -> Result<(), Error> {
+        let (tool, given) = self.call()?;
+        let mut answer = coordinator.call(tool, given, &Caller::Local).await.map_err(failed)?;
+        if let Some(answer) = answer.as_object_mut() {
+            // Standard error and the exit code say so here.
+            answer.shift_remove("success");
+        }
+        print_json(&answer)?;
+        match answer.get("ok") {
+            Some(Value::Bool(false)) => Err(Error::Input("The database is not well.".to_owned())),
+            _ => Ok(()),
+        }
+    }
+
+    /// The tool of a command, and its arguments.
+    fn call(self) -> Result<(&'static Tool, Map<String, Value>), Error> {
+        let (tool, given) = match self {
+            Self::Project(command) => command.call(),
+            Self::Agent(command) => command.call()?,
+            Self::Assign(Pair { project, agent }) => (&assignment::ASSIGN, json!({"project": project, "agent": agent})),
+            Self::Unassign(Pair { project, agent }) => {
+                (&assignment::UNASSIGN, json!({"project": project, "agent": agent}))
+            }
+            Self::Passkey(command) => command.call()?,
+            Self::Task(command) => command.call(),
+            Self::Session(Session::List) => (&session::LIST, json!({})),
+            Self::Session(Session::Revoke(Pair { project, agent })) => {
+                (&session::REVOKE, json!({"project": project, "agent": agent}))
+            }
+            Self::Token(Token::Issue { scope, agent }) => (&token::ISSUE, json!({"scope": scope, "agent": agent})),
+            Self::Token(Token::List) => (&token::LIST, json!({})),
+            Self::Token(Token::Revoke { id }) => (&token::REVOKE, json!({ "id": id })),
+            Self::Import { file } => (&import::TOOL, json!({"data": read_json(&file)?})),
+            Self::Backup { file } => (&backup::TOOL, json!({ "file": file })),
+            Self::Doctor => (&doctor::TOOL, json!({})),
+        };
+        Ok((tool, arguments(given)))
+    }
+}
+
+type Called = (&'static Tool, Value);
+
+impl Project {
+    fn call(self) -> Called {
+        match self {
+            Self::Add { id, name, working_directory, description } => {
+                let given = json!({
+                    "id": id,
+                    "name": name,
+                    "working_directory": working_directory,
+                    "description": description,
+                });
+                (&project::ADD, given)
+            }
+            Self::List => (&project::LIST, json!({})),
+            Self::SetStatus(SetStatus { id, status }) => (&project::SET_STATUS, json!({"id": id, "status": status})),
+        }
+    }
+}
+
+impl Agent {
+    fn call(self) -> Result<Called, Error> {
+        Ok(match self {
+            Self::Add(new) => {
+                let from_file = new.system_prompt_file.as_deref().map(read).transpose()?;
+                let given = json!({
+                    "id": new.id,
+                    "name": new.name,
+                    "ai_type": new.ai_type,
+                    "role": new.role,
+                    "capabilities": new.capabilities,
+                    "system_prompt": new.system_prompt.or(from_file),
+                    "type": new.kind,
+                });
+                (&agent::ADD, given)
+            }
+            Self::List => (&agent::LIST, json!({})),
+            Self::SetStatus(SetStatus { id, status }) => (&agent::SET_STATUS, json!({"id": id, "status": status})),
+        })
+    }
+}
+
+impl Passkey {
+    fn call(self) -> Result<Called, Error> {
+        Ok(match self {
+            Self::Issue(new) => (&passkey::ISSUE, new.given()?),
+            Self::Rotate(new) => (&passkey::ROTATE, new.given()?),
+            Self::Revoke { agent } => (&passkey::REVOKE, json!({ "agent": agent })),
+        })
+    }
+}
+
+impl NewPasskey {
+    fn given(self) -> Result<Value, Error> {
+        let passkey = self.stdin.then(|| read(Path::new("-"))).transpose()?;
+        let passkey = passkey.map(|line| line.trim_end_matches(['\r', '\n']).to_owned());
+        if passkey.as_deref() == Some("") {
+            return Err(Error::Usage("Standard input held no passkey.".to_owned()));
+        }
+        Ok(json!({"agent": self.agent, "passkey": passkey}))
+    }
+}
+
+impl Task {
+    fn call(self) -> Called {
+        match self {
+            Self::Add(new) => {
+                let given = json!({
+                    "id": new.id,
+                    "project": new.project,
+                    "title": new.title,
+                    "description": new.description,
+                    "status": new.status,
+                    "priority": new.priority,
+                    "assignee": new.assignee,
+                });
+                (&task::ADD, given)
+            }
+            Self::List { project } => (&task::LIST, json!({ "project": project })),
+            Self::SetStatus(SetStatus { id, status }) => (&task::SET_STATUS, json!({"id": id, "status": status})),
+        }
+    }
+}
+
+/// The text of a file, or of standard input.
+fn read(file: &Path) -> Result<String, Error> {
+    let mut text = String::new();
+    let read = match file.as_os_str() == "-" {
+        true => std::io::stdin().read_to_string(&mut text).map(drop),
+        false => std::fs::read_to_string(file).map(|read| text = read),
+    };
+    read.map_err(|error| Error::Input(format!("{} cannot be read: {error}.", file.display())))?;
+    Ok(text)
+}
+
+fn read_json(file: &Path) -> Result<Value, Error> {
+    serde_json::from_str(&read(file)?)
+        .map_err(|error| Error::Input(format!("{} is not JSON: {error}.", file.display())))
+}

@@ -1,0 +1,56 @@
+//! What is going on, as tables.
+
+use anstyle::Style;
+
+use crate::cli::render::{plain, table};
+use crate::coordination::status::{ProjectStatus, Status};
+
+/// All of it.
+pub(super) fn status(status: &Status) -> String {
+    let mut parts: Vec<_> = status.projects.iter().map(project).collect();
+    if parts.is_empty() {
+        parts.push("No projects yet: n8n-lens coordinate --db … admin project add".to_owned());
+    }
+    if !status.executions.is_empty() {
+        parts.push(executions(status));
+    }
+    parts.join("\n\n")
+}
+
+fn project(status: &ProjectStatus) -> String {
+    let bold = Style::new().bold();
+    let project = &status.project;
+    let tasks: Vec<_> = status.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
+    let mut table = table(["agent", "running since", "task", "last seen"]);
+    for pair in &status.agents {
+        table.add_row([
+            plain(&format!("{} ({})", pair.agent_name, pair.agent_id)),
+            pair.running_since.map_or_else(|| "-".to_owned(), |time| time.to_string()),
+            plain(pair.task_id.as_deref().unwrap_or_default()),
+            pair.last_seen_at.map(|time| time.to_string()).unwrap_or_default(),
+        ]);
+    }
+    let tasks = if tasks.is_empty() { "no tasks".to_owned() } else { tasks.join(", ") };
+    format!(
+        "{bold}{} ({}){bold:#} {}\n{}\n{tasks}\n{table}",
+        plain(&project.name),
+        plain(&project.id),
+        project.status.word(),
+        plain(&project.working_directory)
+    )
+}
+
+fn executions(status: &Status) -> String {
+    let mut table = table(["execution", "agent", "task", "status", "started", "seconds"]);
+    for execution in &status.executions {
+        table.add_row([
+            execution.id.clone(),
+            plain(&execution.agent_id),
+            plain(&execution.task_id),
+            execution.status.word().to_owned(),
+            execution.started_at.to_string(),
+            execution.duration_seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
+        ]);
+    }
+    table.to_string()
+}

@@ -1,0 +1,254 @@
+//! Projects, agents, assignments and tasks from a file: all or nothing, and twice is the same as once.
+
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{agent, assignment, passkey, project, task};
+use crate::coordination::rules;
+use crate::coordination::secret;
+use crate::coordination::store::{
+    Agent, AgentStatus, AgentType, Credential, Priority, Project, ProjectStatus, Task, TaskStatus, Work,
+};
+use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::{Coordinator, Error};
+use crate::tools::{Arguments, Effect, Kind, Parameter};
+
+/// `import`.
+pub static TOOL: Tool = Tool {
+    name: "admin_import",
+    title: "Import rows",
+    description: "Add projects, agents, assignments and tasks, or change what describes those that are there: all or \
+                  nothing. The status and the assignee of a task that is there stay as they are.",
+    parameters: &[Parameter::required(
+        "data",
+        Kind::Object,
+        "{\"projects\": […], \"agents\": […], \"assignments\": […], \"tasks\": […]}",
+    )],
+    scopes: &[],
+    effect: Effect::Ensure,
+    deprecated: false,
+    run: Run::Call(run),
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Data {
+    #[serde(default)]
+    projects: Vec<NewProject>,
+    #[serde(default)]
+    agents: Vec<NewAgent>,
+    #[serde(default)]
+    assignments: Vec<NewAssignment>,
+    #[serde(default)]
+    tasks: Vec<NewTask>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewProject {
+    id: String,
+    name: String,
+    working_directory: String,
+    description: Option<String>,
+    status: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewAgent {
+    id: String,
+    name: String,
+    ai_type: Option<String>,
+    role: Option<String>,
+    #[serde(default)]
+    capabilities: Vec<String>,
+    system_prompt: Option<String>,
+    passkey: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    status: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewAssignment {
+    project_id: String,
+    agent_id: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NewTask {
+    id: String,
+    project_id: String,
+    title: String,
+    description: Option<String>,
+    status: Option<String>,
+    priority: Option<String>,
+    assignee_id: Option<String>,
+}
+
+fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
+    Box::pin(async move {
+        let data = Value::Object(arguments.take_object("data"));
+        if data.to_string().contains("\\u0000") {
+            return Err(Error::refused("The import holds U+0000, which cannot be stored. Leave it out."));
+        }
+        let data: Data = serde_json::from_value(data).map_err(|error| {
+            Error::refused(format!("The import cannot be used: {}.", without_value(&error.to_string())))
+        })?;
+        let credentials = new_credentials(&coordinator, &data.agents).await?;
+        coordinator.store.write(move |work| write(work, &data, &credentials)).await
+    })
+}
+
+/// The value may be a passkey.
+fn without_value(error: &str) -> String {
+    match error.split_once(", expected ") {
+        Some((_, expected)) if error.starts_with("invalid ") => format!("one value is not {expected}"),
+        _ => error.to_owned(),
+    }
+}
+
+/// Hashes of the passkeys that are new. They are slow, so not while others wait for the database.
+async fn new_credentials(
+    coordinator: &Arc<Coordinator>,
+    agents: &[NewAgent],
+) -> Result<Vec<(String, Credential)>, Error> {
+    let mut new = Vec::new();
+    for agent in agents {
+        let Some(passkey) = agent.passkey.clone().filter(|passkey| !passkey.is_empty()) else {
+            continue;
+        };
+        let id = agent.id.clone();
+        let live = coordinator.store.read(move |work| Ok::<_, Error>(work.credentials(&id)?)).await?;
+        if !live.is_empty() && coordinator.passkeys.is_one_of(passkey.clone(), live).await? {
+            continue;
+        }
+        let passkey_phc = coordinator.passkeys.hash(passkey).await?;
+        new.push((agent.id.clone(), Credential { id: secret::id("crd_"), passkey_phc }));
+    }
+    Ok(new)
+}
+
+fn write(work: &mut Work<'_>, data: &Data, credentials: &[(String, Credential)]) -> Result<Value, Error> {
+    let mut changed = [0u64; 5];
+    for new in &data.projects {
+        changed[0] += u64::from(new.put(work)?);
+    }
+    for new in &data.agents {
+        changed[1] += u64::from(new.put(work)?);
+    }
+    for (agent, credential) in credentials {
+        passkey::keep(work, agent, credential)?;
+        changed[2] += 1;
+    }
+    for NewAssignment { project_id, agent_id } in &data.assignments {
+        changed[3] += u64::from(assignment::join(work, project_id, agent_id)?);
+    }
+    for new in &data.tasks {
+        changed[4] += u64::from(new.put(work)?);
+    }
+    let [projects, agents, passkeys, assignments, tasks] = changed;
+    Ok(json!({"success": true, "changed": {
+        "projects": projects,
+        "agents": agents,
+        "passkeys": passkeys,
+        "assignments": assignments,
+        "tasks": tasks,
+    }}))
+}
+
+/// One of the words of an enumeration, or what there is already.
+fn word<T>(
+    given: Option<&String>,
+    parse: fn(&str) -> Option<T>,
+    what: &str,
+    words: &[&str],
+) -> Result<Option<T>, Error> {
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    let unknown = || Error::refused(format!("Invalid {what}: {given}; it must be one of {}", words.join(", ")));
+    parse(given).map(Some).ok_or_else(unknown)
+}
+
+impl NewProject {
+    fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        let (now, there) = (work.now(), work.project(&self.id)?);
+        let status = word(self.status.as_ref(), ProjectStatus::parse, "project status", ProjectStatus::WORDS)?;
+        let status = status.or(there.as_ref().map(|there| there.status)).unwrap_or(ProjectStatus::Active);
+        let project = Project {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            status,
+            working_directory: self.working_directory.clone(),
+            created_at: there.as_ref().map_or(now, |there| there.created_at),
+            updated_at: there.as_ref().map_or(now, |there| there.updated_at),
+        };
+        if there.is_some_and(|there| json!(there) == json!(project)) {
+            return Ok(false);
+        }
+        project::put(work, &Project { updated_at: now, ..project }, "imported")?;
+        Ok(true)
+    }
+}
+
+impl NewAgent {
+    fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        let (now, there) = (work.now(), work.agent(&self.id)?);
+        let status = word(self.status.as_ref(), AgentStatus::parse, "agent status", AgentStatus::WORDS)?;
+        let kind = word(self.kind.as_ref(), AgentType::parse, "agent type", AgentType::WORDS)?;
+        let agent = Agent {
+            id: self.id.clone(),
+            name: self.name.clone(),
+            role: self.role.clone(),
+            capabilities: self.capabilities.clone(),
+            kind: kind.or(there.as_ref().map(|there| there.kind)).unwrap_or(AgentType::Ai),
+            ai_type: self.ai_type.clone().unwrap_or_else(|| agent::DEFAULT_AI_TYPE.to_owned()),
+            status: status.or(there.as_ref().map(|there| there.status)).unwrap_or(AgentStatus::Active),
+            created_at: there.as_ref().map_or(now, |there| there.created_at),
+            updated_at: now,
+            system_prompt: self.system_prompt.clone(),
+        };
+        let is_same = |there: &Agent| json!(there) == json!(agent) && there.system_prompt == agent.system_prompt;
+        if there.as_ref().is_some_and(is_same) {
+            return Ok(false);
+        }
+        agent::put(work, &agent, "imported")?;
+        Ok(true)
+    }
+}
+
+impl NewTask {
+    fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        let status = word(self.status.as_ref(), TaskStatus::parse, "status", TaskStatus::WORDS)?;
+        let priority = word(self.priority.as_ref(), Priority::parse, "priority", Priority::WORDS)?;
+        let Some(there) = work.task_to_change(&self.id)? else {
+            let new = task::new(work, self.id.clone(), self.project_id.clone(), self.title.clone(), status, priority);
+            let completed_at = (new.status == TaskStatus::Done).then(|| work.now());
+            let new = Task { description: self.description.clone(), completed_at, ..new };
+            task::create(work, new, self.assignee_id.clone())?;
+            return Ok(true);
+        };
+        if there.project_id != self.project_id {
+            return Err(Error::refused(format!("Task {} belongs to project {}", there.id, there.project_id)));
+        }
+        let described = Task {
+            title: self.title.clone(),
+            description: self.description.clone(),
+            priority: priority.unwrap_or(there.priority),
+            ..there.clone()
+        };
+        if json!(described) == json!(there) {
+            return Ok(false);
+        }
+        let described = Task { updated_at: work.now(), ..described };
+        let (before, after) = (json!(there), json!(described));
+        rules::task::change(work, &described, "imported", before, after, rules::task::By::default())?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,55 @@
+//! How rows come to exist: what the command line `coordinate admin` does, and, where they are switched on,
+//! the `admin_*` tools.
+
+pub mod agent;
+pub mod assignment;
+pub mod backup;
+pub mod doctor;
+pub mod import;
+pub mod passkey;
+pub mod project;
+pub mod session;
+pub mod task;
+pub mod token;
+
+use super::tool::Tool;
+use crate::tools::{Arguments, Kind, Parameter};
+
+/// All of them.
+pub static TOOLS: [&Tool; 22] = [
+    &project::ADD,
+    &project::LIST,
+    &project::SET_STATUS,
+    &agent::ADD,
+    &agent::LIST,
+    &agent::SET_STATUS,
+    &assignment::ASSIGN,
+    &assignment::UNASSIGN,
+    &passkey::ISSUE,
+    &passkey::ROTATE,
+    &passkey::REVOKE,
+    &task::ADD,
+    &task::LIST,
+    &task::SET_STATUS,
+    &session::LIST,
+    &session::REVOKE,
+    &token::ISSUE,
+    &token::LIST,
+    &token::REVOKE,
+    &import::TOOL,
+    &backup::TOOL,
+    &doctor::TOOL,
+];
+
+const ID: Parameter = Parameter::required("id", Kind::Text, "Its id.");
+
+const NEW_ID: Parameter = Parameter::optional("id", Kind::Text, "Its id; one is made if it is left out.");
+
+const AGENT: Parameter = Parameter::required("agent", Kind::Text, "The agent's id.");
+
+const PROJECT: Parameter = Parameter::required("project", Kind::Text, "The project's id.");
+
+/// An argument that was checked to be there.
+fn given(arguments: &Arguments, name: &str) -> String {
+    arguments.text(name).unwrap_or_default()
+}

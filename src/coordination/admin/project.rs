@@ -1,0 +1,96 @@
+//! Projects.
+
+use serde_json::{Value, json};
+
+use super::{ID, NEW_ID, given};
+use crate::coordination::error::not_found;
+use crate::coordination::secret;
+use crate::coordination::store::{Change, Entity, Project, ProjectStatus, Work};
+use crate::coordination::tool::{Run, Tool};
+use crate::coordination::{Error, Terms};
+use crate::tools::{Arguments, Effect, Kind, Parameter};
+
+/// `project add`.
+pub static ADD: Tool = Tool {
+    name: "admin_project_add",
+    title: "Add a project",
+    description: "Add a project that agents can be assigned to.",
+    parameters: &[
+        NEW_ID,
+        Parameter::required("name", Kind::Text, "Its name."),
+        Parameter::required("working_directory", Kind::Text, "The folder in which its agents are started."),
+        Parameter::optional("description", Kind::AnyText, "What it is about."),
+    ],
+    scopes: &[],
+    effect: Effect::Add,
+    deprecated: false,
+    run: Run::Write(add),
+};
+
+/// `project list`.
+pub static LIST: Tool = Tool {
+    name: "admin_project_list",
+    title: "List projects",
+    description: "List all projects.",
+    parameters: &[],
+    scopes: &[],
+    effect: Effect::Read,
+    deprecated: false,
+    run: Run::Read(list),
+};
+
+/// `project set-status`.
+pub static SET_STATUS: Tool = Tool {
+    name: "admin_project_set_status",
+    title: "Set a project's status",
+    description: "Archive a project, or make it active again. Agents are started in active ones only.",
+    parameters: &[ID, Parameter::required("status", Kind::Choice(ProjectStatus::WORDS), "Its new status.")],
+    scopes: &[],
+    effect: Effect::Overwrite,
+    deprecated: false,
+    run: Run::Write(set_status),
+};
+
+fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+    let id = arguments.text("id").unwrap_or_else(|| secret::id("prj_"));
+    if work.project(&id)?.is_some() {
+        return Err(Error::refused(format!("Project already exists: {id}")));
+    }
+    let now = work.now();
+    let project = Project {
+        id,
+        name: given(arguments, "name"),
+        description: arguments.text("description"),
+        status: ProjectStatus::Active,
+        working_directory: given(arguments, "working_directory"),
+        created_at: now,
+        updated_at: now,
+    };
+    put(work, &project, "added")?;
+    Ok(json!({"success": true, "project": project}))
+}
+
+fn list(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+    Ok(json!({"success": true, "projects": work.projects()?}))
+}
+
+fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+    let id = given(arguments, "id");
+    work.lock_project(&id)?;
+    let project = work.project(&id)?.ok_or_else(|| not_found("Project", &id))?;
+    let status = ProjectStatus::parse(&given(arguments, "status")).unwrap_or(project.status);
+    let project = Project { status, updated_at: work.now(), ..project };
+    put(work, &project, "status_changed")?;
+    Ok(json!({"success": true, "project": project}))
+}
+
+/// Writes a project, and that it changed.
+pub(super) fn put(work: &mut Work<'_>, project: &Project, event: &str) -> Result<(), Error> {
+    work.put_project(project)?;
+    work.record(&Change {
+        project: Some(&project.id),
+        after: Some(json!(project)),
+        ..Change::new(Entity::Project, &project.id, event)
+    })?;
+    Ok(())
+}

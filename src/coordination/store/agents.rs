@@ -1,0 +1,124 @@
+//! Agents.
+
+use serde::Serialize;
+
+use super::sql::{Row, values};
+use super::words::words;
+use super::{Fault, Time, Work};
+
+words! {
+    /// Whether an agent may work.
+    pub enum AgentStatus {
+        /// It may.
+        Active = "active",
+        /// Not now.
+        Inactive = "inactive",
+        /// It was stopped.
+        Suspended = "suspended",
+        /// Not any more.
+        Archived = "archived",
+    }
+}
+
+words! {
+    /// What an agent is.
+    pub enum AgentType {
+        /// A program.
+        Ai = "ai",
+        /// A person.
+        Human = "human",
+    }
+}
+
+/// An agent; what answers show of it.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract names the members")]
+pub struct Agent {
+    pub id: String,
+    pub name: String,
+    pub role: Option<String>,
+    pub capabilities: Vec<String>,
+    #[serde(rename = "type")]
+    pub kind: AgentType,
+    pub ai_type: String,
+    pub status: AgentStatus,
+    pub created_at: Time,
+    #[serde(skip)]
+    pub updated_at: Time,
+    #[serde(skip)]
+    pub system_prompt: Option<String>,
+}
+
+impl Agent {
+    fn read(mut row: Row) -> Result<Self, Fault> {
+        Ok(Self {
+            id: row.next()?,
+            name: row.next()?,
+            role: row.next()?,
+            capabilities: serde_json::from_str(&row.next::<String>()?)
+                .map_err(|error| Fault::Damaged(format!("capabilities of an agent: {error}")))?,
+            kind: row.next()?,
+            ai_type: row.next()?,
+            status: row.next()?,
+            created_at: row.next()?,
+            updated_at: row.next()?,
+            system_prompt: row.next()?,
+        })
+    }
+}
+
+impl Work<'_> {
+    /// The agent of this id.
+    pub(crate) fn agent(&mut self, id: &str) -> Result<Option<Agent>, Fault> {
+        const QUERY: &str =
+            "SELECT id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt
+            FROM agents WHERE id = ?1";
+        self.sql.query(QUERY, values![id])?.pop().map(Agent::read).transpose()
+    }
+
+    /// All agents, by id.
+    pub(crate) fn agents(&mut self) -> Result<Vec<Agent>, Fault> {
+        const QUERY: &str =
+            "SELECT id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt
+            FROM agents ORDER BY id";
+        self.sql.query(QUERY, values![])?.into_iter().map(Agent::read).collect()
+    }
+
+    /// Adds an agent, or changes what describes it.
+    pub(crate) fn put_agent(&mut self, agent: &Agent) -> Result<(), Fault> {
+        const STATEMENT: &str = "INSERT INTO agents
+            (id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, role = excluded.role,
+                capabilities = excluded.capabilities, type = excluded.type, ai_type = excluded.ai_type,
+                status = excluded.status, updated_at = excluded.updated_at, system_prompt = excluded.system_prompt";
+        let capabilities = serde_json::Value::from(agent.capabilities.clone()).to_string();
+        let values = values![
+            &agent.id,
+            &agent.name,
+            agent.role.as_ref(),
+            &capabilities,
+            agent.kind,
+            &agent.ai_type,
+            agent.status,
+            agent.created_at,
+            agent.updated_at,
+            agent.system_prompt.as_ref(),
+        ];
+        self.sql.execute(STATEMENT, values).map(drop)
+    }
+
+    /// The kind of AI to start for an agent in a project: both are active and belong together, nothing runs,
+    /// and there is a task to do.
+    pub(crate) fn startable(&mut self, agent: &str, project: &str) -> Result<Option<String>, Fault> {
+        const QUERY: &str = "SELECT a.ai_type FROM agents a
+            JOIN project_agents m ON m.agent_id = a.id AND m.project_id = ?2 AND m.unassigned_at IS NULL
+            JOIN projects p ON p.id = m.project_id
+            WHERE a.id = ?1 AND a.status = 'active' AND p.status = 'active'
+            AND NOT EXISTS (SELECT 1 FROM sessions s
+                WHERE s.agent_id = ?1 AND s.project_id = ?2 AND s.ended_at IS NULL AND s.expires_at > ?3)
+            AND EXISTS (SELECT 1 FROM tasks t
+                WHERE t.assignee_id = ?1 AND t.project_id = ?2 AND t.status = 'in_progress')";
+        self.sql.query(QUERY, values![agent, project, self.now])?.pop().map(|mut row| row.next()).transpose()
+    }
+}

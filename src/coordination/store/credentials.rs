@@ -1,0 +1,48 @@
+//! Passkeys, as argon2id hashes in PHC's form.
+
+use super::sql::values;
+use super::{Fault, Work};
+
+/// A passkey that is live; its hash does not print itself.
+#[derive(Clone)]
+#[allow(missing_docs, reason = "the columns of the contract")]
+pub struct Credential {
+    pub id: String,
+    pub passkey_phc: String,
+}
+
+impl std::fmt::Debug for Credential {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Credential").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Work<'_> {
+    /// The live passkeys of an agent, newest first.
+    pub(crate) fn credentials(&mut self, agent: &str) -> Result<Vec<Credential>, Fault> {
+        const QUERY: &str = "SELECT id, passkey_phc FROM agent_credentials
+            WHERE agent_id = ?1 AND revoked_at IS NULL ORDER BY created_at DESC, id DESC";
+        let rows = self.sql.query(QUERY, values![agent])?;
+        rows.into_iter().map(|mut row| Ok(Credential { id: row.next()?, passkey_phc: row.next()? })).collect()
+    }
+
+    /// Adds a passkey.
+    pub(crate) fn add_credential(&mut self, agent: &str, credential: &Credential) -> Result<(), Fault> {
+        const STATEMENT: &str =
+            "INSERT INTO agent_credentials (id, agent_id, passkey_phc, created_at) VALUES (?1, ?2, ?3, ?4)";
+        let values = values![&credential.id, agent, &credential.passkey_phc, self.now];
+        self.sql.execute(STATEMENT, values).map(drop)
+    }
+
+    /// Notes that a passkey was used; `false` if it is not live any more.
+    pub(crate) fn use_credential(&mut self, id: &str) -> Result<bool, Fault> {
+        const STATEMENT: &str = "UPDATE agent_credentials SET last_used_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+        Ok(self.sql.execute(STATEMENT, values![id, self.now])? == 1)
+    }
+
+    /// Takes back a passkey.
+    pub(crate) fn revoke_credential(&mut self, id: &str) -> Result<(), Fault> {
+        const STATEMENT: &str = "UPDATE agent_credentials SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
+        self.sql.execute(STATEMENT, values![id, self.now]).map(drop)
+    }
+}

@@ -1,0 +1,127 @@
+//! Execution logs: which agent worked on which task, from when to when, and how it ended.
+
+use serde::Serialize;
+
+use super::sql::{Row, values};
+use super::words::words;
+use super::{Fault, Time, Work};
+
+words! {
+    /// How an execution stands.
+    pub enum ExecutionStatus {
+        /// It runs.
+        Running = "running",
+        /// It did what it was to do.
+        Completed = "completed",
+        /// It did not.
+        Failed = "failed",
+        /// The server closed it: nobody said how it ended.
+        Error = "error",
+    }
+}
+
+/// An execution; what answers show of it, with the path of its log file apart.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "the contract names the members")]
+pub struct Execution {
+    #[serde(rename = "executionId")]
+    pub id: String,
+    pub task_id: String,
+    pub agent_id: String,
+    pub status: ExecutionStatus,
+    pub exit_code: Option<i64>,
+    pub duration_seconds: Option<f64>,
+    pub started_at: Time,
+    pub completed_at: Option<Time>,
+    #[serde(skip)]
+    pub log_file_path: Option<String>,
+    #[serde(skip)]
+    pub session_id: String,
+}
+
+impl Execution {
+    fn read(mut row: Row) -> Result<Self, Fault> {
+        Ok(Self {
+            id: row.next()?,
+            task_id: row.next()?,
+            agent_id: row.next()?,
+            status: row.next()?,
+            exit_code: row.next()?,
+            duration_seconds: row.next()?,
+            started_at: row.next()?,
+            completed_at: row.next()?,
+            log_file_path: row.next()?,
+            session_id: row.next()?,
+        })
+    }
+}
+
+impl Work<'_> {
+    /// The execution of this id.
+    pub(crate) fn execution(&mut self, id: &str) -> Result<Option<Execution>, Fault> {
+        const QUERY: &str = "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at,
+            completed_at, log_file_path, session_id FROM execution_logs WHERE id = ?1";
+        self.sql.query(QUERY, values![id])?.pop().map(Execution::read).transpose()
+    }
+
+    /// Executions, newest first; of a task, of an agent, or both.
+    pub(crate) fn executions(
+        &mut self,
+        task: Option<&str>,
+        agent: Option<&str>,
+        limit: i64,
+    ) -> Result<Vec<Execution>, Fault> {
+        // Each has its own index.
+        let query = match (task, agent) {
+            (Some(_), _) => {
+                "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at,
+                log_file_path, session_id FROM execution_logs
+                WHERE task_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR agent_id = ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
+            }
+            (None, Some(_)) => {
+                "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at,
+                log_file_path, session_id FROM execution_logs
+                WHERE CAST(?1 AS TEXT) IS NULL AND agent_id = ?2 ORDER BY started_at DESC, id DESC LIMIT ?3"
+            }
+            (None, None) => {
+                "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at,
+                log_file_path, session_id FROM execution_logs
+                WHERE CAST(?1 AS TEXT) IS NULL AND CAST(?2 AS TEXT) IS NULL ORDER BY started_at DESC, id DESC LIMIT ?3"
+            }
+        };
+        self.sql.query(query, values![task, agent, limit])?.into_iter().map(Execution::read).collect()
+    }
+
+    /// What runs in a session.
+    pub(crate) fn running(&mut self, session: &str) -> Result<Vec<Execution>, Fault> {
+        const QUERY: &str = "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at,
+            completed_at, log_file_path, session_id FROM execution_logs
+            WHERE session_id = ?1 AND status = 'running' ORDER BY started_at, id";
+        self.sql.query(QUERY, values![session])?.into_iter().map(Execution::read).collect()
+    }
+
+    /// Adds an execution that runs.
+    pub(crate) fn add_execution(&mut self, execution: &Execution) -> Result<(), Fault> {
+        const STATEMENT: &str = "INSERT INTO execution_logs (id, task_id, agent_id, session_id, status, started_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
+        let Execution { id, task_id, agent_id, session_id, status, started_at, .. } = execution;
+        self.sql.execute(STATEMENT, values![id, task_id, agent_id, session_id, *status, *started_at]).map(drop)
+    }
+
+    /// Ends an execution that runs; `why` for those that the server closes.
+    pub(crate) fn end_execution(&mut self, execution: &Execution, why: Option<&str>) -> Result<(), Fault> {
+        const STATEMENT: &str = "UPDATE execution_logs SET status = ?2, exit_code = ?3, duration_seconds = ?4,
+            completed_at = ?5, log_file_path = ?6, error_message = ?7 WHERE id = ?1 AND status = 'running'";
+        let values = values![
+            &execution.id,
+            execution.status,
+            execution.exit_code,
+            execution.duration_seconds,
+            execution.completed_at,
+            execution.log_file_path.as_ref(),
+            why,
+        ];
+        self.sql.execute(STATEMENT, values).map(drop)
+    }
+}

@@ -1,0 +1,102 @@
+//! Handoffs of tasks from agent to agent.
+
+use serde::Serialize;
+
+use super::sql::{Row, values};
+use super::{Fault, Time, Work};
+
+/// A handoff; what answers show of it.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract names the members")]
+pub struct Handoff {
+    pub id: String,
+    pub task_id: String,
+    pub from_agent_id: String,
+    /// `None`: whoever accepts it.
+    pub to_agent_id: Option<String>,
+    pub summary: String,
+    pub context: Option<String>,
+    pub recommendations: Option<String>,
+    pub accepted_at: Option<Time>,
+    pub created_at: Time,
+    #[serde(skip)]
+    pub accepted_by: Option<String>,
+}
+
+impl Handoff {
+    fn read(mut row: Row) -> Result<Self, Fault> {
+        Ok(Self {
+            id: row.next()?,
+            task_id: row.next()?,
+            from_agent_id: row.next()?,
+            to_agent_id: row.next()?,
+            summary: row.next()?,
+            context: row.next()?,
+            recommendations: row.next()?,
+            accepted_at: row.next()?,
+            created_at: row.next()?,
+            accepted_by: row.next()?,
+        })
+    }
+}
+
+impl Work<'_> {
+    /// The handoff of this id; nobody else changes anything of its project meanwhile.
+    pub(crate) fn handoff_to_change(&mut self, id: &str) -> Result<Option<Handoff>, Fault> {
+        const LOCK: &str = "SELECT p.id FROM projects p WHERE p.id =
+            (SELECT t.project_id FROM handoffs h JOIN tasks t ON t.id = h.task_id WHERE h.id = ?1) FOR NO KEY UPDATE";
+        self.sql.lock(LOCK, values![id])?;
+        self.handoff(id)
+    }
+
+    /// The handoff of this id.
+    pub(crate) fn handoff(&mut self, id: &str) -> Result<Option<Handoff>, Fault> {
+        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
+            accepted_at, created_at, accepted_by FROM handoffs WHERE id = ?1";
+        self.sql.query(QUERY, values![id])?.pop().map(Handoff::read).transpose()
+    }
+
+    /// The newest handoff of a task, accepted or not.
+    pub(crate) fn latest_handoff(&mut self, task: &str) -> Result<Option<Handoff>, Fault> {
+        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
+            accepted_at, created_at, accepted_by FROM handoffs WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1";
+        self.sql.query(QUERY, values![task])?.pop().map(Handoff::read).transpose()
+    }
+
+    /// Handoffs that nobody accepted yet, the oldest first; for an agent those to it, and those to anybody
+    /// that are not its own.
+    pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, Fault> {
+        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
+            accepted_at, created_at, accepted_by FROM handoffs
+            WHERE accepted_at IS NULL AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
+                OR (to_agent_id IS NULL AND from_agent_id <> ?1)) ORDER BY seq";
+        self.sql.query(QUERY, values![agent])?.into_iter().map(Handoff::read).collect()
+    }
+
+    /// Adds a handoff.
+    pub(crate) fn add_handoff(&mut self, handoff: &Handoff) -> Result<(), Fault> {
+        const STATEMENT: &str = "INSERT INTO handoffs
+            (id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, created_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+        let Handoff { id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, created_at, .. } =
+            handoff;
+        let values = values![
+            id,
+            task_id,
+            from_agent_id,
+            to_agent_id.as_ref(),
+            summary,
+            context.as_ref(),
+            recommendations.as_ref(),
+            *created_at,
+        ];
+        self.sql.execute(STATEMENT, values).map(drop)
+    }
+
+    /// Accepts a handoff, unless somebody did: the database decides. Whether it did.
+    pub(crate) fn accept_handoff(&mut self, id: &str, agent: &str) -> Result<bool, Fault> {
+        const STATEMENT: &str =
+            "UPDATE handoffs SET accepted_at = ?3, accepted_by = ?2 WHERE id = ?1 AND accepted_at IS NULL";
+        Ok(self.sql.execute(STATEMENT, values![id, agent, self.now])? == 1)
+    }
+}

@@ -1,0 +1,53 @@
+//! Who works where, for people.
+
+use serde::Serialize;
+
+use super::sql::values;
+use super::{Fault, TaskStatus, Time, Work};
+
+/// An agent in a project.
+#[derive(Clone, Debug, Serialize)]
+pub struct Pair {
+    /// The project.
+    pub project_id: String,
+    /// The agent.
+    pub agent_id: String,
+    /// The agent's name.
+    pub agent_name: String,
+    /// Since when it runs, if it does.
+    pub running_since: Option<Time>,
+    /// What it works on.
+    pub task_id: Option<String>,
+    /// When it was last heard of.
+    pub last_seen_at: Option<Time>,
+}
+
+impl Work<'_> {
+    /// All pairs, by project and agent.
+    pub(crate) fn pairs(&mut self) -> Result<Vec<Pair>, Fault> {
+        const QUERY: &str = "SELECT m.project_id, m.agent_id, a.name, s.created_at, s.task_id, s.last_seen_at
+            FROM project_agents m JOIN agents a ON a.id = m.agent_id
+            LEFT JOIN sessions s ON s.agent_id = m.agent_id AND s.project_id = m.project_id
+                AND s.ended_at IS NULL AND s.expires_at > ?1
+            WHERE m.unassigned_at IS NULL ORDER BY m.project_id, m.agent_id";
+        let rows = self.sql.query(QUERY, values![self.now])?;
+        let pair = |mut row: super::sql::Row| {
+            Ok(Pair {
+                project_id: row.next()?,
+                agent_id: row.next()?,
+                agent_name: row.next()?,
+                running_since: row.next()?,
+                task_id: row.next()?,
+                last_seen_at: row.next()?,
+            })
+        };
+        rows.into_iter().map(pair).collect()
+    }
+
+    /// How many tasks of each project are in each state.
+    pub(crate) fn task_counts(&mut self) -> Result<Vec<(String, TaskStatus, i64)>, Fault> {
+        const QUERY: &str = "SELECT project_id, status, COUNT(*) FROM tasks GROUP BY project_id, status";
+        let rows = self.sql.query(QUERY, values![])?;
+        rows.into_iter().map(|mut row| Ok((row.next()?, row.next()?, row.next()?))).collect()
+    }
+}

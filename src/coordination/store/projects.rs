@@ -1,0 +1,130 @@
+//! Projects, and which agents are in them.
+
+use serde::Serialize;
+
+use super::sql::{Row, values};
+use super::words::words;
+use super::{Fault, Time, Work};
+
+words! {
+    /// Whether a project is worked on.
+    pub enum ProjectStatus {
+        /// It is.
+        Active = "active",
+        /// It is not.
+        Archived = "archived",
+    }
+}
+
+/// A project.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the contract names the members")]
+pub struct Project {
+    pub id: String,
+    pub name: String,
+    pub description: Option<String>,
+    pub status: ProjectStatus,
+    pub working_directory: String,
+    pub created_at: Time,
+    pub updated_at: Time,
+}
+
+impl Project {
+    fn read(mut row: Row) -> Result<Self, Fault> {
+        Self::of(&mut row)
+    }
+
+    fn of(row: &mut Row) -> Result<Self, Fault> {
+        Ok(Self {
+            id: row.next()?,
+            name: row.next()?,
+            description: row.next()?,
+            status: row.next()?,
+            working_directory: row.next()?,
+            created_at: row.next()?,
+            updated_at: row.next()?,
+        })
+    }
+}
+
+impl Work<'_> {
+    /// Lets nobody else change what belongs to a project, its tasks and sessions above all, until this
+    /// transaction ends.
+    pub(crate) fn lock_project(&mut self, project: &str) -> Result<(), Fault> {
+        self.sql.lock("SELECT id FROM projects WHERE id = ?1 FOR NO KEY UPDATE", values![project])
+    }
+
+    /// The project of this id.
+    pub(crate) fn project(&mut self, id: &str) -> Result<Option<Project>, Fault> {
+        const QUERY: &str = "SELECT id, name, description, status, working_directory, created_at, updated_at
+            FROM projects WHERE id = ?1";
+        self.sql.query(QUERY, values![id])?.pop().map(Project::read).transpose()
+    }
+
+    /// All projects, by id.
+    pub(crate) fn projects(&mut self) -> Result<Vec<Project>, Fault> {
+        const QUERY: &str = "SELECT id, name, description, status, working_directory, created_at, updated_at
+            FROM projects ORDER BY id";
+        self.sql.query(QUERY, values![])?.into_iter().map(Project::read).collect()
+    }
+
+    /// Active projects with the ids of their active agents.
+    pub(crate) fn active_projects(&mut self) -> Result<Vec<(Project, Vec<String>)>, Fault> {
+        const QUERY: &str =
+            "SELECT p.id, p.name, p.description, p.status, p.working_directory, p.created_at, p.updated_at, a.id
+            FROM projects p
+            LEFT JOIN project_agents m ON m.project_id = p.id AND m.unassigned_at IS NULL
+            LEFT JOIN agents a ON a.id = m.agent_id AND a.status = 'active'
+            WHERE p.status = 'active' ORDER BY p.id, a.id";
+        let mut projects: Vec<(Project, Vec<String>)> = Vec::new();
+        for mut row in self.sql.query(QUERY, values![])? {
+            let project = Project::of(&mut row)?;
+            let agent: Option<String> = row.next()?;
+            match projects.last_mut() {
+                Some((last, agents)) if last.id == project.id => agents.extend(agent),
+                _ => projects.push((project, agent.into_iter().collect())),
+            }
+        }
+        Ok(projects)
+    }
+
+    /// Adds a project, or changes what describes it.
+    pub(crate) fn put_project(&mut self, project: &Project) -> Result<(), Fault> {
+        const STATEMENT: &str = "INSERT INTO projects (id, name, description, status, working_directory, created_at, updated_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            ON CONFLICT (id) DO UPDATE SET name = excluded.name, description = excluded.description,
+                status = excluded.status, working_directory = excluded.working_directory, updated_at = excluded.updated_at";
+        let Project { id, name, description, status, working_directory, created_at, updated_at } = project;
+        let values = values![id, name, description.as_ref(), *status, working_directory, *created_at, *updated_at];
+        self.sql.execute(STATEMENT, values).map(drop)
+    }
+
+    /// The ids of the agents that are assigned to a project.
+    pub(crate) fn agents_of(&mut self, project: &str) -> Result<Vec<String>, Fault> {
+        const QUERY: &str =
+            "SELECT agent_id FROM project_agents WHERE project_id = ?1 AND unassigned_at IS NULL ORDER BY agent_id";
+        self.sql.query(QUERY, values![project])?.into_iter().map(|mut row| row.next()).collect()
+    }
+
+    /// Whether an agent is assigned to a project.
+    pub(crate) fn is_assigned(&mut self, project: &str, agent: &str) -> Result<bool, Fault> {
+        const QUERY: &str =
+            "SELECT agent_id FROM project_agents WHERE project_id = ?1 AND agent_id = ?2 AND unassigned_at IS NULL";
+        Ok(!self.sql.query(QUERY, values![project, agent])?.is_empty())
+    }
+
+    /// Assigns an agent to a project; whether it was not.
+    pub(crate) fn assign_agent(&mut self, project: &str, agent: &str) -> Result<bool, Fault> {
+        const STATEMENT: &str = "INSERT INTO project_agents (project_id, agent_id, assigned_at) VALUES (?1, ?2, ?3)
+            ON CONFLICT (project_id, agent_id) DO UPDATE SET assigned_at = excluded.assigned_at, unassigned_at = NULL
+            WHERE project_agents.unassigned_at IS NOT NULL";
+        Ok(self.sql.execute(STATEMENT, values![project, agent, self.now])? == 1)
+    }
+
+    /// Takes an agent out of a project; whether it was in it. The row stays: sessions point to it.
+    pub(crate) fn unassign_agent(&mut self, project: &str, agent: &str) -> Result<bool, Fault> {
+        const STATEMENT: &str = "UPDATE project_agents SET unassigned_at = ?3
+            WHERE project_id = ?1 AND agent_id = ?2 AND unassigned_at IS NULL";
+        Ok(self.sql.execute(STATEMENT, values![project, agent, self.now])? == 1)
+    }
+}

@@ -1,0 +1,92 @@
+//! Units of work on their way to a thread of the database, and their answers on the way back.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::{Fault, Work};
+
+/// A unit of work, whatever it answers.
+pub(super) trait Job: Send {
+    /// Does it, and keeps its answer; whether what it wrote is to stay. It may be run once more, when the
+    /// database gave up the transaction around it.
+    fn run(&mut self, work: &mut Work<'_>) -> bool;
+
+    /// Hands the answer over, once it is known whether what was written stays.
+    fn answer(self: Box<Self>, done: Result<(), Fault>);
+}
+
+/// Where threads take their work from.
+#[derive(Clone)]
+pub(super) struct Takers(Arc<Mutex<Receiver<Box<dyn Job>>>>);
+
+/// Where it is put.
+#[derive(Clone)]
+pub(super) struct Queue(Sender<Box<dyn Job>>);
+
+pub(super) fn queue() -> (Queue, Takers) {
+    let (sender, receiver) = channel();
+    (Queue(sender), Takers(Arc::new(Mutex::new(receiver))))
+}
+
+impl Takers {
+    /// The next one, when it comes; `None` when the store is gone.
+    pub(super) fn next(&self) -> Option<Box<dyn Job>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
+    }
+
+    /// The next one, if it is there.
+    pub(super) fn at_hand(&self) -> Option<Box<dyn Job>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
+    }
+}
+
+impl Queue {
+    /// Has a unit of work done. One that was begun is ended, even if nobody waits for it any more: a call
+    /// that is cut off leaves no transaction open.
+    pub(super) async fn put<T, E, F>(&self, unit: F) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Fault> + Send + 'static,
+        F: FnMut(&mut Work<'_>) -> Result<T, E> + Send + 'static,
+    {
+        let (reply, answered) = oneshot::channel();
+        let closed = || E::from(Fault::Closed);
+        self.0.send(Box::new(Unit { unit, answer: None, reply })).map_err(|_| closed())?;
+        answered.await.map_err(|_| closed())?
+    }
+}
+
+struct Unit<F, T, E> {
+    unit: F,
+    answer: Option<Result<T, E>>,
+    reply: oneshot::Sender<Result<T, E>>,
+}
+
+impl<T, E, F> Job for Unit<F, T, E>
+where
+    T: Send,
+    E: From<Fault> + Send,
+    F: FnMut(&mut Work<'_>) -> Result<T, E> + Send,
+{
+    fn run(&mut self, work: &mut Work<'_>) -> bool {
+        // One fault of ours must not end the thread that all others wait for.
+        let done = catch_unwind(AssertUnwindSafe(|| (self.unit)(work)));
+        let answer = done.unwrap_or_else(|_| Err(Fault::Ours.into()));
+        self.answer.insert(answer).is_ok()
+    }
+
+    fn answer(self: Box<Self>, done: Result<(), Fault>) {
+        let answer = match (self.answer, done) {
+            // What was refused is refused, whatever became of the transaction.
+            (Some(Err(refused)), _) => Err(refused),
+            (_, Err(fault)) => Err(fault.into()),
+            (Some(answer), Ok(())) => answer,
+            (None, Ok(())) => Err(Fault::Closed.into()),
+        };
+        // Whoever asked may be gone.
+        let _ = self.reply.send(answer);
+    }
+}

@@ -1,0 +1,123 @@
+//! Sessions: the lease of a pair of agent and project is one open row.
+
+use serde::Serialize;
+
+use super::sql::{Row, values};
+use super::words::words;
+use super::{Fault, Time, Work};
+
+words! {
+    /// How a session ended.
+    pub enum EndReason {
+        /// Its result was reported.
+        Completed = "completed",
+        /// The agent said goodbye.
+        Logout = "logout",
+        /// Nobody used it in time.
+        Expired = "expired",
+        /// An administrator ended it.
+        Revoked = "revoked",
+        /// The same instance came again before it had begun.
+        Superseded = "superseded",
+    }
+}
+
+/// A session; what the administrator sees of it.
+#[derive(Clone, Debug, Serialize)]
+#[allow(missing_docs, reason = "the columns of the contract")]
+pub struct Session {
+    pub id: String,
+    pub agent_id: String,
+    pub project_id: String,
+    pub instance_id: Option<String>,
+    pub task_id: Option<String>,
+    pub created_at: Time,
+    pub last_seen_at: Time,
+    pub expires_at: Time,
+    pub max_expires_at: Time,
+    pub ended_at: Option<Time>,
+    pub end_reason: Option<EndReason>,
+    /// What ended it and what was answered, for whoever did not get the answer.
+    #[serde(skip)]
+    pub reply: Option<String>,
+}
+
+impl Session {
+    fn read(mut row: Row) -> Result<Self, Fault> {
+        Ok(Self {
+            id: row.next()?,
+            agent_id: row.next()?,
+            project_id: row.next()?,
+            instance_id: row.next()?,
+            task_id: row.next()?,
+            created_at: row.next()?,
+            last_seen_at: row.next()?,
+            expires_at: row.next()?,
+            max_expires_at: row.next()?,
+            ended_at: row.next()?,
+            end_reason: row.next()?,
+            reply: row.next()?,
+        })
+    }
+}
+
+impl Work<'_> {
+    /// The session of a token, ended or not; nobody else changes anything of its project meanwhile.
+    pub(crate) fn session_of(&mut self, token_hash: &[u8; 32]) -> Result<Option<Session>, Fault> {
+        const LOCK: &str = "SELECT id FROM projects WHERE id = (SELECT project_id FROM sessions WHERE token_hash = ?1)
+            FOR NO KEY UPDATE";
+        const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
+            expires_at, max_expires_at, ended_at, end_reason, reply FROM sessions WHERE token_hash = ?1";
+        self.sql.lock(LOCK, values![token_hash])?;
+        self.sql.query(QUERY, values![token_hash])?.pop().map(Session::read).transpose()
+    }
+
+    /// The open session of a pair, be it expired.
+    pub(crate) fn open_session(&mut self, agent: &str, project: &str) -> Result<Option<Session>, Fault> {
+        const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
+            expires_at, max_expires_at, ended_at, end_reason, reply
+            FROM sessions WHERE agent_id = ?1 AND project_id = ?2 AND ended_at IS NULL";
+        self.sql.query(QUERY, values![agent, project])?.pop().map(Session::read).transpose()
+    }
+
+    /// All open sessions, be they expired; the oldest first.
+    pub(crate) fn open_sessions(&mut self) -> Result<Vec<Session>, Fault> {
+        const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
+            expires_at, max_expires_at, ended_at, end_reason, reply
+            FROM sessions WHERE ended_at IS NULL ORDER BY created_at, id";
+        self.sql.query(QUERY, values![])?.into_iter().map(Session::read).collect()
+    }
+
+    /// Opens a session, unless the pair has an open one: the database decides. Whether it did.
+    pub(crate) fn add_session(&mut self, session: &Session, token_hash: &[u8; 32]) -> Result<bool, Fault> {
+        const STATEMENT: &str = "INSERT INTO sessions (id, agent_id, project_id, instance_id, token_hash, created_at,
+            last_seen_at, expires_at, max_expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING";
+        let values = values![
+            &session.id,
+            &session.agent_id,
+            &session.project_id,
+            session.instance_id.as_ref(),
+            token_hash,
+            session.created_at,
+            session.last_seen_at,
+            session.expires_at,
+            session.max_expires_at,
+        ];
+        Ok(self.sql.execute(STATEMENT, values)? == 1)
+    }
+
+    /// Writes when a session was used, until when it lives, and which task is its.
+    pub(crate) fn change_session(&mut self, session: &Session) -> Result<(), Fault> {
+        const STATEMENT: &str =
+            "UPDATE sessions SET last_seen_at = ?2, expires_at = ?3, task_id = ?4 WHERE id = ?1 AND ended_at IS NULL";
+        let values = values![&session.id, session.last_seen_at, session.expires_at, session.task_id.as_ref()];
+        self.sql.execute(STATEMENT, values).map(drop)
+    }
+
+    /// Ends a session that is open, with what its last caller is answered.
+    pub(crate) fn end_session(&mut self, id: &str, reason: EndReason, reply: Option<&str>) -> Result<(), Fault> {
+        const STATEMENT: &str =
+            "UPDATE sessions SET ended_at = ?2, end_reason = ?3, reply = ?4 WHERE id = ?1 AND ended_at IS NULL";
+        self.sql.execute(STATEMENT, values![id, self.now, reason, reply]).map(drop)
+    }
+}

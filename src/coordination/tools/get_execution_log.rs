@@ -1,0 +1,39 @@
+//! `get_execution_log`: one execution log.
+
+use serde_json::{Value, json};
+
+use super::given;
+use crate::coordination::error::not_found;
+use crate::coordination::store::{Scope, Work};
+use crate::coordination::tool::{Run, Tool};
+use crate::coordination::{Error, Terms};
+use crate::tools::{Arguments, Effect, Kind, Parameter};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "get_execution_log",
+    title: "Get an execution log",
+    description: "Get one execution log of an agent, with the path of its log file.",
+    parameters: &[Parameter::required(
+        "execution_id",
+        Kind::Text,
+        "The id of an execution log, from list_execution_logs.",
+    )],
+    scopes: &[Scope::Runner],
+    effect: Effect::Read,
+    deprecated: false,
+    run: Run::Read(run),
+};
+
+fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+    let log = execution_log(work, &given(arguments, "execution_id"))?;
+    Ok(json!({"success": true, "log": log}))
+}
+
+/// An execution log with the path of its file.
+pub(crate) fn execution_log(work: &mut Work<'_>, id: &str) -> Result<Value, Error> {
+    let execution = work.execution(id)?.ok_or_else(|| not_found("Execution log", id))?;
+    let mut log = json!(execution);
+    log["logFilePath"] = json!(execution.log_file_path);
+    Ok(log)
+}

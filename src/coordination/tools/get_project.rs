@@ -1,0 +1,35 @@
+//! `get_project`: one project with its agents.
+
+use serde_json::{Value, json};
+
+use super::{PROJECT_ID, given};
+use crate::coordination::error::not_found;
+use crate::coordination::store::{Scope, Work};
+use crate::coordination::tool::{Run, Tool};
+use crate::coordination::{Error, Terms};
+use crate::tools::{Arguments, Effect};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "get_project",
+    title: "Get a project",
+    description: "Get a project with the ids of the agents assigned to it.",
+    parameters: &[PROJECT_ID],
+    scopes: &[Scope::Agent],
+    effect: Effect::Read,
+    deprecated: false,
+    run: Run::Read(run),
+};
+
+fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+    let project = project(work, &given(arguments, "project_id"))?;
+    Ok(json!({"success": true, "project": project}))
+}
+
+/// A project with the ids of its agents.
+pub(crate) fn project(work: &mut Work<'_>, id: &str) -> Result<Value, Error> {
+    let project = work.project(id)?.ok_or_else(|| not_found("Project", id))?;
+    let mut shown = json!(project);
+    shown["agents"] = json!(work.agents_of(id)?);
+    Ok(shown)
+}

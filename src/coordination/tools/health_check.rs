@@ -1,0 +1,31 @@
+//! `health_check`: whether the server and its database are up.
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::coordination::Coordinator;
+use crate::coordination::store::{Fault, Scope, Time};
+use crate::coordination::tool::{Call, Run, Tool};
+use crate::tools::{Arguments, Effect};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "health_check",
+    title: "Health check",
+    description: "Say whether the server and its database are up.",
+    parameters: &[],
+    scopes: &[Scope::Runner, Scope::Agent],
+    effect: Effect::Read,
+    deprecated: false,
+    run: Run::Call(run),
+};
+
+fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {
+    Box::pin(async move {
+        let answered = coordinator.store().read(|work| work.ping().map(|()| work.now())).await;
+        let status = if answered.is_ok() { "ok" } else { "error" };
+        let timestamp = answered.unwrap_or_else(|_: Fault| Time::of_this_machine());
+        Ok(json!({"status": status, "version": env!("CARGO_PKG_VERSION"), "timestamp": timestamp}))
+    })
+}

@@ -1,0 +1,40 @@
+//! `logout`: ends a session without a report.
+
+use serde_json::{Value, json};
+
+use super::{SESSION_TOKEN, given};
+use crate::coordination::rules::execution::Ending;
+use crate::coordination::rules::session;
+use crate::coordination::secret;
+use crate::coordination::store::{EndReason, Scope, Work};
+use crate::coordination::tool::{Run, Tool};
+use crate::coordination::{Error, Terms};
+use crate::tools::{Arguments, Effect};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "logout",
+    title: "Log out",
+    description: "End your session without reporting a result. The task stays as it is.",
+    parameters: &[SESSION_TOKEN],
+    scopes: &[Scope::Agent],
+    effect: Effect::Overwrite,
+    deprecated: false,
+    run: Run::Write(run),
+};
+
+fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+    let token = given(arguments, "session_token");
+    let session = work.session_of(&secret::hash(&token))?.filter(|session| session.expires_at > work.now());
+    let session = session.ok_or_else(|| Error::refused(session::INVALID))?;
+    match session.end_reason {
+        None => {
+            let ending = Ending::ByServer("The agent logged out without a report.");
+            session::end(work, &session, EndReason::Logout, ending, None)?;
+        }
+        // The answer got lost, and the client asks again.
+        Some(EndReason::Logout) => {}
+        Some(_) => return Err(Error::refused(session::INVALID)),
+    }
+    Ok(json!({"success": true}))
+}
