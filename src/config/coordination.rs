@@ -49,18 +49,19 @@ pub struct CoordinationOptions {
 }
 
 /// Units of work at once for one client, and for many.
-const CONNECTIONS: (usize, usize) = (2, 8);
+const CONNECTIONS: (usize, usize) = (1, 8);
 
 impl CoordinationOptions {
-    /// How the database is opened.
+    /// How the database is opened; `make` says whether a file that is not there is made.
     ///
     /// # Errors
     /// [`Error`].
-    pub fn settings(&self, options: &Options) -> Result<Settings, Error> {
+    pub fn settings(&self, options: &Options, make: bool) -> Result<Settings, Error> {
         let db = filled(self.db.as_deref())
             .ok_or_else(|| Error("--db is missing: name the file of the database, or postgres://….".to_owned()))?;
         Ok(Settings {
             place: Place::parse(db).map_err(Error)?,
+            make,
             connections: if self.transport == Transport::Http { CONNECTIONS.1 } else { CONNECTIONS.0 },
             terms: Terms {
                 session_ttl: Duration::from_secs(self.session_ttl),

@@ -17,6 +17,9 @@ pub enum Caller {
     Nobody,
 }
 
+/// Tools with which an agent changes a task; that of another agent is not its to change.
+const CHANGES: [&str; 3] = ["update_task_status", "assign_task", "save_context"];
+
 /// What an agent is told about what is not its own.
 const NOT_YOURS: &str = "Your token is for another agent, or for another project";
 
@@ -87,10 +90,17 @@ impl Bound<'_> {
         own &= tool != "list_tasks" || self.arguments.text("project_id").is_some() || self.names_me("assignee_id");
         own &= tool != "get_pending_handoffs" || self.names_me("agent_id");
         own &= self.is_my_session(work)?;
+        own &= !CHANGES.contains(&tool) || self.is_nobody_elses(work)?;
         for project in self.projects(work)? {
             own &= work.is_assigned(&project, self.agent)?;
         }
         if own { Ok(()) } else { Err(Error::refused(NOT_YOURS)) }
+    }
+
+    /// Whether the task is this agent's, or nobody's; what is not there is for the tool to refuse.
+    fn is_nobody_elses(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        let task = self.arguments.text("task_id").map(|id| work.task(&id)).transpose()?.flatten();
+        Ok(task.and_then(|task| task.assignee_id).is_none_or(|owner| owner == self.agent))
     }
 
     fn names_me(&self, argument: &str) -> bool {

@@ -8,6 +8,7 @@
 pub mod admin;
 mod caller;
 mod error;
+mod page;
 mod passkey;
 mod prompts;
 mod resources;
@@ -29,7 +30,7 @@ pub use passkey::Cost;
 use passkey::Passkeys;
 pub use prompts::{PROMPTS, Prompt};
 pub use resources::{Listed, RESOURCES, Resource};
-use store::{Clock, Place, Store};
+use store::{Clock, Fault, Place, Scope, Store, Time};
 use tool::Run;
 pub use tool::Tool;
 
@@ -38,6 +39,12 @@ use crate::tools::Locale;
 /// How often expired sessions are tidied away. Nothing waits for it: whether one has expired is judged
 /// whenever it is looked at.
 const SWEEP: Duration = Duration::from_secs(60);
+
+/// Whoever asks for health wants to know now.
+const SOON: Duration = Duration::from_secs(3);
+
+/// How long opening a database may take, with its tables to be made and others that do so at the same time.
+const OPENING: Duration = Duration::from_secs(30);
 
 /// What the server was started with.
 #[derive(Clone, Copy, Debug)]
@@ -66,6 +73,8 @@ impl Default for Terms {
 pub struct Settings {
     /// Where the database is.
     pub place: Place,
+    /// Whether a file that is not there is made.
+    pub make: bool,
     /// Units of work that are done at once, at most.
     pub connections: usize,
     /// What it was started with.
@@ -88,9 +97,13 @@ impl Coordinator {
     ///
     /// # Errors
     /// [`Error`], a sentence.
-    pub fn open(settings: &Settings) -> Result<Arc<Self>, Error> {
-        let store = Store::open(&settings.place, settings.connections, &settings.clock)?;
-        Ok(Arc::new(Self { store, terms: settings.terms, passkeys: Arc::new(Passkeys::new(settings.cost)?) }))
+    pub async fn open(settings: &Settings) -> Result<Arc<Self>, Error> {
+        let Settings { place, make, connections, terms, cost, clock } = settings.clone();
+        // It waits for locks and for the network.
+        let opening = tokio::task::spawn_blocking(move || Store::open(&place, make, connections, &clock));
+        let opened = tokio::time::timeout(OPENING, opening).await.map_err(|_| Fault::Locked)?;
+        let store = opened.unwrap_or(Err(Fault::Ours))?;
+        Ok(Arc::new(Self { store, terms, passkeys: Arc::new(Passkeys::new(cost)?) }))
     }
 
     /// Calls a tool. What the answer of a refused call is, [`Error`] says.
@@ -103,28 +116,54 @@ impl Coordinator {
         given: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, Error> {
+        let answer = self.answer(tool, given, caller).await;
+        match &answer {
+            Ok(_) => tracing::debug!(tool = tool.name, "answered"),
+            // A refusal may quote what was asked; who asks is not in it.
+            Err(Error::Refused(_)) => tracing::info!(tool = tool.name, "refused"),
+            Err(Error::Fault(fault)) => tracing::warn!(tool = tool.name, "failed: {fault}"),
+        }
+        answer
+    }
+
+    async fn answer(self: &Arc<Self>, tool: &Tool, given: Map<String, Value>, caller: &Caller) -> Result<Value, Error> {
         let arguments = tool.check(given)?;
         let arguments = caller.bind(self, tool, arguments).await?;
-        let terms = self.terms;
-        match tool.run {
-            Run::Read(rule) => self.store.read(move |work| rule(work, &arguments, &terms)).await,
-            Run::Write(rule) => self.store.write(move |work| rule(work, &arguments, &terms)).await,
-            Run::Call(call) => call(self.clone(), arguments).await,
-        }
+        let (terms, offset) = (self.terms, arguments.integer("offset").unwrap_or(0));
+        let answer = match tool.run {
+            Run::Read(rule) => self.store.read(move |work| rule(work, &arguments, &terms)).await?,
+            Run::Write(rule) => self.store.write(move |work| rule(work, &arguments, &terms)).await?,
+            Run::Call(call) => call(self.clone(), arguments).await?,
+        };
+        // A Runner and an administrator are programs, and want all of it.
+        let is_for_models = tool.scopes.contains(&Scope::Agent);
+        Ok(if is_for_models { page::shorten(answer, usize::try_from(offset).unwrap_or(usize::MAX)) } else { answer })
+    }
+
+    /// What time it is in the database; `None` if that does not answer soon.
+    pub async fn ping(&self) -> Option<Time> {
+        let asked = self.store.read(|work| work.ping().map(|()| work.now()));
+        tokio::time::timeout(SOON, asked).await.ok()?.ok()
     }
 
     /// Tidies expired sessions away, for as long as it is polled.
     pub async fn sweep(&self) {
         loop {
             tokio::time::sleep(SWEEP).await;
-            // A database that is away is told of by the calls; the next round tries again.
-            let _ = self.store.write(rules::session::sweep).await;
+            // The next round tries again.
+            if let Err(error) = self.tidy().await {
+                tracing::warn!("expired sessions were not tidied away: {error}");
+            }
         }
     }
 
-    /// The database.
-    pub fn store(&self) -> &Store {
-        &self.store
+    async fn tidy(&self) -> Result<(), Fault> {
+        let found = self.store.read(rules::session::expired).await?;
+        for session in found {
+            tracing::info!(agent = session.agent_id, project = session.project_id, "a session expired");
+            self.store.write(move |work| rules::session::tidy(work, &session)).await?;
+        }
+        Ok(())
     }
 }
 

@@ -66,7 +66,9 @@ impl Coordinator {
         given: &Map<String, Value>,
         caller: &Caller,
     ) -> Result<String, Error> {
-        let text = |name: &str| given.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
+        let text = |name: &str| {
+            given.get(name).and_then(Value::as_str).filter(|text| !text.is_empty() && !text.contains('\0'))
+        };
         if let Some(missing) = prompt.arguments.iter().find(|argument| text(argument.name).is_none()) {
             return Err(Error::refused(format!("Argument '{}' is missing.", missing.name)));
         }

@@ -8,7 +8,7 @@ use super::caller::Bound;
 use super::error::not_found;
 use super::store::{Listing, Scope, Work};
 use super::tools::{get_execution_log, get_project, get_task, get_task_context};
-use super::{Caller, Coordinator, Error};
+use super::{Caller, Coordinator, Error, page};
 use crate::tools::Arguments;
 
 /// A kind of resource.
@@ -123,7 +123,8 @@ impl Resource {
     fn of(uri: &str) -> Option<(&'static Self, String)> {
         let found = RESOURCES.iter().find_map(|resource| Some((resource, uri.strip_prefix(resource.scheme)?)));
         let (resource, id) = found.filter(|(_, id)| !id.is_empty())?;
-        Some((resource, percent_encoding::percent_decode_str(id).decode_utf8().ok()?.into_owned()))
+        let id = percent_encoding::percent_decode_str(id).decode_utf8().ok()?.into_owned();
+        (!id.contains('\0')).then_some((resource, id))
     }
 }
 
@@ -145,7 +146,7 @@ impl Coordinator {
             (resource.read)(work, &id)
         };
         match self.store.read(read).await {
-            Ok(value) => Ok(Some(value)),
+            Ok(value) => Ok(Some(page::shorten(value, 0))),
             Err(Error::Refused(_)) => Ok(None),
             Err(fault) => Err(fault),
         }
@@ -173,7 +174,7 @@ impl Coordinator {
 fn begin(cursor: &str) -> Option<(usize, String)> {
     let (from, after) = cursor.split_once(':')?;
     let from = from.parse().ok().filter(|from| *from < LISTED.len())?;
-    Some((from, after.to_owned()))
+    (!after.contains('\0')).then(|| (from, after.to_owned()))
 }
 
 fn page(

@@ -45,8 +45,12 @@ pub(super) enum Run {
     Call(fn(Arc<Coordinator>, Arguments) -> Call),
 }
 
-/// The largest text that is taken, bytes: answers must fit a model's context.
-const TEXT_BYTES: usize = 32 * 1024;
+/// The largest text that is taken of an agent, bytes: a task with all that was noted about it fits the
+/// context of the model that reads it.
+const TEXT_BYTES: usize = 8 * 1024;
+
+/// The largest that is taken of an administrator, bytes: descriptions and system prompts.
+pub(super) const ADMIN_TEXT_BYTES: usize = 32 * 1024;
 
 impl Tool {
     /// The JSON Schema of its arguments.
@@ -61,22 +65,26 @@ impl Tool {
 
     /// Checks the arguments of a call.
     pub(super) fn check(&self, given: Map<String, Value>) -> Result<Arguments, Error> {
+        // The administrator's are those that no scope names.
+        let most = if self.scopes.is_empty() { ADMIN_TEXT_BYTES } else { TEXT_BYTES };
         for (name, value) in &given {
             let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
-            for text in texts.iter().filter_map(Value::as_str) {
-                if text.len() > TEXT_BYTES {
-                    return Err(Error::refused(format!(
-                        "Argument '{name}' has {} bytes; at most {TEXT_BYTES} are taken. Keep what is longer in a file, and name that.",
-                        text.len()
-                    )));
-                }
-                if text.contains('\0') {
-                    return Err(Error::refused(format!(
-                        "Argument '{name}' holds U+0000, which cannot be stored. Leave it out."
-                    )));
-                }
-            }
+            texts.iter().filter_map(Value::as_str).try_for_each(|text| check_text(name, text, most))?;
         }
         Arguments::check(self.parameters, &[], given).map_err(|error: tools::Error| Error::refused(error.to_string()))
     }
+}
+
+/// Refuses a text that is too long, or that PostgreSQL could not store.
+pub(super) fn check_text(name: &str, text: &str, most: usize) -> Result<(), Error> {
+    if text.len() > most {
+        return Err(Error::refused(format!(
+            "Argument '{name}' has {} bytes; at most {most} are taken. Keep what is longer in a file, and name that.",
+            text.len()
+        )));
+    }
+    if text.contains('\0') {
+        return Err(Error::refused(format!("Argument '{name}' holds U+0000, which cannot be stored. Leave it out.")));
+    }
+    Ok(())
 }

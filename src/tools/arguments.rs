@@ -54,6 +54,8 @@ pub enum Kind {
         /// What it is when it is not given, for the schema.
         default: Option<u64>,
     },
+    /// Any string, which errors do not repeat.
+    Secret,
     /// A whole number of either sign.
     Signed,
     /// A number, 0 or more.
@@ -81,7 +83,7 @@ impl Kind {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
             Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
-            Self::AnyText => json!({"type": "string"}),
+            Self::AnyText | Self::Secret => json!({"type": "string"}),
             Self::TextOrNull => json!({"type": ["string", "null"], "minLength": 1}),
             Self::Signed => json!({"type": "integer"}),
             Self::Amount => json!({"type": "number", "minimum": 0}),
@@ -110,7 +112,7 @@ impl Kind {
         match self {
             Self::Id => "digits, such as \"1234\"".to_owned(),
             Self::Text | Self::Word => "a string that is not empty".to_owned(),
-            Self::AnyText => "a string".to_owned(),
+            Self::AnyText | Self::Secret => "a string".to_owned(),
             Self::TextOrNull => "a string that is not empty, or null".to_owned(),
             Self::Signed => "a whole number".to_owned(),
             Self::Amount => "a number from 0".to_owned(),
@@ -133,8 +135,8 @@ impl Kind {
             (Self::Id, Value::Number(number)) => number.is_u64(),
             (Self::Id, Value::String(text)) => is_digits(text),
             (Self::Text | Self::Word | Self::TextOrNull, Value::String(text)) => !text.is_empty(),
-            (Self::AnyText, Value::String(_)) | (Self::TextOrNull, Value::Null) => true,
-            (Self::Signed, value) => value.is_i64(),
+            (Self::AnyText | Self::Secret, Value::String(_)) | (Self::TextOrNull, Value::Null) => true,
+            (Self::Signed, value) => signed(value).is_some(),
             (Self::Amount, value) => value.as_f64().is_some_and(|number| number >= 0.0),
             (Self::Word, Value::Number(number)) => number.is_u64(),
             (Self::Word, Value::Bool(_)) => true,
@@ -167,6 +169,14 @@ fn whole(value: &Value) -> Option<u64> {
     })
 }
 
+fn signed(value: &Value) -> Option<i64> {
+    let negative = || {
+        let number = value.as_f64()?;
+        (number.fract() == 0.0 && number.abs() < 2f64.powi(53)).then_some(number as i64)
+    };
+    value.as_i64().or_else(negative)
+}
+
 /// The arguments of one call, checked.
 #[derive(Clone)]
 pub struct Arguments(Map<String, Value>);
@@ -194,9 +204,12 @@ impl Arguments {
                 )));
             };
             if !parameter.kind.allows(value) {
+                let value = match parameter.kind {
+                    Kind::Secret => "not a string".to_owned(),
+                    _ => brief(&value.to_string()),
+                };
                 return Err(Error::Argument(format!(
-                    "Argument '{name}' is {}; it must be {}.",
-                    brief(&value.to_string()),
+                    "Argument '{name}' is {value}; it must be {}.",
                     parameter.kind.allowed()
                 )));
             }
@@ -232,7 +245,7 @@ impl Arguments {
 
     /// A whole number of either sign.
     pub fn signed(&self, name: &str) -> Option<i64> {
-        self.0.get(name)?.as_i64()
+        signed(self.0.get(name)?)
     }
 
     /// A number.

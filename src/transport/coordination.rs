@@ -24,8 +24,11 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
-use super::{bind, http, stdio};
+use super::guard::Guard;
+use super::http::{self, Sessions};
+use super::{bind, stdio};
 use crate::config::Access;
 use crate::coordination::tools::{RETIRED, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCES, Tool, admin, failure};
@@ -63,8 +66,10 @@ pub async fn serve_http(offer: Offer, address: (&str, u16), access: &Access) -> 
     let coordinator = offer.coordinator.clone();
     let health = Router::new().route("/health", get(health)).with_state((coordinator.clone(), Instant::now()));
     let server = Server { offer: Arc::new(offer), door: Caller::Nobody };
-    let admit = |router: Router| router.layer(middleware::from_fn_with_state(coordinator, admit));
-    let served = http::serve_admitted(listener, move || server.clone(), access, admit, health).await;
+    let ended = CancellationToken::new();
+    let mcp = http::router(move || server.clone(), &Guard::new(access), ended.clone(), Sessions::None);
+    let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, admit));
+    let served = http::until_stopped(listener, admitted.merge(health), ended).await;
     sweeping.abort();
     served
 }
@@ -76,10 +81,9 @@ fn sweep(offer: &Offer) -> tokio::task::JoinHandle<()> {
 
 /// Anybody may know whether the server is up; `uptime` is in seconds.
 async fn health(State((coordinator, begun)): State<(Arc<Coordinator>, Instant)>) -> Response {
-    let reached = coordinator.store().read(|work| work.ping()).await;
-    let (code, status) = match reached {
-        Ok(()) => (StatusCode::OK, "ok"),
-        Err(_) => (StatusCode::SERVICE_UNAVAILABLE, "error"),
+    let (code, status) = match coordinator.ping().await {
+        Some(_) => (StatusCode::OK, "ok"),
+        None => (StatusCode::SERVICE_UNAVAILABLE, "error"),
     };
     let version = env!("CARGO_PKG_VERSION");
     (code, Json(json!({"status": status, "version": version, "uptime": begun.elapsed().as_secs()}))).into_response()
@@ -96,7 +100,15 @@ async fn admit(State(coordinator): State<Arc<Coordinator>>, mut request: Request
             next.run(request).await
         }
         Ok(None) => unauthorized(),
-        Err(error) => refused(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", &error.to_string()),
+        // What is wrong with it is for the log, not for strangers.
+        Err(error) => {
+            tracing::warn!("a token could not be looked up: {error}");
+            refused(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "UNAVAILABLE",
+                "The database does not answer. Ask again in a moment.",
+            )
+        }
     }
 }
 
@@ -206,7 +218,11 @@ impl ServerHandler for Server {
         let read =
             self.offer.coordinator.read_resource(&request.uri, &self.caller(&context)).await.map_err(internal)?;
         let Some(value) = read else {
-            let what = "There is no such resource; resources/templates/list names the kinds.";
+            let what = match request.uri.as_str() {
+                "agent://me" => "agent://me is not there any more. Use agent://{id} with your agent_id.",
+                "session://current" => "session://current is not there any more, and nothing in its place.",
+                _ => "There is no such resource; resources/templates/list names the kinds.",
+            };
             return Err(ErrorData::resource_not_found(what, Some(json!({ "uri": request.uri }))));
         };
         let text = ResourceContents::text(value.to_string(), request.uri).with_mime_type(JSON);
@@ -227,7 +243,11 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == request.name) else {
-            return Err(ErrorData::invalid_params("Unknown prompt; prompts/list names those there are.", None));
+            let what = match request.name.as_str() {
+                "session_start" | "session_end" => "This prompt is not there any more, and nothing in its place.",
+                _ => "Unknown prompt; prompts/list names those there are.",
+            };
+            return Err(ErrorData::invalid_params(what, None));
         };
         let arguments = request.arguments.unwrap_or_default();
         match self.offer.coordinator.prompt(prompt, &arguments, &self.caller(&context)).await {

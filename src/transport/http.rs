@@ -36,23 +36,28 @@ where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
 {
-    serve_admitted(listener, handler, access, |router| router, beside).await
+    let ended = CancellationToken::new();
+    let router = router(handler, &Guard::new(access), ended.clone(), Sessions::Kept).merge(beside);
+    until_stopped(listener, router, ended).await
 }
 
-/// The same, for those whom `admit` lets in to `/mcp`, too.
-pub(super) async fn serve_admitted<H, F>(
+/// Whether the older era of the protocol has sessions here.
+pub(super) enum Sessions {
+    /// It has.
+    Kept,
+    /// Each request stands for itself, and for its own token: a session could be joined by somebody else.
+    None,
+}
+
+/// Serves routes until a signal stops it; `ended` tells those calls that go on after it.
+///
+/// # Errors
+/// What the network refuses, as a sentence.
+pub(super) async fn until_stopped(
     listener: TcpListener,
-    handler: F,
-    access: &Access,
-    admit: impl FnOnce(Router) -> Router,
-    beside: Router,
-) -> Result<(), String>
-where
-    H: ServerHandler,
-    F: Fn() -> H + Send + Sync + 'static,
-{
-    let ended = CancellationToken::new();
-    let router = admit(router(handler, &Guard::new(access), ended.clone())).merge(beside);
+    router: Router,
+    ended: CancellationToken,
+) -> Result<(), String> {
     let end = async {
         ended.cancel();
         tokio::time::sleep(END).await;
@@ -60,13 +65,15 @@ where
     listen(listener, router, GRACE, end).await
 }
 
-fn router<H, F>(handler: F, guard: &Guard, ended: CancellationToken) -> Router
+/// The route `/mcp`.
+pub(super) fn router<H, F>(handler: F, guard: &Guard, ended: CancellationToken, sessions: Sessions) -> Router
 where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
 {
     let config =
         StreamableHttpServerConfig::default().with_max_request_body_bytes(REQUEST_BYTES).with_cancellation_token(ended);
+    let config = config.with_legacy_session_mode(matches!(sessions, Sessions::Kept));
     let sessions = Arc::new(LocalSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(handler()), sessions, guard.configure(config));
     let checked = middleware::from_fn_with_state(guard.clone(), guard::pass);

@@ -222,14 +222,25 @@ pub(super) enum Token {
 }
 
 impl Admin {
-    pub(super) async fn run(self, coordinator: &Arc<Coordinator>) -> Result<(), Error> {
+    /// Whether it may be the first thing that is done with a database.
+    pub(super) fn makes_rows(&self) -> bool {
+        matches!(
+            self,
+            Self::Project(Project::Add { .. })
+                | Self::Agent(Agent::Add(_))
+                | Self::Token(Token::Issue { .. })
+                | Self::Import { .. }
+        )
+    }
+
+    pub(super) async fn run(self, coordinator: &Arc<Coordinator>, json: bool) -> Result<(), Error> {
         let (tool, given) = self.call()?;
         let mut answer = coordinator.call(tool, given, &Caller::Local).await.map_err(failed)?;
         if let Some(answer) = answer.as_object_mut() {
             // Standard error and the exit code say so here.
             answer.shift_remove("success");
         }
-        print_json(&answer)?;
+        print_json(&answer, json)?;
         match answer.get("ok") {
             Some(Value::Bool(false)) => Err(Error::Input("The database is not well.".to_owned())),
             _ => Ok(()),
@@ -318,9 +329,6 @@ impl NewPasskey {
     fn given(self) -> Result<Value, Error> {
         let passkey = self.stdin.then(|| read(Path::new("-"))).transpose()?;
         let passkey = passkey.map(|line| line.trim_end_matches(['\r', '\n']).to_owned());
-        if passkey.as_deref() == Some("") {
-            return Err(Error::Usage("Standard input held no passkey.".to_owned()));
-        }
         Ok(json!({"agent": self.agent, "passkey": passkey}))
     }
 }

@@ -21,6 +21,10 @@ pub(super) struct Coordinate {
 
     #[command(flatten)]
     options: CoordinationOptions,
+
+    /// Print JSON on a terminal, too
+    #[arg(long, global = true)]
+    json: bool,
 }
 
 #[derive(Subcommand)]
@@ -29,22 +33,13 @@ enum Command {
     #[command(subcommand)]
     Admin(admin::Admin),
     /// Show projects, agents, tasks and the last executions
-    Status(View),
+    Status,
     /// Show them again and again
     Watch {
         /// Seconds between two looks
         #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
         interval: u64,
-        #[command(flatten)]
-        view: View,
     },
-}
-
-#[derive(Args)]
-struct View {
-    /// Print JSON on a terminal, too
-    #[arg(long)]
-    json: bool,
 }
 
 impl Coordinate {
@@ -54,8 +49,13 @@ impl Coordinate {
     }
 
     pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
-        let settings = self.options.settings(options)?;
-        let coordinator = Coordinator::open(&settings).map_err(failed)?;
+        let makes = match &self.command {
+            None => true,
+            Some(Command::Admin(command)) => command.makes_rows(),
+            Some(Command::Status | Command::Watch { .. }) => false,
+        };
+        let settings = self.options.settings(options, makes)?;
+        let coordinator = Coordinator::open(&settings).await.map_err(failed)?;
         match self.command {
             None => {
                 let CoordinationOptions { hide_deprecated, admin_tools, port, .. } = self.options;
@@ -69,31 +69,31 @@ impl Coordinate {
                 }
                 .map_err(Error::Transport)
             }
-            Some(Command::Admin(command)) => command.run(&coordinator).await,
-            Some(Command::Status(view)) => show(&coordinator, &view).await,
-            Some(Command::Watch { interval, view }) => loop {
-                if for_people(view.json) {
+            Some(Command::Admin(command)) => command.run(&coordinator, self.json).await,
+            Some(Command::Status) => show(&coordinator, self.json).await,
+            Some(Command::Watch { interval }) => loop {
+                if for_people(self.json) {
                     // The whole screen, from its beginning.
                     print("\u{1b}[2J\u{1b}[H")?;
                 }
-                show(&coordinator, &view).await?;
+                show(&coordinator, self.json).await?;
                 tokio::time::sleep(Duration::from_secs(interval)).await;
             },
         }
     }
 }
 
-async fn show(coordinator: &Coordinator, view: &View) -> Result<(), Error> {
+async fn show(coordinator: &Coordinator, json: bool) -> Result<(), Error> {
     let status = coordinator.status().await.map_err(failed)?;
-    match for_people(view.json) {
+    match for_people(json) {
         true => print(&view::status(&status)),
         false => print(&serde_json::to_string(&status).unwrap_or_default()),
     }
 }
 
 /// JSON: in a line when piped, else as people read it.
-fn print_json(value: &Value) -> Result<(), Error> {
-    match for_people(false) {
+fn print_json(value: &Value, json: bool) -> Result<(), Error> {
+    match for_people(json) {
         true => print(&serde_json::to_string_pretty(value).unwrap_or_default()),
         false => print(&value.to_string()),
     }

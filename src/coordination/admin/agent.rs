@@ -57,9 +57,6 @@ pub static SET_STATUS: Tool = Tool {
 
 fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let id = arguments.text("id").unwrap_or_else(|| secret::id("agt_"));
-    if work.agent(&id)?.is_some() {
-        return Err(Error::refused(format!("Agent already exists: {id}")));
-    }
     let now = work.now();
     let agent = Agent {
         id,
@@ -73,7 +70,10 @@ fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
         updated_at: now,
         system_prompt: arguments.text("system_prompt"),
     };
-    put(work, &agent, "added")?;
+    if !work.add_agent(&agent)? {
+        return Err(Error::refused(format!("Agent already exists: {}", agent.id)));
+    }
+    record(work, &agent, "added")?;
     Ok(json!({"success": true, "agent": agent}))
 }
 
@@ -86,16 +86,17 @@ fn list(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<V
 
 fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let id = given(arguments, "id");
+    work.lock_agent(&id)?;
     let agent = work.agent(&id)?.ok_or_else(|| not_found("Agent", &id))?;
     let status = AgentStatus::parse(&given(arguments, "status")).unwrap_or(agent.status);
     let agent = Agent { status, updated_at: work.now(), ..agent };
-    put(work, &agent, "status_changed")?;
+    work.change_agent(&agent)?;
+    record(work, &agent, "status_changed")?;
     Ok(json!({"success": true, "agent": agent}))
 }
 
-/// Writes an agent, and that it changed.
-pub(super) fn put(work: &mut Work<'_>, agent: &Agent, event: &str) -> Result<(), Error> {
-    work.put_agent(agent)?;
+/// Keeps what became of an agent.
+pub(super) fn record(work: &mut Work<'_>, agent: &Agent, event: &str) -> Result<(), Error> {
     work.record(&Change { after: Some(json!(agent)), ..Change::new(Entity::Agent, &agent.id, event) })?;
     Ok(())
 }

@@ -63,6 +63,9 @@ fn unassign(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Resul
     if work.project(&project)?.is_none() {
         return Err(not_found("Project", &project));
     }
+    if work.agent(&agent)?.is_none() {
+        return Err(not_found("Agent", &agent));
+    }
     if let Some(open) = work.open_session(&agent, &project)? {
         if session::is_alive(&open, work.now()) {
             return Err(Error::refused(format!(

@@ -1,5 +1,6 @@
 //! Projects, agents, assignments and tasks from a file: all or nothing, and twice is the same as once.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde::Deserialize;
@@ -11,7 +12,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{
     Agent, AgentStatus, AgentType, Credential, Priority, Project, ProjectStatus, Task, TaskStatus, Work,
 };
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{ADMIN_TEXT_BYTES, Call, Run, Tool, check_text};
 use crate::coordination::{Coordinator, Error};
 use crate::tools::{Arguments, Effect, Kind, Parameter};
 
@@ -93,15 +94,48 @@ struct NewTask {
 fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
     Box::pin(async move {
         let data = Value::Object(arguments.take_object("data"));
-        if data.to_string().contains("\\u0000") {
-            return Err(Error::refused("The import holds U+0000, which cannot be stored. Leave it out."));
-        }
+        check_texts(&data)?;
         let data: Data = serde_json::from_value(data).map_err(|error| {
             Error::refused(format!("The import cannot be used: {}.", without_value(&error.to_string())))
         })?;
+        data.check_ids()?;
         let credentials = new_credentials(&coordinator, &data.agents).await?;
         coordinator.store.write(move |work| write(work, &data, &credentials)).await
     })
+}
+
+/// Texts are what the tools take, too.
+fn check_texts(value: &Value) -> Result<(), Error> {
+    match value {
+        Value::Array(values) => values.iter().try_for_each(check_texts),
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| match value {
+            Value::String(text) => check_text(name, text, ADMIN_TEXT_BYTES),
+            value => check_texts(value),
+        }),
+        _ => Ok(()),
+    }
+}
+
+impl Data {
+    /// Each row is there once, and can be named.
+    fn check_ids(&self) -> Result<(), Error> {
+        let projects = self.projects.iter().map(|new| [("projects", &new.id), ("name", &new.name)]);
+        let agents = self.agents.iter().map(|new| [("agents", &new.id), ("name", &new.name)]);
+        let tasks = self.tasks.iter().map(|new| [("tasks", &new.id), ("title", &new.title)]);
+        let mut seen = HashSet::new();
+        for [(kind, id), (name, text)] in projects.chain(agents).chain(tasks) {
+            if id.is_empty() || text.is_empty() {
+                return Err(Error::refused(format!("One of {kind} has no id, or no {name}")));
+            }
+            if !seen.insert((kind, id)) {
+                return Err(Error::refused(format!("The import has {id} twice in {kind}")));
+            }
+        }
+        match self.projects.iter().find(|new| new.working_directory.is_empty()) {
+            Some(new) => Err(Error::refused(format!("Project {} has no working_directory", new.id))),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The value may be a passkey.
@@ -123,8 +157,9 @@ async fn new_credentials(
             continue;
         };
         let id = agent.id.clone();
-        let live = coordinator.store.read(move |work| Ok::<_, Error>(work.credentials(&id)?)).await?;
-        if !live.is_empty() && coordinator.passkeys.is_one_of(passkey.clone(), live).await? {
+        // One that was taken back stays so, however often the file is imported.
+        let known = coordinator.store.read(move |work| work.all_credentials(&id)).await?;
+        if !known.is_empty() && coordinator.passkeys.is_one_of(passkey.clone(), known).await? {
             continue;
         }
         let passkey_phc = coordinator.passkeys.hash(passkey).await?;
@@ -177,6 +212,7 @@ fn word<T>(
 
 impl NewProject {
     fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        work.lock_project(&self.id)?;
         let (now, there) = (work.now(), work.project(&self.id)?);
         let status = word(self.status.as_ref(), ProjectStatus::parse, "project status", ProjectStatus::WORDS)?;
         let status = status.or(there.as_ref().map(|there| there.status)).unwrap_or(ProjectStatus::Active);
@@ -192,13 +228,18 @@ impl NewProject {
         if there.is_some_and(|there| json!(there) == json!(project)) {
             return Ok(false);
         }
-        project::put(work, &Project { updated_at: now, ..project }, "imported")?;
+        let project = Project { updated_at: now, ..project };
+        if !work.add_project(&project)? {
+            work.change_project(&project)?;
+        }
+        project::record(work, &project, "imported")?;
         Ok(true)
     }
 }
 
 impl NewAgent {
     fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        work.lock_agent(&self.id)?;
         let (now, there) = (work.now(), work.agent(&self.id)?);
         let status = word(self.status.as_ref(), AgentStatus::parse, "agent status", AgentStatus::WORDS)?;
         let kind = word(self.kind.as_ref(), AgentType::parse, "agent type", AgentType::WORDS)?;
@@ -218,7 +259,10 @@ impl NewAgent {
         if there.as_ref().is_some_and(is_same) {
             return Ok(false);
         }
-        agent::put(work, &agent, "imported")?;
+        if !work.add_agent(&agent)? {
+            work.change_agent(&agent)?;
+        }
+        agent::record(work, &agent, "imported")?;
         Ok(true)
     }
 }

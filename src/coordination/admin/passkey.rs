@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{AGENT, given};
 use crate::coordination::error::not_found;
+use crate::coordination::passkey::LIVE;
 use crate::coordination::secret;
 use crate::coordination::store::{Change, Credential, Entity, Work};
 use crate::coordination::tool::{Call, Run, Tool};
@@ -13,7 +14,7 @@ use crate::coordination::{Coordinator, Error, Terms};
 use crate::tools::{Arguments, Effect, Kind, Parameter};
 
 const PASSKEY: Parameter =
-    Parameter::optional("passkey", Kind::Text, "The passkey; one of 256 random bits is made if it is left out.");
+    Parameter::optional("passkey", Kind::Secret, "The passkey; one of 256 random bits is made if it is left out.");
 
 /// `passkey issue`.
 pub static ISSUE: Tool = Tool {
@@ -63,6 +64,7 @@ fn rotate(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
 async fn issue(coordinator: Arc<Coordinator>, arguments: Arguments, beside_another: bool) -> Result<Value, Error> {
     let agent = given(&arguments, "agent");
     let passkey = match arguments.text("passkey") {
+        Some(passkey) if passkey.is_empty() => return Err(Error::refused("The passkey is empty.")),
         Some(passkey) => passkey,
         None => secret::random("")?,
     };
@@ -70,6 +72,7 @@ async fn issue(coordinator: Arc<Coordinator>, arguments: Arguments, beside_anoth
         Credential { id: secret::id("crd_"), passkey_phc: coordinator.passkeys.hash(passkey.clone()).await? };
     let answer = json!({"success": true, "agent_id": agent, "passkey": passkey});
     let keep = move |work: &mut Work<'_>| {
+        work.lock_agent(&agent)?;
         if work.agent(&agent)?.is_none() {
             return Err(not_found("Agent", &agent));
         }
@@ -84,7 +87,7 @@ async fn issue(coordinator: Arc<Coordinator>, arguments: Arguments, beside_anoth
 
 /// Keeps a passkey; of those before it the newest stays valid.
 pub(super) fn keep(work: &mut Work<'_>, agent: &str, credential: &Credential) -> Result<(), Error> {
-    for older in work.credentials(agent)?.iter().skip(1) {
+    for older in work.credentials(agent)?.iter().skip(LIVE - 1) {
         work.revoke_credential(&older.id)?;
     }
     work.add_credential(agent, credential)?;
@@ -94,6 +97,7 @@ pub(super) fn keep(work: &mut Work<'_>, agent: &str, credential: &Credential) ->
 
 fn revoke(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let agent = given(arguments, "agent");
+    work.lock_agent(&agent)?;
     if work.agent(&agent)?.is_none() {
         return Err(not_found("Agent", &agent));
     }

@@ -53,9 +53,6 @@ pub static SET_STATUS: Tool = Tool {
 
 fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let id = arguments.text("id").unwrap_or_else(|| secret::id("prj_"));
-    if work.project(&id)?.is_some() {
-        return Err(Error::refused(format!("Project already exists: {id}")));
-    }
     let now = work.now();
     let project = Project {
         id,
@@ -66,7 +63,10 @@ fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
         created_at: now,
         updated_at: now,
     };
-    put(work, &project, "added")?;
+    if !work.add_project(&project)? {
+        return Err(Error::refused(format!("Project already exists: {}", project.id)));
+    }
+    record(work, &project, "added")?;
     Ok(json!({"success": true, "project": project}))
 }
 
@@ -80,13 +80,13 @@ fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Res
     let project = work.project(&id)?.ok_or_else(|| not_found("Project", &id))?;
     let status = ProjectStatus::parse(&given(arguments, "status")).unwrap_or(project.status);
     let project = Project { status, updated_at: work.now(), ..project };
-    put(work, &project, "status_changed")?;
+    work.change_project(&project)?;
+    record(work, &project, "status_changed")?;
     Ok(json!({"success": true, "project": project}))
 }
 
-/// Writes a project, and that it changed.
-pub(super) fn put(work: &mut Work<'_>, project: &Project, event: &str) -> Result<(), Error> {
-    work.put_project(project)?;
+/// Keeps what became of a project.
+pub(super) fn record(work: &mut Work<'_>, project: &Project, event: &str) -> Result<(), Error> {
     work.record(&Change {
         project: Some(&project.id),
         after: Some(json!(project)),

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use super::{AGENT, PROJECT, given};
+use crate::coordination::error::not_found;
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::session;
 use crate::coordination::store::{EndReason, Work};
@@ -44,6 +45,12 @@ fn list(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<V
 fn revoke(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let (agent, project) = (given(arguments, "agent"), given(arguments, "project"));
     work.lock_project(&project)?;
+    if work.project(&project)?.is_none() {
+        return Err(not_found("Project", &project));
+    }
+    if work.agent(&agent)?.is_none() {
+        return Err(not_found("Agent", &agent));
+    }
     let open = work.open_session(&agent, &project)?;
     if let Some(session) = &open {
         let ending = Ending::ByServer("The session was revoked.");

@@ -60,9 +60,6 @@ pub static SET_STATUS: Tool = Tool {
 
 fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let id = arguments.text("id").unwrap_or_else(|| secret::id("tsk_"));
-    if work.task(&id)?.is_some() {
-        return Err(Error::refused(format!("Task already exists: {id}")));
-    }
     let (status, priority) = (arguments.text("status"), arguments.text("priority"));
     let task = new(
         work,
@@ -112,7 +109,9 @@ pub(super) fn create(work: &mut Work<'_>, task: Task, assignee: Option<String>) 
     }
     let assigned_at = assignee.as_ref().map(|_| work.now());
     let task = Task { assignee_id: assignee, assigned_at, ..task };
-    work.add_task(&task)?;
+    if !work.add_task(&task)? {
+        return Err(Error::refused(format!("Task already exists: {}", task.id)));
+    }
     work.record(&Change {
         project: Some(&task.project_id),
         after: Some(json!({"status": task.status, "assignee_id": task.assignee_id})),

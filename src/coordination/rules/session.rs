@@ -16,6 +16,12 @@ pub(crate) fn is_alive(session: &Session, now: Time) -> bool {
     session.ended_at.is_none() && session.expires_at > now
 }
 
+/// Whether a session is alive, or was ended so lately that its last answer may still be asked for.
+pub(crate) fn is_remembered(session: &Session, now: Time) -> bool {
+    let until = if session.ended_at.is_some() { session.max_expires_at } else { session.expires_at };
+    until > now
+}
+
 /// Whether anybody came back with its token.
 pub(crate) fn was_used(session: &Session) -> bool {
     session.last_seen_at > session.created_at
@@ -28,8 +34,9 @@ pub(crate) fn alive(work: &mut Work<'_>, token: &str, terms: &Terms) -> Result<O
         return Ok(None);
     };
     // One that was used is seen after its beginning, however coarse the clock.
-    session.last_seen_at = now.max(Time(session.created_at.0 + 1));
-    session.expires_at = now.after(terms.session_ttl).min(session.max_expires_at);
+    session.last_seen_at = now.max(session.last_seen_at).max(Time(session.created_at.0 + 1));
+    // Of two calls at once the one that waited does not take back what the other one gave.
+    session.expires_at = now.after(terms.session_ttl).max(session.expires_at).min(session.max_expires_at);
     work.change_session(&session)?;
     Ok(Some(session))
 }
@@ -65,18 +72,19 @@ pub(crate) fn expire(work: &mut Work<'_>, session: &Session) -> Result<(), Fault
     end(work, session, EndReason::Expired, Ending::ByServer("The session expired without a report."), None)
 }
 
-/// Ends all sessions that nobody used in time.
-pub(crate) fn sweep(work: &mut Work<'_>) -> Result<(), Fault> {
-    for session in work.open_sessions()? {
-        if is_alive(&session, work.now()) {
-            continue;
-        }
-        // Meanwhile it may have ended, or a new one may have been opened.
-        work.lock_project(&session.project_id)?;
-        let open = work.open_session(&session.agent_id, &session.project_id)?;
-        if let Some(open) = open.filter(|open| open.id == session.id && !is_alive(open, work.now())) {
-            expire(work, &open)?;
-        }
+/// Open sessions that nobody used in time.
+pub(crate) fn expired(work: &mut Work<'_>) -> Result<Vec<Session>, Fault> {
+    let mut sessions = work.open_sessions()?;
+    sessions.retain(|session| !is_alive(session, work.now()));
+    Ok(sessions)
+}
+
+/// Ends a session that was found to have expired, if that is still so.
+pub(crate) fn tidy(work: &mut Work<'_>, found: &Session) -> Result<(), Fault> {
+    work.lock_project(&found.project_id)?;
+    let open = work.open_session(&found.agent_id, &found.project_id)?;
+    match open.filter(|open| open.id == found.id && !is_alive(open, work.now())) {
+        Some(expired) => expire(work, &expired),
+        None => Ok(()),
     }
-    Ok(())
 }

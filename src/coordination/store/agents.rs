@@ -84,14 +84,27 @@ impl Work<'_> {
         self.sql.query(QUERY, values![])?.into_iter().map(Agent::read).collect()
     }
 
-    /// Adds an agent, or changes what describes it.
-    pub(crate) fn put_agent(&mut self, agent: &Agent) -> Result<(), Fault> {
+    /// Lets nobody else change an agent until this transaction ends.
+    pub(crate) fn lock_agent(&mut self, id: &str) -> Result<(), Fault> {
+        self.sql.lock("SELECT id FROM agents WHERE id = ?1 FOR NO KEY UPDATE", values![id])
+    }
+
+    /// Adds an agent, unless there is one of this id; whether it did.
+    pub(crate) fn add_agent(&mut self, agent: &Agent) -> Result<bool, Fault> {
         const STATEMENT: &str = "INSERT INTO agents
             (id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, role = excluded.role,
-                capabilities = excluded.capabilities, type = excluded.type, ai_type = excluded.ai_type,
-                status = excluded.status, updated_at = excluded.updated_at, system_prompt = excluded.system_prompt";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
+        self.write_agent(STATEMENT, agent)
+    }
+
+    /// Writes all of an agent that can change.
+    pub(crate) fn change_agent(&mut self, agent: &Agent) -> Result<(), Fault> {
+        const STATEMENT: &str = "UPDATE agents SET name = ?2, role = ?3, capabilities = ?4, type = ?5, ai_type = ?6,
+            status = ?7, updated_at = ?9, system_prompt = ?10 WHERE id = ?1 AND created_at = ?8";
+        self.write_agent(STATEMENT, agent).map(drop)
+    }
+
+    fn write_agent(&mut self, statement: &'static str, agent: &Agent) -> Result<bool, Fault> {
         let capabilities = serde_json::Value::from(agent.capabilities.clone()).to_string();
         let values = values![
             &agent.id,
@@ -105,7 +118,7 @@ impl Work<'_> {
             agent.updated_at,
             agent.system_prompt.as_ref(),
         ];
-        self.sql.execute(STATEMENT, values).map(drop)
+        Ok(self.sql.execute(statement, values)? == 1)
     }
 
     /// The kind of AI to start for an agent in a project: both are active and belong together, nothing runs,

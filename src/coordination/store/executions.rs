@@ -101,6 +101,12 @@ impl Work<'_> {
         self.sql.query(QUERY, values![session])?.into_iter().map(Execution::read).collect()
     }
 
+    /// Whether a session has begun a task, be that ended.
+    pub(crate) fn has_execution(&mut self, session: &str, task: &str) -> Result<bool, Fault> {
+        const QUERY: &str = "SELECT id FROM execution_logs WHERE task_id = ?2 AND session_id = ?1 LIMIT 1";
+        Ok(!self.sql.query(QUERY, values![session, task])?.is_empty())
+    }
+
     /// Adds an execution that runs.
     pub(crate) fn add_execution(&mut self, execution: &Execution) -> Result<(), Fault> {
         const STATEMENT: &str = "INSERT INTO execution_logs (id, task_id, agent_id, session_id, status, started_at)

@@ -11,6 +11,14 @@ pub enum Fault {
         "The database broke off while it stored the change: {0}. It may or may not be stored; look before you repeat it."
     )]
     Unknown(String),
+    /// It cannot be opened, for somebody holds it.
+    #[error(
+        "The database cannot be opened: another process holds its lock, or the server does not answer. End that process, or ask again."
+    )]
+    Locked,
+    /// It took too long.
+    #[error("The database did not answer within 15 s. A change may or may not be stored; look before you repeat it.")]
+    Silent,
     /// It refused a statement.
     #[error("The database refused: {0}. Nothing was changed.")]
     Refused(String),

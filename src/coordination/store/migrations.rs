@@ -1,7 +1,5 @@
 //! The tables, version by version: files in the folder of this name, which are never changed once released.
 
-use std::error::Error as _;
-
 use refinery::error::Kind;
 
 use super::{Fault, postgres as server};
@@ -35,9 +33,15 @@ fn fault(error: refinery::Error) -> Fault {
             "The database was made by a newer n8n-lens, or by something else. Use that one, or another database."
                 .to_owned(),
         ),
-        kind => Fault::Unfit(format!(
-            "The tables of the database cannot be made: {kind}{}.",
-            kind.source().map(|source| format!(": {source}")).unwrap_or_default()
-        )),
+        kind => Fault::Unfit(format!("The tables of the database cannot be made: {}.", reason(kind))),
     }
+}
+
+/// The words of the database, which stand deepest.
+fn reason(kind: &Kind) -> String {
+    let mut deepest: &dyn std::error::Error = kind;
+    while let Some(source) = deepest.source() {
+        deepest = source;
+    }
+    deepest.to_string()
 }

@@ -132,14 +132,15 @@ impl<'a> Work<'a> {
 }
 
 impl Store {
-    /// Opens a database: makes it, if it is not there, and brings its tables up to date. `connections` is how
+    /// Opens a database, and brings its tables up to date; `make` says whether a file that is not there is made.
+    /// `connections` is how
     /// many units are done at once, at most; those of a file that write follow one another.
     ///
     /// # Errors
     /// [`Fault`].
-    pub fn open(place: &Place, connections: usize, clock: &Clock) -> Result<Self, Fault> {
+    pub fn open(place: &Place, make: bool, connections: usize, clock: &Clock) -> Result<Self, Fault> {
         let (reads, writes) = match place {
-            Place::File(file) => open_file(file, connections, clock)?,
+            Place::File(file) => open_file(file, make, connections, clock)?,
             Place::Server(Address(url)) => open_server(url, connections, clock)?,
         };
         Ok(Self { reads, writes, place: place.clone() })
@@ -175,8 +176,8 @@ impl Store {
     }
 }
 
-fn open_file(file: &Path, connections: usize, clock: &Clock) -> Result<(Queue, Queue), Fault> {
-    let database = sqlite::Database::open(file)?;
+fn open_file(file: &Path, make: bool, connections: usize, clock: &Clock) -> Result<(Queue, Queue), Fault> {
+    let database = sqlite::Database::open(file, make)?;
     let (reads, readers) = queue();
     for _ in 0..connections {
         work(database.reader(clock.clone())?, &readers)?;

@@ -8,18 +8,25 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
+use postgres::config::SslMode;
 use postgres::error::SqlState;
 use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
-use postgres::{Client, Config, Statement};
+use postgres::{Client, Config, NoTls, Statement};
 use rustls_platform_verifier::ConfigVerifierExt;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::queue::{Job, Takers};
+use super::queue::{Job, PATIENCE, Takers};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, Fault, Time, Work, migrations};
 
 /// How long a connection may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CONNECT: Duration = Duration::from_secs(5);
+
+/// After which silence a server is asked whether it is there.
+const KEEPALIVE: Duration = Duration::from_secs(10);
+
+/// Nothing here takes long, and nobody waits for ever for somebody who holds a row.
+const LIMITS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
 
 /// How often a transaction is tried that another one stood in the way of.
 const TRIES: usize = 5;
@@ -38,8 +45,12 @@ impl Database {
             )
         })?;
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(PATIENCE);
+            config.connect_timeout(CONNECT);
         }
+        if config.get_options().is_none() {
+            config.options(LIMITS);
+        }
+        config.keepalives_idle(KEEPALIVE).tcp_user_timeout(PATIENCE);
         if config.get_application_name().is_none() {
             config.application_name("n8n-lens");
         }
@@ -49,18 +60,33 @@ impl Database {
     }
 
     fn connect(&self) -> Result<Client, Fault> {
+        let wanted = self.0.get_ssl_mode();
+        let plain = || self.0.clone().ssl_mode(SslMode::Disable).connect(NoTls).map_err(|error| reached(&error));
+        if wanted == SslMode::Disable {
+            return plain();
+        }
         // Both do the same whoever comes first; there is no other provider.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let trust = rustls::ClientConfig::with_platform_verifier()
             .map_err(|error| Fault::Unfit(format!("The certificates of this machine cannot be read: {error}.")))?;
-        self.0.connect(MakeRustlsConnect::new(trust)).map_err(|error| Fault::Unreachable(told(&error)))
+        match self.0.connect(MakeRustlsConnect::new(trust)) {
+            Ok(client) => Ok(client),
+            // As every client of PostgreSQL does where encryption is only preferred.
+            Err(error) if wanted == SslMode::Prefer && error.as_db_error().is_none() => plain(),
+            Err(error) => Err(reached(&error)),
+        }
     }
 
     /// What a thread does, until the store is gone. It connects when it has something to do.
     pub(super) fn worker(self: Arc<Self>, clock: Clock) -> impl FnOnce(Takers) + Send {
         move |takers: Takers| {
             let mut connection = None;
-            while let Some(mut job) = takers.next() {
+            // A server has only so many connections for all.
+            while let Ok(next) = takers.next_before_idle() {
+                let Some(mut job) = next else {
+                    connection = None;
+                    continue;
+                };
                 let done = self.run(&mut connection, &clock, job.as_mut());
                 job.answer(done);
             }
@@ -217,8 +243,20 @@ pub(super) fn fault(error: postgres::Error) -> Fault {
     }
 }
 
+/// Why there is no connection: the server does not answer, or does not let us in.
+fn reached(error: &postgres::Error) -> Fault {
+    match error.as_db_error() {
+        Some(refusal)
+            if refusal.code() != &SqlState::CANNOT_CONNECT_NOW && refusal.code() != &SqlState::TOO_MANY_CONNECTIONS =>
+        {
+            Fault::Unfit(format!("PostgreSQL does not let us in: {}. Is --db right?", refusal.message()))
+        }
+        _ => Fault::Unreachable(told(error)),
+    }
+}
+
 /// The server's words; the error itself says only that there are some.
-fn told(error: &postgres::Error) -> String {
+pub(super) fn told(error: &postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(told), _) => told.message().to_owned(),
         (None, Some(source)) => format!("{error}: {source}"),

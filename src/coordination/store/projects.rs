@@ -88,15 +88,25 @@ impl Work<'_> {
         Ok(projects)
     }
 
-    /// Adds a project, or changes what describes it.
-    pub(crate) fn put_project(&mut self, project: &Project) -> Result<(), Fault> {
-        const STATEMENT: &str = "INSERT INTO projects (id, name, description, status, working_directory, created_at, updated_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-            ON CONFLICT (id) DO UPDATE SET name = excluded.name, description = excluded.description,
-                status = excluded.status, working_directory = excluded.working_directory, updated_at = excluded.updated_at";
+    /// Adds a project, unless there is one of this id; whether it did.
+    pub(crate) fn add_project(&mut self, project: &Project) -> Result<bool, Fault> {
+        const STATEMENT: &str = "INSERT INTO projects
+            (id, name, description, status, working_directory, created_at, updated_at)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT DO NOTHING";
+        self.write_project(STATEMENT, project)
+    }
+
+    /// Writes all of a project that can change.
+    pub(crate) fn change_project(&mut self, project: &Project) -> Result<(), Fault> {
+        const STATEMENT: &str = "UPDATE projects SET name = ?2, description = ?3, status = ?4, working_directory = ?5,
+            updated_at = ?7 WHERE id = ?1 AND created_at = ?6";
+        self.write_project(STATEMENT, project).map(drop)
+    }
+
+    fn write_project(&mut self, statement: &'static str, project: &Project) -> Result<bool, Fault> {
         let Project { id, name, description, status, working_directory, created_at, updated_at } = project;
         let values = values![id, name, description.as_ref(), *status, working_directory, *created_at, *updated_at];
-        self.sql.execute(STATEMENT, values).map(drop)
+        Ok(self.sql.execute(statement, values)? == 1)
     }
 
     /// The ids of the agents that are assigned to a project.

@@ -1,17 +1,24 @@
 //! Units of work on their way to a thread of the database, and their answers on the way back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::oneshot;
 
 use super::{Fault, Work};
 
+/// How long anybody waits for a database: one that is stopped, or a lock that a stopped process holds.
+pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+
+/// How long a connection is kept that has nothing to do.
+const IDLE: Duration = Duration::from_secs(30);
+
 /// A unit of work, whatever it answers.
 pub(super) trait Job: Send {
     /// Does it, and keeps its answer; whether what it wrote is to stay. It may be run once more, when the
-    /// database gave up the transaction around it.
+    /// database gave up the transaction around it. Nobody is waiting: then it does nothing.
     fn run(&mut self, work: &mut Work<'_>) -> bool;
 
     /// Hands the answer over, once it is known whether what was written stays.
@@ -37,6 +44,15 @@ impl Takers {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
     }
 
+    /// The next one, if it comes before a connection has been idle for too long; `Err` when the store is gone.
+    pub(super) fn next_before_idle(&self) -> Result<Option<Box<dyn Job>>, Fault> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(IDLE) {
+            Ok(job) => Ok(Some(job)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(Fault::Closed),
+        }
+    }
+
     /// The next one, if it is there.
     pub(super) fn at_hand(&self) -> Option<Box<dyn Job>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
@@ -45,7 +61,7 @@ impl Takers {
 
 impl Queue {
     /// Has a unit of work done. One that was begun is ended, even if nobody waits for it any more: a call
-    /// that is cut off leaves no transaction open.
+    /// that is cut off leaves no transaction open. One that was not yet is not begun then.
     pub(super) async fn put<T, E, F>(&self, unit: F) -> Result<T, E>
     where
         T: Send + 'static,
@@ -55,7 +71,10 @@ impl Queue {
         let (reply, answered) = oneshot::channel();
         let closed = || E::from(Fault::Closed);
         self.0.send(Box::new(Unit { unit, answer: None, reply })).map_err(|_| closed())?;
-        answered.await.map_err(|_| closed())?
+        match tokio::time::timeout(PATIENCE, answered).await {
+            Ok(answered) => answered.map_err(|_| closed())?,
+            Err(_) => Err(Fault::Silent.into()),
+        }
     }
 }
 
@@ -72,6 +91,9 @@ where
     F: FnMut(&mut Work<'_>) -> Result<T, E> + Send,
 {
     fn run(&mut self, work: &mut Work<'_>) -> bool {
+        if self.reply.is_closed() {
+            return false;
+        }
         // One fault of ours must not end the thread that all others wait for.
         let done = catch_unwind(AssertUnwindSafe(|| (self.unit)(work)));
         let answer = done.unwrap_or_else(|_| Err(Fault::Ours.into()));

@@ -24,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Versions before it can damage a file that two connections write (the WAL-reset fault of 3.7.0 to 3.51.2).
 const LEAST_VERSION: i32 = 3_051_003;
 
+/// What the header of our files says they are: "n8nL".
+const APPLICATION: i32 = 0x6e38_6e4c;
+
 /// More statements than there are.
 const STATEMENTS: usize = 256;
 
@@ -34,8 +37,8 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Makes the file, if there is none, and brings it up to date.
-    pub(super) fn open(file: &Path) -> Result<Self, Fault> {
+    /// Opens a file, and brings it up to date; `make` says whether one that is not there is made.
+    pub(super) fn open(file: &Path, make: bool) -> Result<Self, Fault> {
         if rusqlite::version_number() < LEAST_VERSION {
             return Err(Fault::Unfit(format!(
                 "SQLite {} can damage a file with several writers; 3.51.3 is needed.",
@@ -44,6 +47,10 @@ impl Database {
         }
         let unfit =
             |error: std::io::Error| Fault::Unfit(format!("The database {} cannot be opened: {error}.", file.display()));
+        if !file.exists() && !make {
+            return Err(Fault::Unfit(format!("There is no database {}. Is --db right?", file.display())));
+        }
+        refuse_foreign(file)?;
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(unfit)?;
         }
@@ -56,6 +63,7 @@ impl Database {
         database.alone(|| {
             // The journal's kind is kept in the file; setting it needs a moment without readers.
             connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
+            connection.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
             migrations::sqlite(&mut connection)
         })?;
         Ok(database)
@@ -193,6 +201,23 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
+/// Refuses a file that is something else, before anything of it is touched.
+fn refuse_foreign(file: &Path) -> Result<(), Fault> {
+    if std::fs::metadata(file).map_or(true, |there| there.len() == 0) {
+        return Ok(());
+    }
+    let foreign = |why: String| Fault::Unfit(format!("{} {why}. Name another file.", file.display()));
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
+        .map_err(|error| foreign(format!("cannot be opened: {error}")))?;
+    let application: i32 = connection
+        .pragma_query_value(None, "application_id", |row| row.get(0))
+        .map_err(|error| foreign(format!("cannot be used: {error}")))?;
+    match application {
+        APPLICATION => Ok(()),
+        _ => Err(foreign("is the database of another program".to_owned())),
+    }
+}
+
 /// Copies a database that others use to a new file, which only its owner may read.
 pub(super) fn backup(source: &Path, target: &Path) -> Result<(), Fault> {
     let unfit = |error: String| Fault::Unfit(format!("The backup {} cannot be made: {error}.", target.display()));
@@ -209,7 +234,10 @@ pub(super) fn backup(source: &Path, target: &Path) -> Result<(), Fault> {
 
 /// A file that only its owner may read.
 fn private(file: &Path) -> std::io::Result<File> {
-    private_options().create(true).truncate(false).open(file)
+    let opened = private_options().create(true).truncate(false).open(file)?;
+    #[cfg(unix)]
+    opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    Ok(opened)
 }
 
 fn private_options() -> OpenOptions {

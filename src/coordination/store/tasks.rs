@@ -128,11 +128,11 @@ impl Work<'_> {
         self.sql.query(QUERY, values![agent, project])?.into_iter().map(Task::read).collect()
     }
 
-    /// Adds a task.
-    pub(crate) fn add_task(&mut self, task: &Task) -> Result<(), Fault> {
+    /// Adds a task, unless there is one of this id; whether it did.
+    pub(crate) fn add_task(&mut self, task: &Task) -> Result<bool, Fault> {
         const STATEMENT: &str = "INSERT INTO tasks (id, project_id, title, description, status, priority, assignee_id,
             created_at, updated_at, completed_at, assigned_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING";
         let values = values![
             &task.id,
             &task.project_id,
@@ -146,7 +146,7 @@ impl Work<'_> {
             task.completed_at,
             task.assigned_at,
         ];
-        self.sql.execute(STATEMENT, values).map(drop)
+        Ok(self.sql.execute(STATEMENT, values)? == 1)
     }
 
     /// Writes all of a task that can change.

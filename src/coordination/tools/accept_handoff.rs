@@ -35,10 +35,18 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     if handoff.accepted_by.as_ref() == Some(&agent) {
         return Ok(json!({"success": true, "handoff": handoff}));
     }
-    if handoff.accepted_by.is_some() || !work.accept_handoff(&id, &agent)? {
+    if handoff.accepted_by.is_some() {
         return Err(Error::refused("Handoff already accepted"));
     }
     let task = task::find(work, &handoff.task_id)?;
+    // An old one must not take the task from whoever was given it since.
+    let is_latest = work.latest_handoff(&task.id)?.is_some_and(|latest| latest.id == id);
+    if !is_latest && handoff.to_agent_id.is_none() && task.assignee_id.as_ref() != Some(&handoff.from_agent_id) {
+        return Err(Error::refused("Handoff was replaced by a later one"));
+    }
+    if !work.accept_handoff(&id, &agent)? {
+        return Err(Error::refused("Handoff already accepted"));
+    }
     if handoff.to_agent_id.is_none() {
         task::assign(work, &task, Some(&agent), By { agent: Some(&agent), session: None })?;
     }

@@ -24,7 +24,7 @@ pub static TOOL: Tool = Tool {
                   get_my_task with the session_token of the answer. Only one instance of an agent runs in a project.",
     parameters: &[
         AGENT_ID,
-        Parameter::required("passkey", Kind::Text, "Your passkey."),
+        Parameter::required("passkey", Kind::Secret, "Your passkey."),
         PROJECT_ID,
         Parameter::optional(
             "instance_id",

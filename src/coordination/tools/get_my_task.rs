@@ -39,12 +39,15 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
         session.task_id = Some(task.id.clone());
         work.change_session(&session)?;
     }
-    execution::running_or_new(work, &session, &task.id)?;
+    // One that was reported to have ended is not begun again.
+    if !work.has_execution(&session.id, &task.id)? {
+        execution::running_or_new(work, &session, &task.id)?;
+    }
     let instruction = terms.locale.choose(
         "タスクを完了したら report_completed を呼び出してください",
         "Call report_completed when you have completed the task.",
     );
-    let task = show(work, &task, &session)?;
+    let task = show(work, &task)?;
     Ok(json!({"success": true, "has_task": true, "task": task, "instruction": instruction}))
 }
 
@@ -61,7 +64,7 @@ fn leave(work: &mut Work<'_>, session: &Session) -> Result<(), Error> {
     Ok(())
 }
 
-fn show(work: &mut Work<'_>, task: &Task, session: &Session) -> Result<Value, Error> {
+fn show(work: &mut Work<'_>, task: &Task) -> Result<Value, Error> {
     let project = work.project(&task.project_id)?.ok_or_else(|| not_found("Project", &task.project_id))?;
     let context = work.latest_context(&task.id)?.unwrap_or_default();
     let mut shown = json!({
@@ -71,8 +74,7 @@ fn show(work: &mut Work<'_>, task: &Task, session: &Session) -> Result<Value, Er
         "working_directory": project.working_directory,
         "context": context,
     });
-    let handoff = work.latest_handoff(&task.id)?.filter(|handoff| handoff.from_agent_id != session.agent_id);
-    if let Some(handoff) = handoff {
+    if let Some(handoff) = work.latest_handoff(&task.id)? {
         shown["handoff"] = json!(handoff);
     }
     Ok(shown)

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::OFFSET;
 use crate::coordination::error::not_found;
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
@@ -13,7 +14,7 @@ pub static TOOL: Tool = Tool {
     name: "get_pending_handoffs",
     title: "Get pending handoffs",
     description: "List handoffs that nobody accepted yet: those addressed to an agent and those to anybody else's, or all.",
-    parameters: &[Parameter::optional("agent_id", Kind::Text, "For this agent; all if left out.")],
+    parameters: &[Parameter::optional("agent_id", Kind::Text, "For this agent; all if left out."), OFFSET],
     scopes: &[Scope::Agent],
     effect: Effect::Read,
     deprecated: false,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{TASK_ID, given};
+use super::{OFFSET, TASK_ID, given};
 use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
@@ -14,7 +14,7 @@ pub static TOOL: Tool = Tool {
     name: "get_task_context",
     title: "Get a task's context",
     description: "Get what was noted about a task: of each field the latest, and with include_history every note, newest first.",
-    parameters: &[TASK_ID, Parameter::optional("include_history", Kind::FLAG, "Every note, too.")],
+    parameters: &[TASK_ID, Parameter::optional("include_history", Kind::FLAG, "Every note, too."), OFFSET],
     scopes: &[Scope::Agent],
     effect: Effect::Read,
     deprecated: false,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::coordination::Coordinator;
-use crate::coordination::store::{Fault, Scope, Time};
+use crate::coordination::store::{Scope, Time};
 use crate::coordination::tool::{Call, Run, Tool};
 use crate::tools::{Arguments, Effect};
 
@@ -23,9 +23,9 @@ pub static TOOL: Tool = Tool {
 
 fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {
     Box::pin(async move {
-        let answered = coordinator.store().read(|work| work.ping().map(|()| work.now())).await;
-        let status = if answered.is_ok() { "ok" } else { "error" };
-        let timestamp = answered.unwrap_or_else(|_: Fault| Time::of_this_machine());
+        let answered = coordinator.ping().await;
+        let status = if answered.is_some() { "ok" } else { "error" };
+        let timestamp = answered.unwrap_or_else(Time::of_this_machine);
         Ok(json!({"status": status, "version": env!("CARGO_PKG_VERSION"), "timestamp": timestamp}))
     })
 }

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::OFFSET;
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
@@ -12,7 +13,7 @@ pub static TOOL: Tool = Tool {
     name: "list_agents",
     title: "List agents",
     description: "List all agents: to whom can a task be handed over?",
-    parameters: &[],
+    parameters: &[OFFSET],
     scopes: &[Scope::Agent],
     effect: Effect::Read,
     deprecated: false,

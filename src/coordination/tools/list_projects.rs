@@ -13,7 +13,7 @@ pub static TOOL: Tool = Tool {
     title: "List projects",
     description: "List all projects.",
     parameters: &[],
-    scopes: &[Scope::Agent],
+    scopes: &[Scope::Runner],
     effect: Effect::Read,
     deprecated: false,
     run: Run::Read(run),

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::STATUSES;
+use super::{OFFSET, STATUSES};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, TaskFilter, Work};
@@ -19,6 +19,7 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("project_id", Kind::Text, "Only of this project."),
         Parameter::optional("status", Kind::Text, STATUSES),
         Parameter::optional("assignee_id", Kind::Text, "Only of this agent."),
+        OFFSET,
     ],
     scopes: &[Scope::Agent],
     effect: Effect::Read,

@@ -25,7 +25,7 @@ pub static TOOL: Tool = Tool {
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let token = given(arguments, "session_token");
-    let session = work.session_of(&secret::hash(&token))?.filter(|session| session.expires_at > work.now());
+    let session = work.session_of(&secret::hash(&token))?.filter(|session| session::is_remembered(session, work.now()));
     let session = session.ok_or_else(|| Error::refused(session::INVALID))?;
     match session.end_reason {
         None => {

@@ -75,7 +75,13 @@ const PROJECT_ID: Parameter = Parameter::required("project_id", Kind::Text, "The
 const TASK_ID: Parameter = Parameter::required("task_id", Kind::Text, "The task's id.");
 
 const SESSION_TOKEN: Parameter =
-    Parameter::required("session_token", Kind::Text, "The session_token that authenticate answered.");
+    Parameter::required("session_token", Kind::Secret, "The session_token that authenticate answered.");
+
+const OFFSET: Parameter = Parameter::optional(
+    "offset",
+    Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
+    "Skip so many: next_offset of a list that was truncated.",
+);
 
 const STATUSES: &str = "backlog, todo, in_progress, blocked, done or cancelled.";
 

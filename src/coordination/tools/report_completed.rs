@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{SESSION_TOKEN, given};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::task::Note;
-use crate::coordination::rules::{session, task};
+use crate::coordination::rules::{execution, session, task};
 use crate::coordination::secret;
 use crate::coordination::store::{EndReason, Scope, Session, Task, TaskStatus, Work};
 use crate::coordination::tool::{Run, Tool};
@@ -33,26 +33,26 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
     let (token, result) = (given(arguments, "session_token"), given(arguments, "result"));
     let (summary, next_steps) = (arguments.text("summary"), arguments.text("next_steps"));
     let request = json!({"result": result, "summary": summary, "next_steps": next_steps});
-    let session = work.session_of(&secret::hash(&token))?.filter(|session| session.expires_at > work.now());
+    let session = work.session_of(&secret::hash(&token))?.filter(|session| session::is_remembered(session, work.now()));
     let session = session.ok_or_else(|| Error::refused(session::INVALID))?;
     if session.ended_at.is_some() {
         return again(&session, &request);
     }
+    let session = session::valid(work, &token, terms)?;
     let Some(task) = reported(work, &session)? else {
-        // The session was used, and lives on.
-        session::valid(work, &token, terms)?;
         return Ok(json!({"success": false, "error": "No in_progress task found for this agent"}));
     };
-    let (status, ending) = match result.as_str() {
-        "success" => (TaskStatus::Done, Ending::Exit(0)),
-        _ => (TaskStatus::Blocked, Ending::Exit(1)),
+    let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
+    // What was handed over is done as far as this agent goes.
+    let (status, exit_code) = match result.as_str() {
+        "success" => (TaskStatus::Done, 0),
+        _ => (TaskStatus::Blocked, i64::from(is_mine)),
     };
-    // A handoff, or somebody with another tool, may have moved it away.
     if task.is_for(&session.agent_id) {
         task::move_to(work, &task, status, (&session).into())?;
     }
     if summary.is_some() || next_steps.is_some() {
-        let blockers = summary.clone().filter(|_| result == "blocked");
+        let blockers = summary.clone().filter(|_| result == "blocked" && is_mine);
         let note = Note { progress: summary, blockers, next_steps, ..Note::default() };
         task::note(work, &task, note, (&session).into())?;
     }
@@ -61,18 +61,28 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
         .choose("タスクが完了しました。セッションを終了します。", "The task is completed. The session ends.");
     let answer = json!({"success": true, "instruction": instruction});
     let reply = json!({"request": request, "answer": answer}).to_string();
+    for running in work.running(&session.id)? {
+        if running.task_id == task.id {
+            execution::end(work, running, Ending::Exit(exit_code))?;
+        }
+    }
+    let ending = Ending::ByServer("The session ended with the report of another task.");
     session::end(work, &session, EndReason::Completed, ending, Some(&reply))?;
     Ok(answer)
 }
 
-/// The task that was begun; or, if none was, the one that would have been.
+/// The task that was begun, unless somebody took it back; if none was, the one that would have been.
 fn reported(work: &mut Work<'_>, session: &Session) -> Result<Option<Task>, Error> {
-    match &session.task_id {
-        Some(task) => Ok(work.task(task)?),
-        None => {
-            let tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?;
-            Ok(tasks.into_iter().next())
-        }
+    use TaskStatus::{Blocked, Done, InProgress};
+    let begun = match &session.task_id {
+        Some(task) => work.task(task)?,
+        None => None,
+    };
+    let is_moved = |task: &Task| task.assignee_id.as_ref() != Some(&session.agent_id);
+    let is_reported = |task: &Task| is_moved(task) || matches!(task.status, InProgress | Done | Blocked);
+    match begun.filter(is_reported) {
+        Some(task) => Ok(Some(task)),
+        None => Ok(work.tasks_in_progress(&session.agent_id, &session.project_id)?.into_iter().next()),
     }
 }
 

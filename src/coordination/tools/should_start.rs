@@ -2,18 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::{AGENT_ID, PROJECT_ID, given};
+use super::given;
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect};
+use crate::tools::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "should_start",
     title: "Should the agent be started?",
     description: "For the Runner: whether an instance of this agent is to be started in this project now. True only if none runs and it has a task to do; then ai_type says what to start.",
-    parameters: &[AGENT_ID, PROJECT_ID],
+    parameters: &[
+        Parameter::required("agent_id", Kind::AnyText, "The agent's id."),
+        Parameter::required("project_id", Kind::AnyText, "The project's id."),
+    ],
     scopes: &[Scope::Runner],
     effect: Effect::Read,
     deprecated: false,

@@ -1,0 +1,111 @@
+//! Who may do what over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::database::{Database, Kind};
+use crate::http_client::HttpServer;
+use crate::instance::administer;
+use crate::races::{called, import, serve};
+
+fn bearer(database: &Database, arguments: &[&str]) -> String {
+    let issued = administer(database, &[&["token", "issue", "--scope"], arguments].concat());
+    format!("Bearer {}", issued["token"].as_str().unwrap())
+}
+
+fn tools(server: &HttpServer, bearer: &str) -> Vec<String> {
+    let answer = server.request("tools/list", json!({}), &[("authorization", bearer)]);
+    let tools = answer.message()["result"]["tools"].clone();
+    tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
+}
+
+fn error(server: &HttpServer, bearer: &str, tool: &str, arguments: Value) -> Value {
+    let call = json!({"name": tool, "arguments": arguments});
+    server.request("tools/call", call, &[("authorization", bearer)]).message()["error"]["code"].clone()
+}
+
+pub fn each_scope_has_its_tools(kind: Kind) {
+    let database = Database::new(kind);
+    import(&database, 1, 2);
+    let server = serve(&database, &["--admin-tools"]);
+    let anybody = server.send("GET", "/health", &[], "");
+    assert_eq!((anybody.status, anybody.body.contains("\"ok\"")), (200, true), "{anybody:?}");
+    for nobody in [&[][..], &[("authorization", "Bearer sesame")], &[("authorization", "Basic sesame")]] {
+        let answer = server.request("tools/list", json!({}), nobody);
+        assert_eq!(answer.status, 401, "{answer:?}");
+        assert!(answer.body.contains("token issue"), "it says what to do: {answer:?}");
+    }
+    let runner = bearer(&database, &["runner"]);
+    assert_eq!(
+        tools(&server, &runner),
+        [
+            "health_check",
+            "list_active_projects_with_agents",
+            "should_start",
+            "list_execution_logs",
+            "get_execution_log",
+            "list_projects"
+        ]
+    );
+    assert_eq!(error(&server, &runner, "list_tasks", json!({})), -32602, "a Runner learns nothing of tasks");
+    assert_eq!(error(&server, &runner, "admin_agent_list", json!({})), -32602);
+    let agent = bearer(&database, &["agent", "--agent", "agt_0"]);
+    assert_eq!(tools(&server, &agent).len(), 20);
+    assert_eq!(error(&server, &agent, "list_execution_logs", json!({})), -32602);
+    let admin = bearer(&database, &["admin"]);
+    assert_eq!(tools(&server, &admin).len(), 25 + 22);
+    let id = administer(&database, &["token", "list"])["tokens"][0]["id"].as_str().unwrap().to_owned();
+    administer(&database, &["token", "revoke", &id]);
+    assert_eq!(server.request("tools/list", json!({}), &[("authorization", &runner)]).status, 401);
+}
+
+pub fn an_agent_is_nobody_else(kind: Kind) {
+    let database = Database::new(kind);
+    import(&database, 2, 2);
+    administer(&database, &["unassign", "--project", "prj_1", "--agent", "agt_0"]);
+    let server = serve(&database, &[]);
+    let (own, other) =
+        (bearer(&database, &["agent", "--agent", "agt_0"]), bearer(&database, &["agent", "--agent", "agt_1"]));
+    let who =
+        |agent: &str| json!({"agent_id": agent, "passkey": format!("key_{}", &agent[4..]), "project_id": "prj_0"});
+    let token = called(&server, &own, "authenticate", who("agt_0"))["session_token"].clone();
+    assert!(token.is_string());
+    let refused = json!({"success": false, "error": "Your token is for another agent, or for another project"});
+    for (bearer, tool, arguments) in [
+        (&own, "authenticate", who("agt_1")),
+        (&other, "get_my_task", json!({ "session_token": token })),
+        (&other, "report_completed", json!({"session_token": token, "result": "success"})),
+        (&own, "create_handoff", json!({"task_id": "tsk_0_0", "from_agent_id": "agt_1", "summary": "x"})),
+        (&own, "get_pending_handoffs", json!({"agent_id": "agt_1"})),
+        (&own, "get_pending_handoffs", json!({})),
+        (&own, "get_task", json!({"task_id": "tsk_1_1"})),
+        (&own, "save_context", json!({"task_id": "tsk_1_1", "progress": "x"})),
+        (&own, "list_tasks", json!({"project_id": "prj_1"})),
+        (&own, "list_tasks", json!({"assignee_id": "agt_1"})),
+        (&own, "list_tasks", json!({})),
+        (&own, "get_project", json!({"project_id": "prj_1"})),
+        (&own, "update_task_status", json!({"task_id": "tsk_1_1", "status": "done"})),
+        (&own, "update_task_status", json!({"task_id": "tsk_0_1", "status": "done"})),
+        (&own, "assign_task", json!({"task_id": "tsk_0_1", "assignee_id": "agt_0"})),
+        (&own, "save_context", json!({"task_id": "tsk_0_1", "progress": "x"})),
+    ] {
+        assert_eq!(called(&server, bearer, tool, arguments.clone()), refused, "{tool} {arguments}");
+    }
+    for (tool, arguments) in [
+        ("get_my_task", json!({ "session_token": token })),
+        ("list_tasks", json!({"project_id": "prj_0"})),
+        ("list_tasks", json!({"assignee_id": "agt_0"})),
+        ("list_agents", json!({})),
+        ("get_agent_profile", json!({"agent_id": "agt_1"})),
+        ("get_pending_handoffs", json!({"agent_id": "agt_0"})),
+        ("report_completed", json!({"session_token": token, "result": "success"})),
+    ] {
+        assert_eq!(called(&server, &own, tool, arguments)["success"], true, "{tool}");
+    }
+    let read = |uri: &str| {
+        server.request("resources/read", json!({"name": uri, "uri": uri}), &[("authorization", &own)]).message()
+    };
+    assert!(read("task://tsk_0_1")["result"]["contents"].is_array(), "{}", read("task://tsk_0_1"));
+    for uri in ["task://tsk_1_1", "project://prj_1", "context://tsk_1_1", "executions://tsk_0_0"] {
+        assert_eq!(read(uri)["error"]["code"], -32602, "{uri}");
+    }
+}

@@ -1,0 +1,255 @@
+//! Processes and databases die at any moment: what was acknowledged is there, and nothing is there by half.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::database::{Database, Kind, restart_postgres_immediately};
+use crate::instance::{Instance, administer};
+use crate::office::{Office, run};
+use crate::races::{import, refused_everywhere};
+
+/// What was acknowledged: the table, and the ids of its rows.
+type Acknowledged = Mutex<BTreeMap<&'static str, Vec<String>>>;
+
+/// One of the processes, with the agent and the project that only it uses.
+struct Worker<'a> {
+    database: &'a Database,
+    number: usize,
+    acknowledged: &'a Acknowledged,
+    pid: &'a AtomicU32,
+    slowest_start: Duration,
+}
+
+impl Worker<'_> {
+    /// Works until it is told to stop; starts the process again whenever it is gone.
+    fn work(mut self, stop: &AtomicBool) -> Duration {
+        while !stop.load(Ordering::SeqCst) {
+            let begun = Instant::now();
+            let Some(mut instance) = Instance::try_start(self.database, &["--admin-tools"]) else {
+                assert_eq!(self.database.kind, Kind::Postgres, "a file is always there");
+                continue;
+            };
+            self.pid.store(instance.pid(), Ordering::SeqCst);
+            let first = instance.try_call("health_check", json!({}));
+            if first.is_some() {
+                self.slowest_start = self.slowest_start.max(begun.elapsed());
+            }
+            while !stop.load(Ordering::SeqCst) && self.cycle(&mut instance).is_some() {}
+            self.pid.store(0, Ordering::SeqCst);
+            instance.kill();
+        }
+        self.slowest_start
+    }
+
+    fn acknowledge(&self, table: &'static str, id: &Value) {
+        let id = id.as_str().unwrap_or_else(|| panic!("{table} without an id")).to_owned();
+        self.acknowledged.lock().unwrap().entry(table).or_default().push(id);
+    }
+
+    /// A task from its beginning to its end; `None` when the process is gone.
+    fn cycle(&self, instance: &mut Instance) -> Option<()> {
+        let (agent, project) = (format!("agt_{}", self.number), format!("prj_{}", self.number));
+        let pair = json!({"agent": agent, "project": project});
+        self.done(instance, "admin_session_revoke", pair)?;
+        let task = json!({"project": project, "title": "More", "status": "in_progress", "assignee": agent});
+        let added = self.done(instance, "admin_task_add", task)?;
+        let task = &added["task"]["id"];
+        self.acknowledge("tasks", task);
+        let passkey = format!("key_{}", self.number);
+        let who = json!({"agent_id": agent, "passkey": passkey, "project_id": project});
+        let begun = self.done(instance, "authenticate", who)?;
+        let token = &begun["session_token"];
+        let got = self.done(instance, "get_my_task", json!({ "session_token": token }))?;
+        let mine = got["task"]["task_id"].clone();
+        for note in ["one", "two", "three"] {
+            let saved = self.done(instance, "save_context", json!({"task_id": mine, "progress": note}))?;
+            self.acknowledge("contexts", &saved["context"]["id"]);
+        }
+        let handoff = json!({"task_id": task, "from_agent_id": agent, "summary": "look"});
+        let handed = self.done(instance, "create_handoff", handoff)?;
+        self.acknowledge("handoffs", &handed["handoff"]["id"]);
+        self.done(instance, "report_completed", json!({"session_token": token, "result": "success"}))?;
+        self.acknowledge("done tasks", &mine);
+        Some(())
+    }
+
+    /// A call that is answered with success, in the end; a database that is away for a moment is asked again.
+    fn done(&self, instance: &mut Instance, tool: &str, arguments: Value) -> Option<Value> {
+        let answer = instance.try_call(tool, arguments)?;
+        if answer["success"] == true {
+            return Some(answer);
+        }
+        let error = answer["error"].as_str().unwrap();
+        let away = error.starts_with("The database") || error.contains("session_token");
+        assert!(away && self.database.kind == Kind::Postgres, "{tool}: {answer}");
+        // The cycle begins anew: what was not acknowledged may or may not be there.
+        None
+    }
+}
+
+/// Three processes work while somebody `disturbs` them, who is given their pids.
+fn disturbed(kind: Kind, disturb: impl FnOnce(&[AtomicU32; 3], &Acknowledged)) {
+    let database = Database::new(kind);
+    import(&database, 3, 3);
+    let (acknowledged, stop) = (Acknowledged::default(), AtomicBool::new(false));
+    let pids: [AtomicU32; 3] = Default::default();
+    let slowest = std::thread::scope(|scope| {
+        let work = |number: usize| {
+            let pid = &pids[number];
+            let worker =
+                Worker { database: &database, number, acknowledged: &acknowledged, pid, slowest_start: Duration::ZERO };
+            let stop = &stop;
+            scope.spawn(move || worker.work(stop))
+        };
+        let workers = [0, 1, 2].map(work);
+        disturb(&pids, &acknowledged);
+        stop.store(true, Ordering::SeqCst);
+        workers.map(|worker| worker.join().unwrap()).into_iter().max().unwrap()
+    });
+    let acknowledged = acknowledged.into_inner().unwrap();
+    for (table, ids) in &acknowledged {
+        let query = match *table {
+            "done tasks" => "SELECT id FROM tasks WHERE status = 'done'".to_owned(),
+            table => format!("SELECT id FROM {table}"),
+        };
+        let there: std::collections::BTreeSet<_> = database.texts(&query).into_iter().collect();
+        let lost: Vec<_> = ids.iter().filter(|id| !there.contains(*id)).collect();
+        assert!(lost.is_empty() && !ids.is_empty(), "{table}: {lost:?} of {} were lost", ids.len());
+    }
+    no_half_unit(&database);
+    let rows: usize = acknowledged.values().map(Vec::len).sum();
+    println!("{kind:?}: {rows} rows were acknowledged, 0 lost; the slowest start took {} ms", slowest.as_millis());
+}
+
+fn no_half_unit(database: &Database) {
+    for half in [
+        "SELECT COUNT(*) FROM sessions s JOIN tasks t ON t.id = s.task_id AND t.assignee_id = s.agent_id
+            WHERE s.end_reason = 'completed' AND t.status = 'in_progress'",
+        "SELECT COUNT(*) FROM contexts c WHERE NOT EXISTS
+            (SELECT 1 FROM events e WHERE e.entity_id = c.id AND e.event_type = 'saved')",
+        "SELECT COUNT(*) FROM handoffs h WHERE NOT EXISTS
+            (SELECT 1 FROM events e WHERE e.entity_id = h.id AND e.event_type = 'created')",
+        "SELECT COUNT(*) FROM execution_logs x WHERE NOT EXISTS
+            (SELECT 1 FROM events e WHERE e.entity_id = x.id AND e.event_type = 'started')",
+        "SELECT COUNT(*) FROM sessions s WHERE s.ended_at IS NOT NULL AND NOT EXISTS
+            (SELECT 1 FROM events e WHERE e.entity_id = s.id AND e.event_type = 'ended')",
+    ] {
+        assert_eq!(database.number(half), 0, "{half}");
+    }
+    assert_eq!(administer(database, &["doctor"]), json!({"ok": true, "problems": []}));
+}
+
+pub fn a_hundred_kills_lose_nothing(kind: Kind) {
+    kills(kind, if kind == Kind::Sqlite { 100 } else { 20 });
+}
+
+pub fn a_thousand_kills_lose_nothing(kind: Kind) {
+    kills(kind, 1000);
+}
+
+fn kills(kind: Kind, kills: usize) {
+    let killed = AtomicUsize::new(0);
+    disturbed(kind, |pids, _| {
+        for round in 0_usize.. {
+            // Moments that are not in step with anything.
+            std::thread::sleep(Duration::from_millis(20 + (round as u64 * 7919) % 131));
+            let pid = pids[round % 3].load(Ordering::SeqCst);
+            if pid == 0 {
+                continue;
+            }
+            let gone = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
+            rustix::process::kill_process(gone, rustix::process::Signal::KILL).unwrap();
+            if killed.fetch_add(1, Ordering::SeqCst) + 1 == kills {
+                break;
+            }
+        }
+    });
+    println!("{kind:?}: {kills} kills");
+}
+
+pub fn a_server_that_is_killed_loses_nothing(kind: Kind) {
+    if kind == Kind::Sqlite {
+        return;
+    }
+    disturbed(kind, |_, acknowledged| {
+        for _ in 0..3 {
+            std::thread::sleep(Duration::from_millis(700));
+            restart_postgres_immediately();
+            let before: usize = acknowledged.lock().unwrap().values().map(Vec::len).sum();
+            let begun = Instant::now();
+            while acknowledged.lock().unwrap().values().map(Vec::len).sum::<usize>() <= before {
+                assert!(begun.elapsed() < Duration::from_secs(20), "nobody came back");
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    });
+}
+
+/// Nothing but time is needed, and no time at all where an administrator knows.
+pub fn a_dead_instance_can_be_started_again(kind: Kind) {
+    let database = Database::new(kind);
+    run(async {
+        let office = Office::open(&database).await;
+        office.people(1, 1).await;
+        let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
+        let old = office.session(0, 0).await;
+        office.call("get_my_task", json!({ "session_token": old })).await;
+        office.pass(Duration::from_secs(3599));
+        assert_eq!(office.call("should_start", pair.clone()).await["should_start"], false);
+        office.pass(Duration::from_secs(2));
+        assert_eq!(office.call("should_start", pair.clone()).await["should_start"], true);
+        let new = office.session(0, 0).await;
+        refused_everywhere(&office, &old).await;
+        let logs = office.call("list_execution_logs", json!({})).await;
+        assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("error"), &Value::Null));
+
+        office.call("admin_session_revoke", json!({"agent": "agt_0", "project": "prj_0"})).await;
+        assert_eq!(office.call("should_start", pair).await["should_start"], true);
+        refused_everywhere(&office, &new).await;
+    });
+}
+
+/// An instance that slept through its own expiry wakes up with a report that it had begun to send.
+pub fn a_sleeper_changes_nothing(kind: Kind) {
+    let database = Database::new(kind);
+    import(&database, 1, 1);
+    let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
+    let mut sleeper = Instance::start_with(&database, &["--session-ttl", "2"]);
+    let token = sleeper.call("authenticate", who.clone())["session_token"].clone();
+    sleeper.call("get_my_task", json!({ "session_token": token }));
+    let pid = rustix::process::Pid::from_raw(sleeper.pid().try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
+    let report = json!({"session_token": token, "result": "success", "summary": "too late"});
+    let sent = sleeper.send("tools/call", json!({"name": "report_completed", "arguments": report})).unwrap();
+    std::thread::sleep(Duration::from_millis(2500));
+
+    let mut other = Instance::start(&database);
+    let own = other.call("authenticate", who)["session_token"].clone();
+    assert!(own.is_string());
+    other.call("get_my_task", json!({ "session_token": own }));
+    let before = state(&database);
+    rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
+    let answer = sleeper.answer(sent).unwrap();
+    let refused = json!({"success": false, "error": "Invalid or expired session_token"});
+    assert_eq!(answer["result"]["structuredContent"], refused);
+    assert_eq!(state(&database), before);
+    let done = other.call("report_completed", json!({"session_token": own, "result": "success"}));
+    assert_eq!(done["success"], true, "the other goes on");
+}
+
+/// Everything that a late writer could have changed.
+fn state(database: &Database) -> Vec<i64> {
+    let sums = [
+        "SELECT CAST(SUM(version) AS BIGINT) FROM tasks",
+        "SELECT COUNT(*) FROM events",
+        "SELECT COUNT(*) FROM contexts",
+        "SELECT COUNT(*) FROM execution_logs WHERE status = 'running'",
+        "SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL",
+        "SELECT CAST(SUM(last_seen_at) AS BIGINT) FROM sessions",
+    ];
+    sums.map(|sum| database.number(sum)).to_vec()
+}

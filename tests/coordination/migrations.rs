@@ -1,0 +1,63 @@
+//! Databases that are new, old, or not ours.
+
+use std::process::Stdio;
+
+use serde_json::json;
+
+use crate::database::{Database, Kind};
+use crate::instance::{admin, administer, binary};
+
+/// A database as the first release made it, with rows in every table.
+const FIRST: &str = include_str!("../../fixtures/coordination/v1.sql");
+
+pub fn many_processes_may_come_first(kind: Kind) {
+    let database = Database::new(kind);
+    let start = |_| {
+        let mut command = binary();
+        command.args(["coordinate", "--db", &database.argument, "admin", "project", "list"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let first: Vec<_> = (0..8).map(start).collect();
+    for process in first {
+        let output = process.wait_with_output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+        assert_eq!(output.stdout, b"{\"projects\":[]}\n");
+    }
+    assert_eq!(database.number("SELECT COUNT(*) FROM refinery_schema_history"), 1);
+}
+
+pub fn databases_of_older_releases_are_brought_up_to_date(kind: Kind) {
+    if kind == Kind::Postgres {
+        return;
+    }
+    let database = Database::new(kind);
+    database.run(FIRST);
+    let projects = administer(&database, &["project", "list"]);
+    assert_eq!(projects["projects"][0]["id"], "prj_old");
+    assert_eq!(administer(&database, &["task", "list", "--project", "prj_old"])["tasks"][0]["status"], "in_progress");
+    assert_eq!(administer(&database, &["session", "list"]), json!({"sessions": []}));
+    assert_eq!(database.number("SELECT COUNT(*) FROM events"), 16);
+}
+
+pub fn a_newer_database_is_left_alone(kind: Kind) {
+    let database = Database::new(kind);
+    administer(&database, &["project", "list"]);
+    database.run("INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (99, 'future', '2030-01-01T00:00:00Z', '1')");
+    let (code, output, errors) = admin(&database, &["project", "list"], "");
+    assert_eq!((code, output.as_str()), (1, ""));
+    assert!(errors.contains("newer n8n-lens"), "{errors}");
+}
+
+pub fn what_is_no_database_is_left_alone(kind: Kind) {
+    if kind == Kind::Postgres {
+        return;
+    }
+    let database = Database::new(kind);
+    std::fs::write(&database.argument, "a letter to somebody, longer than the header of a database is\n".repeat(40))
+        .unwrap();
+    let before = std::fs::read(&database.argument).unwrap();
+    let (code, output, errors) = admin(&database, &["project", "list"], "");
+    assert_eq!((code, output.as_str()), (1, ""));
+    assert!(errors.contains("not a database"), "{errors}");
+    assert_eq!(std::fs::read(&database.argument).unwrap(), before);
+}

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs a PostgreSQL of its own in the folder $1, on port $2 of this machine alone, until standard input is closed.
+# Says "ready" when it answers; exits with 3 where there is none.
+set -euo pipefail
+folder=$1 port=$2
+found=$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | tail -1 || true)
+[ -n "$found" ] || exit 3
+bin=$(dirname "$(readlink -f "$found")")
+as=()
+if [ "$(id -u)" = 0 ]; then
+    # The server refuses to run as root.
+    owner=$(id -u postgres >/dev/null 2>&1 && echo postgres || echo nobody)
+    chown "$owner" "$folder"
+    as=(setpriv "--reuid=$owner" "--regid=$(id -g "$owner")" --clear-groups)
+fi
+cd "$folder"
+[ -d data ] || "${as[@]}" "$bin/initdb" --pgdata=data --username=lens --auth=trust --encoding=UTF8 --locale=C >initdb.log
+"${as[@]}" "$bin/postgres" -D data -p "$port" -h 127.0.0.1 -k "$folder" -c max_connections=200 >server.log 2>&1 &
+server=$!
+trap 'kill -INT "$server" 2>/dev/null || true; wait "$server" || true' EXIT
+for _ in $(seq 300); do
+    "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" && break
+    kill -0 "$server"
+    sleep 0.1
+done
+echo "ready $server"
+cat >/dev/null

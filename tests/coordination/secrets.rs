@@ -1,0 +1,121 @@
+//! Passkeys and tokens are nowhere to be found, and nobody's passkey takes as long as a wrong one.
+
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use n8n_lens::coordination::store::Clock;
+use n8n_lens::coordination::tools::TOOLS;
+use n8n_lens::coordination::{Caller, Coordinator, Cost, Settings, Terms};
+use serde_json::{Value, json};
+
+use crate::database::{Database, Kind, server_folder};
+use crate::instance::{Instance, administer, administer_with, binary};
+use crate::office::{people, run};
+
+/// Every file below a folder that holds one of the secrets.
+fn with_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            with_secrets(&path, secrets, found);
+            continue;
+        }
+        // A server makes and deletes files as it likes.
+        let Ok(bytes) = std::fs::read(&path) else { continue };
+        for secret in secrets {
+            if memchr::memmem::find(&bytes, secret.as_bytes()).is_some() {
+                found.push(format!("{} holds {secret}", path.display()));
+            }
+        }
+    }
+}
+
+pub fn secrets_are_nowhere(kind: Kind) {
+    let database = Database::new(kind);
+    administer_with(&database, &["import", "-"], &people(1, 2).to_string());
+    let planted = "planted-passkey-0123456789";
+    administer_with(&database, &["passkey", "rotate", "--agent", "agt_0", "--stdin"], planted);
+    let made = administer(&database, &["passkey", "rotate", "--agent", "agt_1"]);
+    let bearer = administer(&database, &["token", "issue", "--scope", "admin"]);
+    let mut secrets = vec![planted.to_owned(), made["passkey"].as_str().unwrap().to_owned()];
+    secrets.push(bearer["token"].as_str().unwrap().to_owned());
+
+    let log = database.folder.path().join("log.txt");
+    let mut command = binary();
+    command.args(["coordinate", "--db", &database.argument]).env("LOG_LEVEL", "trace");
+    command.stderr(Stdio::from(std::fs::File::create(&log).unwrap()));
+    let mut instance = Instance::spawn(&mut command);
+    let who = json!({"agent_id": "agt_0", "passkey": planted, "project_id": "prj_0"});
+    let token = instance.call("authenticate", who)["session_token"].clone();
+    secrets.push(token.as_str().unwrap().to_owned());
+    instance.call("authenticate", json!({"agent_id": "agt_0", "passkey": "wrong-passkey-42", "project_id": "prj_0"}));
+    secrets.push("wrong-passkey-42".to_owned());
+    instance.call("get_my_task", json!({ "session_token": token }));
+    let answers = ["list_agents", "list_projects", "list_tasks", "list_execution_logs"];
+    let shown = answers.map(|tool| instance.call(tool, json!({})).to_string()).concat();
+    instance.call("report_completed", json!({"session_token": token, "result": "success", "summary": "done"}));
+    assert!(secrets.iter().all(|secret| !shown.contains(secret)));
+
+    let mut found = Vec::new();
+    if kind == Kind::Sqlite {
+        let backup = database.folder.path().join("backup.db");
+        administer(&database, &["backup", backup.to_str().unwrap()]);
+        with_secrets(database.folder.path(), &secrets, &mut found);
+        assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was read, too");
+    } else {
+        database.run("CHECKPOINT");
+        with_secrets(&server_folder(), &secrets, &mut found);
+        with_secrets(database.folder.path(), &secrets, &mut found);
+    }
+    assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is there");
+    assert_eq!(found, Vec::<String>::new());
+    assert!(instance.close().success());
+}
+
+pub fn nobody_takes_as_long_as_somebody(kind: Kind) {
+    let ratio = timing(kind, 20);
+    assert!((0.7..1.43).contains(&ratio), "{ratio}");
+}
+
+pub fn nobody_takes_as_long_as_somebody_200_times(kind: Kind) {
+    let ratio = timing(kind, 200);
+    println!("{kind:?}: unknown agent / wrong passkey = {ratio:.3}");
+    assert!((0.95..1.053).contains(&ratio), "{ratio}");
+}
+
+/// How long an unknown agent takes beside a wrong passkey, with real hashes. Each agent is asked for once:
+/// those whose passkey was wrong are made to wait.
+fn timing(kind: Kind, calls: usize) -> f64 {
+    let database = Database::new(kind);
+    let data = json!({"data": people(1, calls)});
+    run(async {
+        let settings = Settings {
+            place: database.place(),
+            make: true,
+            connections: 2,
+            terms: Terms::default(),
+            cost: Cost::default(),
+            clock: Clock::Database,
+        };
+        let coordinator = Coordinator::open(&settings).await.unwrap();
+        let import = n8n_lens::coordination::admin::TOOLS.iter().find(|tool| tool.name == "admin_import").unwrap();
+        let Value::Object(data) = data else { panic!() };
+        coordinator.call(import, data, &Caller::Local).await.unwrap();
+        let authenticate = TOOLS.iter().find(|tool| tool.name == "authenticate").unwrap();
+        let mut times = [Duration::ZERO; 2];
+        for at in 0..calls {
+            for (who, time) in times.iter_mut().enumerate() {
+                let agent = [format!("agt_{at}"), format!("nobody_{at}")][who].clone();
+                let Value::Object(given) = json!({"agent_id": agent, "passkey": "wrong", "project_id": "prj_0"}) else {
+                    panic!()
+                };
+                let begun = Instant::now();
+                let refused = coordinator.call(authenticate, given, &Caller::Local).await.unwrap_err();
+                *time += begun.elapsed();
+                assert_eq!(refused.to_string(), "Invalid agent_id or passkey");
+            }
+        }
+        times[1].as_secs_f64() / times[0].as_secs_f64()
+    })
+}
