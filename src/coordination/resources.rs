@@ -210,7 +210,11 @@ fn agent(work: &mut Work<'_>, id: &str) -> Result<Value, Error> {
 }
 
 fn context(work: &mut Work<'_>, task: &str) -> Result<Value, Error> {
-    get_task_context::context(work, task, true)
+    let mut context = get_task_context::context(work, task, true)?;
+    if let Some(members) = context.as_object_mut() {
+        members.shift_remove("success");
+    }
+    Ok(context)
 }
 
 fn handoff(work: &mut Work<'_>, task: &str) -> Result<Value, Error> {

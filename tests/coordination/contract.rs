@@ -1,86 +1,84 @@
 //! The contract, answer by answer: every member, every text, and the order of what is listed.
 
-use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use n8n_lens::coordination::Terms;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
-use crate::instance::{Instance, admin, administer, administer_with};
-use crate::office::{Office, people, run};
+use crate::office::{Office, run};
 
-const NOW: &str = "2025-01-06T10:00:00Z";
-const A_SECOND_LATER: &str = "2025-01-06T10:00:01Z";
-const A_MINUTE_LATER: &str = "2025-01-06T10:01:00Z";
-const AN_HOUR_LATER: &str = "2025-01-06T11:00:00Z";
+pub const NOW: &str = "2025-01-06T10:00:00Z";
+pub const A_SECOND_LATER: &str = "2025-01-06T10:00:01Z";
+pub const A_MINUTE_LATER: &str = "2025-01-06T10:01:00Z";
+pub const AN_HOUR_LATER: &str = "2025-01-06T11:00:00Z";
 
-const NO_TOKEN: &str = "Invalid or expired session_token";
-const NO_AGENT: &str = "Invalid agent_id or passkey";
-const RUNNING: &str = "Agent instance already running for this project";
-const STRANGER: &str = "Agent not assigned to project";
+pub const NO_TOKEN: &str = "Invalid or expired session_token";
+pub const NO_AGENT: &str = "Invalid agent_id or passkey";
+pub const RUNNING: &str = "Agent instance already running for this project";
+pub const STRANGER: &str = "Agent not assigned to project";
 
-const STATUSES: [&str; 6] = ["backlog", "todo", "in_progress", "blocked", "done", "cancelled"];
-const MOVES: &str = "backlog>todo backlog>cancelled todo>in_progress todo>backlog todo>cancelled in_progress>done \
+pub const STATUSES: [&str; 6] = ["backlog", "todo", "in_progress", "blocked", "done", "cancelled"];
+pub const MOVES: &str = "backlog>todo backlog>cancelled todo>in_progress todo>backlog todo>cancelled in_progress>done \
                      in_progress>blocked in_progress>todo blocked>in_progress blocked>cancelled";
 
-fn at_work(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Office)) -> Database {
+pub fn at_work(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Office)) -> Database {
     let database = Database::new(kind);
     run(async { test(staffed(&database, projects, agents).await).await });
     database
 }
 
-async fn staffed(database: &Database, projects: usize, agents: usize) -> Office {
+pub async fn staffed(database: &Database, projects: usize, agents: usize) -> Office {
     let office = Office::open(database).await;
     office.people(projects, agents).await;
     office
 }
 
-fn seconds(number: u64) -> Duration {
+pub fn seconds(number: u64) -> Duration {
     Duration::from_secs(number)
 }
 
-async fn refuses(office: &Office, tool: &str, arguments: Value, error: &str) {
+pub async fn refuses(office: &Office, tool: &str, arguments: Value, error: &str) {
     let answer = office.call(tool, arguments.clone()).await;
     assert_eq!(answer, json!({"success": false, "error": error}), "{tool} {arguments}");
 }
 
 /// The whole answer of a call that succeeds.
-async fn gives(office: &Office, tool: &str, arguments: Value, expected: Value) {
+pub async fn gives(office: &Office, tool: &str, arguments: Value, expected: Value) {
     let answer = office.call(tool, arguments.clone()).await;
     assert_eq!(answer, with(expected, json!({"success": true})), "{tool} {arguments}");
 }
 
-async fn does(office: &Office, tool: &str, arguments: Value) -> Value {
+pub async fn does(office: &Office, tool: &str, arguments: Value) -> Value {
     let answer = office.call(tool, arguments).await;
     assert_eq!(answer["success"], true, "{tool}: {answer}");
     answer
 }
 
-fn id(value: &Value, prefix: &str) -> String {
+pub fn id(value: &Value, prefix: &str) -> String {
     let id = value.as_str().unwrap_or_else(|| panic!("{value} is no id"));
     assert!(id.starts_with(prefix) && id.len() > prefix.len(), "{id} begins with {prefix}");
     id.to_owned()
 }
 
-fn by(token: &str) -> Value {
+pub fn by(token: &str) -> Value {
     json!({ "session_token": token })
 }
 
-fn report(token: &str, result: &str) -> Value {
+pub fn report(token: &str, result: &str) -> Value {
     json!({"session_token": token, "result": result})
 }
 
-fn reported() -> Value {
+pub fn reported() -> Value {
     json!({"success": true, "instruction": "タスクが完了しました。セッションを終了します。"})
 }
 
-fn no_task() -> Value {
+pub fn no_task() -> Value {
     json!({"success": true, "has_task": false, "instruction": "現在割り当てられたタスクはありません"})
 }
 
 /// A task of [`people`], as #14 shows it.
-fn task(project: usize, agent: usize) -> Value {
+pub fn task(project: usize, agent: usize) -> Value {
     json!({
         "id": format!("tsk_{project}_{agent}"), "project_id": format!("prj_{project}"),
         "title": format!("Task of {agent}"), "description": "Do it.", "status": "in_progress", "priority": "medium",
@@ -89,19 +87,19 @@ fn task(project: usize, agent: usize) -> Value {
 }
 
 /// An object with some members set to other values.
-fn with(mut object: Value, members: Value) -> Value {
+pub fn with(mut object: Value, members: Value) -> Value {
     let Value::Object(members) = members else { panic!("{members}") };
     object.as_object_mut().unwrap().extend(members);
     object
 }
 
-async fn task_now(office: &Office, id: &str) -> Value {
+pub async fn task_now(office: &Office, id: &str) -> Value {
     let mut answer = does(office, "get_task", json!({ "task_id": id })).await;
     answer["task"].as_object_mut().unwrap().shift_remove("latest_context");
     answer["task"].take()
 }
 
-async fn add_task(office: &Office, id: &str, priority: &str, assignee: Option<&str>) {
+pub async fn add_task(office: &Office, id: &str, priority: &str, assignee: Option<&str>) {
     let task = json!({
         "id": id, "project": "prj_0", "title": id, "status": "in_progress", "priority": priority,
         "assignee": assignee,
@@ -109,16 +107,16 @@ async fn add_task(office: &Office, id: &str, priority: &str, assignee: Option<&s
     does(office, "admin_task_add", task).await;
 }
 
-async fn set_status(office: &Office, what: &str, id: &str, status: &str) {
+pub async fn set_status(office: &Office, what: &str, id: &str, status: &str) {
     does(office, &format!("admin_{what}_set_status"), json!({"id": id, "status": status})).await;
 }
 
-async fn startable(office: &Office, agent: &str, project: &str) -> Value {
+pub async fn startable(office: &Office, agent: &str, project: &str) -> Value {
     office.call("should_start", json!({"agent_id": agent, "project_id": project})).await
 }
 
 /// The only execution of a task of the first project, by its agent, from the beginning of the clock.
-async fn only_log(office: &Office, agent: usize, status: &str, exit_code: Option<i64>, end: Option<(f64, &str)>) {
+pub async fn only_log(office: &Office, agent: usize, status: &str, exit_code: Option<i64>, end: Option<(f64, &str)>) {
     let answer = office.call("list_execution_logs", json!({"task_id": format!("tsk_0_{agent}")})).await;
     let log = json!({
         "executionId": id(&answer["logs"][0]["executionId"], "exec_"), "taskId": format!("tsk_0_{agent}"),
@@ -129,14 +127,14 @@ async fn only_log(office: &Office, agent: usize, status: &str, exit_code: Option
 }
 
 /// A session that has begun its task.
-async fn begin(office: &Office, agent: usize) -> String {
+pub async fn begin(office: &Office, agent: usize) -> String {
     let token = office.session(agent, 0).await;
     does(office, "get_my_task", by(&token)).await;
     token
 }
 
 /// Each tool that takes a token refuses this one, with its own text.
-async fn is_worthless(office: &Office, token: &str, execution: &str) {
+pub async fn is_worthless(office: &Office, token: &str, execution: &str) {
     let complete = json!({
         "session_token": token, "execution_id": execution, "exit_code": 0, "duration_seconds": 1.0,
         "log_file_path": "x",
@@ -426,7 +424,7 @@ pub fn a_report_is_answered_again(kind: Kind) {
     assert_eq!(database.number("SELECT COUNT(*) FROM contexts"), 1);
 }
 
-fn as_instance(instance: &str) -> Value {
+pub fn as_instance(instance: &str) -> Value {
     json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": instance})
 }
 
@@ -643,7 +641,7 @@ pub fn context_is_carried_forward(kind: Kind) {
 }
 
 /// Hands a task of the first project over, and checks the answer; the handoff.
-async fn hand_over(office: &Office, task: &str, from: &str, to: Option<&str>) -> Value {
+pub async fn hand_over(office: &Office, task: &str, from: &str, to: Option<&str>) -> Value {
     let given = json!({
         "task_id": task, "from_agent_id": from, "to_agent_id": to, "summary": "half", "context": "c",
         "recommendations": "r",
@@ -655,7 +653,7 @@ async fn hand_over(office: &Office, task: &str, from: &str, to: Option<&str>) ->
     handoff
 }
 
-fn accept(handoff: &Value, agent: &str) -> Value {
+pub fn accept(handoff: &Value, agent: &str) -> Value {
     json!({"handoff_id": handoff["id"], "agent_id": agent})
 }
 
@@ -772,7 +770,7 @@ pub fn deprecated_tools_still_work(kind: Kind) {
         }
         let ended =
             json!({"success": true, "execution_id": execution, "completed_at": A_SECOND_LATER, "status": "failed"});
-        gives(&office, "report_execution_complete", end.clone(), ended).await;
+        gives(&office, "report_execution_complete", end.clone(), ended.clone()).await;
         let again = with(end, json!({"exit_code": 0}));
         assert_eq!(office.call("report_execution_complete", again).await, ended, "the first end counts");
         only_log(&office, 0, "failed", Some(3), Some((12.5, A_SECOND_LATER))).await;
@@ -787,369 +785,4 @@ pub fn deprecated_tools_still_work(kind: Kind) {
         });
         assert_eq!(office.call("report_execution_complete", end).await["status"], "completed");
     });
-}
-
-pub fn passkeys_rotate(kind: Kind) {
-    at_work(kind, 1, 0, async |office: Office| {
-        does(&office, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
-        let pair = json!({"project": "prj_0", "agent": "agt_0"});
-        let joined = json!({"success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true});
-        gives(&office, "admin_assign", pair, joined).await;
-        let works = async |passkey: &str| {
-            let ask = json!({"agent_id": "agt_0", "passkey": passkey, "project_id": "prj_0"});
-            let answer = office.call("authenticate", ask).await;
-            if answer["success"] == true {
-                does(&office, "logout", json!({"session_token": answer["session_token"]})).await;
-            }
-            answer["success"] == true
-        };
-        for (verb, passkey) in [("issue", "first"), ("rotate", "second"), ("rotate", "third")] {
-            let answer =
-                office.call(&format!("admin_passkey_{verb}"), json!({"agent": "agt_0", "passkey": passkey})).await;
-            assert_eq!(answer, json!({"success": true, "agent_id": "agt_0", "passkey": passkey}));
-            office.pass(seconds(1));
-        }
-        assert_eq!((works("first").await, works("second").await, works("third").await), (false, true, true));
-        let has_one = "Agent agt_0 has a passkey. Rotate it, or revoke it first.";
-        refuses(&office, "admin_passkey_issue", json!({"agent": "agt_0"}), has_one).await;
-        let revoked = json!({"success": true, "agent_id": "agt_0", "revoked": 2});
-        gives(&office, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
-        assert_eq!((works("second").await, works("third").await), (false, false));
-    });
-}
-
-pub fn who_runs_stays_in_the_project(kind: Kind) {
-    let database = at_work(kind, 1, 1, async |office: Office| {
-        let token = begin(&office, 0).await;
-        let sessions = office.call("admin_session_list", json!({})).await;
-        let session = json!({
-            "id": id(&sessions["sessions"][0]["id"], "ses"), "agent_id": "agt_0", "project_id": "prj_0",
-            "instance_id": null, "task_id": "tsk_0_0", "created_at": NOW, "last_seen_at": NOW,
-            "expires_at": AN_HOUR_LATER, "max_expires_at": "2025-01-07T10:00:00Z", "ended_at": null,
-            "end_reason": null,
-        });
-        assert_eq!(sessions, json!({"success": true, "sessions": [session]}));
-        let pair = json!({"project": "prj_0", "agent": "agt_0"});
-        let runs = "Agent agt_0 runs in project prj_0. Wait for its report, or revoke its session first.";
-        refuses(&office, "admin_unassign", pair.clone(), runs).await;
-        does(&office, "report_completed", report(&token, "success")).await;
-        add_task(&office, "tsk_open", "low", Some("agt_0")).await;
-        let gone = json!({
-            "success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true,
-            "released_tasks": ["tsk_open"],
-        });
-        gives(&office, "admin_unassign", pair, gone).await;
-        assert_eq!(task_now(&office, "tsk_open").await["assignee_id"], Value::Null);
-        assert_eq!(task_now(&office, "tsk_0_0").await["assignee_id"], "agt_0", "history");
-        only_log(&office, 0, "completed", Some(0), Some((0.0, NOW))).await;
-        assert_eq!(office.authenticate(0, 0).await, json!({"success": false, "error": STRANGER}));
-    });
-    assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NOT NULL"), 1);
-    assert_eq!(database.number("SELECT COUNT(*) FROM project_agents WHERE unassigned_at IS NOT NULL"), 1);
-}
-
-pub fn import_is_all_or_nothing(kind: Kind) {
-    let database = Database::new(kind);
-    let count = |projects, agents, passkeys, assignments, tasks| {
-        json!({
-            "projects": projects, "agents": agents, "passkeys": passkeys, "assignments": assignments, "tasks": tasks,
-        })
-    };
-    run(async {
-        let office = Office::open(&database).await;
-        let mut bad = people(1, 1);
-        bad["tasks"][0]["assignee_id"] = json!("agt_x");
-        refuses(&office, "admin_import", json!({ "data": bad }), "Agent not found: agt_x").await;
-        let none = json!({"success": true, "projects": []});
-        gives(&office, "list_projects", json!({}), none).await;
-        for changed in [count(2, 2, 2, 4, 4), count(0, 0, 0, 0, 0)] {
-            gives(&office, "admin_import", json!({"data": people(2, 2)}), json!({"changed": changed})).await;
-            office.pass(seconds(60));
-        }
-        assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
-    });
-    let file = database.folder.path().join("people.json");
-    std::fs::write(&file, people(2, 3).to_string()).unwrap();
-    let answer = administer(&database, &["import", file.to_str().unwrap()]);
-    assert_eq!(answer, json!({"changed": count(0, 1, 1, 2, 2)}));
-    assert_eq!(database.number("SELECT COUNT(*) FROM agent_credentials"), 3);
-}
-
-fn command(database: &Database, words: &str) -> Value {
-    administer(database, &words.split(' ').collect::<Vec<_>>())
-}
-
-pub fn the_command_line(kind: Kind) {
-    let database = Database::new(kind);
-    let added = command(&database, "project add --id prj_a --name A --working-directory /a --description d");
-    let at = &added["project"]["created_at"];
-    let project = json!({
-        "id": "prj_a", "name": "A", "description": "d", "status": "active", "working_directory": "/a",
-        "created_at": at, "updated_at": at,
-    });
-    assert_eq!(added, json!({ "project": project }));
-    assert_eq!(command(&database, "project list"), json!({"projects": [project]}));
-    let added = command(&database, "agent add --name B --capability x --capability y");
-    let agent = id(&added["agent"]["id"], "agt_");
-    assert_eq!(added["agent"]["capabilities"], json!(["x", "y"]));
-    assert_eq!(command(&database, "agent list"), json!({"agents": [added["agent"]]}));
-    command(&database, &format!("assign --project prj_a --agent {agent}"));
-    let added = command(&database, &format!("task add --project prj_a --title T --assignee {agent}"));
-    let task = id(&added["task"]["id"], "tsk_");
-    assert_eq!((&added["task"]["status"], &added["task"]["priority"]), (&json!("backlog"), &json!("medium")));
-    assert_eq!(command(&database, "task list --project prj_a"), json!({"tasks": [added["task"]]}));
-    assert_eq!(command(&database, "session list"), json!({"sessions": []}));
-    let issued = command(&database, &format!("passkey issue --agent {agent}"));
-    assert_eq!(issued["passkey"].as_str().unwrap().len(), 43, "256 bits");
-    assert_eq!(issued, json!({"agent_id": agent, "passkey": issued["passkey"]}));
-    let rotated = administer_with(&database, &["passkey", "rotate", "--agent", &agent, "--stdin"], "mine\n");
-    assert_eq!(rotated, json!({"agent_id": agent, "passkey": "mine"}));
-    let done = format!("task set-status {task} done");
-    for (words, error) in [
-        ("task list --project prj_x", "Project not found: prj_x"),
-        ("passkey issue --agent agt_x", "Agent not found: agt_x"),
-        ("project add --id prj_a --name A --working-directory /a", "Project already exists: prj_a"),
-        (done.as_str(), "Invalid status transition: backlog -> done"),
-    ] {
-        let told = admin(&database, &words.split(' ').collect::<Vec<_>>(), "");
-        assert_eq!(told, (1, String::new(), format!("n8n-lens: {error}\n")), "{words}");
-    }
-}
-
-pub fn a_backup_is_private_and_whole(kind: Kind) {
-    let database = Database::new(kind);
-    command(&database, "project add --id prj_a --name A --working-directory /a");
-    let file = database.folder.path().join("copy.db").to_str().unwrap().to_owned();
-    let (code, output, _) = admin(&database, &["backup", &file], "");
-    if kind == Kind::Postgres {
-        assert_eq!((code, output.as_str()), (1, ""), "pg_dump does that");
-        return;
-    }
-    assert_eq!((code, serde_json::from_str::<Value>(&output).unwrap()), (0, json!({ "file": file })));
-    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
-    let (code, output, _) = admin(&database, &["backup", &file], "");
-    assert_eq!((code, output.as_str()), (1, ""), "it is there");
-    let copy = Database { kind, argument: file, folder: tempfile::tempdir().unwrap() };
-    assert_eq!(command(&copy, "project list"), command(&database, "project list"));
-}
-
-pub fn a_doctor_finds_what_is_wrong(kind: Kind) {
-    let database = Database::new(kind);
-    run(async { staffed(&database, 1, 1).await.session(0, 0).await });
-    let (code, output, errors) = admin(&database, &["doctor"], "");
-    let told: Value = serde_json::from_str(&output).unwrap();
-    let session = database.texts("SELECT id FROM sessions").remove(0);
-    let problem = told["problems"][0].as_str().unwrap();
-    assert!(problem.starts_with(&session), "its lease of 2025 is open: {problem}");
-    assert_eq!((code, &told), (1, &json!({"ok": false, "problems": [problem]})));
-    assert_ne!(errors, "");
-    let revoked = json!({"agent_id": "agt_0", "project_id": "prj_0", "revoked": true});
-    assert_eq!(command(&database, "session revoke --agent agt_0 --project prj_0"), revoked);
-    assert_eq!(command(&database, "doctor"), json!({"ok": true, "problems": []}));
-}
-
-/// As the table of the contract writes them, with what was added afterwards.
-const SIGNATURES: &str = "health_check(); list_active_projects_with_agents(); should_start(agent_id, project_id); \
-    authenticate(agent_id, passkey, project_id, instance_id?); logout(session_token); get_my_task(session_token); \
-    report_completed(session_token, result, summary?, next_steps?); \
-    list_execution_logs(task_id?, agent_id?, limit?); get_execution_log(execution_id); \
-    get_agent_profile(agent_id); list_agents(); list_projects(); get_project(project_id); \
-    list_tasks(project_id?, status?, assignee_id?); get_task(task_id); update_task_status(task_id, status); \
-    assign_task(task_id, assignee_id); save_context(task_id, progress?, findings?, blockers?, next_steps?); \
-    get_task_context(task_id, include_history?); \
-    create_handoff(task_id, from_agent_id, to_agent_id?, summary, context?, recommendations?); \
-    accept_handoff(handoff_id, agent_id); get_pending_handoffs(agent_id?); get_pending_tasks(session_token); \
-    report_execution_start(session_token, task_id); \
-    report_execution_complete(session_token, execution_id, exit_code, duration_seconds, log_file_path)";
-
-fn listed(instance: &mut Instance, what: &str) -> Vec<Value> {
-    let answer = instance.request(&format!("{what}/list"), json!({})).unwrap();
-    let member = if what == "resources/templates" { "resourceTemplates" } else { what };
-    answer["result"][member].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
-}
-
-fn signature(tool: &Value) -> String {
-    let schema = &tool["inputSchema"];
-    let required = |name: &str| schema["required"].as_array().is_some_and(|names| names.contains(&json!(name)));
-    let properties = schema["properties"].as_object().unwrap().keys();
-    let parameters: Vec<_> =
-        properties.map(|name| if required(name) { name.clone() } else { format!("{name}?") }).collect();
-    format!("{}({})", tool["name"].as_str().unwrap(), parameters.join(", "))
-}
-
-fn signatures(tools: &[Value]) -> String {
-    tools.iter().map(signature).collect::<Vec<_>>().join("; ")
-}
-
-fn error_of(instance: &mut Instance, method: &str, params: Value) -> (i64, String) {
-    let answer = instance.request(method, params).unwrap();
-    let error = &answer["error"];
-    (error["code"].as_i64().unwrap_or_else(|| panic!("{answer}")), error["message"].as_str().unwrap().to_owned())
-}
-
-pub fn the_tools_that_are_listed(kind: Kind) {
-    let database = Database::new(kind);
-    administer_with(&database, &["import", "-"], &people(1, 1).to_string());
-    let mut instance = Instance::start(&database);
-    let tools = listed(&mut instance, "tools");
-    assert_eq!(signatures(&tools), SIGNATURES);
-    assert_eq!(listed(&mut instance, "tools"), tools, "the order is stable");
-    let deprecated = |tool: &Value| tool["description"].as_str().unwrap().starts_with("[DEPRECATED]");
-    assert_eq!(tools.iter().map(deprecated).collect::<Vec<_>>(), [[false; 22].as_slice(), &[true; 3]].concat());
-    assert_eq!(tools[6]["inputSchema"]["properties"]["result"]["enum"], json!(["success", "failed", "blocked"]));
-    let limit = &tools[7]["inputSchema"]["properties"]["limit"];
-    assert_eq!((&limit["minimum"], &limit["maximum"], &limit["default"]), (&json!(1), &json!(100), &json!(20)));
-    let retired = "get_my_profile>get_agent_profile get_my_tasks>list_tasks start_session>authenticate end_session>logout \
-                   get_my_sessions> list_managed_agents>list_active_projects_with_agents";
-    for (retired, instead) in retired.split(' ').map(|pair| pair.split_once('>').unwrap()) {
-        let (code, message) = error_of(&mut instance, "tools/call", json!({"name": retired, "arguments": {}}));
-        assert!(code == -32602 && message.contains(instead), "{retired}: {code} {message}");
-    }
-    let one_argument = instance.call("should_start", json!({"agent_id": "agt_0"}));
-    assert_eq!(one_argument["success"], false);
-    assert_eq!(error_of(&mut instance, "tools/call", json!({"name": "admin_doctor", "arguments": {}})).0, -32602);
-
-    let mut instance = Instance::start_with(&database, &["--hide-deprecated"]);
-    assert_eq!(listed(&mut instance, "tools"), tools[..22]);
-    let ask = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
-    let token = id(&instance.call("authenticate", ask)["session_token"], "sess_");
-    assert_eq!(instance.call("get_pending_tasks", by(&token))["tasks"][0]["taskId"], "tsk_0_0");
-}
-
-pub fn other_languages_and_other_tools(kind: Kind) {
-    let database = Database::new(kind);
-    administer_with(&database, &["import", "-"], &people(1, 1).to_string());
-    let mut instance = Instance::start_with(&database, &["--lang", "en", "--admin-tools", "--session-ttl", "90"]);
-    let tools = listed(&mut instance, "tools");
-    assert_eq!(tools.len(), 25 + 22);
-    assert_eq!(signatures(&tools[..25]), SIGNATURES);
-    assert!(tools[25..].iter().all(|tool| tool["name"].as_str().unwrap().starts_with("admin_")));
-    assert_eq!(instance.call("admin_doctor", json!({})), json!({"success": true, "ok": true, "problems": []}));
-    let begun = instance.call("authenticate", json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"}));
-    assert_eq!(begun["instruction"], "Call get_my_task for the details of your task.");
-    assert_eq!(begun["expires_in"], 90);
-    let token = id(&begun["session_token"], "sess_");
-    let got = instance.call("get_my_task", by(&token));
-    assert_eq!(got["instruction"], "Call report_completed when you have completed the task.");
-    let answer = instance.call("report_completed", report(&token, "success"));
-    assert_eq!(answer, json!({"success": true, "instruction": "The task is completed. The session ends."}));
-}
-
-/// An execution, a note and a handoff of the first task.
-fn worked_on(database: &Database) {
-    run(async {
-        let office = staffed(database, 1, 2).await;
-        let token = begin(&office, 0).await;
-        does(&office, "save_context", json!({"task_id": "tsk_0_0", "progress": "half of it"})).await;
-        hand_over(&office, "tsk_0_0", "agt_0", None).await;
-        does(&office, "logout", by(&token)).await;
-    });
-}
-
-pub fn resources_are_what_tools_answer(kind: Kind) {
-    let database = Database::new(kind);
-    worked_on(&database);
-    let mut instance = Instance::start(&database);
-    let templates = listed(&mut instance, "resources/templates");
-    let shown: Vec<_> = templates.iter().map(|template| (&template["uriTemplate"], &template["mimeType"])).collect();
-    let uris = "agent://{id} project://{id} task://{id} context://{taskId} handoff://{taskId} execution://{id} \
-                executions://{taskId}";
-    let uris: Vec<_> = uris.split(' ').map(Value::from).collect();
-    let json_type = json!("application/json");
-    assert_eq!(shown, uris.iter().map(|uri| (uri, &json_type)).collect::<Vec<_>>());
-    let task = json!({"task_id": "tsk_0_0"});
-    let logs = instance.call("list_execution_logs", task.clone())["logs"].take();
-    let execution = id(&logs[0]["executionId"], "exec_");
-    let history = json!({"task_id": "tsk_0_0", "include_history": true});
-    let mut log = instance.call("get_execution_log", json!({ "execution_id": execution }));
-    let mut pending = instance.call("get_pending_handoffs", json!({}));
-    let handoff = pending["handoffs"][0].take();
-    let uri_of_log = format!("execution://{execution}");
-    for (uri, expected) in [
-        ("agent://agt_0", instance.call("get_agent_profile", json!({"agent_id": "agt_0"}))["agent"].take()),
-        ("project://prj_0", instance.call("get_project", json!({"project_id": "prj_0"}))["project"].take()),
-        ("task://tsk_0_0", instance.call("get_task", task)["task"].take()),
-        ("context://tsk_0_0", instance.call("get_task_context", history)),
-        ("handoff://tsk_0_0", handoff.clone()),
-        (uri_of_log.as_str(), log["log"].take()),
-        ("executions://tsk_0_0", json!({"task_id": "tsk_0_0", "executions": logs})),
-    ] {
-        assert_eq!(read(&mut instance, uri), expected);
-    }
-    let missing =
-        "agent://me session://current task://x handoff://x context://x executions://x execution://x project://x";
-    for uri in missing.split(' ') {
-        assert_eq!(error_of(&mut instance, "resources/read", json!({ "uri": uri })).0, -32002, "{uri}");
-    }
-    let accepted = instance.call("accept_handoff", accept(&handoff, "agt_1"));
-    assert_eq!(read(&mut instance, "handoff://tsk_0_0"), accepted["handoff"], "accepted or not");
-}
-
-fn read(instance: &mut Instance, uri: &str) -> Value {
-    let answer = instance.request("resources/read", json!({ "uri": uri })).unwrap();
-    let content = &answer["result"]["contents"][0];
-    assert_eq!((&content["uri"], &content["mimeType"]), (&json!(uri), &json!("application/json")), "{answer}");
-    serde_json::from_str(content["text"].as_str().unwrap()).unwrap()
-}
-
-pub fn resources_are_listed_page_by_page(kind: Kind) {
-    let database = Database::new(kind);
-    let ids: Vec<_> = (0..250).map(|number| format!("tsk_{number}")).collect();
-    let tasks: Vec<_> = ids.iter().map(|id| json!({"id": id, "project_id": "prj_0", "title": id})).collect();
-    let data = with(people(1, 1), json!({ "tasks": tasks }));
-    run(async { does(&Office::open(&database).await, "admin_import", json!({ "data": data })).await });
-    let mut instance = Instance::start(&database);
-    let (mut found, mut params, mut pages) = (Vec::new(), json!({}), 0);
-    loop {
-        let mut result = instance.request("resources/list", params).unwrap()["result"].take();
-        let page = result["resources"].as_array().unwrap();
-        assert!(page.iter().all(|resource| resource["mimeType"] == "application/json"));
-        found.extend(page.iter().map(|resource| resource["uri"].as_str().unwrap().to_owned()));
-        pages += 1;
-        let Value::String(cursor) = result["nextCursor"].take() else { break };
-        params = json!({ "cursor": cursor });
-    }
-    let mut expected: Vec<_> = ids.iter().map(|id| format!("task://{id}")).collect();
-    expected.extend(["agent://agt_0".to_owned(), "project://prj_0".to_owned()]);
-    found.sort();
-    expected.sort();
-    assert_eq!(found, expected);
-    assert!(pages > 1, "{pages} pages");
-    assert_eq!(error_of(&mut instance, "resources/list", json!({"cursor": "none of yours"})).0, -32602);
-}
-
-pub fn prompts_hold_the_task(kind: Kind) {
-    let database = Database::new(kind);
-    worked_on(&database);
-    let mut instance = Instance::start(&database);
-    let shown: Vec<_> = listed(&mut instance, "prompts")
-        .iter()
-        .map(|prompt| {
-            let arguments = prompt["arguments"].as_array().unwrap().iter();
-            let arguments: Vec<_> = arguments.map(|argument| json!([argument["name"], argument["required"]])).collect();
-            json!([prompt["name"], arguments])
-        })
-        .collect();
-    let expected = [
-        json!(["task_start", [["task_id", true], ["agent_id", true]]]),
-        json!(["handoff_template", [["task_id", true], ["from_agent_id", true]]]),
-        json!(["context_summary", [["task_id", true]]]),
-    ];
-    assert_eq!(shown, expected);
-    for (name, arguments, missing) in [
-        ("task_start", json!({"task_id": "tsk_0_0", "agent_id": "agt_0"}), json!({"task_id": "tsk_0_0"})),
-        ("handoff_template", json!({"task_id": "tsk_0_0", "from_agent_id": "agt_0"}), json!({"task_id": "tsk_0_0"})),
-        ("context_summary", json!({"task_id": "tsk_0_0"}), json!({})),
-    ] {
-        let answer = instance.request("prompts/get", json!({"name": name, "arguments": arguments})).unwrap();
-        let message = &answer["result"]["messages"][0];
-        let text = message["content"]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
-        assert_eq!(message["role"], "user");
-        assert!(text.contains("Task of 0") && text.contains("half of it"), "{name}: {text}");
-        let refused = error_of(&mut instance, "prompts/get", json!({"name": name, "arguments": missing}));
-        assert_eq!(refused.0, -32602, "{name}: {}", refused.1);
-    }
-    for retired in ["session_start", "session_end"] {
-        assert_eq!(error_of(&mut instance, "prompts/get", json!({"name": retired, "arguments": {}})).0, -32602);
-    }
 }

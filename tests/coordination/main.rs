@@ -15,6 +15,8 @@
 )]
 
 mod access;
+mod administration;
+mod contract;
 mod crashes;
 mod database;
 #[path = "../it/http_client.rs"]
@@ -26,7 +28,9 @@ mod load;
 #[allow(dead_code, reason = "only what the HTTP client needs")]
 mod mcp_client;
 mod migrations;
+mod model;
 mod office;
+mod protocol;
 mod races;
 mod replies;
 mod secrets;
@@ -64,6 +68,19 @@ fn main() {
     let short = trials! {
         kinds;
         walk_through: the_original_flow;
+        contract: a_runner_sees_what_is_active, who_should_start, nothing_is_told_without_a_passkey,
+            a_session_slides_to_its_cap, a_session_lives_as_long_as_it_is_told, an_expired_token_is_worth_nothing,
+            one_task_and_one_execution, the_most_urgent_first, a_report_ends_it_all,
+            a_report_that_cannot_be_changes_nothing, a_logout_leaves_the_task, a_report_is_answered_again,
+            an_instance_that_got_no_answer_asks_again, it_may_ask_again_until_its_first_task,
+            execution_logs_are_camel_case, agents_and_projects, tasks_are_listed_and_found, every_move_of_a_task,
+            a_task_is_for_a_member, context_is_carried_forward, a_handoff_to_somebody_moves_the_task,
+            a_handoff_to_nobody_moves_it_when_accepted, whose_handoffs_are_pending, deprecated_tools_still_work;
+        administration: passkeys_rotate, who_runs_stays_in_the_project, import_is_all_or_nothing, the_command_line,
+            a_backup_is_private_and_whole, a_doctor_finds_what_is_wrong;
+        protocol: the_tools_that_are_listed, other_languages_and_other_tools, resources_are_what_tools_answer,
+            resources_are_listed_page_by_page, prompts_hold_the_task;
+        model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_runs_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
         crashes: a_hundred_kills_lose_nothing, a_server_that_is_killed_loses_nothing,
@@ -79,6 +96,7 @@ fn main() {
         kinds;
         races: one_of_many_wins_a_thousand_times, one_of_sixteen_processes_wins_for_a_minute,
             one_of_three_replicas_wins_for_a_minute;
+        model: ten_thousand_histories;
         crashes: a_thousand_kills_lose_nothing;
         replies: a_thousand_lost_answers_are_given_again, ten_thousand_calls_that_are_cut_off_leave_nothing_open;
         load: each_of_32_processes_gets_its_share_for_a_minute;

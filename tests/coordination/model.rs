@@ -16,7 +16,7 @@ use crate::office::{BEGIN, Office, run};
 const STEPS: u64 = 40;
 
 /// Histories that share a database: lists show those of all of them.
-const SHARING: u64 = 25;
+const SHARING: u64 = 10;
 
 const WORKERS: usize = 4;
 
@@ -114,8 +114,8 @@ struct Session {
     project: String,
     instance: Option<String>,
     task: Option<String>,
-    /// Whether its task was asked for.
-    used: bool,
+    /// When its task was first asked for.
+    began: Option<i64>,
     created: i64,
     seen: i64,
     expires: i64,
@@ -297,25 +297,26 @@ impl Model {
         self.open(agent, project).is_some_and(|open| self.is_alive(&self.sessions[open]))
     }
 
-    /// The session of a token before its time is up, ended or not.
+    /// The session of a token before its time is up; one that ended is remembered for as long as it could have lived.
     fn in_time(&self, given: &Value) -> Result<usize, String> {
         let token = text(given, "session_token");
-        let found = self.sessions.iter().position(|session| session.token == token && session.expires > self.now);
+        let until = |it: &Session| if it.end.is_some() { it.created + MAX } else { it.expires };
+        let found = self.sessions.iter().position(|it| it.token == token && until(it) > self.now);
         found.ok_or_else(|| INVALID.to_owned())
     }
 
     fn renew(&mut self, given: &Value) -> Option<usize> {
         let found = self.in_time(given).ok().filter(|found| self.sessions[*found].end.is_none())?;
         let session = &mut self.sessions[found];
-        session.seen = self.now.max(session.created + 1);
+        session.seen = self.now;
         session.expires = (self.now + TTL).min(session.created + MAX);
         Some(found)
     }
 
-    fn end(&mut self, session: usize, reason: &'static str, exit: Option<i64>) {
+    fn end(&mut self, session: usize, reason: &'static str) {
         self.sessions[session].end = Some(reason);
         let running = self.executions.iter_mut().filter(|it| it["_session"] == session && it["status"] == "running");
-        running.for_each(|running| end_execution(running, exit, self.now));
+        running.for_each(|running| end_execution(running, None, self.now));
     }
 
     /// Tasks in progress of a session's pair, by their turn.
@@ -338,10 +339,10 @@ impl Model {
         &self.executions[found]
     }
 
-    /// Ends what runs for the task before.
-    fn leave(&mut self, session: usize) {
+    /// Ends what runs for another task than the next one.
+    fn leave(&mut self, session: usize, next: &str) {
         for running in &mut self.executions {
-            if running["_session"] == session && running["status"] == "running" {
+            if running["_session"] == session && running["status"] == "running" && running["taskId"] != next {
                 let task = self.tasks.iter().find(|task| task["id"] == running["taskId"]).unwrap();
                 let exit = match text(task, "status") {
                     "done" => Some(0),
@@ -463,10 +464,10 @@ impl Model {
         let instance = given["instance_id"].as_str().map(str::to_owned);
         if let Some(open) = self.open(id, place) {
             let session = &self.sessions[open];
-            let is_ours = instance.is_some() && session.instance == instance && !session.used;
+            let is_ours = instance.is_some() && session.instance == instance && session.began.is_none();
             match self.is_alive(session) {
-                false => self.end(open, "expired", None),
-                true if is_ours => self.end(open, "superseded", None),
+                false => self.end(open, "expired"),
+                true if is_ours => self.end(open, "superseded"),
                 true => return Err("Agent instance already running for this project".to_owned()),
             }
         }
@@ -478,7 +479,7 @@ impl Model {
             project: place.to_owned(),
             instance,
             task: None,
-            used: false,
+            began: None,
             created: self.now,
             seen: self.now,
             expires: self.now + TTL,
@@ -493,7 +494,7 @@ impl Model {
     fn logout(&mut self, given: &Value) -> Answer {
         let session = self.in_time(given)?;
         match self.sessions[session].end {
-            None => self.end(session, "logout", None),
+            None => self.end(session, "logout"),
             Some("logout") => {}
             Some(_) => return Err(INVALID.to_owned()),
         }
@@ -502,10 +503,10 @@ impl Model {
 
     fn get_my_task(&mut self, given: &Value) -> Answer {
         let n = self.renew(given).ok_or(INVALID)?;
-        self.sessions[n].used = true;
+        self.sessions[n].began.get_or_insert(self.now);
         let session = &self.sessions[n];
-        let (agent, bound) = (session.agent.clone(), session.task.clone());
-        let tasks = self.to_do(&agent, &session.project);
+        let bound = session.task.clone();
+        let tasks = self.to_do(&session.agent, &session.project);
         let same = tasks.iter().find(|task| task["id"].as_str() == bound.as_deref());
         let Some(task) = same.or(tasks.first()).map(|task| (*task).clone()) else {
             return Ok(json!({"success": true, "has_task": false,
@@ -513,18 +514,19 @@ impl Model {
         };
         let id = text(&task, "id");
         if bound.as_deref() != Some(id) {
-            self.leave(n);
+            self.leave(n, id);
             self.sessions[n].task = Some(id.to_owned());
         }
-        self.begin(n, id);
+        if !self.executions.iter().any(|it| it["_session"] == n && it["taskId"] == id) {
+            self.begin(n, id);
+        }
         let project = &self.projects[find(&self.projects, "Project", text(&task, "project_id"))?];
         let mut shown = json!({"task_id": id, "title": task["title"], "description": task["description"],
             "working_directory": project["working_directory"], "context": self.latest_context(id)});
         if shown["context"].is_null() {
             shown["context"] = json!({"progress": null, "findings": null, "blockers": null, "next_steps": null});
         }
-        let handoff = self.handoffs.iter().rfind(|handoff| handoff["task_id"] == id);
-        if let Some(handoff) = handoff.filter(|handoff| handoff["from_agent_id"] != agent.as_str()) {
+        if let Some(handoff) = self.handoffs.iter().rfind(|handoff| handoff["task_id"] == id) {
             shown["handoff"] = show(handoff);
         }
         Ok(json!({"success": true, "has_task": true, "task": shown,
@@ -545,23 +547,41 @@ impl Model {
         if session.end.is_some() {
             return if session.report.as_ref() == Some(given) { Ok(answer) } else { Err(INVALID.to_owned()) };
         }
-        let (agent, tasks) = (session.agent.clone(), self.to_do(&session.agent, &session.project));
-        let Some(id) = session.task.clone().or(tasks.first().map(|task| text(task, "id").to_owned())) else {
-            self.renew(given);
-            return Err("No in_progress task found for this agent".to_owned());
-        };
-        let task = find(&self.tasks, "Task", &id)?;
+        let agent = session.agent.clone();
+        let reported = self.reported(n);
+        self.renew(given);
+        let task = reported.ok_or("No in_progress task found for this agent")?;
+        let id = text(&self.tasks[task], "id").to_owned();
+        let is_mine = self.tasks[task]["assignee_id"] == agent.as_str();
+        let exit = if is_mine { exit } else { 0 };
         if is_for(&self.tasks[task], &agent) {
             self.move_to(task, status);
         }
         let (summary, next_steps) = (&given["summary"], &given["next_steps"]);
         if !summary.is_null() || !next_steps.is_null() {
-            let blockers = if given["result"] == "blocked" { summary } else { &Value::Null };
+            let blockers = if given["result"] == "blocked" && is_mine { summary } else { &Value::Null };
             self.note(&id, &json!({"progress": summary, "blockers": blockers, "next_steps": next_steps}));
         }
-        self.end(n, "completed", Some(exit));
+        let runs = |it: &&mut Value| it["_session"] == n && it["taskId"] == id.as_str() && it["status"] == "running";
+        self.executions.iter_mut().filter(runs).for_each(|running| end_execution(running, Some(exit), self.now));
+        self.end(n, "completed");
         self.sessions[n].report = Some(given.clone());
         Ok(answer)
+    }
+
+    /// The task that was begun, unless somebody took it back; else the next one.
+    fn reported(&self, session: usize) -> Option<usize> {
+        let session = &self.sessions[session];
+        let begun = session.task.as_ref().and_then(|id| self.tasks.iter().position(|task| task["id"] == id.as_str()));
+        let is_reported = |at: &usize| {
+            let task = &self.tasks[*at];
+            let stands = ["in_progress", "done", "blocked"].contains(&text(task, "status"));
+            stands || task["assignee_id"] != session.agent.as_str()
+        };
+        begun.filter(is_reported).or_else(|| {
+            let next = self.to_do(&session.agent, &session.project).first().map(|task| text(task, "id").to_owned());
+            self.tasks.iter().position(|task| next.as_deref() == task["id"].as_str())
+        })
     }
 
     fn list_execution_logs(&self, given: &Value) -> Answer {
@@ -656,13 +676,24 @@ impl Model {
         const SAID: [&str; 6] = ["task_id", "from_agent_id", "to_agent_id", "summary", "context", "recommendations"];
         let task = self.task(given)?;
         find(&self.agents, "Agent", text(given, "from_agent_id"))?;
-        let latest = self.handoffs.iter().rfind(|handoff| handoff["task_id"] == given["task_id"]);
-        let is_same = |it: &&Value| it["_by"].is_null() && SAID.iter().all(|name| it[name] == given[name]);
-        if let Some(same) = latest.filter(is_same) {
+        let owner = self.tasks[task]["assignee_id"].clone();
+        let is_gone = owner != given["from_agent_id"];
+        let same = self.handoffs.iter().rfind(|it| SAID.iter().all(|name| it[name] == given[name]));
+        if let Some(same) = same.filter(|same| is_gone || same["_by"].is_null()) {
             return Ok(json!({"success": true, "handoff": show(same)}));
+        }
+        let status = text(&self.tasks[task], "status");
+        if ["done", "cancelled"].contains(&status) {
+            return Err(format!("Task is {status}: {}", text(given, "task_id")));
         }
         if let Some(to) = given["to_agent_id"].as_str() {
             self.be_member(text(&self.tasks[task], "project_id"), to)?;
+            if self.agents[find(&self.agents, "Agent", to)?]["status"] != "active" {
+                return Err(format!("Agent is not active: {to}"));
+            }
+            if is_gone && !owner.is_null() && owner != given["to_agent_id"] {
+                return Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap()));
+            }
             self.assign(task, &given["to_agent_id"])?;
         }
         let id = format!("?hnd_{}", self.handoffs.len());
@@ -681,6 +712,11 @@ impl Model {
         }
         if handoff["_by"].is_null() {
             if handoff["to_agent_id"].is_null() {
+                let is_latest = !self.handoffs[n + 1..].iter().any(|later| later["task_id"] == handoff["task_id"]);
+                let owner = &self.tasks[self.task(&handoff)?]["assignee_id"];
+                if !is_latest && *owner != handoff["from_agent_id"] {
+                    return Err("Handoff was replaced by a later one".to_owned());
+                }
                 self.assign(self.task(&handoff)?, agent)?;
             }
             (self.handoffs[n]["_by"], self.handoffs[n]["accepted_at"]) = (agent.clone(), time(self.now));
@@ -695,7 +731,11 @@ impl Model {
         if let Some(agent) = asked.as_str() {
             find(&self.agents, "Agent", agent)?;
         }
-        let is_open_to = |it: &Value| it["to_agent_id"].is_null() && it["from_agent_id"] != *asked;
+        let is_member = |it: &Value| {
+            let task = self.tasks.iter().find(|task| task["id"] == it["task_id"]).unwrap();
+            self.be_member(text(task, "project_id"), asked.as_str().unwrap_or_default()).is_ok()
+        };
+        let is_open_to = |it: &Value| it["to_agent_id"].is_null() && it["from_agent_id"] != *asked && is_member(it);
         let is_for = |it: &&Value| asked.is_null() || it["to_agent_id"] == *asked || is_open_to(it);
         list("handoffs", self.handoffs.iter().filter(|handoff| handoff["_by"].is_null()).filter(is_for))
     }
@@ -761,7 +801,7 @@ impl Model {
             "admin_unassign" => self.unassign(pair),
             "admin_session_list" => Ok(self.alive()),
             "admin_session_revoke" => {
-                open.into_iter().for_each(|open| self.end(open, "revoked", None));
+                open.into_iter().for_each(|open| self.end(open, "revoked"));
                 Ok(json!({"success": true, "agent_id": agent, "project_id": project, "revoked": open.is_some()}))
             }
             unknown => panic!("the model does not know {unknown}"),
@@ -772,8 +812,8 @@ impl Model {
         let shown = self.sessions.iter().filter(|session| self.is_alive(session)).map(|it| {
             json!({"id": it.id, "agent_id": it.agent, "project_id": it.project, "instance_id": it.instance,
                 "task_id": it.task, "created_at": time(it.created), "last_seen_at": time(it.seen),
-                "expires_at": time(it.expires), "max_expires_at": time(it.created + MAX), "ended_at": null,
-                "end_reason": null})
+                "expires_at": time(it.expires), "max_expires_at": time(it.created + MAX), "began_at": it.began.map(time),
+                "ended_at": null, "end_reason": null})
         });
         json!({"success": true, "sessions": shown.collect::<Vec<_>>()})
     }
@@ -785,7 +825,7 @@ impl Model {
             return Err(format!("Agent {agent} runs in project {project}. {what}"));
         }
         if let Some(open) = self.open(agent, project) {
-            self.end(open, "expired", None);
+            self.end(open, "expired");
         }
         let its = self.list_tasks(&json!({"project_id": project, "assignee_id": agent}))?;
         let is_open = |task: &&Value| task["status"] != "done" && task["status"] != "cancelled";
@@ -946,7 +986,8 @@ impl<'a> History<'a> {
             "again" => self.planned.extend(self.last.clone()),
             "stay" => {
                 let token = self.value("session_token");
-                for _ in 0..30 {
+                let is_alive = self.model.in_time(&json!({ "session_token": token })).is_ok();
+                for _ in 0..if is_alive { 30 } else { 0 } {
                     let tool = self.random.pick(&["get_my_task", "get_pending_tasks"]);
                     self.planned.push_back(Step::Pass(3_000_000));
                     self.planned.push_back(Step::Call(tool, json!({ "session_token": token })));
@@ -964,7 +1005,8 @@ impl<'a> History<'a> {
     fn arguments(&mut self, tool: &Tool) -> Value {
         let mut given = json!({});
         for parameter in tool.parameters {
-            let is_given = parameter.required || self.random.one_in(2);
+            // Histories share their lists, so that an offset would skip what is another's.
+            let is_given = parameter.name != "offset" && (parameter.required || self.random.one_in(2));
             given[parameter.name] = if is_given { self.value(parameter.name) } else { Value::Null };
         }
         match tool.name {

@@ -22,19 +22,13 @@ pub(crate) fn is_remembered(session: &Session, now: Time) -> bool {
     until > now
 }
 
-/// Whether anybody came back with its token.
-pub(crate) fn was_used(session: &Session) -> bool {
-    session.last_seen_at > session.created_at
-}
-
 /// The session of a token, if it can still be used; it lives on from now.
 pub(crate) fn alive(work: &mut Work<'_>, token: &str, terms: &Terms) -> Result<Option<Session>, Fault> {
     let now = work.now();
     let Some(mut session) = work.session_of(&hash(token))?.filter(|session| is_alive(session, now)) else {
         return Ok(None);
     };
-    // One that was used is seen after its beginning, however coarse the clock.
-    session.last_seen_at = now.max(session.last_seen_at).max(Time(session.created_at.0 + 1));
+    session.last_seen_at = now.max(session.last_seen_at);
     // Of two calls at once the one that waited does not take back what the other one gave.
     session.expires_at = now.after(terms.session_ttl).max(session.expires_at).min(session.max_expires_at);
     work.change_session(&session)?;

@@ -35,6 +35,8 @@ pub struct Session {
     pub last_seen_at: Time,
     pub expires_at: Time,
     pub max_expires_at: Time,
+    /// When its task was first asked for.
+    pub began_at: Option<Time>,
     pub ended_at: Option<Time>,
     pub end_reason: Option<EndReason>,
     /// What ended it and what was answered, for whoever did not get the answer.
@@ -54,6 +56,7 @@ impl Session {
             last_seen_at: row.next()?,
             expires_at: row.next()?,
             max_expires_at: row.next()?,
+            began_at: row.next()?,
             ended_at: row.next()?,
             end_reason: row.next()?,
             reply: row.next()?,
@@ -67,7 +70,7 @@ impl Work<'_> {
         const LOCK: &str = "SELECT id FROM projects WHERE id = (SELECT project_id FROM sessions WHERE token_hash = ?1)
             FOR NO KEY UPDATE";
         const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
-            expires_at, max_expires_at, ended_at, end_reason, reply FROM sessions WHERE token_hash = ?1";
+            expires_at, max_expires_at, began_at, ended_at, end_reason, reply FROM sessions WHERE token_hash = ?1";
         self.sql.lock(LOCK, values![token_hash])?;
         self.sql.query(QUERY, values![token_hash])?.pop().map(Session::read).transpose()
     }
@@ -75,7 +78,7 @@ impl Work<'_> {
     /// The open session of a pair, be it expired.
     pub(crate) fn open_session(&mut self, agent: &str, project: &str) -> Result<Option<Session>, Fault> {
         const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
-            expires_at, max_expires_at, ended_at, end_reason, reply
+            expires_at, max_expires_at, began_at, ended_at, end_reason, reply
             FROM sessions WHERE agent_id = ?1 AND project_id = ?2 AND ended_at IS NULL";
         self.sql.query(QUERY, values![agent, project])?.pop().map(Session::read).transpose()
     }
@@ -83,7 +86,7 @@ impl Work<'_> {
     /// All open sessions, be they expired; the oldest first.
     pub(crate) fn open_sessions(&mut self) -> Result<Vec<Session>, Fault> {
         const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
-            expires_at, max_expires_at, ended_at, end_reason, reply
+            expires_at, max_expires_at, began_at, ended_at, end_reason, reply
             FROM sessions WHERE ended_at IS NULL ORDER BY created_at, id";
         self.sql.query(QUERY, values![])?.into_iter().map(Session::read).collect()
     }
@@ -108,9 +111,9 @@ impl Work<'_> {
 
     /// Writes when a session was used, until when it lives, and which task is its.
     pub(crate) fn change_session(&mut self, session: &Session) -> Result<(), Fault> {
-        const STATEMENT: &str =
-            "UPDATE sessions SET last_seen_at = ?2, expires_at = ?3, task_id = ?4 WHERE id = ?1 AND ended_at IS NULL";
-        let values = values![&session.id, session.last_seen_at, session.expires_at, session.task_id.as_ref()];
+        const STATEMENT: &str = "UPDATE sessions SET last_seen_at = ?2, expires_at = ?3, task_id = ?4, began_at = ?5 WHERE id = ?1 AND ended_at IS NULL";
+        let values =
+            values![&session.id, session.last_seen_at, session.expires_at, session.task_id.as_ref(), session.began_at];
         self.sql.execute(STATEMENT, values).map(drop)
     }
 

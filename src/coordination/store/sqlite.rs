@@ -50,7 +50,7 @@ impl Database {
         if !file.exists() && !make {
             return Err(Fault::Unfit(format!("There is no database {}. Is --db right?", file.display())));
         }
-        refuse_foreign(file)?;
+        refuse_other_files(file)?;
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(unfit)?;
         }
@@ -61,9 +61,10 @@ impl Database {
         let database = Self { file: file.to_owned(), lock: private(Path::new(&beside)).map_err(unfit)? };
         let mut connection = database.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         database.alone(|| {
+            refuse_other_databases(file, &connection)?;
+            connection.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
             // The journal's kind is kept in the file; setting it needs a moment without readers.
             connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
-            connection.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
             migrations::sqlite(&mut connection)
         })?;
         Ok(database)
@@ -201,20 +202,25 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// Refuses a file that is something else, before anything of it is touched.
-fn refuse_foreign(file: &Path) -> Result<(), Fault> {
+/// Refuses a file that is no database, before anything of it is touched.
+fn refuse_other_files(file: &Path) -> Result<(), Fault> {
     if std::fs::metadata(file).map_or(true, |there| there.len() == 0) {
         return Ok(());
     }
-    let foreign = |why: String| Fault::Unfit(format!("{} {why}. Name another file.", file.display()));
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
-        .map_err(|error| foreign(format!("cannot be opened: {error}")))?;
-    let application: i32 = connection
-        .pragma_query_value(None, "application_id", |row| row.get(0))
-        .map_err(|error| foreign(format!("cannot be used: {error}")))?;
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let read = connection.and_then(|connection| connection.pragma_query_value(None, "schema_version", |_| Ok(())));
+    read.map_err(|error| Fault::Unfit(format!("{} cannot be used: {error}. Name another file.", file.display())))
+}
+
+/// Refuses a database that another program made. The caller has it to itself.
+fn refuse_other_databases(file: &Path, connection: &Connection) -> Result<(), Fault> {
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(fault)?;
+    let tables: i64 =
+        connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
     match application {
         APPLICATION => Ok(()),
-        _ => Err(foreign("is the database of another program".to_owned())),
+        0 if tables == 0 => Ok(()),
+        _ => Err(Fault::Unfit(format!("{} is the database of another program. Name another file.", file.display()))),
     }
 }
 

@@ -93,6 +93,7 @@ impl Asked {
             last_seen_at: now,
             expires_at: now.after(terms.session_ttl).min(max_expires_at),
             max_expires_at,
+            began_at: None,
             ended_at: None,
             end_reason: None,
             reply: None,
@@ -146,7 +147,7 @@ impl Asked {
             return Ok(session::expire(work, &open)?);
         }
         let is_ours = self.instance.is_some() && open.instance_id == self.instance;
-        if !is_ours || session::was_used(&open) {
+        if !is_ours || open.began_at.is_some() {
             return Err(Error::refused(RUNNING));
         }
         let ending = Ending::ByServer("The instance asked for its session again.");

@@ -25,6 +25,10 @@ pub static TOOL: Tool = Tool {
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Value, Error> {
     let mut session = session::valid(work, &given(arguments, "session_token"), terms)?;
+    if session.began_at.is_none() {
+        session.began_at = Some(work.now());
+        work.change_session(&session)?;
+    }
     let mut tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?;
     // The task of this session stays the same for as long as it is to be done.
     let bound = tasks.iter().position(|task| Some(&task.id) == session.task_id.as_ref()).unwrap_or(0);
@@ -35,7 +39,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
     }
     let task = tasks.swap_remove(bound);
     if session.task_id.as_ref() != Some(&task.id) {
-        leave(work, &session)?;
+        leave(work, &session, &task.id)?;
         session.task_id = Some(task.id.clone());
         work.change_session(&session)?;
     }
@@ -51,9 +55,9 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
     Ok(json!({"success": true, "has_task": true, "task": task, "instruction": instruction}))
 }
 
-/// Ends what runs for the task before: how, its state says.
-fn leave(work: &mut Work<'_>, session: &Session) -> Result<(), Error> {
-    for running in work.running(&session.id)? {
+/// Ends what runs for another task than the one that is next: how, its state says.
+fn leave(work: &mut Work<'_>, session: &Session, next: &str) -> Result<(), Error> {
+    for running in work.running(&session.id)?.into_iter().filter(|running| running.task_id != next) {
         let ending = match work.task(&running.task_id)?.map(|task| task.status) {
             Some(TaskStatus::Done) => Ending::Exit(0),
             Some(TaskStatus::Blocked) => Ending::Exit(1),

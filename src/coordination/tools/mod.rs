@@ -26,6 +26,8 @@ pub mod save_context;
 pub mod should_start;
 pub mod update_task_status;
 
+use serde_json::{Value, json};
+
 use super::tool::Tool;
 use crate::tools::{Arguments, Kind, Parameter};
 
@@ -61,7 +63,7 @@ pub static TOOLS: [&Tool; 25] = [
 /// Tools that are not there any more, and what is there instead.
 pub const RETIRED: [(&str, &str); 6] = [
     ("get_my_profile", "Use get_agent_profile with your agent_id."),
-    ("get_my_tasks", "Use list_tasks with assignee_id, or get_my_task."),
+    ("get_my_tasks", "Use list_tasks with assignee_id, or get_pending_tasks."),
     ("start_session", "Use authenticate."),
     ("end_session", "Use logout."),
     ("get_my_sessions", "There is nothing in its place."),
@@ -84,6 +86,11 @@ const OFFSET: Parameter = Parameter::optional(
 );
 
 const STATUSES: &str = "backlog, todo, in_progress, blocked, done or cancelled.";
+
+/// A refusal of a call that did something all the same: it used a session, which lives on.
+fn refusal(text: &str) -> Value {
+    json!({"success": false, "error": text})
+}
 
 /// An argument that was checked to be there.
 fn given(arguments: &Arguments, name: &str) -> String {

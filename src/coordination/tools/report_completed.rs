@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, given};
+use super::{SESSION_TOKEN, given, refusal};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::task::Note;
 use crate::coordination::rules::{execution, session, task};
@@ -40,7 +40,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
     }
     let session = session::valid(work, &token, terms)?;
     let Some(task) = reported(work, &session)? else {
-        return Ok(json!({"success": false, "error": "No in_progress task found for this agent"}));
+        return Ok(refusal("No in_progress task found for this agent"));
     };
     let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
     // What was handed over is done as far as this agent goes.

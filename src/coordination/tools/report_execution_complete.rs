@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, given};
+use super::{SESSION_TOKEN, given, refusal};
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{ExecutionStatus, Scope, Work};
 use crate::coordination::tool::{Run, Tool};
@@ -28,10 +28,14 @@ pub static TOOL: Tool = Tool {
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Value, Error> {
-    let refused = || Error::refused("Invalid execution_id or session_token");
-    let session = session::alive(work, &given(arguments, "session_token"), terms)?.ok_or_else(refused)?;
+    const REFUSED: &str = "Invalid execution_id or session_token";
+    let session = session::alive(work, &given(arguments, "session_token"), terms)?;
+    let session = session.ok_or_else(|| Error::refused(REFUSED))?;
     let execution = work.execution(&given(arguments, "execution_id"))?;
-    let mut execution = execution.filter(|execution| execution.session_id == session.id).ok_or_else(refused)?;
+    let Some(mut execution) = execution.filter(|execution| execution.session_id == session.id) else {
+        // The session was used, and lives on.
+        return Ok(refusal(REFUSED));
+    };
     // The first word of its end counts; whoever asks again is told that.
     if execution.status == ExecutionStatus::Running {
         let exit_code = arguments.signed("exit_code").unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, TASK_ID, given};
+use super::{SESSION_TOKEN, TASK_ID, given, refusal};
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
@@ -22,11 +22,14 @@ pub static TOOL: Tool = Tool {
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Value, Error> {
-    let refused = || Error::refused("Invalid session_token or task_id");
+    const REFUSED: &str = "Invalid session_token or task_id";
     let (token, task) = (given(arguments, "session_token"), given(arguments, "task_id"));
-    let mut session = session::alive(work, &token, terms)?.ok_or_else(refused)?;
+    let mut session = session::alive(work, &token, terms)?.ok_or_else(|| Error::refused(REFUSED))?;
     let task = work.task(&task)?.filter(|task| task.is_for(&session.agent_id) && task.project_id == session.project_id);
-    let task = task.ok_or_else(refused)?;
+    let Some(task) = task else {
+        // The session was used, and lives on.
+        return Ok(refusal(REFUSED));
+    };
     if session.task_id.is_none() {
         session.task_id = Some(task.id.clone());
         work.change_session(&session)?;

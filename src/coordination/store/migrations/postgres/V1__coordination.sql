@@ -73,6 +73,7 @@ CREATE TABLE sessions (
     last_seen_at BIGINT NOT NULL,
     expires_at BIGINT NOT NULL,
     max_expires_at BIGINT NOT NULL,
+    began_at BIGINT,
     ended_at BIGINT,
     end_reason TEXT COLLATE "C" CHECK (end_reason IN ('completed', 'logout', 'expired', 'revoked', 'superseded')),
     reply TEXT COLLATE "C",

@@ -73,6 +73,7 @@ CREATE TABLE sessions (
     last_seen_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL,
     max_expires_at INTEGER NOT NULL,
+    began_at INTEGER,
     ended_at INTEGER,
     end_reason TEXT CHECK (end_reason IN ('completed', 'logout', 'expired', 'revoked', 'superseded')),
     reply TEXT,

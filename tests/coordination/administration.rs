@@ -1,0 +1,169 @@
+//! The administrator's commands, as the contract has them.
+
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::{Value, json};
+
+use crate::contract::*;
+use crate::database::{Database, Kind};
+use crate::instance::{admin, administer, administer_with};
+use crate::office::{Office, people, run};
+
+pub fn passkeys_rotate(kind: Kind) {
+    at_work(kind, 1, 0, async |office: Office| {
+        does(&office, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
+        let pair = json!({"project": "prj_0", "agent": "agt_0"});
+        let joined = json!({"success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true});
+        gives(&office, "admin_assign", pair, joined).await;
+        let works = async |passkey: &str| {
+            let ask = json!({"agent_id": "agt_0", "passkey": passkey, "project_id": "prj_0"});
+            let answer = office.call("authenticate", ask).await;
+            if answer["success"] == true {
+                does(&office, "logout", json!({"session_token": answer["session_token"]})).await;
+            }
+            answer["success"] == true
+        };
+        for (verb, passkey) in [("issue", "first"), ("rotate", "second"), ("rotate", "third")] {
+            let answer =
+                office.call(&format!("admin_passkey_{verb}"), json!({"agent": "agt_0", "passkey": passkey})).await;
+            assert_eq!(answer, json!({"success": true, "agent_id": "agt_0", "passkey": passkey}));
+            office.pass(seconds(1));
+        }
+        assert_eq!((works("first").await, works("second").await, works("third").await), (false, true, true));
+        let has_one = "Agent agt_0 has a passkey. Rotate it, or revoke it first.";
+        refuses(&office, "admin_passkey_issue", json!({"agent": "agt_0"}), has_one).await;
+        let revoked = json!({"success": true, "agent_id": "agt_0", "revoked": 2});
+        gives(&office, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
+        assert_eq!((works("second").await, works("third").await), (false, false));
+    });
+}
+
+pub fn who_runs_stays_in_the_project(kind: Kind) {
+    let database = at_work(kind, 1, 1, async |office: Office| {
+        let token = begin(&office, 0).await;
+        let sessions = office.call("admin_session_list", json!({})).await;
+        let session = json!({
+            "id": id(&sessions["sessions"][0]["id"], "ses"), "agent_id": "agt_0", "project_id": "prj_0",
+            "instance_id": null, "task_id": "tsk_0_0", "created_at": NOW, "last_seen_at": NOW,
+            "expires_at": AN_HOUR_LATER, "max_expires_at": "2025-01-07T10:00:00Z", "began_at": NOW, "ended_at": null,
+            "end_reason": null,
+        });
+        assert_eq!(sessions, json!({"success": true, "sessions": [session]}));
+        let pair = json!({"project": "prj_0", "agent": "agt_0"});
+        let runs = "Agent agt_0 runs in project prj_0. Wait for its report, or revoke its session first.";
+        refuses(&office, "admin_unassign", pair.clone(), runs).await;
+        does(&office, "report_completed", report(&token, "success")).await;
+        add_task(&office, "tsk_open", "low", Some("agt_0")).await;
+        let gone = json!({
+            "success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true,
+            "released_tasks": ["tsk_open"],
+        });
+        gives(&office, "admin_unassign", pair, gone).await;
+        assert_eq!(task_now(&office, "tsk_open").await["assignee_id"], Value::Null);
+        assert_eq!(task_now(&office, "tsk_0_0").await["assignee_id"], "agt_0", "history");
+        only_log(&office, 0, "completed", Some(0), Some((0.0, NOW))).await;
+        assert_eq!(office.authenticate(0, 0).await, json!({"success": false, "error": STRANGER}));
+    });
+    assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NOT NULL"), 1);
+    assert_eq!(database.number("SELECT COUNT(*) FROM project_agents WHERE unassigned_at IS NOT NULL"), 1);
+}
+
+pub fn import_is_all_or_nothing(kind: Kind) {
+    let database = Database::new(kind);
+    let count = |projects, agents, passkeys, assignments, tasks| {
+        json!({
+            "projects": projects, "agents": agents, "passkeys": passkeys, "assignments": assignments, "tasks": tasks,
+        })
+    };
+    run(async {
+        let office = Office::open(&database).await;
+        let mut bad = people(1, 1);
+        bad["tasks"][0]["assignee_id"] = json!("agt_x");
+        refuses(&office, "admin_import", json!({ "data": bad }), "Agent not found: agt_x").await;
+        let none = json!({"success": true, "projects": []});
+        gives(&office, "list_projects", json!({}), none).await;
+        for changed in [count(2, 2, 2, 4, 4), count(0, 0, 0, 0, 0)] {
+            gives(&office, "admin_import", json!({"data": people(2, 2)}), json!({"changed": changed})).await;
+            office.pass(seconds(60));
+        }
+        assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
+    });
+    let file = database.folder.path().join("people.json");
+    std::fs::write(&file, people(2, 3).to_string()).unwrap();
+    let answer = administer(&database, &["import", file.to_str().unwrap()]);
+    assert_eq!(answer, json!({"changed": count(0, 1, 1, 2, 2)}));
+    assert_eq!(database.number("SELECT COUNT(*) FROM agent_credentials"), 3);
+}
+
+fn command(database: &Database, words: &str) -> Value {
+    administer(database, &words.split(' ').collect::<Vec<_>>())
+}
+
+pub fn the_command_line(kind: Kind) {
+    let database = Database::new(kind);
+    let added = command(&database, "project add --id prj_a --name A --working-directory /a --description d");
+    let at = &added["project"]["created_at"];
+    let project = json!({
+        "id": "prj_a", "name": "A", "description": "d", "status": "active", "working_directory": "/a",
+        "created_at": at, "updated_at": at,
+    });
+    assert_eq!(added, json!({ "project": project }));
+    assert_eq!(command(&database, "project list"), json!({"projects": [project]}));
+    let added = command(&database, "agent add --name B --capability x --capability y");
+    let agent = id(&added["agent"]["id"], "agt_");
+    assert_eq!(added["agent"]["capabilities"], json!(["x", "y"]));
+    assert_eq!(command(&database, "agent list"), json!({"agents": [added["agent"]]}));
+    command(&database, &format!("assign --project prj_a --agent {agent}"));
+    let added = command(&database, &format!("task add --project prj_a --title T --assignee {agent}"));
+    let task = id(&added["task"]["id"], "tsk_");
+    assert_eq!((&added["task"]["status"], &added["task"]["priority"]), (&json!("backlog"), &json!("medium")));
+    assert_eq!(command(&database, "task list --project prj_a"), json!({"tasks": [added["task"]]}));
+    assert_eq!(command(&database, "session list"), json!({"sessions": []}));
+    let issued = command(&database, &format!("passkey issue --agent {agent}"));
+    assert_eq!(issued["passkey"].as_str().unwrap().len(), 43, "256 bits");
+    assert_eq!(issued, json!({"agent_id": agent, "passkey": issued["passkey"]}));
+    let rotated = administer_with(&database, &["passkey", "rotate", "--agent", &agent, "--stdin"], "mine\n");
+    assert_eq!(rotated, json!({"agent_id": agent, "passkey": "mine"}));
+    let done = format!("task set-status {task} done");
+    for (words, error) in [
+        ("task list --project prj_x", "Project not found: prj_x"),
+        ("passkey issue --agent agt_x", "Agent not found: agt_x"),
+        ("project add --id prj_a --name A --working-directory /a", "Project already exists: prj_a"),
+        (done.as_str(), "Invalid status transition: backlog -> done"),
+    ] {
+        let told = admin(&database, &words.split(' ').collect::<Vec<_>>(), "");
+        assert_eq!(told, (1, String::new(), format!("n8n-lens: {error}\n")), "{words}");
+    }
+}
+
+pub fn a_backup_is_private_and_whole(kind: Kind) {
+    let database = Database::new(kind);
+    command(&database, "project add --id prj_a --name A --working-directory /a");
+    let file = database.folder.path().join("copy.db").to_str().unwrap().to_owned();
+    let (code, output, _) = admin(&database, &["backup", &file], "");
+    if kind == Kind::Postgres {
+        assert_eq!((code, output.as_str()), (1, ""), "pg_dump does that");
+        return;
+    }
+    assert_eq!((code, serde_json::from_str::<Value>(&output).unwrap()), (0, json!({ "file": file })));
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let (code, output, _) = admin(&database, &["backup", &file], "");
+    assert_eq!((code, output.as_str()), (1, ""), "it is there");
+    let copy = Database { kind, argument: file, folder: tempfile::tempdir().unwrap() };
+    assert_eq!(command(&copy, "project list"), command(&database, "project list"));
+}
+
+pub fn a_doctor_finds_what_is_wrong(kind: Kind) {
+    let database = Database::new(kind);
+    run(async { staffed(&database, 1, 1).await.session(0, 0).await });
+    let (code, output, errors) = admin(&database, &["doctor"], "");
+    let told: Value = serde_json::from_str(&output).unwrap();
+    let session = database.texts("SELECT id FROM sessions").remove(0);
+    let problem = told["problems"][0].as_str().unwrap();
+    assert!(problem.starts_with(&session), "its lease of 2025 is open: {problem}");
+    assert_eq!((code, &told), (1, &json!({"ok": false, "problems": [problem]})));
+    assert_ne!(errors, "");
+    let revoked = json!({"agent_id": "agt_0", "project_id": "prj_0", "revoked": true});
+    assert_eq!(command(&database, "session revoke --agent agt_0 --project prj_0"), revoked);
+    assert_eq!(command(&database, "doctor"), json!({"ok": true, "problems": []}));
+}
