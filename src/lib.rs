@@ -20,11 +20,12 @@
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`tools`] | one tool a file: arguments, description, call; one folder a toolset, one table of all | rmcp |
 //! | [`gateway`] | MCP servers of others: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
+//! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL in `store` alone | n8n, rmcp |
 //! | [`transport`] | rmcp, axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, and who may ask | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
 //! | [`config`], [`units`] | settings; how sizes are written | |
 //!
-//! A wing (the builder, the gateway; coordination to come) is a folder or a room of its own; the heart does not
+//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not
 //! learn of it. The gateway runs even our own tools as a child process, as it runs those of others.
 //!
 //! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its
@@ -38,7 +39,8 @@
 //!
 //! A call of the gateway: `transport::gateway` hands the body to [`gateway::Gateway`], which checks it before
 //! anything is built, finds the server, whose owner task alone starts and ends the process, asks over its
-//! connection, and passes the result on as the text that came.
+//! connection, and passes the result on as the text that came. `transport::coordination` finds who calls and the
+//! tool, whose rule is one unit of work of [`coordination::store`], answered when it is stored.
 //!
 //! # Invariants
 //!
@@ -50,6 +52,7 @@
 //!   the budget no execution.
 //! - The core is synchronous and pushed (`feed`); there is one pump for each kind of source and no
 //!   second version of anything.
+//! - At most one session of an agent in a project is open: the database decides, not a check before it.
 //! - A server of others is said to be available only while it can answer, and leaves no process behind.
 //! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input.
 //! - `unsafe` is one call, to code for a detected processor feature (`json/block.rs`).

@@ -338,6 +338,18 @@ pub fn our_own_n8n_is_a_server() {
     assert!(message.contains("n8n"), "{message}");
 }
 
+pub fn the_agents_server_is_built_in() {
+    let folder = tempfile::tempdir().unwrap();
+    let db = folder.path().join("agents.db");
+    let servers = json!({"agents": {"builtin": "agents", "args": ["--db", db.to_str().unwrap()]}});
+    let gateway = Gateway::start(servers);
+    assert_eq!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().len(), 25);
+    let health = gateway.call("agents", "health_check", json!({})).result();
+    assert_eq!(health["status"], "ok");
+    let (_, code, message, _) = gateway.call("agents", "get_task", json!({"task_id": "tsk_1"})).failure();
+    assert_eq!((code.as_str(), message.contains("Task not found: tsk_1")), ("TOOL_EXECUTION_ERROR", true), "{message}");
+}
+
 pub fn everything_is_described() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let document = gateway.get("/openapi.json").json();

@@ -55,7 +55,7 @@ fn main() {
         calls: results_come_as_they_are, the_example_of_the_readme_runs, errors_have_their_codes, malformed_answers_are_internal_errors,
             answers_of_64_mib_pass, noise_is_passed_over, calls_time_out_and_are_cancelled, a_vanished_client_cancels,
             a_hundred_calls_at_once, no_more_than_64_at_once, tools_are_listed, changed_tools_are_listed_anew,
-            the_stateless_era_is_spoken, a_remote_server_is_called, our_own_n8n_is_a_server, everything_is_described;
+            the_stateless_era_is_spoken, a_remote_server_is_called, our_own_n8n_is_a_server, the_agents_server_is_built_in, everything_is_described;
         supervision: a_killed_child_is_back_within_a_second, others_lose_no_call, a_thousand_kills_leave_nothing,
             what_fails_at_its_start_rests, what_hangs_holds_up_nobody, grandchildren_go_with_their_parent,
             a_stop_is_in_good_order, a_gateway_that_is_killed_leaves_nobody, a_child_that_reads_nothing_lives_on, large_answers_leave_no_memory_behind, a_remote_server_that_fails_holds_up_nobody;
