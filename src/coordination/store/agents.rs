@@ -49,6 +49,16 @@ pub struct Agent {
     pub system_prompt: Option<String>,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!(
+            "SELECT id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt FROM agents ",
+            $of
+        )
+    };
+}
+
 impl Agent {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Ok(Self {
@@ -70,17 +80,13 @@ impl Agent {
 impl Work<'_> {
     /// The agent of this id.
     pub(crate) fn agent(&mut self, id: &str) -> Result<Option<Agent>, Fault> {
-        const QUERY: &str =
-            "SELECT id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt
-            FROM agents WHERE id = ?1";
+        const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Agent::read).transpose()
     }
 
     /// All agents, by id.
     pub(crate) fn agents(&mut self) -> Result<Vec<Agent>, Fault> {
-        const QUERY: &str =
-            "SELECT id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt
-            FROM agents ORDER BY id";
+        const QUERY: &str = select!("ORDER BY id");
         self.sql.query(QUERY, values![])?.into_iter().map(Agent::read).collect()
     }
 

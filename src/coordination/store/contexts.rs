@@ -28,6 +28,13 @@ pub struct Latest {
     pub next_steps: Option<String>,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!("SELECT id, task_id, progress, findings, blockers, next_steps, created_at FROM contexts ", $of)
+    };
+}
+
 impl Context {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Ok(Self {
@@ -51,15 +58,13 @@ impl Context {
 impl Work<'_> {
     /// All notes about a task, newest first.
     pub(crate) fn contexts(&mut self, task: &str) -> Result<Vec<Context>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, progress, findings, blockers, next_steps, created_at
-            FROM contexts WHERE task_id = ?1 ORDER BY seq DESC";
+        const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC");
         self.sql.query(QUERY, values![task])?.into_iter().map(Context::read).collect()
     }
 
     /// The newest note about a task.
     pub(crate) fn newest_context(&mut self, task: &str) -> Result<Option<Context>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, progress, findings, blockers, next_steps, created_at
-            FROM contexts WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1";
+        const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1");
         self.sql.query(QUERY, values![task])?.pop().map(Context::read).transpose()
     }
 

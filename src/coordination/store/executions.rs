@@ -40,6 +40,17 @@ pub struct Execution {
     pub session_id: String,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!(
+            "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at, \
+             log_file_path, session_id FROM execution_logs ",
+            $of
+        )
+    };
+}
+
 impl Execution {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Ok(Self {
@@ -60,8 +71,7 @@ impl Execution {
 impl Work<'_> {
     /// The execution of this id.
     pub(crate) fn execution(&mut self, id: &str) -> Result<Option<Execution>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at,
-            completed_at, log_file_path, session_id FROM execution_logs WHERE id = ?1";
+        const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Execution::read).transpose()
     }
 
@@ -75,19 +85,17 @@ impl Work<'_> {
         // Each has its own index.
         let query = match (task, agent) {
             (Some(_), _) => {
-                "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at,
-                log_file_path, session_id FROM execution_logs
-                WHERE task_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR agent_id = ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
+                select!(
+                    "WHERE task_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR agent_id = ?2) ORDER BY started_at DESC, id DESC LIMIT ?3"
+                )
             }
             (None, Some(_)) => {
-                "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at,
-                log_file_path, session_id FROM execution_logs
-                WHERE CAST(?1 AS TEXT) IS NULL AND agent_id = ?2 ORDER BY started_at DESC, id DESC LIMIT ?3"
+                select!("WHERE CAST(?1 AS TEXT) IS NULL AND agent_id = ?2 ORDER BY started_at DESC, id DESC LIMIT ?3")
             }
             (None, None) => {
-                "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at, completed_at,
-                log_file_path, session_id FROM execution_logs
-                WHERE CAST(?1 AS TEXT) IS NULL AND CAST(?2 AS TEXT) IS NULL ORDER BY started_at DESC, id DESC LIMIT ?3"
+                select!(
+                    "WHERE CAST(?1 AS TEXT) IS NULL AND CAST(?2 AS TEXT) IS NULL ORDER BY started_at DESC, id DESC LIMIT ?3"
+                )
             }
         };
         self.sql.query(query, values![task, agent, limit])?.into_iter().map(Execution::read).collect()
@@ -95,9 +103,7 @@ impl Work<'_> {
 
     /// What runs in a session.
     pub(crate) fn running(&mut self, session: &str) -> Result<Vec<Execution>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, agent_id, status, exit_code, duration_seconds, started_at,
-            completed_at, log_file_path, session_id FROM execution_logs
-            WHERE session_id = ?1 AND status = 'running' ORDER BY started_at, id";
+        const QUERY: &str = select!("WHERE session_id = ?1 AND status = 'running' ORDER BY started_at, id");
         self.sql.query(QUERY, values![session])?.into_iter().map(Execution::read).collect()
     }
 

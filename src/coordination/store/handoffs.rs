@@ -23,6 +23,17 @@ pub struct Handoff {
     pub accepted_by: Option<String>,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!(
+            "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, accepted_at, \
+             created_at, accepted_by FROM handoffs ",
+            $of
+        )
+    };
+}
+
 impl Handoff {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Ok(Self {
@@ -51,34 +62,31 @@ impl Work<'_> {
 
     /// The handoff of this id.
     pub(crate) fn handoff(&mut self, id: &str) -> Result<Option<Handoff>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
-            accepted_at, created_at, accepted_by FROM handoffs WHERE id = ?1";
+        const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Handoff::read).transpose()
     }
 
     /// All handoffs of a task, newest first.
     pub(crate) fn handoffs(&mut self, task: &str) -> Result<Vec<Handoff>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
-            accepted_at, created_at, accepted_by FROM handoffs WHERE task_id = ?1 ORDER BY seq DESC";
+        const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC");
         self.sql.query(QUERY, values![task])?.into_iter().map(Handoff::read).collect()
     }
 
     /// The newest handoff of a task, accepted or not.
     pub(crate) fn latest_handoff(&mut self, task: &str) -> Result<Option<Handoff>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
-            accepted_at, created_at, accepted_by FROM handoffs WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1";
+        const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1");
         self.sql.query(QUERY, values![task])?.pop().map(Handoff::read).transpose()
     }
 
     /// Handoffs that nobody accepted yet, the oldest first; for an agent those to it, and those to anybody
     /// that are not its own and of its projects.
     pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, Fault> {
-        const QUERY: &str = "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations,
-            accepted_at, created_at, accepted_by FROM handoffs
-            WHERE accepted_at IS NULL AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
+        const QUERY: &str = select!(
+            "WHERE accepted_at IS NULL AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
                 OR (to_agent_id IS NULL AND from_agent_id <> ?1 AND EXISTS (SELECT 1 FROM tasks t
                     JOIN project_agents m ON m.project_id = t.project_id AND m.unassigned_at IS NULL
-                    WHERE t.id = handoffs.task_id AND m.agent_id = ?1))) ORDER BY seq";
+                    WHERE t.id = handoffs.task_id AND m.agent_id = ?1))) ORDER BY seq"
+        );
         self.sql.query(QUERY, values![agent])?.into_iter().map(Handoff::read).collect()
     }
 

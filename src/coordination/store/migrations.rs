@@ -2,7 +2,7 @@
 
 use refinery::error::Kind;
 
-use super::{Fault, postgres as server};
+use super::Fault;
 
 mod for_sqlite {
     refinery::embed_migrations!("src/coordination/store/migrations/sqlite");
@@ -17,14 +17,9 @@ pub(super) fn sqlite(connection: &mut rusqlite::Connection) -> Result<(), Fault>
     for_sqlite::migrations::runner().run(connection).map(drop).map_err(fault)
 }
 
-/// Brings a server's database up to date. Of two processes that come at once, the second waits.
+/// Brings a server's database up to date; the caller has it to itself.
 pub(super) fn postgres(client: &mut postgres::Client) -> Result<(), Fault> {
-    // Any number will do that nobody else takes: "n8n-lens".
-    const LOCK: &str = "SELECT pg_advisory_lock(7942102612205954675)";
-    client.batch_execute(LOCK).map_err(server::fault)?;
-    let done = for_postgres::migrations::runner().run(client).map(drop).map_err(fault);
-    client.batch_execute("SELECT pg_advisory_unlock_all()").map_err(server::fault)?;
-    done
+    for_postgres::migrations::runner().run(client).map(drop).map_err(fault)
 }
 
 fn fault(error: refinery::Error) -> Fault {

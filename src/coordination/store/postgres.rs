@@ -28,6 +28,9 @@ const KEEPALIVE: Duration = Duration::from_secs(10);
 /// Nothing here takes long, and nobody waits for ever for somebody who holds a row.
 const LIMITS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
 
+/// Any number will do that nobody else takes: "n8n-lens".
+const MIGRATION_LOCK: &str = "SELECT pg_advisory_lock(7942102612205954675)";
+
 /// How often a transaction is tried that another one stood in the way of.
 const TRIES: usize = 5;
 
@@ -55,7 +58,10 @@ impl Database {
             config.application_name("n8n-lens");
         }
         let database = Self(config);
-        migrations::postgres(&mut database.connect()?)?;
+        // Of two processes that come at once, the second waits; the end of the connection frees the lock, too.
+        let mut client = database.connect()?;
+        client.batch_execute(MIGRATION_LOCK).map_err(fault)?;
+        migrations::postgres(&mut client)?;
         Ok(database)
     }
 

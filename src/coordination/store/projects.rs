@@ -29,6 +29,13 @@ pub struct Project {
     pub updated_at: Time,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!("SELECT id, name, description, status, working_directory, created_at, updated_at FROM projects ", $of)
+    };
+}
+
 impl Project {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Self::of(&mut row)
@@ -56,15 +63,13 @@ impl Work<'_> {
 
     /// The project of this id.
     pub(crate) fn project(&mut self, id: &str) -> Result<Option<Project>, Fault> {
-        const QUERY: &str = "SELECT id, name, description, status, working_directory, created_at, updated_at
-            FROM projects WHERE id = ?1";
+        const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Project::read).transpose()
     }
 
     /// All projects, by id.
     pub(crate) fn projects(&mut self) -> Result<Vec<Project>, Fault> {
-        const QUERY: &str = "SELECT id, name, description, status, working_directory, created_at, updated_at
-            FROM projects ORDER BY id";
+        const QUERY: &str = select!("ORDER BY id");
         self.sql.query(QUERY, values![])?.into_iter().map(Project::read).collect()
     }
 

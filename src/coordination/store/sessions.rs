@@ -44,6 +44,17 @@ pub struct Session {
     pub reply: Option<String>,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!(
+            "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at, expires_at, \
+             max_expires_at, began_at, ended_at, end_reason, reply FROM sessions ",
+            $of
+        )
+    };
+}
+
 impl Session {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Ok(Self {
@@ -69,25 +80,20 @@ impl Work<'_> {
     pub(crate) fn session_of(&mut self, token_hash: &[u8; 32]) -> Result<Option<Session>, Fault> {
         const LOCK: &str = "SELECT id FROM projects WHERE id = (SELECT project_id FROM sessions WHERE token_hash = ?1)
             FOR NO KEY UPDATE";
-        const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
-            expires_at, max_expires_at, began_at, ended_at, end_reason, reply FROM sessions WHERE token_hash = ?1";
+        const QUERY: &str = select!("WHERE token_hash = ?1");
         self.sql.lock(LOCK, values![token_hash])?;
         self.sql.query(QUERY, values![token_hash])?.pop().map(Session::read).transpose()
     }
 
     /// The open session of a pair, be it expired.
     pub(crate) fn open_session(&mut self, agent: &str, project: &str) -> Result<Option<Session>, Fault> {
-        const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
-            expires_at, max_expires_at, began_at, ended_at, end_reason, reply
-            FROM sessions WHERE agent_id = ?1 AND project_id = ?2 AND ended_at IS NULL";
+        const QUERY: &str = select!("WHERE agent_id = ?1 AND project_id = ?2 AND ended_at IS NULL");
         self.sql.query(QUERY, values![agent, project])?.pop().map(Session::read).transpose()
     }
 
     /// All open sessions, be they expired; the oldest first.
     pub(crate) fn open_sessions(&mut self) -> Result<Vec<Session>, Fault> {
-        const QUERY: &str = "SELECT id, agent_id, project_id, instance_id, task_id, created_at, last_seen_at,
-            expires_at, max_expires_at, began_at, ended_at, end_reason, reply
-            FROM sessions WHERE ended_at IS NULL ORDER BY created_at, id";
+        const QUERY: &str = select!("WHERE ended_at IS NULL ORDER BY created_at, id");
         self.sql.query(QUERY, values![])?.into_iter().map(Session::read).collect()
     }
 

@@ -67,6 +67,28 @@ pub struct TaskFilter<'a> {
     pub assignee: Option<&'a str>,
 }
 
+/// A query of whole rows, in the order in which they are read.
+macro_rules! select {
+    ($of:literal) => {
+        concat!(
+            "SELECT id, project_id, title, description, status, priority, assignee_id, created_at, updated_at, \
+             completed_at, assigned_at FROM tasks ",
+            $of
+        )
+    };
+}
+
+/// The same, the most urgent first, then the oldest.
+macro_rules! by_urgency {
+    ($of:literal) => {
+        concat!(
+            select!($of),
+            " ORDER BY CASE priority WHEN 'urgent' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END, \
+             created_at, id"
+        )
+    };
+}
+
 impl Task {
     fn read(mut row: Row) -> Result<Self, Fault> {
         Ok(Self {
@@ -93,8 +115,7 @@ impl Task {
 impl Work<'_> {
     /// The task of this id.
     pub(crate) fn task(&mut self, id: &str) -> Result<Option<Task>, Fault> {
-        const QUERY: &str = "SELECT id, project_id, title, description, status, priority, assignee_id,
-            created_at, updated_at, completed_at, assigned_at FROM tasks WHERE id = ?1";
+        const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Task::read).transpose()
     }
 
@@ -108,23 +129,31 @@ impl Work<'_> {
 
     /// Some tasks: the most urgent first, then the oldest.
     pub(crate) fn tasks(&mut self, filter: &TaskFilter<'_>) -> Result<Vec<Task>, Fault> {
-        const QUERY: &str = "SELECT id, project_id, title, description, status, priority, assignee_id,
-            created_at, updated_at, completed_at, assigned_at FROM tasks
-            WHERE (CAST(?1 AS TEXT) IS NULL OR project_id = ?1) AND (CAST(?2 AS TEXT) IS NULL OR status = ?2)
-            AND (CAST(?3 AS TEXT) IS NULL OR assignee_id = ?3)
-            ORDER BY CASE priority WHEN 'urgent' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
-                created_at, id";
+        // Each has its own index.
+        let query = match (filter.project, filter.assignee) {
+            (_, Some(_)) => by_urgency!(
+                "WHERE assignee_id = ?3 AND (CAST(?1 AS TEXT) IS NULL OR project_id = ?1)
+                AND (CAST(?2 AS TEXT) IS NULL OR status = ?2)"
+            ),
+            (Some(_), None) => by_urgency!(
+                "WHERE project_id = ?1 AND (CAST(?2 AS TEXT) IS NULL OR status = ?2) AND CAST(?3 AS TEXT) IS NULL"
+            ),
+            (None, None) => by_urgency!(
+                "WHERE CAST(?1 AS TEXT) IS NULL AND (CAST(?2 AS TEXT) IS NULL OR status = ?2)
+                AND CAST(?3 AS TEXT) IS NULL"
+            ),
+        };
         let values = values![filter.project, filter.status, filter.assignee];
-        self.sql.query(QUERY, values)?.into_iter().map(Task::read).collect()
+        self.sql.query(query, values)?.into_iter().map(Task::read).collect()
     }
 
     /// What an agent is to do in a project: the most urgent, then what it has had for longest.
     pub(crate) fn tasks_in_progress(&mut self, agent: &str, project: &str) -> Result<Vec<Task>, Fault> {
-        const QUERY: &str = "SELECT id, project_id, title, description, status, priority, assignee_id,
-            created_at, updated_at, completed_at, assigned_at FROM tasks
-            WHERE assignee_id = ?1 AND project_id = ?2 AND status = 'in_progress'
+        const QUERY: &str = select!(
+            "WHERE assignee_id = ?1 AND project_id = ?2 AND status = 'in_progress'
             ORDER BY CASE priority WHEN 'urgent' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
-                assigned_at, id";
+                assigned_at, id"
+        );
         self.sql.query(QUERY, values![agent, project])?.into_iter().map(Task::read).collect()
     }
 
