@@ -53,7 +53,7 @@ pub struct Tool {
     pub call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
 }
 
-/// What a tool does to n8n, for MCP's annotations.
+/// What a tool does to n8n, or to whatever else it works on, for MCP's annotations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
     /// Nothing.

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::database::{Database, Kind, restart_postgres_immediately};
+use crate::database::{Database, Kind, restart_postgres_immediately, while_postgres_is_away};
 use crate::instance::{Instance, administer};
 use crate::office::{Office, run};
 use crate::races::{import, refused_everywhere};
@@ -187,6 +187,24 @@ pub fn a_server_that_is_killed_loses_nothing(kind: Kind) {
             }
         }
     });
+}
+
+pub fn health_tells_when_the_server_is_away(kind: Kind) {
+    if kind == Kind::Sqlite {
+        return;
+    }
+    let database = Database::new(kind);
+    let mut instance = Instance::start(&database);
+    assert_eq!(instance.call("health_check", json!({}))["status"], "ok");
+    while_postgres_is_away(|| {
+        let id = instance.send("tools/call", json!({"name": "health_check", "arguments": {}})).unwrap();
+        let answer = instance.answer(id).unwrap();
+        assert_eq!(answer["result"]["structuredContent"]["status"], "error");
+        assert_eq!(answer["result"]["isError"], true);
+        let refused = instance.call("list_agents", json!({}));
+        assert!(refused["error"].as_str().unwrap().contains("cannot be reached"), "{refused}");
+    });
+    assert_eq!(instance.call("health_check", json!({}))["status"], "ok", "it is back by itself");
 }
 
 /// Nothing but time is needed, and no time at all where an administrator knows.

@@ -60,6 +60,11 @@ pub fn server_folder() -> PathBuf {
 
 /// Kills the server as a power cut does, and starts it again.
 pub fn restart_postgres_immediately() {
+    while_postgres_is_away(|| ());
+}
+
+/// Kills the server as a power cut does, does something, and starts the server again.
+pub fn while_postgres_is_away(work: impl FnOnce()) {
     let mut server = SERVER.lock().unwrap();
     let Server { mut script, port, folder } = server.take().unwrap();
     let data = folder.path().join("data");
@@ -69,6 +74,7 @@ pub fn restart_postgres_immediately() {
     assert!(Command::new("kill").args(["-QUIT", &pid]).status().unwrap().success());
     drop(script.stdin.take());
     script.wait().unwrap();
+    work();
     *server = Some(Server::start(folder, port).expect("PostgreSQL comes back"));
 }
 

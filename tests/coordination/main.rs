@@ -16,6 +16,7 @@
 
 mod access;
 mod administration;
+mod budgets;
 mod contract;
 mod crashes;
 mod database;
@@ -83,9 +84,10 @@ fn main() {
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_runs_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
-        crashes: a_hundred_kills_lose_nothing, a_server_that_is_killed_loses_nothing,
+        crashes: a_hundred_kills_lose_nothing, a_server_that_is_killed_loses_nothing, health_tells_when_the_server_is_away,
             a_dead_instance_can_be_started_again, a_sleeper_changes_nothing;
         replies: lost_answers_are_given_again, calls_that_are_cut_off_leave_nothing_open;
+        budgets: lists_fit_a_model, texts_are_bounded;
         load: every_process_gets_its_share;
         secrets: secrets_are_nowhere, nobody_takes_as_long_as_somebody;
         migrations: many_processes_may_come_first, databases_of_older_releases_are_brought_up_to_date,

@@ -61,8 +61,7 @@ impl Database {
         let database = Self { file: file.to_owned(), lock: private(Path::new(&beside)).map_err(unfit)? };
         let mut connection = database.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         database.alone(|| {
-            refuse_other_databases(file, &connection)?;
-            connection.pragma_update(None, "application_id", APPLICATION).map_err(fault)?;
+            claim(file, &connection)?;
             // The journal's kind is kept in the file; setting it needs a moment without readers.
             connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
             migrations::sqlite(&mut connection)
@@ -212,14 +211,14 @@ fn refuse_other_files(file: &Path) -> Result<(), Fault> {
     read.map_err(|error| Fault::Unfit(format!("{} cannot be used: {error}. Name another file.", file.display())))
 }
 
-/// Refuses a database that another program made. The caller has it to itself.
-fn refuse_other_databases(file: &Path, connection: &Connection) -> Result<(), Fault> {
+/// Makes a new database ours; refuses one that another program made. The caller has it to itself.
+fn claim(file: &Path, connection: &Connection) -> Result<(), Fault> {
     let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(fault)?;
     let tables: i64 =
         connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
     match application {
         APPLICATION => Ok(()),
-        0 if tables == 0 => Ok(()),
+        0 if tables == 0 => connection.pragma_update(None, "application_id", APPLICATION).map_err(fault),
         _ => Err(Fault::Unfit(format!("{} is the database of another program. Name another file.", file.display()))),
     }
 }
