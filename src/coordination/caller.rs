@@ -1,7 +1,5 @@
 //! Who calls: over standard input and output whoever may open the database, over HTTP the owner of a token.
 
-use std::sync::Arc;
-
 use super::store::{AccessToken, Scope, Work};
 use super::{Coordinator, Error, Tool, secret};
 use crate::tools::Arguments;
@@ -55,35 +53,24 @@ impl Caller {
         }
     }
 
-    /// Lets a call through that an agent makes about itself, its projects and their tasks.
-    pub(super) async fn bind(
-        &self,
-        coordinator: &Arc<Coordinator>,
-        tool: &Tool,
-        arguments: Arguments,
-    ) -> Result<Arguments, Error> {
-        let Some(agent) = self.agent() else {
-            return Ok(arguments);
-        };
-        let (agent, name) = (agent.to_owned(), tool.name);
-        coordinator
-            .store
-            .read(move |work| {
-                let bound = Bound { agent: &agent, arguments: &arguments };
-                bound.check(name, work).map(|()| arguments.clone())
-            })
-            .await
+    /// Lets a call through that an agent makes about itself, its projects and their tasks; in the transaction of
+    /// the call itself, so that nothing changes in between.
+    pub(super) fn check(&self, tool: &str, arguments: &Arguments, work: &mut Work<'_>) -> Result<(), Error> {
+        match self.agent() {
+            Some(agent) => Bound { agent, arguments }.check(tool, work),
+            None => Ok(()),
+        }
     }
 }
 
 /// A call of an agent.
-pub(super) struct Bound<'a> {
-    pub(super) agent: &'a str,
-    pub(super) arguments: &'a Arguments,
+struct Bound<'a> {
+    agent: &'a str,
+    arguments: &'a Arguments,
 }
 
 impl Bound<'_> {
-    pub(super) fn check(&self, tool: &str, work: &mut Work<'_>) -> Result<(), Error> {
+    fn check(&self, tool: &str, work: &mut Work<'_>) -> Result<(), Error> {
         // Anybody may see who there is to hand over to; everywhere else an agent is oneself.
         let mut own = tool == "get_agent_profile" || self.is_me("agent_id");
         own &= self.is_me("from_agent_id");
@@ -99,7 +86,7 @@ impl Bound<'_> {
 
     /// Whether the task is this agent's, or nobody's; what is not there is for the tool to refuse.
     fn is_nobody_elses(&self, work: &mut Work<'_>) -> Result<bool, Error> {
-        let task = self.arguments.text("task_id").map(|id| work.task(&id)).transpose()?.flatten();
+        let task = self.arguments.text("task_id").map(|id| work.task_to_change(&id)).transpose()?.flatten();
         Ok(task.and_then(|task| task.assignee_id).is_none_or(|owner| owner == self.agent))
     }
 
@@ -119,7 +106,7 @@ impl Bound<'_> {
         Ok(work.session_of(&secret::hash(&token))?.is_none_or(|session| session.agent_id == self.agent))
     }
 
-    /// The projects that a call is about; what is not there is for the tool to refuse.
+    /// The projects that a call is about. A task that is not there is for the tool to refuse.
     fn projects(&self, work: &mut Work<'_>) -> Result<Vec<String>, Error> {
         let mut projects: Vec<_> = self.arguments.text("project_id").into_iter().collect();
         let mut tasks: Vec<_> = self.arguments.text("task_id").into_iter().collect();

@@ -30,7 +30,7 @@ pub use passkey::Cost;
 use passkey::Passkeys;
 pub use prompts::{PROMPTS, Prompt};
 pub use resources::{Listed, RESOURCES, Resource};
-use store::{Clock, Fault, Place, Scope, Store, Time};
+use store::{Clock, Fault, Place, Scope, Store, Time, Work};
 use tool::Run;
 pub use tool::Tool;
 
@@ -128,12 +128,31 @@ impl Coordinator {
 
     async fn answer(self: &Arc<Self>, tool: &Tool, given: Map<String, Value>, caller: &Caller) -> Result<Value, Error> {
         let arguments = tool.check(given)?;
-        let arguments = caller.bind(self, tool, arguments).await?;
+        let (caller, name) = (caller.clone(), tool.name);
         let (terms, offset) = (self.terms, arguments.integer("offset").unwrap_or(0));
         let answer = match tool.run {
-            Run::Read(rule) => self.store.read(move |work| rule(work, &arguments, &terms)).await?,
-            Run::Write(rule) => self.store.write(move |work| rule(work, &arguments, &terms)).await?,
-            Run::Call(call) => call(self.clone(), arguments).await?,
+            Run::Read(rule) => {
+                let unit = move |work: &mut Work<'_>| {
+                    caller.check(name, &arguments, work)?;
+                    rule(work, &arguments, &terms)
+                };
+                self.store.read(unit).await?
+            }
+            Run::Write(rule) => {
+                let unit = move |work: &mut Work<'_>| {
+                    caller.check(name, &arguments, work)?;
+                    rule(work, &arguments, &terms)
+                };
+                self.store.write(unit).await?
+            }
+            Run::Call(call) => {
+                // Without an agent there is nothing to check, and no need of a database that may be away.
+                if caller.agent().is_some() {
+                    let given = arguments.clone();
+                    self.store.read(move |work| caller.check(name, &given, work)).await?;
+                }
+                call(self.clone(), arguments).await?
+            }
         };
         // A Runner and an administrator are programs, and want all of it.
         let is_for_models = tool.scopes.contains(&Scope::Agent);

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::caller::Bound;
 use super::error::not_found;
 use super::rules::task;
 use super::store::{Latest, Scope, Work};
@@ -52,6 +51,9 @@ pub static PROMPTS: [Prompt; 3] = [
     },
 ];
 
+/// No more notes are shown behind this, bytes: a prompt is to leave room for the work.
+const MOST_BYTES: usize = 32 * 1024;
+
 /// Notes and executions that a prompt shows, newest first.
 const SHOWN: usize = 10;
 
@@ -76,14 +78,12 @@ impl Coordinator {
             return Err(Error::refused("This prompt is for agents."));
         }
         let (arguments, locale) = (Arguments::unchecked(given.clone()), self.terms.locale);
-        let agent = caller.agent().map(str::to_owned);
-        let write = move |work: &mut Work<'_>| {
-            if let Some(agent) = &agent {
-                Bound { agent, arguments: &arguments }.check(prompt.name, work)?;
-            }
+        let caller = caller.clone();
+        let text = move |work: &mut Work<'_>| {
+            caller.check(prompt.name, &arguments, work)?;
             (prompt.text)(work, &arguments, locale)
         };
-        self.store.read(write).await
+        self.store.read(text).await
     }
 }
 
@@ -144,6 +144,9 @@ fn context_summary(work: &mut Work<'_>, arguments: &Arguments, locale: Locale) -
     let (task, _) = named(arguments, "");
     heading(&mut text, locale.choose("記録（新しい順）", "Notes, newest first"));
     for note in work.contexts(&task)?.into_iter().take(SHOWN) {
+        if text.len() > MOST_BYTES {
+            break;
+        }
         let _ = writeln!(text, "- {}", note.created_at);
         let fields = Latest {
             progress: note.progress,

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use super::caller::Bound;
 use super::error::not_found;
 use super::store::{Listing, Scope, Work};
 use super::tools::{get_execution_log, get_project, get_task, get_task_context};
@@ -137,12 +136,11 @@ impl Coordinator {
         let Some((resource, id)) = Resource::of(uri).filter(|(resource, _)| resource.is_for(caller)) else {
             return Ok(None);
         };
-        let agent = caller.agent().map(str::to_owned);
+        let caller = caller.clone();
+        let about = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
+        let about = Arguments::unchecked(about);
         let read = move |work: &mut Work<'_>| {
-            if let Some(agent) = &agent {
-                let about = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
-                Bound { agent, arguments: &Arguments::unchecked(about) }.check("get_agent_profile", work)?;
-            }
+            caller.check("get_agent_profile", &about, work)?;
             (resource.read)(work, &id)
         };
         match self.store.read(read).await {

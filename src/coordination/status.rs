@@ -15,14 +15,14 @@ pub struct Status {
     /// When.
     pub at: Time,
     /// Each project.
-    pub projects: Vec<ProjectStatus>,
+    pub projects: Vec<ProjectView>,
     /// The last executions, newest first.
     pub executions: Vec<Execution>,
 }
 
 /// One project.
 #[derive(Debug, Serialize)]
-pub struct ProjectStatus {
+pub struct ProjectView {
     /// The project.
     #[serde(flatten)]
     pub project: Project,
@@ -52,7 +52,7 @@ fn read(work: &mut Work<'_>) -> Result<Status, Error> {
         };
         let tasks = TaskStatus::WORDS.iter().filter_map(count).collect();
         let agents = pairs.iter().filter(|pair| pair.project_id == project.id).cloned().collect();
-        ProjectStatus { project, tasks, agents }
+        ProjectView { project, tasks, agents }
     });
     let projects = projects.collect();
     Ok(Status { at: work.now(), projects, executions: work.executions(None, None, EXECUTIONS)? })

@@ -45,7 +45,7 @@ pub(super) enum Run {
     Call(fn(Arc<Coordinator>, Arguments) -> Call),
 }
 
-/// The largest text that is taken of an agent, bytes: a task with all that was noted about it fits the
+/// The largest text that is taken, bytes: a task with all that was noted about it fits the
 /// context of the model that reads it.
 const TEXT_BYTES: usize = 8 * 1024;
 
@@ -87,4 +87,9 @@ pub(super) fn check_text(name: &str, text: &str, most: usize) -> Result<(), Erro
         return Err(Error::refused(format!("Argument '{name}' holds U+0000, which cannot be stored. Leave it out.")));
     }
     Ok(())
+}
+
+/// An argument that was checked to be there.
+pub(super) fn given(arguments: &Arguments, name: &str) -> String {
+    arguments.text(name).unwrap_or_default()
 }

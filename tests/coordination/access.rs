@@ -69,6 +69,12 @@ pub fn an_agent_is_nobody_else(kind: Kind) {
         |agent: &str| json!({"agent_id": agent, "passkey": format!("key_{}", &agent[4..]), "project_id": "prj_0"});
     let token = called(&server, &own, "authenticate", who("agt_0"))["session_token"].clone();
     assert!(token.is_string());
+    let hand_over = |task: &str| {
+        let given = json!({"task_id": task, "from_agent_id": "agt_1", "summary": "x"});
+        called(&server, &other, "create_handoff", given)["handoff"]["id"].clone()
+    };
+    let (others, far) = (hand_over("tsk_0_1"), hand_over("tsk_1_1"));
+    let completion = json!({"session_token": token, "execution_id": "exec_0", "exit_code": 0, "duration_seconds": 1.5, "log_file_path": ""});
     let refused = json!({"success": false, "error": "Your token is for another agent, or for another project"});
     for (bearer, tool, arguments) in [
         (&own, "authenticate", who("agt_1")),
@@ -87,9 +93,17 @@ pub fn an_agent_is_nobody_else(kind: Kind) {
         (&own, "update_task_status", json!({"task_id": "tsk_0_1", "status": "done"})),
         (&own, "assign_task", json!({"task_id": "tsk_0_1", "assignee_id": "agt_0"})),
         (&own, "save_context", json!({"task_id": "tsk_0_1", "progress": "x"})),
+        (&own, "accept_handoff", json!({"handoff_id": others, "agent_id": "agt_1"})),
+        (&own, "accept_handoff", json!({"handoff_id": far, "agent_id": "agt_0"})),
+        (&other, "report_execution_start", json!({"session_token": token, "task_id": "tsk_0_0"})),
+        (&other, "report_execution_complete", completion),
+        (&other, "logout", json!({ "session_token": token })),
     ] {
         assert_eq!(called(&server, bearer, tool, arguments.clone()), refused, "{tool} {arguments}");
     }
+    let others_task = json!({"task_id": "tsk_0_1", "from_agent_id": "agt_0", "summary": "x"});
+    let answer = called(&server, &own, "create_handoff", others_task);
+    assert_eq!(answer["error"], "Task is assigned to another agent: agt_1");
     for (tool, arguments) in [
         ("get_my_task", json!({ "session_token": token })),
         ("list_tasks", json!({"project_id": "prj_0"})),
@@ -107,5 +121,14 @@ pub fn an_agent_is_nobody_else(kind: Kind) {
     assert!(read("task://tsk_0_1")["result"]["contents"].is_array(), "{}", read("task://tsk_0_1"));
     for uri in ["task://tsk_1_1", "project://prj_1", "context://tsk_1_1", "executions://tsk_0_0"] {
         assert_eq!(read(uri)["error"]["code"], -32602, "{uri}");
+    }
+    let prompt = |arguments: Value| {
+        let asked = json!({"name": "task_start", "arguments": arguments});
+        server.request("prompts/get", asked, &[("authorization", &own)]).message()
+    };
+    let mine = prompt(json!({"agent_id": "agt_0", "task_id": "tsk_0_0"}));
+    assert!(mine["result"]["messages"].is_array(), "{mine}");
+    for (agent, task) in [("agt_1", "tsk_0_1"), ("agt_0", "tsk_1_1")] {
+        assert_eq!(prompt(json!({"agent_id": agent, "task_id": task}))["error"]["code"], -32602, "{agent} {task}");
     }
 }

@@ -661,16 +661,22 @@ pub fn a_handoff_to_somebody_moves_the_task(kind: Kind) {
     at_work(kind, 1, 3, async |office: Office| {
         does(&office, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         set_status(&office, "task", "tsk_0_1", "todo").await;
+        set_status(&office, "task", "tsk_0_2", "done").await;
+        set_status(&office, "agent", "agt_2", "suspended").await;
         let token = begin(&office, 0).await;
         for (task, from, to, error) in [
             ("tsk_x", "agt_0", "agt_1", "Task not found: tsk_x"),
             ("tsk_0_0", "agt_x", "agt_1", "Agent not found: agt_x"),
             ("tsk_0_0", "agt_0", "agt_y", "Agent not found: agt_y"),
             ("tsk_0_0", "agt_0", "agt_out", STRANGER),
+            ("tsk_0_0", "agt_1", "agt_2", "Task is assigned to another agent: agt_0"),
+            ("tsk_0_2", "agt_2", "agt_0", "Task is done: tsk_0_2"),
+            ("tsk_0_0", "agt_0", "agt_2", "Agent is not active: agt_2"),
         ] {
             let given = json!({"task_id": task, "from_agent_id": from, "to_agent_id": to, "summary": "half"});
             refuses(&office, "create_handoff", given, error).await;
         }
+        set_status(&office, "agent", "agt_2", "active").await;
         assert_eq!(startable(&office, "agt_1", "prj_0").await, json!({"should_start": false}));
         let handoff = hand_over(&office, "tsk_0_0", "agt_0", Some("agt_1")).await;
         let moved = with(task(0, 0), json!({"assignee_id": "agt_1"}));
@@ -699,10 +705,15 @@ pub fn a_handoff_to_somebody_moves_the_task(kind: Kind) {
 pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
     at_work(kind, 1, 3, async |office: Office| {
         does(&office, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+        let others = json!({"task_id": "tsk_0_0", "from_agent_id": "agt_1", "summary": "half"});
+        refuses(&office, "create_handoff", others, "Task is assigned to another agent: agt_0").await;
         let handoff = hand_over(&office, "tsk_0_0", "agt_0", None).await;
         assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
         office.pass(seconds(1));
         refuses(&office, "accept_handoff", accept(&handoff, "agt_out"), STRANGER).await;
+        set_status(&office, "agent", "agt_1", "inactive").await;
+        refuses(&office, "accept_handoff", accept(&handoff, "agt_1"), "Agent is not active: agt_1").await;
+        set_status(&office, "agent", "agt_1", "active").await;
         let pending = office.call("get_pending_handoffs", json!({})).await;
         assert_eq!(pending, json!({"success": true, "handoffs": [handoff]}), "nobody accepted it");
         let accepted = with(handoff.clone(), json!({"accepted_at": A_SECOND_LATER}));
@@ -714,6 +725,17 @@ pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
         assert_eq!(task_now(&office, "tsk_0_0").await, moved);
         refuses(&office, "accept_handoff", accept(&handoff, "agt_2"), "Handoff already accepted").await;
         let none = json!({"success": true, "handoffs": []});
+        gives(&office, "get_pending_handoffs", json!({}), none.clone()).await;
+
+        let given = json!({"task_id": "tsk_0_2", "from_agent_id": "agt_2", "summary": "late"});
+        let late = office.call("create_handoff", given).await["handoff"].clone();
+        let given = json!({"task_id": "tsk_0_2", "assignee_id": "agt_0"});
+        does(&office, "assign_task", given).await;
+        let taken = "Task is assigned to another agent: agt_0";
+        refuses(&office, "accept_handoff", accept(&late, "agt_1"), taken).await;
+        does(&office, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
+        set_status(&office, "task", "tsk_0_2", "done").await;
+        refuses(&office, "accept_handoff", accept(&late, "agt_1"), "Task is done: tsk_0_2").await;
         gives(&office, "get_pending_handoffs", json!({}), none).await;
     });
 }
@@ -722,17 +744,17 @@ pub fn whose_handoffs_are_pending(kind: Kind) {
     at_work(kind, 1, 3, async |office: Office| {
         let to_one = hand_over(&office, "tsk_0_0", "agt_0", Some("agt_1")).await;
         let of_one = hand_over(&office, "tsk_0_1", "agt_1", None).await;
-        let of_zero = hand_over(&office, "tsk_0_2", "agt_0", None).await;
+        let of_two = hand_over(&office, "tsk_0_2", "agt_2", None).await;
         for (filter, found) in [
-            (json!({"agent_id": "agt_0"}), json!([of_one])),
-            (json!({"agent_id": "agt_1"}), json!([to_one, of_zero])),
-            (json!({"agent_id": "agt_2"}), json!([of_one, of_zero])),
-            (json!({}), json!([to_one, of_one, of_zero])),
+            (json!({"agent_id": "agt_0"}), json!([of_one, of_two])),
+            (json!({"agent_id": "agt_1"}), json!([to_one, of_two])),
+            (json!({"agent_id": "agt_2"}), json!([of_one])),
+            (json!({}), json!([to_one, of_one, of_two])),
         ] {
             gives(&office, "get_pending_handoffs", filter, json!({"handoffs": found})).await;
         }
         does(&office, "accept_handoff", accept(&to_one, "agt_1")).await;
-        gives(&office, "get_pending_handoffs", json!({"agent_id": "agt_1"}), json!({"handoffs": [of_zero]})).await;
+        gives(&office, "get_pending_handoffs", json!({"agent_id": "agt_1"}), json!({"handoffs": [of_two]})).await;
     });
 }
 

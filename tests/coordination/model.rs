@@ -280,6 +280,23 @@ impl Model {
         if is_member { Ok(()) } else { Err("Agent not assigned to project".to_owned()) }
     }
 
+    fn be_active(&self, agent: &str) -> Result<(), String> {
+        let is_active = self.agents[find(&self.agents, "Agent", agent)?]["status"] == "active";
+        if is_active { Ok(()) } else { Err(format!("Agent is not active: {agent}")) }
+    }
+
+    fn be_open(&self, task: usize) -> Result<(), String> {
+        let (id, status) = (text(&self.tasks[task], "id"), text(&self.tasks[task], "status"));
+        if ["done", "cancelled"].contains(&status) { Err(format!("Task is {status}: {id}")) } else { Ok(()) }
+    }
+
+    /// A task is handed over by its owner; one without an owner by anybody.
+    fn be_ones_to_give(&self, task: usize, agent: &Value) -> Result<(), String> {
+        let owner = &self.tasks[task]["assignee_id"];
+        let is_ones = owner.is_null() || owner == agent;
+        if is_ones { Ok(()) } else { Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap())) }
+    }
+
     fn agents_of(&self, project: &Value) -> impl Iterator<Item = &str> {
         let its = self.members.iter().filter(move |(its, _)| project["id"] == its.as_str());
         its.map(|(_, agent)| agent.as_str())
@@ -569,7 +586,7 @@ impl Model {
         Ok(answer)
     }
 
-    /// The task that was begun, unless somebody took it back; else the next one.
+    /// The task that was begun, unless somebody took it back; if none was, the next one.
     fn reported(&self, session: usize) -> Option<usize> {
         let session = &self.sessions[session];
         let begun = session.task.as_ref().and_then(|id| self.tasks.iter().position(|task| task["id"] == id.as_str()));
@@ -578,10 +595,11 @@ impl Model {
             let stands = ["in_progress", "done", "blocked"].contains(&text(task, "status"));
             stands || task["assignee_id"] != session.agent.as_str()
         };
-        begun.filter(is_reported).or_else(|| {
-            let next = self.to_do(&session.agent, &session.project).first().map(|task| text(task, "id").to_owned());
-            self.tasks.iter().position(|task| next.as_deref() == task["id"].as_str())
-        })
+        if session.task.is_some() {
+            return begun.filter(is_reported);
+        }
+        let next = self.to_do(&session.agent, &session.project).first().map(|task| text(task, "id").to_owned());
+        self.tasks.iter().position(|task| next.as_deref() == task["id"].as_str())
     }
 
     fn list_execution_logs(&self, given: &Value) -> Answer {
@@ -679,21 +697,14 @@ impl Model {
         let owner = self.tasks[task]["assignee_id"].clone();
         let is_gone = owner != given["from_agent_id"];
         let same = self.handoffs.iter().rfind(|it| SAID.iter().all(|name| it[name] == given[name]));
-        if let Some(same) = same.filter(|same| is_gone || same["_by"].is_null()) {
+        let waits = |it: &Value| it["to_agent_id"].is_null() && it["_by"].is_null();
+        if let Some(same) = same.filter(|same| is_gone || waits(same)) {
             return Ok(json!({"success": true, "handoff": show(same)}));
         }
-        let status = text(&self.tasks[task], "status");
-        if ["done", "cancelled"].contains(&status) {
-            return Err(format!("Task is {status}: {}", text(given, "task_id")));
-        }
+        self.be_open(task)?;
+        self.be_ones_to_give(task, &given["from_agent_id"])?;
         if let Some(to) = given["to_agent_id"].as_str() {
-            self.be_member(text(&self.tasks[task], "project_id"), to)?;
-            if self.agents[find(&self.agents, "Agent", to)?]["status"] != "active" {
-                return Err(format!("Agent is not active: {to}"));
-            }
-            if is_gone && !owner.is_null() && owner != given["to_agent_id"] {
-                return Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap()));
-            }
+            self.be_active(to)?;
             self.assign(task, &given["to_agent_id"])?;
         }
         let id = format!("?hnd_{}", self.handoffs.len());
@@ -712,12 +723,11 @@ impl Model {
         }
         if handoff["_by"].is_null() {
             if handoff["to_agent_id"].is_null() {
-                let is_latest = !self.handoffs[n + 1..].iter().any(|later| later["task_id"] == handoff["task_id"]);
-                let owner = &self.tasks[self.task(&handoff)?]["assignee_id"];
-                if !is_latest && *owner != handoff["from_agent_id"] {
-                    return Err("Handoff was replaced by a later one".to_owned());
-                }
-                self.assign(self.task(&handoff)?, agent)?;
+                let task = self.task(&handoff)?;
+                self.be_ones_to_give(task, &handoff["from_agent_id"])?;
+                self.be_open(task)?;
+                self.be_active(text(given, "agent_id"))?;
+                self.assign(task, agent)?;
             }
             (self.handoffs[n]["_by"], self.handoffs[n]["accepted_at"]) = (agent.clone(), time(self.now));
         } else if handoff["_by"] != *agent {
@@ -737,7 +747,9 @@ impl Model {
         };
         let is_open_to = |it: &Value| it["to_agent_id"].is_null() && it["from_agent_id"] != *asked && is_member(it);
         let is_for = |it: &&Value| asked.is_null() || it["to_agent_id"] == *asked || is_open_to(it);
-        list("handoffs", self.handoffs.iter().filter(|handoff| handoff["_by"].is_null()).filter(is_for))
+        let is_pending =
+            |it: &&Value| it["_by"].is_null() && self.task(it).is_ok_and(|task| self.be_open(task).is_ok());
+        list("handoffs", self.handoffs.iter().filter(is_pending).filter(is_for))
     }
 
     fn get_pending_tasks(&mut self, given: &Value) -> Answer {

@@ -17,7 +17,7 @@ const SIGNATURES: &str = "health_check(); list_active_projects_with_agents(); sh
     assign_task(task_id, assignee_id); save_context(task_id, progress?, findings?, blockers?, next_steps?); \
     get_task_context(task_id, include_history?, offset?); \
     create_handoff(task_id, from_agent_id, to_agent_id?, summary, context?, recommendations?); \
-    accept_handoff(handoff_id, agent_id); get_pending_handoffs(agent_id?, offset?); get_pending_tasks(session_token); \
+    accept_handoff(handoff_id, agent_id); get_pending_handoffs(agent_id?, offset?); get_pending_tasks(session_token, offset?); \
     report_execution_start(session_token, task_id); \
     report_execution_complete(session_token, execution_id, exit_code, duration_seconds, log_file_path)";
 

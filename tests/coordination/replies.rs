@@ -44,6 +44,7 @@ fn replays(kind: Kind, rounds: usize) {
             );
             let note = json!({"task_id": task, "findings": format!("round {round}")});
             twice(&office, "save_context", note).await;
+            office.call("assign_task", json!({"task_id": task, "assignee_id": "agt_1"})).await;
             let handoff =
                 json!({"task_id": task, "from_agent_id": "agt_1", "to_agent_id": "agt_0", "summary": "yours"});
             let handed = twice(&office, "create_handoff", handoff).await;

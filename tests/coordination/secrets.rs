@@ -57,6 +57,16 @@ pub fn secrets_are_nowhere(kind: Kind) {
     instance.call("report_completed", json!({"session_token": token, "result": "success", "summary": "done"}));
     assert!(secrets.iter().all(|secret| !shown.contains(secret)));
 
+    // What is no secret is found, so that secrets would be.
+    let visible = ["You are 0.".to_owned()];
+    let folder = if kind == Kind::Sqlite { database.folder.path().to_owned() } else { server_folder() };
+    let mut found = Vec::new();
+    if kind == Kind::Postgres {
+        database.run("CHECKPOINT");
+    }
+    with_secrets(&folder, &visible, &mut found);
+    assert!(!found.is_empty(), "the search sees nothing");
+
     let mut found = Vec::new();
     if kind == Kind::Sqlite {
         let backup = database.folder.path().join("backup.db");
@@ -64,7 +74,6 @@ pub fn secrets_are_nowhere(kind: Kind) {
         with_secrets(database.folder.path(), &secrets, &mut found);
         assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was read, too");
     } else {
-        database.run("CHECKPOINT");
         with_secrets(&server_folder(), &secrets, &mut found);
         with_secrets(database.folder.path(), &secrets, &mut found);
     }

@@ -3,7 +3,7 @@
 use anstyle::Style;
 
 use crate::cli::render::{plain, table};
-use crate::coordination::status::{ProjectStatus, Status};
+use crate::coordination::status::{ProjectView, Status};
 
 /// All of it.
 pub(super) fn status(status: &Status) -> String {
@@ -17,7 +17,7 @@ pub(super) fn status(status: &Status) -> String {
     parts.join("\n\n")
 }
 
-fn project(status: &ProjectStatus) -> String {
+fn project(status: &ProjectView) -> String {
     let bold = Style::new().bold();
     let project = &status.project;
     let tasks: Vec<_> = status.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();

@@ -7,6 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::secret;
 use crate::coordination::store::{Agent, AgentStatus, AgentType, Change, Entity, Work};
 use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tools::list_agents;
 use crate::coordination::{Error, Terms};
 use crate::tools::{Arguments, Effect, Kind, Parameter};
 
@@ -39,7 +40,7 @@ pub static LIST: Tool = Tool {
     scopes: &[],
     effect: Effect::Read,
     deprecated: false,
-    run: Run::Read(list),
+    run: Run::Read(list_agents::run),
 };
 
 /// `agent set-status`.
@@ -79,10 +80,6 @@ fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
 
 /// What a Runner starts unless it is told.
 pub(super) const DEFAULT_AI_TYPE: &str = "claude";
-
-fn list(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    Ok(json!({"success": true, "agents": work.agents()?}))
-}
 
 fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let id = given(arguments, "id");

@@ -94,24 +94,22 @@ struct NewTask {
 fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
     Box::pin(async move {
         let data = Value::Object(arguments.take_object("data"));
-        check_texts(&data)?;
+        check_texts("data", &data)?;
         let data: Data = serde_json::from_value(data).map_err(|error| {
             Error::refused(format!("The import cannot be used: {}.", without_value(&error.to_string())))
         })?;
         data.check_ids()?;
         let credentials = new_credentials(&coordinator, &data.agents).await?;
-        coordinator.store.write(move |work| write(work, &data, &credentials)).await
+        coordinator.store.write_slowly(move |work| write(work, &data, &credentials)).await
     })
 }
 
 /// Texts are what the tools take, too.
-fn check_texts(value: &Value) -> Result<(), Error> {
+fn check_texts(name: &str, value: &Value) -> Result<(), Error> {
     match value {
-        Value::Array(values) => values.iter().try_for_each(check_texts),
-        Value::Object(members) => members.iter().try_for_each(|(name, value)| match value {
-            Value::String(text) => check_text(name, text, ADMIN_TEXT_BYTES),
-            value => check_texts(value),
-        }),
+        Value::String(text) => check_text(name, text, ADMIN_TEXT_BYTES),
+        Value::Array(values) => values.iter().try_for_each(|value| check_texts(name, value)),
+        Value::Object(members) => members.iter().try_for_each(|(name, value)| check_texts(name, value)),
         _ => Ok(()),
     }
 }
@@ -249,7 +247,11 @@ impl NewAgent {
             role: self.role.clone(),
             capabilities: self.capabilities.clone(),
             kind: kind.or(there.as_ref().map(|there| there.kind)).unwrap_or(AgentType::Ai),
-            ai_type: self.ai_type.clone().unwrap_or_else(|| agent::DEFAULT_AI_TYPE.to_owned()),
+            ai_type: self
+                .ai_type
+                .clone()
+                .or(there.as_ref().map(|there| there.ai_type.clone()))
+                .unwrap_or_else(|| agent::DEFAULT_AI_TYPE.to_owned()),
             status: status.or(there.as_ref().map(|there| there.status)).unwrap_or(AgentStatus::Active),
             created_at: there.as_ref().map_or(now, |there| there.created_at),
             updated_at: now,

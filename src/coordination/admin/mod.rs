@@ -12,8 +12,8 @@ pub mod session;
 pub mod task;
 pub mod token;
 
-use super::tool::Tool;
-use crate::tools::{Arguments, Kind, Parameter};
+use super::tool::{Tool, given};
+use crate::tools::{Kind, Parameter};
 
 /// All of them.
 pub static TOOLS: [&Tool; 22] = [
@@ -48,8 +48,3 @@ const NEW_ID: Parameter = Parameter::optional("id", Kind::Text, "Its id; one is 
 const AGENT: Parameter = Parameter::required("agent", Kind::Text, "The agent's id.");
 
 const PROJECT: Parameter = Parameter::required("project", Kind::Text, "The project's id.");
-
-/// An argument that was checked to be there.
-fn given(arguments: &Arguments, name: &str) -> String {
-    arguments.text(name).unwrap_or_default()
-}

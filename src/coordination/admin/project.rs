@@ -7,6 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::secret;
 use crate::coordination::store::{Change, Entity, Project, ProjectStatus, Work};
 use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tools::list_projects;
 use crate::coordination::{Error, Terms};
 use crate::tools::{Arguments, Effect, Kind, Parameter};
 
@@ -36,7 +37,7 @@ pub static LIST: Tool = Tool {
     scopes: &[],
     effect: Effect::Read,
     deprecated: false,
-    run: Run::Read(list),
+    run: Run::Read(list_projects::run),
 };
 
 /// `project set-status`.
@@ -68,10 +69,6 @@ fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     }
     record(work, &project, "added")?;
     Ok(json!({"success": true, "project": project}))
-}
-
-fn list(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    Ok(json!({"success": true, "projects": work.projects()?}))
 }
 
 fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {

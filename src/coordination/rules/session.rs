@@ -16,8 +16,14 @@ pub(crate) fn is_alive(session: &Session, now: Time) -> bool {
     session.ended_at.is_none() && session.expires_at > now
 }
 
+/// The session of a token, alive or ended lately.
+pub(crate) fn remembered(work: &mut Work<'_>, token: &str) -> Result<Session, Error> {
+    let found = work.session_of(&hash(token))?.filter(|session| is_remembered(session, work.now()));
+    found.ok_or_else(|| Error::refused(INVALID))
+}
+
 /// Whether a session is alive, or was ended so lately that its last answer may still be asked for.
-pub(crate) fn is_remembered(session: &Session, now: Time) -> bool {
+fn is_remembered(session: &Session, now: Time) -> bool {
     let until = if session.ended_at.is_some() { session.max_expires_at } else { session.expires_at };
     until > now
 }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::coordination::Error;
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
-use crate::coordination::store::{Change, Context, Entity, Session, Task, TaskStatus, Work};
+use crate::coordination::store::{AgentStatus, Change, Context, Entity, Session, Task, TaskStatus, Work};
 
 /// Who changes a task, as far as that is known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -85,6 +85,27 @@ pub(crate) fn be_member(work: &mut Work<'_>, project: &str, agent: &str) -> Resu
         return Err(Error::refused(NOT_ASSIGNED));
     }
     Ok(())
+}
+
+/// Refuses an agent that could not be started.
+pub(crate) fn be_active(work: &mut Work<'_>, agent: &str) -> Result<(), Error> {
+    match work.agent(agent)? {
+        None => Err(not_found("Agent", agent)),
+        Some(found) if found.status != AgentStatus::Active => {
+            Err(Error::refused(format!("Agent is not active: {agent}")))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Refuses a task that nobody works on any more.
+pub(crate) fn be_open(task: &Task) -> Result<(), Error> {
+    match task.status {
+        TaskStatus::Done | TaskStatus::Cancelled => {
+            Err(Error::refused(format!("Task is {}: {}", task.status.word(), task.id)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// What an agent is answered that is not in the project.

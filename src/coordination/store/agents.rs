@@ -106,7 +106,7 @@ impl Work<'_> {
     /// Writes all of an agent that can change.
     pub(crate) fn change_agent(&mut self, agent: &Agent) -> Result<(), Fault> {
         const STATEMENT: &str = "UPDATE agents SET name = ?2, role = ?3, capabilities = ?4, type = ?5, ai_type = ?6,
-            status = ?7, updated_at = ?9, system_prompt = ?10 WHERE id = ?1 AND created_at = ?8";
+            status = ?7, created_at = ?8, updated_at = ?9, system_prompt = ?10 WHERE id = ?1";
         self.write_agent(STATEMENT, agent).map(drop)
     }
 

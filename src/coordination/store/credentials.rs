@@ -26,10 +26,10 @@ impl Work<'_> {
         rows.into_iter().map(|mut row| Ok(Credential { id: row.next()?, passkey_phc: row.next()? })).collect()
     }
 
-    /// All passkeys that an agent ever had, newest first, as far back as anybody looks.
+    /// All passkeys that an agent ever had, newest first.
     pub(crate) fn all_credentials(&mut self, agent: &str) -> Result<Vec<Credential>, Fault> {
         const QUERY: &str = "SELECT id, passkey_phc FROM agent_credentials
-            WHERE agent_id = ?1 ORDER BY created_at DESC, id DESC LIMIT 16";
+            WHERE agent_id = ?1 ORDER BY created_at DESC, id DESC";
         let rows = self.sql.query(QUERY, values![agent])?;
         rows.into_iter().map(|mut row| Ok(Credential { id: row.next()?, passkey_phc: row.next()? })).collect()
     }

@@ -28,6 +28,9 @@ pub enum Fault {
     /// Another transaction was in the way; a second try may do.
     #[error("The database is busy. Nothing was changed; ask again.")]
     Busy,
+    /// Another transaction holds what is needed, and does not let go.
+    #[error("Somebody else holds what this needs in the database. Nothing was changed; ask again in a moment.")]
+    Blocked,
     /// The store was closed.
     #[error("The server is stopping. Ask again when it is back.")]
     Closed,

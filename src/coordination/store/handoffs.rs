@@ -78,11 +78,12 @@ impl Work<'_> {
         self.sql.query(QUERY, values![task])?.pop().map(Handoff::read).transpose()
     }
 
-    /// Handoffs that nobody accepted yet, the oldest first; for an agent those to it, and those to anybody
+    /// Handoffs of open tasks that nobody accepted yet, the oldest first; for an agent those to it, and those to anybody
     /// that are not its own and of its projects.
     pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, Fault> {
         const QUERY: &str = select!(
-            "WHERE accepted_at IS NULL AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
+            "WHERE accepted_at IS NULL AND EXISTS (SELECT 1 FROM tasks t
+                WHERE t.id = handoffs.task_id AND t.status NOT IN ('done', 'cancelled')) AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
                 OR (to_agent_id IS NULL AND from_agent_id <> ?1 AND EXISTS (SELECT 1 FROM tasks t
                     JOIN project_agents m ON m.project_id = t.project_id AND m.unassigned_at IS NULL
                     WHERE t.id = handoffs.task_id AND m.agent_id = ?1))) ORDER BY seq"

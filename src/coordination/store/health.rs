@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use super::sql::values;
-use super::{Fault, Place, Store, Work, sqlite};
+use super::{Fault, Place, SLOW, Store, Work, sqlite};
 
 /// What must not be, and the query that finds it: an id and what more there is to say.
-const PROBLEMS: [(&str, &str); 6] = [
+const PROBLEMS: [(&str, &str); 5] = [
     (
         "an open session is past its expiry: the sweeper of a running server, or the next start of the pair, ends it",
         "SELECT id, agent_id || ' in ' || project_id FROM sessions WHERE ended_at IS NULL AND expires_at <= ?1 ORDER BY id",
@@ -22,10 +22,6 @@ const PROBLEMS: [(&str, &str); 6] = [
             LEFT JOIN project_agents m ON m.project_id = t.project_id AND m.agent_id = t.assignee_id AND m.unassigned_at IS NULL
             WHERE t.assignee_id IS NOT NULL AND t.status NOT IN ('done', 'cancelled') AND m.agent_id IS NULL
             AND t.created_at <= ?1 ORDER BY t.id",
-    ),
-    (
-        "a task is in progress and nobody's",
-        "SELECT id, project_id FROM tasks WHERE status = 'in_progress' AND assignee_id IS NULL AND created_at <= ?1 ORDER BY id",
     ),
     (
         "a session is open in a project that its agent has left",
@@ -84,7 +80,7 @@ impl Store {
     /// [`Fault`].
     pub async fn examine(&self) -> Result<Vec<String>, Fault> {
         let mut found = match self.place() {
-            Place::File(_) => self.read(|work| work.file_problems()).await?,
+            Place::File(_) => self.reads.put(SLOW, |work: &mut Work<'_>| work.file_problems()).await?,
             Place::Server(_) => Vec::new(),
         };
         found.extend(self.read(|work| work.problems()).await?);

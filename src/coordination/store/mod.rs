@@ -27,6 +27,7 @@ mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 pub use access_tokens::{AccessToken, Scope};
 pub use agents::{Agent, AgentStatus, AgentType};
@@ -39,11 +40,14 @@ pub use handoffs::Handoff;
 pub use listing::Listing;
 pub use overview::Pair;
 pub use projects::{Project, ProjectStatus};
-use queue::{Queue, Takers, queue};
+use queue::{PATIENCE, Queue, Takers, queue};
 pub use sessions::{EndReason, Session};
 use sql::Sql;
 pub use tasks::{Priority, Task, TaskFilter, TaskStatus};
 pub use time::Time;
+
+/// How long an administrator waits.
+const SLOW: Duration = Duration::from_secs(600);
 
 /// Where a database is.
 #[derive(Clone, Debug)]
@@ -71,8 +75,12 @@ impl Place {
     /// # Errors
     /// A sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
-        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
-            return Ok(Self::Server(Address(text.to_owned())));
+        if let Some((scheme, rest)) = text.split_once("://") {
+            return match scheme.to_ascii_lowercase().as_str() {
+                "postgres" | "postgresql" => Ok(Self::Server(Address(format!("postgres://{rest}")))),
+                // The rest may hold a password.
+                scheme => Err(format!("--db is an address of {scheme:?}; it must be a file, or postgres://….")),
+            };
         }
         let Some(rest) = ["~", "$HOME", "${HOME}"].iter().find_map(|home| text.strip_prefix(home)) else {
             return match text {
@@ -155,7 +163,7 @@ impl Store {
         T: Send + 'static,
         E: From<Fault> + Send + 'static,
     {
-        self.reads.put(unit).await
+        self.reads.put(PATIENCE, unit).await
     }
 
     /// Does a unit of work. What it wrote is stored when this is answered; if it ends with an error, nothing is.
@@ -167,7 +175,22 @@ impl Store {
         T: Send + 'static,
         E: From<Fault> + Send + 'static,
     {
-        self.writes.put(unit).await
+        self.writes.put(PATIENCE, unit).await
+    }
+
+    /// Does a unit of work that may take minutes, for an administrator.
+    ///
+    /// # Errors
+    /// The unit's, or a [`Fault`].
+    pub async fn write_slowly<T, E>(
+        &self,
+        unit: impl FnMut(&mut Work<'_>) -> Result<T, E> + Send + 'static,
+    ) -> Result<T, E>
+    where
+        T: Send + 'static,
+        E: From<Fault> + Send + 'static,
+    {
+        self.writes.put(SLOW, unit).await
     }
 
     /// Where the database is.

@@ -50,9 +50,8 @@ impl Database {
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT);
         }
-        if config.get_options().is_none() {
-            config.options(LIMITS);
-        }
+        let options = config.get_options().map_or_else(|| LIMITS.to_owned(), |given| format!("{LIMITS} {given}"));
+        config.options(&options);
         config.keepalives_idle(KEEPALIVE).tcp_user_timeout(PATIENCE);
         if config.get_application_name().is_none() {
             config.application_name("n8n-lens");
@@ -101,7 +100,7 @@ impl Database {
 
     /// Runs a unit, on a new connection if the old one broke.
     fn run(&self, connection: &mut Option<Connection>, clock: &Clock, job: &mut dyn Job) -> Result<(), Fault> {
-        let mut tries = 0..TRIES;
+        let mut tries = 1..TRIES;
         loop {
             let open = match connection.take().filter(|open| !open.client.is_closed()) {
                 Some(open) => open,
@@ -136,7 +135,8 @@ impl Connection {
         };
         let keep = job.run(&mut Work::new(&mut sql, now));
         match sql.broken {
-            Some(fault @ (Fault::Busy | Fault::Unreachable(_))) => Err(fault),
+            Some(fault @ (Fault::Busy | Fault::Blocked | Fault::Unreachable(_))) => Err(fault),
+            Some(fault) if keep => Err(fault),
             _ if keep => sql.transaction.commit().map_err(|error| match fault(error) {
                 Fault::Unreachable(why) => Fault::Unknown(why),
                 fault => fault,
@@ -242,6 +242,7 @@ pub(super) fn fault(error: postgres::Error) -> Fault {
     };
     match *state {
         SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => Fault::Busy,
+        SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED => Fault::Blocked,
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
             Fault::Unreachable(told(&error))
         }

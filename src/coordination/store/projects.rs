@@ -104,7 +104,7 @@ impl Work<'_> {
     /// Writes all of a project that can change.
     pub(crate) fn change_project(&mut self, project: &Project) -> Result<(), Fault> {
         const STATEMENT: &str = "UPDATE projects SET name = ?2, description = ?3, status = ?4, working_directory = ?5,
-            updated_at = ?7 WHERE id = ?1 AND created_at = ?6";
+            created_at = ?6, updated_at = ?7 WHERE id = ?1";
         self.write_project(STATEMENT, project).map(drop)
     }
 

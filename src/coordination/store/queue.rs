@@ -1,7 +1,7 @@
 //! Units of work on their way to a thread of the database, and their answers on the way back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -9,10 +9,13 @@ use tokio::sync::oneshot;
 
 use super::{Fault, Work};
 
+/// Units that may wait at once. Behind a database that stands still there is no end to them.
+const WAITING: usize = 4096;
+
 /// How long anybody waits for a database: one that is stopped, or a lock that a stopped process holds.
 pub(super) const PATIENCE: Duration = Duration::from_secs(15);
 
-/// How long a connection is kept that has nothing to do.
+/// How long the thread that waits for work keeps a connection that has none; the others wait for their turn.
 const IDLE: Duration = Duration::from_secs(30);
 
 /// A unit of work, whatever it answers.
@@ -31,10 +34,10 @@ pub(super) struct Takers(Arc<Mutex<Receiver<Box<dyn Job>>>>);
 
 /// Where it is put.
 #[derive(Clone)]
-pub(super) struct Queue(Sender<Box<dyn Job>>);
+pub(super) struct Queue(SyncSender<Box<dyn Job>>);
 
 pub(super) fn queue() -> (Queue, Takers) {
-    let (sender, receiver) = channel();
+    let (sender, receiver) = sync_channel(WAITING);
     (Queue(sender), Takers(Arc::new(Mutex::new(receiver))))
 }
 
@@ -62,7 +65,7 @@ impl Takers {
 impl Queue {
     /// Has a unit of work done. One that was begun is ended, even if nobody waits for it any more: a call
     /// that is cut off leaves no transaction open. One that was not yet is not begun then.
-    pub(super) async fn put<T, E, F>(&self, unit: F) -> Result<T, E>
+    pub(super) async fn put<T, E, F>(&self, patience: Duration, unit: F) -> Result<T, E>
     where
         T: Send + 'static,
         E: From<Fault> + Send + 'static,
@@ -70,8 +73,11 @@ impl Queue {
     {
         let (reply, answered) = oneshot::channel();
         let closed = || E::from(Fault::Closed);
-        self.0.send(Box::new(Unit { unit, answer: None, reply })).map_err(|_| closed())?;
-        match tokio::time::timeout(PATIENCE, answered).await {
+        self.0.try_send(Box::new(Unit { unit, answer: None, reply })).map_err(|error| match error {
+            TrySendError::Full(_) => E::from(Fault::Busy),
+            TrySendError::Disconnected(_) => closed(),
+        })?;
+        match tokio::time::timeout(patience, answered).await {
             Ok(answered) => answered.map_err(|_| closed())?,
             Err(_) => Err(Fault::Silent.into()),
         }

@@ -39,15 +39,19 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
         return Err(Error::refused("Handoff already accepted"));
     }
     let task = task::find(work, &handoff.task_id)?;
-    // An old one must not take the task from whoever was given it since.
-    let is_latest = work.latest_handoff(&task.id)?.is_some_and(|latest| latest.id == id);
-    if !is_latest && handoff.to_agent_id.is_none() && task.assignee_id.as_ref() != Some(&handoff.from_agent_id) {
-        return Err(Error::refused("Handoff was replaced by a later one"));
+    let moves = handoff.to_agent_id.is_none();
+    if moves {
+        // It must not take the task from whoever was given it since.
+        if let Some(owner) = task.assignee_id.as_ref().filter(|owner| **owner != handoff.from_agent_id) {
+            return Err(Error::refused(format!("Task is assigned to another agent: {owner}")));
+        }
+        task::be_open(&task)?;
+        task::be_active(work, &agent)?;
     }
     if !work.accept_handoff(&id, &agent)? {
         return Err(Error::refused("Handoff already accepted"));
     }
-    if handoff.to_agent_id.is_none() {
+    if moves {
         task::assign(work, &task, Some(&agent), By { agent: Some(&agent), session: None })?;
     }
     work.record(&Change {

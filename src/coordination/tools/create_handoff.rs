@@ -7,7 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::rules::task;
 use crate::coordination::rules::task::By;
 use crate::coordination::secret;
-use crate::coordination::store::{AgentStatus, Change, Entity, Handoff, Scope, Task, TaskStatus, Work};
+use crate::coordination::store::{Change, Entity, Handoff, Scope, Task, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
 use crate::tools::{Arguments, Effect, Kind, Parameter};
@@ -52,13 +52,15 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     if let Some(before) = asked_before(work, &task, &handoff)? {
         return Ok(json!({"success": true, "handoff": before}));
     }
-    if matches!(task.status, TaskStatus::Done | TaskStatus::Cancelled) {
-        return Err(Error::refused(format!("Task is {}: {}", task.status.word(), task.id)));
+    task::be_open(&task)?;
+    // What is somebody else's is not this agent's to give.
+    if let Some(owner) = task.assignee_id.as_ref().filter(|owner| *owner != from) {
+        return Err(Error::refused(format!("Task is assigned to another agent: {owner}")));
     }
     let by = By { agent: Some(from), session: None };
     // The other can be started only when the task is its own.
     if let Some(to) = &handoff.to_agent_id {
-        give_away(work, &task, from, to)?;
+        task::be_active(work, to)?;
         task::assign(work, &task, Some(to), by)?;
     }
     work.add_handoff(&handoff)?;
@@ -71,22 +73,8 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     Ok(json!({"success": true, "handoff": handoff}))
 }
 
-/// Refuses to give away what is somebody else's, or to somebody who cannot work.
-fn give_away(work: &mut Work<'_>, task: &Task, from: &str, to: &str) -> Result<(), Error> {
-    task::be_member(work, &task.project_id, to)?;
-    if work.agent(to)?.is_none_or(|agent| agent.status != AgentStatus::Active) {
-        return Err(Error::refused(format!("Agent is not active: {to}")));
-    }
-    match task.assignee_id.as_deref() {
-        Some(owner) if owner != from && owner != to => {
-            Err(Error::refused(format!("Task is assigned to another agent: {owner}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The same handoff, for a client that did not get its answer and asks again: one that nobody accepted yet,
-/// or one after which the task went on to others.
+/// The same handoff, for a client that did not get its answer and asks again: one after which the task went on
+/// to others, or one to anybody that nobody accepted yet.
 fn asked_before(work: &mut Work<'_>, task: &Task, new: &Handoff) -> Result<Option<Handoff>, Error> {
     let says = |handoff: &Handoff| {
         let Handoff { from_agent_id, to_agent_id, summary, context, recommendations, .. } = handoff.clone();
@@ -94,5 +82,5 @@ fn asked_before(work: &mut Work<'_>, task: &Task, new: &Handoff) -> Result<Optio
     };
     let is_gone = task.assignee_id.as_ref() != Some(&new.from_agent_id);
     let same = work.handoffs(&task.id)?.into_iter().find(|before| says(before) == says(new));
-    Ok(same.filter(|before| is_gone || before.accepted_at.is_none()))
+    Ok(same.filter(|before| is_gone || (before.to_agent_id.is_none() && before.accepted_at.is_none())))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, given};
+use super::{OFFSET, SESSION_TOKEN, given};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::session;
 use crate::coordination::store::{Scope, Work};
@@ -15,7 +15,7 @@ pub static TOOL: Tool = Tool {
     name: "get_pending_tasks",
     title: "Get pending tasks",
     description: "[DEPRECATED] Use get_my_task. List your tasks that are in progress.",
-    parameters: &[SESSION_TOKEN],
+    parameters: &[SESSION_TOKEN, OFFSET],
     scopes: &[Scope::Agent],
     effect: Effect::Ensure,
     deprecated: true,

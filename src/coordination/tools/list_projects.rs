@@ -19,6 +19,6 @@ pub static TOOL: Tool = Tool {
     run: Run::Read(run),
 };
 
-fn run(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     Ok(json!({"success": true, "projects": work.projects()?}))
 }

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::{SESSION_TOKEN, given};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::session;
-use crate::coordination::secret;
 use crate::coordination::store::{EndReason, Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
@@ -25,8 +24,7 @@ pub static TOOL: Tool = Tool {
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
     let token = given(arguments, "session_token");
-    let session = work.session_of(&secret::hash(&token))?.filter(|session| session::is_remembered(session, work.now()));
-    let session = session.ok_or_else(|| Error::refused(session::INVALID))?;
+    let session = session::remembered(work, &token)?;
     match session.end_reason {
         None => {
             let ending = Ending::ByServer("The agent logged out without a report.");

@@ -28,8 +28,8 @@ pub mod update_task_status;
 
 use serde_json::{Value, json};
 
-use super::tool::Tool;
-use crate::tools::{Arguments, Kind, Parameter};
+use super::tool::{Tool, given};
+use crate::tools::{Kind, Parameter};
 
 /// All of them.
 pub static TOOLS: [&Tool; 25] = [
@@ -90,9 +90,4 @@ const STATUSES: &str = "backlog, todo, in_progress, blocked, done or cancelled."
 /// A refusal of a call that did something all the same: it used a session, which lives on.
 fn refusal(text: &str) -> Value {
     json!({"success": false, "error": text})
-}
-
-/// An argument that was checked to be there.
-fn given(arguments: &Arguments, name: &str) -> String {
-    arguments.text(name).unwrap_or_default()
 }

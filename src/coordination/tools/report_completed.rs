@@ -6,7 +6,6 @@ use super::{SESSION_TOKEN, given, refusal};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::task::Note;
 use crate::coordination::rules::{execution, session, task};
-use crate::coordination::secret;
 use crate::coordination::store::{EndReason, Scope, Session, Task, TaskStatus, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
@@ -33,8 +32,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
     let (token, result) = (given(arguments, "session_token"), given(arguments, "result"));
     let (summary, next_steps) = (arguments.text("summary"), arguments.text("next_steps"));
     let request = json!({"result": result, "summary": summary, "next_steps": next_steps});
-    let session = work.session_of(&secret::hash(&token))?.filter(|session| session::is_remembered(session, work.now()));
-    let session = session.ok_or_else(|| Error::refused(session::INVALID))?;
+    let session = session::remembered(work, &token)?;
     if session.ended_at.is_some() {
         return again(&session, &request);
     }
@@ -80,8 +78,8 @@ fn reported(work: &mut Work<'_>, session: &Session) -> Result<Option<Task>, Erro
     };
     let is_moved = |task: &Task| task.assignee_id.as_ref() != Some(&session.agent_id);
     let is_reported = |task: &Task| is_moved(task) || matches!(task.status, InProgress | Done | Blocked);
-    match begun.filter(is_reported) {
-        Some(task) => Ok(Some(task)),
+    match &session.task_id {
+        Some(_) => Ok(begun.filter(is_reported)),
         None => Ok(work.tasks_in_progress(&session.agent_id, &session.project_id)?.into_iter().next()),
     }
 }
