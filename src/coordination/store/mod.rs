@@ -25,6 +25,7 @@ mod tasks;
 mod time;
 mod words;
 
+use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,8 +142,8 @@ impl<'a> Work<'a> {
 
 impl Store {
     /// Opens a database, and brings its tables up to date; `make` says whether a file that is not there is made.
-    /// `connections` is how
-    /// many units are done at once, at most; those of a file that write follow one another.
+    /// `connections` is how many units are done at once, at most; those of a file that write follow one another,
+    /// and those that read are as many as there are processors.
     ///
     /// # Errors
     /// [`Fault`].
@@ -202,7 +203,8 @@ impl Store {
 fn open_file(file: &Path, make: bool, connections: usize, clock: &Clock) -> Result<(Queue, Queue), Fault> {
     let database = sqlite::Database::open(file, make)?;
     let (reads, readers) = queue();
-    for _ in 0..connections {
+    let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
+    for _ in 0..connections.min(processors) {
         work(database.reader(clock.clone())?, &readers)?;
     }
     let (writes, writers) = queue();

@@ -8,6 +8,7 @@ use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -74,6 +75,8 @@ impl Database {
             Connection::open_with_flags(&self.file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fault)?;
         connection.busy_timeout(PATIENCE).map_err(fault)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        // Otherwise each new value of a parameter has the statement planned again.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fault)?;
         for (name, value) in [("foreign_keys", "ON"), ("synchronous", "FULL"), ("mmap_size", "0")] {
             connection.pragma_update(None, name, value).map_err(fault)?;
         }
