@@ -254,14 +254,18 @@ fn for_people(json: bool) -> bool {
     !json && std::io::stdout().is_terminal()
 }
 
+/// A closed pipe is the reader's choice.
 fn print(text: &str) -> Result<(), Error> {
-    // A closed pipe is the reader's choice.
+    is_read(text).map(drop)
+}
+
+/// Prints, and says whether anybody is there to read it.
+fn is_read(text: &str) -> Result<bool, Error> {
     let mut out = std::io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Error::Input(format!("Standard output: {error}.")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Error::Input(format!("Standard output: {error}."))),
     }
 }
 

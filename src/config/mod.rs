@@ -34,7 +34,7 @@ pub struct Options {
     api_key: Option<String>,
 
     /// File that holds the API key
-    #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path)]
+    #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path, hide_env_values = true)]
     api_key_file: Option<PathBuf>,
 
     /// What is logged to standard error: off, error, warn, info, debug or trace
@@ -304,9 +304,11 @@ fn secret(variable: &str, value: &str) -> Result<Secret, Error> {
     Secret::key(value).ok_or_else(unfit)
 }
 
+/// The error does not say which file: some give the key itself.
 fn read_key(file: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(file)
-        .map_err(|error| Error(format!("The API key file {} cannot be read: {error}.", file.display())))
+    std::fs::read_to_string(file).map_err(|error| {
+        Error(format!("The file with the API key cannot be read: {error}. Check N8N_API_KEY_FILE or --api-key-file."))
+    })
 }
 
 impl ToolChoice {

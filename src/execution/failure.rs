@@ -4,6 +4,7 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
+use super::redact;
 use crate::json::{Beginning, Cursor, Excerpt, ReadError};
 
 /// What is shown of an error, in this order. The whole `node` that n8n puts inside is left out.
@@ -11,13 +12,6 @@ const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "message
 
 /// Lines of a stack that say something.
 const STACK_LINES: usize = 10;
-
-/// The values of these keys are secrets of the user or of n8n, wherever they stand in an error.
-const MASKED: [&str; 6] =
-    ["authorization", "cookie", "set-cookie", "x-api-key", "x-n8n-api-key", "proxy-authorization"];
-
-/// These keys are never shown: they hold tokens that resume an execution, or credentials.
-const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
 
 /// Why an execution failed, in short.
 #[derive(Clone, Debug, Default)]
@@ -43,7 +37,9 @@ impl Failure {
         let mut failure = Self::default();
         if !cursor.at_object()? {
             let (present, message) = cursor.present_text(FAILURE_CHARS)?;
-            return Ok(present.then_some(Self { message, ..failure }));
+            failure.message = message;
+            failure.hide_secrets();
+            return Ok(present.then_some(failure));
         }
         let is_object = cursor.object(|cursor, member| {
             match member {
@@ -65,14 +61,20 @@ impl Failure {
             }
             Ok(())
         })?;
+        failure.hide_secrets();
         Ok(is_object.then_some(failure))
+    }
+
+    fn hide_secrets(&mut self) {
+        [&mut self.message, &mut self.description].into_iter().flatten().for_each(redact::text);
     }
 }
 
 /// Reads about `bytes` of an error for [`SHOWN`]; `None` for `null`.
 pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     if !cursor.at_object()? {
-        let message = cursor.excerpt(bytes)?;
+        let mut message = cursor.excerpt(bytes)?;
+        redact::error(&mut message);
         return Ok((!is_null(&message)).then(|| object([("message", message)])));
     }
     let mut read = IndexMap::new();
@@ -100,7 +102,7 @@ pub(super) fn read_redacted<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Ex
 fn arrange(mut read: IndexMap<String, Excerpt>) -> Excerpt {
     let shown = SHOWN.iter().filter_map(|name| {
         let mut value = read.swap_remove(*name)?;
-        mask(&mut value);
+        redact::error(&mut value);
         if *name == "stack" {
             value = first_lines(value);
         }
@@ -128,70 +130,4 @@ fn first_lines(stack: Excerpt) -> Excerpt {
         return Excerpt::Text(stack);
     }
     Excerpt::Text(lines.join("\n").into())
-}
-
-/// Hides secrets in a value, at any depth.
-pub(super) fn mask(value: &mut Excerpt) {
-    match value {
-        Excerpt::Object { kept, total } => {
-            let before = kept.len();
-            kept.retain(|(name, _)| !REMOVED.iter().any(|removed| name.eq_ignore_ascii_case(removed)));
-            *total -= (before - kept.len()) as u64;
-            mask_pair(kept);
-            for (name, value) in kept {
-                mask_member(name, value);
-            }
-        }
-        Excerpt::Array { kept, .. } => {
-            mask_raw_headers(kept);
-            kept.iter_mut().for_each(mask);
-        }
-        Excerpt::Scalar(_) | Excerpt::Text(_) | Excerpt::Deep { .. } => {}
-    }
-}
-
-/// Hides the secrets in a value without removing anything.
-pub(super) fn mask_only(value: &mut Excerpt) {
-    match value {
-        Excerpt::Object { kept, .. } => {
-            for (name, value) in kept {
-                if is_secret(name) { *value = redacted() } else { mask_only(value) }
-            }
-        }
-        Excerpt::Array { kept, .. } => kept.iter_mut().for_each(mask_only),
-        Excerpt::Scalar(_) | Excerpt::Text(_) | Excerpt::Deep { .. } => {}
-    }
-}
-
-/// `{name: 'Authorization', value: …}`
-fn mask_pair(members: &mut [(String, Excerpt)]) {
-    let secret = members.iter().any(|(name, value)| name.eq_ignore_ascii_case("name") && is_secret_text(value));
-    for (_, value) in members.iter_mut().filter(|(name, _)| secret && name.eq_ignore_ascii_case("value")) {
-        *value = redacted();
-    }
-}
-
-/// `['Authorization', …]`, as Node.js has it in `rawHeaders`.
-fn mask_raw_headers(elements: &mut [Excerpt]) {
-    for at in 1..elements.len() {
-        if is_secret_text(&elements[at - 1]) {
-            elements[at] = redacted();
-        }
-    }
-}
-
-fn is_secret_text(value: &Excerpt) -> bool {
-    matches!(value, Excerpt::Text(text) if is_secret(&text.kept))
-}
-
-fn mask_member(name: &str, value: &mut Excerpt) {
-    if is_secret(name) { *value = redacted() } else { mask(value) }
-}
-
-fn is_secret(name: &str) -> bool {
-    MASKED.iter().any(|masked| name.eq_ignore_ascii_case(masked))
-}
-
-fn redacted() -> Excerpt {
-    Excerpt::Text("[redacted]".to_owned().into())
 }

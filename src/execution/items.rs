@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::failure;
+use super::{failure, redact};
 use crate::json::{Captured, Cursor, Element, Excerpt, ReadError};
 
 /// What is shown of a binary; never its data, which n8n 1.x keeps as base64.
@@ -33,6 +33,8 @@ pub struct Ports {
     /// In document order.
     pub list: Vec<Port>,
     bytes: usize,
+    /// What they came to when they were last made smaller.
+    shrunk: usize,
 }
 
 /// One input or output.
@@ -147,7 +149,8 @@ impl Ports {
     fn hold(&mut self, at: usize, item: Item, room: &Room) -> Result<(), ReadError> {
         self.bytes += item.bytes();
         self.list[at].items.push(item);
-        if self.bytes > room.bytes {
+        // Thousands of items cannot be made as small as their room: then not each one shrinks all of them again.
+        if self.bytes > room.bytes && self.bytes > self.shrunk + room.bytes / 8 {
             self.shrink(room.bytes)?;
         }
         Ok(())
@@ -165,6 +168,7 @@ impl Ports {
             }
             self.bytes += item.bytes();
         }
+        self.shrunk = self.bytes;
         Ok(())
     }
 }
@@ -186,7 +190,7 @@ fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, R
             "error" if cursor.at_object()? => failure::read_whole(cursor, left / 2)?,
             "metadata" => {
                 let mut metadata = cursor.excerpt(left / 2)?;
-                failure::mask(&mut metadata);
+                redact::error(&mut metadata);
                 Some(metadata)
             }
             _ => Some(cursor.excerpt(left - left / 8)?),
@@ -228,9 +232,4 @@ fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<E
         Ok(())
     })?;
     Ok(is_object.then_some(Excerpt::Object { kept, total }))
-}
-
-/// Hides the values of secret keys in an item: what `--redact` asks for.
-pub fn redact(item: &mut Excerpt) {
-    failure::mask_only(item);
 }

@@ -12,13 +12,14 @@ mod inputs;
 mod items;
 mod label;
 pub mod node;
+pub mod redact;
 mod run;
 pub mod summary;
 mod workflow;
 
 pub use failure::Failure;
 pub use header::{Header, duration};
-pub use items::{Port, Ports, redact};
+pub use items::{Port, Ports};
 pub use run::{Run, Source};
 
 /// Why an execution could not be shown.

@@ -243,7 +243,10 @@ impl NodeRuns {
             match member {
                 "executionIndex" => index = cursor.number::<f64>()?,
                 "startTime" => start = cursor.number::<f64>()?,
-                "executionTime" => self.execution_time += cursor.number::<f64>()?.unwrap_or(0.0).max(0.0) as u64,
+                "executionTime" => {
+                    let time = cursor.number::<f64>()?.unwrap_or(0.0).max(0.0) as u64;
+                    self.execution_time = self.execution_time.saturating_add(time);
+                }
                 "executionStatus" => status = run::read_status(cursor)?,
                 "error" => error = cursor.skip_present()?,
                 "redactedError" => redacted_error = cursor.skip_present()?,

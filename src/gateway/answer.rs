@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 
 use super::limits::ANSWER_BYTES;
 use crate::json::{Batches, Cursor, Keep, Pruner};
+use crate::without_value::without_value;
 
 /// What a tool answered.
 #[derive(Debug, PartialEq)]
@@ -47,12 +48,14 @@ pub(super) fn read(text: &str) -> Result<Answer, String> {
     if !text.starts_with('{') {
         return Err("not an object".to_owned());
     }
-    let result: CallResult<'_> = serde_json::from_str(text).map_err(|error| format!("not a tool's result: {error}"))?;
+    let result: CallResult<'_> =
+        serde_json::from_str(text).map_err(|error| format!("not a tool's result: {}", without_value(&error)))?;
     if let Some(kind) = result.result_type.filter(|kind| kind != "complete") {
         return Err(format!("a result of the type {:?} cannot be answered here", super::error::clip(&kind)));
     }
     let blocks: Vec<Block<'_>> = match result.content {
-        Some(content) => serde_json::from_str(content.get()).map_err(|error| format!("malformed content: {error}"))?,
+        Some(content) => serde_json::from_str(content.get())
+            .map_err(|error| format!("malformed content: {}", without_value(&error)))?,
         None => Vec::new(),
     };
     if result.is_error {

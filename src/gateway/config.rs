@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::limits;
+use crate::without_value::without_value;
 
 /// The longest timeout, ms: a day.
 const TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
@@ -172,17 +173,8 @@ impl Config {
 fn parse(text: &str) -> Result<File, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     serde_saphyr::from_str(text).map_err(|error| {
-        let error = error.without_snippet().to_string();
-        ConfigError(format!("The configuration cannot be used: {}.", without_value(&error)))
+        ConfigError(format!("The configuration cannot be used: {}.", without_value(&error.without_snippet())))
     })
-}
-
-/// `invalid type: string "the secret", expected a map` is about the place, not about the value.
-fn without_value(error: &str) -> &str {
-    match error.split_once(", expected ") {
-        Some((invalid, _)) if invalid.starts_with("invalid ") => &error[invalid.len() + 2..],
-        _ => error,
-    }
 }
 
 fn timeout(ms: u64) -> Result<Duration, String> {

@@ -19,6 +19,7 @@ use tokio::sync::Notify;
 
 use super::pipes::{TOO_LARGE, UNREADABLE};
 use super::tool::{Page, Tools};
+use crate::without_value::without_value;
 
 /// A list of tools has at most so many pages: a cursor may run in circles.
 const PAGES: usize = 1000;
@@ -38,11 +39,10 @@ pub(super) enum NoConnection {
     /// The server answered the handshake with an error: it may be of the other era.
     Refused,
     /// It ended, or answered what is no handshake.
-    Failed(String),
+    Failed,
 }
 
 /// Why a call has no result.
-#[derive(Debug)]
 pub(super) enum CallError {
     /// The server answered with a JSON-RPC error.
     JsonRpc(i32, String),
@@ -107,7 +107,7 @@ impl Connection {
             ClientInitializeError::JsonRpcError(_) | ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
                 NoConnection::Refused
             }
-            error => NoConnection::Failed(error.to_string()),
+            _ => NoConnection::Failed,
         })?;
         Ok(Self { service, era, changed, doubt: Notify::new(), confirmed: Notify::new() })
     }
@@ -147,7 +147,8 @@ impl Connection {
                 Err(CallError::JsonRpc(code, _)) if code == ErrorCode::METHOD_NOT_FOUND.0 => return Ok(tools),
                 text => text?,
             };
-            let page: Page = serde_json::from_str(&text).map_err(|error| CallError::Malformed(error.to_string()))?;
+            let page: Page =
+                serde_json::from_str(&text).map_err(|error| CallError::Malformed(without_value(&error)))?;
             cursor = page.next_cursor.clone();
             page.add_to(&mut tools);
             if cursor.is_none() {
@@ -209,7 +210,7 @@ impl Connection {
                 Value::String(text) => Ok(text),
                 other => Ok(other.to_string()),
             },
-            result => serde_json::to_string(&result).map_err(|error| CallError::Malformed(error.to_string())),
+            result => serde_json::to_string(&result).map_err(|error| CallError::Malformed(without_value(&error))),
         }
     }
 }
@@ -251,7 +252,8 @@ impl CallError {
             ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
                 Self::Closed
             }
-            other => Self::Malformed(other.to_string()),
+            // What it is would be told with what came.
+            _ => Self::Malformed("an answer of another kind".to_owned()),
         }
     }
 }

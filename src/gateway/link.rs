@@ -77,10 +77,8 @@ impl Link {
                 match Connection::open(transport, era).await {
                     Ok(connection) => Ok((Self::Remote, connection)),
                     Err(NoConnection::Refused) => Err(None),
-                    Err(NoConnection::Failed(why)) => {
-                        tracing::debug!("a remote server cannot be reached: {why}");
-                        Err(Some(Exit::because("it cannot be reached")))
-                    }
+                    // Why not would be told with the address, and with what came back.
+                    Err(NoConnection::Failed) => Err(Some(Exit::because("it cannot be reached"))),
                 }
             }
         }
@@ -98,8 +96,7 @@ impl Link {
         match Connection::open(pipes, era).await {
             Ok(connection) => Ok((Self::Child { process: Box::new(process), flow }, connection)),
             Err(NoConnection::Refused) => Err(None),
-            Err(NoConnection::Failed(why)) => {
-                tracing::debug!(server = name, "no handshake: {why}");
+            Err(NoConnection::Failed) => {
                 let exit = timeout(APART, process.ended()).await;
                 Err(Some(exit.unwrap_or_else(|_| Exit::because("it answered the handshake with something else"))))
             }

@@ -110,8 +110,7 @@ async fn list(server: &Server, running: Running, connection: &Connection, listed
         Ok(Ok(tools)) => listed.send_replace(Listed { tools: Arc::new(tools), outdated: false }),
         // It died meanwhile; whoever waits for its end knows how.
         Ok(Err(CallError::Closed)) => std::future::pending().await,
-        Ok(Err(error)) => {
-            tracing::debug!(server = server.name, ?error, "no list of tools");
+        Ok(Err(_)) => {
             return Exit::because("it could not list its tools");
         }
         Err(_) => return Exit::because("it did not list its tools within 10 s"),

@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 const TAIL_LINES: usize = 20;
 const LINE_BYTES: u64 = 1000;
 
-/// The gateway's own secret is nobody else's.
-const OWN_SECRET: &str = "GATEWAY_TOKEN";
+/// Our own secrets are nobody else's, unless the configuration says so.
+const OWN_SECRETS: [&str; 4] = ["GATEWAY_TOKEN", "N8N_API_KEY", "N8N_LENS_AUTH_TOKEN", "N8N_LENS_DB"];
 
 /// A running child. Dropping it ends its whole group at once.
 pub(super) struct Process {
@@ -36,6 +36,13 @@ pub(super) struct Process {
 /// The last lines of standard error.
 type Tail = Arc<Mutex<VecDeque<String>>>;
 
+impl Program {
+    /// Variables that it does not inherit: our own servers need what we were given, but for the gateway's token.
+    fn secrets_to_keep(&self) -> &'static [&'static str] {
+        if self.command == super::own_program() { &OWN_SECRETS[..1] } else { &OWN_SECRETS }
+    }
+}
+
 impl Process {
     /// Starts a program; gives the pipes beside the process.
     ///
@@ -47,7 +54,10 @@ impl Process {
         keeper: &Arc<Keeper>,
     ) -> Result<(Self, ChildStdin, ChildStdout), Exit> {
         let mut command = Command::new(&program.command);
-        command.args(&program.args).env_remove(OWN_SECRET).envs(&program.env).kill_on_drop(true);
+        for secret in program.secrets_to_keep() {
+            command.env_remove(secret);
+        }
+        command.args(&program.args).envs(&program.env).kill_on_drop(true);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &program.cwd {
             command.current_dir(cwd);
@@ -61,7 +71,7 @@ impl Process {
             return Err(Exit::because("it was started without pipes"));
         };
         let tail = Tail::default();
-        tokio::spawn(keep_tail(stderr, tail.clone()));
+        tokio::spawn(keep_tail(stderr, tail.clone(), Hidden::of(program)));
         let server = server.to_owned();
         Ok((Self { server, child, group, tail, stopped: false }, stdin, stdout))
     }
@@ -97,6 +107,22 @@ impl Drop for Process {
     }
 }
 
+/// What the configuration gave to a child: it may say so.
+struct Hidden(Vec<String>);
+
+impl Hidden {
+    /// A shorter value is none that is worth hiding, and stands in many words.
+    const LEAST: usize = 8;
+
+    fn of(program: &Program) -> Self {
+        Self(program.env.values().filter(|value| value.len() >= Self::LEAST).cloned().collect())
+    }
+
+    fn hide_in(&self, line: &str) -> String {
+        self.0.iter().fold(line.to_owned(), |line, value| line.replace(value, "[redacted]"))
+    }
+}
+
 fn why_not_started(kind: std::io::ErrorKind, program: &Program) -> &'static str {
     match kind {
         std::io::ErrorKind::NotFound if program.cwd.as_ref().is_some_and(|cwd| !cwd.is_dir()) => {
@@ -109,7 +135,7 @@ fn why_not_started(kind: std::io::ErrorKind, program: &Program) -> &'static str 
 }
 
 /// Reads standard error for as long as there is any, so that the child never waits for it.
-async fn keep_tail(stderr: ChildStderr, tail: Tail) {
+async fn keep_tail(stderr: ChildStderr, tail: Tail, hidden: Hidden) {
     let mut stderr = BufReader::new(stderr);
     loop {
         let mut line = Vec::new();
@@ -117,7 +143,7 @@ async fn keep_tail(stderr: ChildStderr, tail: Tail) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let line = String::from_utf8_lossy(&line).trim_end().to_owned();
+        let line = hidden.hide_in(String::from_utf8_lossy(&line).trim_end());
         tracing::debug!("standard error of a server: {line}");
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
         if tail.len() == TAIL_LINES {

@@ -10,6 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 
 use super::exit::Exit;
 use super::lines::LINE_BYTES;
+use crate::redirects;
 
 /// `headers` come with every request.
 ///
@@ -22,7 +23,8 @@ pub(super) fn transport(
     // Somebody else may have installed a provider; then that one is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is not valid"))?;
-    let mut client = reqwest::Client::builder().tcp_nodelay(true);
+    // The address itself may hold a secret.
+    let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(redirects::same_origin()).referer(false);
     if matches!(address.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
         client = client.no_proxy();
     }

@@ -9,6 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, clip};
+use crate::without_value::without_value;
 
 /// The tools of one server, by name.
 pub(super) type Tools = BTreeMap<String, Tool>;
@@ -58,7 +59,9 @@ impl Page {
                     let tool = Tool::new(described);
                     tools.entry(tool.name.clone()).or_insert(tool);
                 }
-                Err(error) => tracing::warn!(%error, "a tool is left out: its description is malformed"),
+                Err(error) => {
+                    tracing::warn!("a tool is left out, its description is malformed: {}", without_value(&error))
+                }
             }
         }
     }
@@ -93,6 +96,6 @@ impl Tool {
 
     fn validator(&self) -> Option<Validator> {
         let made = jsonschema::validator_for(&self.input_schema);
-        made.inspect_err(|error| tracing::warn!(tool = self.name, %error, "its input is not checked")).ok()
+        made.inspect_err(|_| tracing::warn!(tool = self.name, "its input is not checked: its schema is none")).ok()
     }
 }

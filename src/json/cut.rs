@@ -61,7 +61,7 @@ pub fn hold_name(name: &str) -> String {
 pub fn shorten_name(name: &str, chars: usize) -> String {
     let name = match split_cut(name) {
         Some((kept, rest)) if kept.chars().count() == CUT_NAME_CHARS => {
-            Beginning { kept: kept.to_owned(), chars: CUT_NAME_CHARS as u64 + rest }
+            Beginning { kept: kept.to_owned(), chars: (CUT_NAME_CHARS as u64).saturating_add(rest) }
         }
         _ => Beginning::from(name.to_owned()),
     };
@@ -83,7 +83,7 @@ pub fn is_name(asked: &str, name: &str) -> bool {
     }
     let parts = |name| {
         let (kept, rest) = split_cut(name).unwrap_or((name, 0));
-        (kept, kept.chars().count() as u64 + rest)
+        (kept, (kept.chars().count() as u64).saturating_add(rest))
     };
     let ((beginning, chars), (kept, total)) = (parts(asked), parts(name));
     let one_is_cut = beginning.len() != kept.len();

@@ -162,7 +162,10 @@ impl Excerpt {
                 kept.shrink_to_fit();
             }
             Self::Object { kept, .. } => {
-                kept.retain_mut(|(_, value)| shrink_within(value, &mut left));
+                kept.retain_mut(|(name, value)| {
+                    left = left.saturating_sub(name.len());
+                    shrink_within(value, &mut left)
+                });
                 kept.shrink_to_fit();
             }
         }

@@ -145,7 +145,8 @@ impl Pruner {
     /// [`FaultKind::EndedEarly`] when the JSON is not complete.
     pub fn finish(mut self) -> Result<Batch, Fault> {
         if self.state == State::Scalar {
-            self.end_scalar().map_err(|kind| kind.at(self.offset))?;
+            let begun = begins_scalar(&self.scalar);
+            self.end_scalar().map_err(|kind| if begun { FaultKind::EndedEarly } else { kind }.at(self.offset))?;
         }
         if self.expect != Expect::Nothing || self.state != State::Structure || self.scanner.in_string() {
             return Err(FaultKind::EndedEarly.at(self.offset));
@@ -406,6 +407,12 @@ impl Pruner {
         self.end_value();
         Ok(())
     }
+}
+
+/// Whether a number or a literal may only lack its end.
+fn begins_scalar(scalar: &[u8]) -> bool {
+    let is_literal = [&b"true"[..], b"false", b"null"].iter().any(|literal| literal.starts_with(scalar));
+    is_literal || serde_json::from_slice::<serde::de::IgnoredAny>(&[scalar, b"0"].concat()).is_ok()
 }
 
 /// The bytes of numbers and literals.

@@ -1,48 +1,12 @@
-//! Where n8n is, and the key to it.
+//! Where n8n is.
 
 use std::fmt;
 use std::net::IpAddr;
 
+use percent_encoding::percent_decode_str;
 use reqwest::Url;
-use subtle::ConstantTimeEq;
 
-/// A value that cannot print itself.
-#[derive(Clone)]
-pub struct Secret(String);
-
-impl Secret {
-    /// Hides a value.
-    pub fn new(value: impl Into<String>) -> Self {
-        Self(value.into())
-    }
-
-    /// Hides an API key, if it can be one: it goes into a header.
-    pub fn key(key: &str) -> Option<Self> {
-        let key = key.trim();
-        (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self::new(key))
-    }
-
-    /// The value, for the one place that sends it.
-    pub(super) fn expose(&self) -> &str {
-        &self.0
-    }
-
-    /// Whether `given` is this value; how long that takes does not tell how much of it is right.
-    pub fn is(&self, given: &str) -> bool {
-        self.0.as_bytes().ct_eq(given.as_bytes()).into()
-    }
-
-    /// `text` without this value.
-    pub(super) fn hide_in(&self, text: &str) -> String {
-        if self.0.is_empty() { text.to_owned() } else { text.replace(&self.0, "[redacted]") }
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("[redacted]")
-    }
-}
+use super::secret::Secret;
 
 /// The address of n8n's public API. It prints without user, password and query.
 #[derive(Clone)]
@@ -87,6 +51,16 @@ impl Address {
             url.query_pairs_mut().extend_pairs(query);
         }
         url
+    }
+
+    /// The password for a proxy in front of n8n, and what it is sent as.
+    pub(super) fn secrets(&self) -> Vec<Secret> {
+        let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+        let Some(password) = self.0.password().map(decoded) else {
+            return Vec::new();
+        };
+        let basic = format!("{}:{password}", decoded(self.0.username()));
+        vec![Secret::new(basic), Secret::new(password)]
     }
 
     /// Whether the bytes stay on this machine or in its network, where compressing them costs more

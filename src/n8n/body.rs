@@ -5,7 +5,7 @@ use std::io;
 use std::ops::Range;
 
 use reqwest::Response;
-use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use tokio::sync::{SemaphorePermit, mpsc};
 use tokio::time::timeout;
 
@@ -125,14 +125,16 @@ impl Client {
         progress: &Progress,
     ) -> Result<(), Error> {
         let total = response.content_length();
-        let gzip = response.headers().get(CONTENT_ENCODING).is_some_and(|encoding| encoding == "gzip");
+        let gzip = response.headers().get(CONTENT_ENCODING).is_some_and(is_gzip);
         let mut filter =
             if gzip { Filter::Gzip(Box::new(Gunzip::new(pruner))) } else { Filter::Plain(Box::new(pruner)) };
         let mut offset = 0;
         progress.set(Stage::Reading { bytes: 0, total });
         while let Some(chunk) = self.chunk(&mut response, offset, total).await? {
+            let mut at = offset;
             for slice in chunk.chunks(if gzip { GZIP_SLICE } else { usize::MAX }) {
-                let batch = filter.feed(slice).map_err(|error| filter_error(error, offset))?;
+                let batch = filter.feed(slice).map_err(|error| filter_error(error, at))?;
+                at += slice.len() as u64;
                 // A projection that stopped reading has its own reason, which is its answer.
                 if !batch.is_empty() && sender.send(batch).await.is_err() {
                     return Ok(());
@@ -177,6 +179,11 @@ impl Client {
             Err(_) => Err(Error::Idle { offset, after: wait }),
         }
     }
+}
+
+/// Its two names (RFC 9110, 8.4.1.3), in letters of any case.
+fn is_gzip(encoding: &HeaderValue) -> bool {
+    [&b"gzip"[..], b"x-gzip"].iter().any(|name| encoding.as_bytes().eq_ignore_ascii_case(name))
 }
 
 fn filter_error(error: io::Error, offset: u64) -> Error {

@@ -8,12 +8,14 @@ use reqwest::{Response, StatusCode, Url, redirect};
 use tokio::sync::{OnceCell, Semaphore};
 use tokio::time::timeout;
 
-use super::address::{Address, Secret};
+use super::address::Address;
 use super::error::Error;
 use super::request::{Failing, Miss, Pause, Request, Tries};
 use super::retry::retry_after;
+use super::secret::{self, Secret};
 use super::turns::Turns;
 use crate::json::shorten;
+use crate::redirects;
 
 /// The header of n8n's API keys; it knows no other way for them.
 const API_KEY: &str = "X-N8N-API-KEY";
@@ -199,31 +201,32 @@ impl Client {
     /// The `message` of an error body; nothing if it has none (HTML from a proxy).
     async fn message(&self, mut response: Response) -> String {
         let mut body = Vec::new();
-        while body.len() < ERROR_BYTES {
-            match timeout(CONNECT_TIMEOUT, response.chunk()).await {
-                Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
-                _ => break,
+        let reading = async {
+            while body.len() < ERROR_BYTES
+                && let Ok(Some(chunk)) = response.chunk().await
+            {
+                body.extend_from_slice(&chunk);
             }
-        }
+        };
+        // What came in time is worth a look.
+        let _ = timeout(CONNECT_TIMEOUT, reading).await;
         let body: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
         let message = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
         self.clean(message)
     }
 
-    /// Words of others, short and without the key.
+    /// Words of others, short and without our secrets.
     pub(super) fn clean(&self, text: &str) -> String {
-        let text = match &self.api_key {
-            Some(key) => key.hide_in(text),
-            None => text.to_owned(),
-        };
-        shorten(&text, MESSAGE_CHARS)
+        let address = self.settings().address.secrets();
+        shorten(&secret::hide(self.api_key.iter().chain(&address), text), MESSAGE_CHARS)
     }
 
     /// The HTTP client is made at the first request: loading the system's certificates takes time
     /// that a client which only lists tools should not wait for.
     pub(super) async fn http(&self) -> Result<&Http, Error> {
-        let build =
-            || async { Ok(Http { reads: self.build(same_origin())?, writes: self.build(redirect::Policy::none())? }) };
+        let build = || async {
+            Ok(Http { reads: self.build(redirects::same_origin())?, writes: self.build(redirect::Policy::none())? })
+        };
         self.shared.http.get_or_try_init(build).await
     }
 
@@ -257,20 +260,6 @@ fn no_response(error: &reqwest::Error, request: &Request<'_>) -> Miss {
     Miss::Again { error: Failing::Network(cause(error)), pause: Pause::Ours }
 }
 
-/// Follows redirects only where the key may go: reqwest does not know that `X-N8N-API-KEY` is one.
-fn same_origin() -> redirect::Policy {
-    redirect::Policy::custom(|attempt| {
-        let first = attempt.previous().first().map(Url::origin);
-        if first.as_ref() != Some(&attempt.url().origin()) {
-            attempt.stop()
-        } else if attempt.previous().len() > 5 {
-            attempt.error("too many redirects")
-        } else {
-            attempt.follow()
-        }
-    })
-}
-
 /// The innermost reason of an HTTP error, which says most and holds no URL.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
@@ -280,6 +269,7 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
     if std::ptr::addr_eq(cause, std::ptr::from_ref(error)) {
         "the request failed".to_owned()
     } else {
-        cause.to_string()
+        // rustls adds where to read more.
+        cause.to_string().split(": http").next().unwrap_or_default().to_owned()
     }
 }

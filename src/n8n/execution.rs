@@ -124,8 +124,8 @@ impl Client {
         let segments = ["executions", id];
         let request = Request { expands: false, ..execution(&segments, &[], id) };
         // A busy n8n answers nothing for a while: then its size is not worth waiting for.
-        let response = timeout(METADATA_TIMEOUT, self.ask_once(&request)).await.ok()?.ok()?;
-        let metadata = self.gather(response, METADATA_BYTES).await.ok()?;
+        let metadata = async { self.gather(self.ask_once(&request).await.ok()?, METADATA_BYTES).await.ok() };
+        let metadata = timeout(METADATA_TIMEOUT, metadata).await.ok()??;
         let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
         metadata["jsonSizeBytes"].as_u64().filter(|bytes| *bytes > 0)
     }

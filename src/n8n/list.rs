@@ -7,7 +7,7 @@ use tokio::time::timeout;
 use super::client::Client;
 use super::error::Error;
 use super::request::Request;
-use crate::json::{Cursor, Fault, FaultKind, Keep, Pruner};
+use crate::json::{Cursor, Fault, Keep, Pruner};
 
 /// A list of 250 executions is about 75 KB. What is larger is not a list.
 const LIST_BYTES: usize = 16 * 1024 * 1024;
@@ -57,8 +57,9 @@ impl Client {
         pairs.extend(optional.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
         let subject = "The list of executions (is N8N_URL right?)".to_owned();
         let body = self.collect(&Request::get(&["executions"], &pairs, "execution:list", subject), LIST_BYTES).await?;
-        serde_json::from_slice(&body).map_err(|error| match error.classify() {
-            serde_json::error::Category::Eof => Fault { kind: FaultKind::EndedEarly, offset: body.len() as u64 }.into(),
+        serde_json::from_slice(&body).map_err(|_| match fault_in(&body) {
+            // What begins as it should is a list that was broken on its way.
+            Some(fault) if body.starts_with(b"{") => fault.into(),
             _ => Error::NotJson {
                 content_type: "something that is no list of executions".to_owned(),
                 beginning: self.clean(&String::from_utf8_lossy(&body[..body.len().min(100)])),
@@ -85,6 +86,12 @@ impl Client {
         }
         Ok(None)
     }
+}
+
+/// Why a body is no JSON.
+fn fault_in(body: &[u8]) -> Option<Fault> {
+    let mut pruner = Pruner::new(Keep::Whole, 0..0);
+    pruner.feed(body).and_then(|_| pruner.finish()).err()
 }
 
 /// The workflow's name, as soon as it is there.

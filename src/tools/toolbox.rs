@@ -104,3 +104,11 @@ fn refuse_unknown(what: &str, wanted: &[String], known: &[&str]) -> Result<(), S
         None => Ok(()),
     }
 }
+
+#[cfg(test)]
+impl Toolbox {
+    /// Tools that are none of ours.
+    pub(crate) fn of(tools: Vec<&'static Tool>) -> Self {
+        Self { toolsets: Vec::new(), tools, read_only: false }
+    }
+}

@@ -51,7 +51,7 @@ pub struct Offer {
 /// What the protocol or the pipes refuse, as a sentence.
 pub async fn serve_stdio(offer: Offer) -> Result<(), String> {
     let sweeping = sweep(&offer);
-    let served = stdio(Server { offer: Arc::new(offer), door: Caller::Local }).await;
+    let served = stdio::serve(Server { offer: Arc::new(offer), door: Caller::Local }).await;
     sweeping.abort();
     served
 }
@@ -61,7 +61,7 @@ pub async fn serve_stdio(offer: Offer) -> Result<(), String> {
 /// # Errors
 /// What the network refuses, as a sentence.
 pub async fn serve_http(offer: Offer, address: (&str, u16), access: &Access) -> Result<(), String> {
-    let listener = bind(address, "/mcp").await?;
+    let door = bind(address, "/mcp").await?;
     let sweeping = sweep(&offer);
     let coordinator = offer.coordinator.clone();
     let health = Router::new().route("/health", get(health)).with_state((coordinator.clone(), Instant::now()));
@@ -69,7 +69,7 @@ pub async fn serve_http(offer: Offer, address: (&str, u16), access: &Access) -> 
     let ended = CancellationToken::new();
     let mcp = http::router(move || server.clone(), &Guard::new(access), ended.clone(), Sessions::None);
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, admit));
-    let served = http::until_stopped(listener, admitted.merge(health), ended).await;
+    let served = http::until_stopped(door, admitted.merge(health), ended).await;
     sweeping.abort();
     served
 }

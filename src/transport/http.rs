@@ -7,11 +7,10 @@ use axum::{Router, middleware};
 use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
-use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use super::guard::{self, Guard};
-use super::listen::listen;
+use super::listen::{Door, listen};
 use crate::config::Access;
 
 /// The largest request: n8n takes workflows of 16 MiB.
@@ -31,14 +30,14 @@ const END: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// What the network refuses, as a sentence.
-pub async fn serve<H, F>(listener: TcpListener, handler: F, access: &Access, beside: Router) -> Result<(), String>
+pub async fn serve<H, F>(door: impl Into<Door>, handler: F, access: &Access, beside: Router) -> Result<(), String>
 where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
 {
     let ended = CancellationToken::new();
     let router = router(handler, &Guard::new(access), ended.clone(), Sessions::Kept).merge(beside);
-    until_stopped(listener, router, ended).await
+    until_stopped(door.into(), router, ended).await
 }
 
 /// Whether the older era of the protocol has sessions here.
@@ -53,16 +52,12 @@ pub(super) enum Sessions {
 ///
 /// # Errors
 /// What the network refuses, as a sentence.
-pub(super) async fn until_stopped(
-    listener: TcpListener,
-    router: Router,
-    ended: CancellationToken,
-) -> Result<(), String> {
+pub(super) async fn until_stopped(door: Door, router: Router, ended: CancellationToken) -> Result<(), String> {
     let end = async {
         ended.cancel();
         tokio::time::sleep(END).await;
     };
-    listen(listener, router, GRACE, end).await
+    listen(door, router, GRACE, end).await
 }
 
 /// The route `/mcp`.

@@ -170,3 +170,106 @@ fn describe(tool: &Tool) -> rmcp::model::Tool {
         None => described,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::time::Duration;
+
+    use rmcp::ServiceExt;
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    use super::*;
+    use crate::n8n::{Address, Client, Secret, Settings};
+    use crate::tools::executions::get_execution;
+    use crate::tools::{Answers, Arguments, Call, Kind, Locale, Memory, Parameter, Shelf};
+    use crate::workflow::file::Files;
+
+    /// A tool that fails by a fault of ours, where it is told to.
+    static FAULTY: Tool = Tool {
+        name: "faulty",
+        title: "Faulty",
+        description: "Panics.",
+        parameters: &[Parameter::required("at", Kind::Choice(&["call", "await", "read"]), "Where.")],
+        ignored: &[],
+        answers: Answers::Envelope,
+        effect: Effect::Read,
+        max_result_chars: None,
+        call,
+    };
+
+    fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
+        let at = arguments.text("at").unwrap_or_default();
+        assert_ne!(at, "call", "on purpose");
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            assert_ne!(at, "await", "on purpose");
+            let request = get_execution::request("1", false);
+            Ok(context.n8n.read_execution(&request, &progress, |_| -> String { panic!("on purpose") }).await?)
+        })
+    }
+
+    /// An n8n that answers `{}`.
+    fn n8n() -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.unwrap();
+                let _ = connection.read(&mut [0; 8192]);
+                let _ = connection.write_all(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+                );
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn a_panic_is_an_error_of_its_call_alone_and_gives_its_turn_back() {
+        let wait = Duration::from_secs(20);
+        let settings = Settings {
+            address: Address::parse(&n8n()).unwrap(),
+            api_key: Secret::key("key"),
+            first_byte_timeout: wait,
+            idle_timeout: wait,
+            max_downloads: 1,
+        };
+        let context = Context {
+            n8n: Client::new(settings),
+            locale: Locale::En,
+            redact: false,
+            files: Files::default(),
+            memory: Memory::default(),
+            shelf: Shelf::new(None),
+        };
+        let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
+        let (answers, mut asked) = tokio::io::split(ours);
+        let mut answers = BufReader::new(answers).lines();
+        let client = json!({"name": "test", "version": "0"});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let mut requests = vec![("initialize", hello)];
+        // "read" twice: the one turn came back.
+        for at in ["call", "await", "read", "read"] {
+            requests.push(("tools/call", json!({"name": "faulty", "arguments": {"at": at}})));
+        }
+        requests.push(("tools/list", json!({})));
+        for (id, (method, params)) in requests.into_iter().enumerate() {
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            asked.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+            let line = tokio::time::timeout(wait, answers.next_line()).await.unwrap().unwrap().unwrap();
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(answer["id"], id);
+            if method == "tools/call" {
+                assert_eq!(answer["result"]["isError"], true, "{answer}");
+                let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+                assert!(text.starts_with("faulty failed by a fault of n8n-lens."), "{text}");
+            } else {
+                assert!(answer["result"].is_object(), "{answer}");
+            }
+        }
+    }
+}

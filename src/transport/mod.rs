@@ -11,17 +11,17 @@ mod mcp;
 mod own_key;
 mod progress;
 mod rest;
+mod stdio;
 mod stop;
 
 use std::sync::Arc;
-
-use rmcp::{ServerHandler, ServiceExt};
 
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
 pub use coordination::{Offer, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio};
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
+pub use listen::Door;
 use listen::bind;
 
 /// Serves MCP on standard input and output until the client closes it, or a signal stops it.
@@ -29,19 +29,7 @@ use listen::bind;
 /// # Errors
 /// What the protocol or the pipes refuse, as a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
-    stdio(mcp::Server::new(Arc::new(context), Arc::new(toolbox))).await
-}
-
-/// Serves a handler on standard input and output.
-async fn stdio(server: impl ServerHandler) -> Result<(), String> {
-    let serving = async {
-        let running = server.serve(rmcp::transport::stdio_pipes()).await.map_err(|error| error.to_string())?;
-        running.waiting().await.map(drop).map_err(|error| error.to_string())
-    };
-    tokio::select! {
-        done = serving => done,
-        () = stop::signalled() => Ok(()),
-    }
+    stdio::serve(mcp::Server::new(Arc::new(context), Arc::new(toolbox))).await
 }
 
 /// Serves MCP over Streamable HTTP until a signal stops it.
@@ -54,10 +42,10 @@ pub async fn serve_http(
     address: (&str, u16),
     access: &Access,
 ) -> Result<(), String> {
-    let listener = bind(address, "/mcp").await?;
+    let door = bind(address, "/mcp").await?;
     let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
     let health = health::routes(context.n8n.clone(), guard.clone());
     let rest = rest::routes(context.clone(), toolbox.clone(), guard);
     let server = mcp::Server::new(context, toolbox);
-    http::serve(listener, move || server.clone(), access, health.merge(rest)).await
+    http::serve(door, move || server.clone(), access, health.merge(rest)).await
 }

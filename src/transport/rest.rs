@@ -18,6 +18,7 @@ use super::http::REQUEST_BYTES;
 use super::own_key::own_key;
 use crate::n8n::Progress;
 use crate::tools::{Context, Error, Tool, Toolbox, Unavailable};
+use crate::without_value::without_value;
 
 struct Rest {
     context: Arc<Context>,
@@ -84,7 +85,10 @@ impl Rest {
             return Err(Refusal::Format("Send JSON, with content-type: application/json.".to_owned()));
         }
         let asked: Asked = serde_json::from_slice(body).map_err(|error| {
-            Refusal::Format(format!("The body must be {{\"name\": …, \"parameters\": {{…}}}}: {error}."))
+            Refusal::Format(format!(
+                "The body must be {{\"name\": …, \"parameters\": {{…}}}}: {}.",
+                without_value(&error)
+            ))
         })?;
         let tool = self.toolbox.find(&asked.name).map_err(|error| match error {
             Unavailable::Unknown(_) => Refusal::NotFound(error.to_string()),

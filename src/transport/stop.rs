@@ -1,20 +1,25 @@
 //! When to stop.
 
-/// Waits for SIGINT or SIGTERM; where signals cannot be had, for ever.
-pub(super) async fn signalled() {
+/// Listens for SIGINT and SIGTERM from now on, and waits for one; where signals cannot be had, for ever.
+pub(super) fn signalled() -> impl Future<Output = ()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
-        let Ok(mut terminate) = signal(SignalKind::terminate()) else {
-            return std::future::pending().await;
-        };
-        tokio::select! {
-            _ = terminate.recv() => {}
-            _ = tokio::signal::ctrl_c() => {}
+        let signals = signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?)));
+        async {
+            let Ok((mut terminate, mut interrupt)) = signals else {
+                return std::future::pending().await;
+            };
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
         }
     }
     #[cfg(not(unix))]
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+    async {
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending().await
+        }
     }
 }

@@ -30,6 +30,11 @@ mod others;
 mod reload;
 /// What requests may be.
 mod rules;
+/// Secrets stay with whom they are for.
+mod secrets;
+#[path = "../it/server.rs"]
+#[allow(dead_code, reason = "it can do more than the gateway needs")]
+mod server;
 /// Children die, hang, and leave others behind.
 mod supervision;
 
@@ -60,6 +65,9 @@ fn main() {
             what_fails_at_its_start_rests, what_hangs_holds_up_nobody, grandchildren_go_with_their_parent,
             a_stop_is_in_good_order, a_gateway_that_is_killed_leaves_nobody, a_child_that_reads_nothing_lives_on, large_answers_leave_no_memory_behind, a_remote_server_that_fails_holds_up_nobody;
         reload: unchanged_servers_lose_no_call, a_broken_file_changes_nothing, calls_under_way_end;
+        secrets: the_configuration_is_in_no_answer_and_no_log, an_address_that_does_not_answer_is_not_logged,
+            what_a_server_tells_of_a_request_is_not_logged, headers_do_not_follow_to_another_host,
+            what_a_child_says_of_its_secrets_is_not_logged, our_own_secrets_are_not_inherited;
         access: hosts_and_origins_are_checked, a_token_is_asked_for, nobody_listens_to_the_network_without_one, bad_configurations_are_usage_errors;
     };
     let real = || {

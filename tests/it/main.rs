@@ -17,8 +17,12 @@ mod builder;
 mod check;
 /// The command line, through the real binary.
 mod command_line;
+/// A proxy that breaks answers on the wire.
+mod fault_proxy;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
+/// Faults on the wire between n8n and us, through the real binary.
+mod faults_on_the_wire;
 /// Real bodies.
 mod fixtures;
 /// Streamable HTTP, through the real binary.
@@ -27,6 +31,9 @@ mod http;
 mod http_client;
 /// A fault in what is shown, or one that ends the body, is never shown as if it were whole.
 mod json_suite;
+/// Two hundred calls at once, through the real binary.
+#[cfg(target_os = "linux")]
+mod load;
 /// A client of the real binary over standard input and output.
 mod mcp_client;
 /// The simple truth about a body.
@@ -35,11 +42,18 @@ mod oracle;
 mod packaging;
 /// Both projections against the oracle, however the body is cut.
 mod projections;
+/// The properties that the fuzzers check.
+mod properties;
 /// The tools over plain REST, through the real binary.
 mod rest;
+/// Secrets are nowhere.
+mod secrets;
 /// An n8n that misbehaves on demand.
 #[allow(dead_code, reason = "it can do more than the tests need today")]
 mod server;
+/// Signals and pipes, through the real binary.
+#[cfg(unix)]
+mod signals;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
 /// The rules of the house.

@@ -82,7 +82,7 @@ fn each_library_is_known_where_it_belongs() {
     let doors: [(_, &[&str]); 11] = [
         ("rmcp::", &["transport", "gateway"]),
         ("axum::", &["transport"]),
-        ("reqwest::", &["n8n", "gateway"]),
+        ("reqwest::", &["n8n", "gateway", "redirects"]),
         ("struson::", &["json"]),
         ("tiktoken_rs::", &["budget"]),
         ("comfy_table::", &["cli"]),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::{Error, for_people, print};
+use super::{Error, for_people, is_read, print};
 use crate::config::{CoordinationOptions, Options, Transport};
 use crate::coordination::Coordinator;
 use crate::transport::{self, Offer};
@@ -70,24 +70,27 @@ impl Coordinate {
                 .map_err(Error::Transport)
             }
             Some(Command::Admin(command)) => command.run(&coordinator, self.json).await,
-            Some(Command::Status) => show(&coordinator, self.json).await,
+            Some(Command::Status) => show(&coordinator, self.json).await.map(drop),
             Some(Command::Watch { interval }) => loop {
                 if for_people(self.json) {
                     // The whole screen, from its beginning.
                     print("\u{1b}[2J\u{1b}[H")?;
                 }
-                show(&coordinator, self.json).await?;
+                if !show(&coordinator, self.json).await? {
+                    return Ok(());
+                }
                 tokio::time::sleep(Duration::from_secs(interval)).await;
             },
         }
     }
 }
 
-async fn show(coordinator: &Coordinator, json: bool) -> Result<(), Error> {
+/// Whether anybody was there to read it.
+async fn show(coordinator: &Coordinator, json: bool) -> Result<bool, Error> {
     let status = coordinator.status().await.map_err(failed)?;
     match for_people(json) {
-        true => print(&view::status(&status)),
-        false => print(&serde_json::to_string(&status).unwrap_or_default()),
+        true => is_read(&view::status(&status)),
+        false => is_read(&serde_json::to_string(&status).unwrap_or_default()),
     }
 }
 

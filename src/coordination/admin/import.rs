@@ -15,6 +15,7 @@ use crate::coordination::store::{
 use crate::coordination::tool::{ADMIN_TEXT_BYTES, Call, Run, Tool, check_text};
 use crate::coordination::{Coordinator, Error};
 use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::without_value::without_value;
 
 /// `import`.
 pub static TOOL: Tool = Tool {
@@ -96,7 +97,8 @@ fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
         let data = Value::Object(arguments.take_object("data"));
         check_texts("data", &data)?;
         let data: Data = serde_json::from_value(data).map_err(|error| {
-            Error::refused(format!("The import cannot be used: {}.", without_value(&error.to_string())))
+            // A value may be a passkey.
+            Error::refused(format!("The import cannot be used: {}.", without_value(&error)))
         })?;
         data.check_ids()?;
         let credentials = new_credentials(&coordinator, &data.agents).await?;
@@ -133,14 +135,6 @@ impl Data {
             Some(new) => Err(Error::refused(format!("Project {} has no working_directory", new.id))),
             None => Ok(()),
         }
-    }
-}
-
-/// The value may be a passkey.
-fn without_value(error: &str) -> String {
-    match error.split_once(", expected ") {
-        Some((_, expected)) if error.starts_with("invalid ") => format!("one value is not {expected}"),
-        _ => error.to_owned(),
     }
 }
 

@@ -83,6 +83,15 @@ impl Place {
                 scheme => Err(format!("--db is an address of {scheme:?}; it must be a file, or postgres://….")),
             };
         }
+        // Other ways to write the address of a server hold its password, too.
+        let written = text.to_ascii_lowercase();
+        if ["postgres:", "postgresql:"].iter().any(|scheme| written.starts_with(scheme))
+            || written.contains("password=")
+        {
+            return Err(
+                "--db is no file; write the address of a server as postgres://user:password@host/name.".to_owned()
+            );
+        }
         let Some(rest) = ["~", "$HOME", "${HOME}"].iter().find_map(|home| text.strip_prefix(home)) else {
             return match text {
                 "" => Err("--db is empty; it must be a file, or postgres://….".to_owned()),

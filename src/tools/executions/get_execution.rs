@@ -230,9 +230,10 @@ impl<'a> Composer<'a> {
         }
         let after = self.offset.min(self.summary.nodes.len()) + nodes.len();
         let omitted = self.summary.nodes.len() - after;
-        let example = guidance(header.id.as_deref().or(self.id), available_nodes.first());
+        let id = word(&header.id).or_else(|| self.id.map(str::to_owned));
+        let example = guidance(id.as_deref(), available_nodes.first());
         Data {
-            id: word(&header.id).or_else(|| self.id.map(str::to_owned)),
+            id,
             workflow_id: word(&header.workflow_id),
             workflow_name: workflow_name(self.summary, lengths.header),
             status: word(&header.status),

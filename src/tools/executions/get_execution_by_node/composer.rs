@@ -4,8 +4,8 @@ use super::data::{Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSourc
 use super::side::{Pages, Part, Side};
 use super::{Output, Question};
 use crate::budget::{self, Entry, Page, PageLimits};
-use crate::execution::Run;
 use crate::execution::node::{Input, Node};
+use crate::execution::{Run, redact};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
 use crate::tools::Error;
 use crate::tools::answer::{Locale, Truncated, json, success};
@@ -126,7 +126,11 @@ impl<'a> Composer<'a> {
     /// The node's parameters, if they are an object.
     fn parameters(&self) -> Vec<Entry> {
         let objects = self.node.parameters.iter().filter(|value| matches!(value, Excerpt::Object { .. }));
-        objects.map(|value| Entry { value: value.clone(), tag: None }).collect()
+        let mut objects: Vec<_> = objects.cloned().collect();
+        if self.question.redact {
+            objects.iter_mut().for_each(redact::item);
+        }
+        objects.into_iter().map(|value| Entry { value, tag: None }).collect()
     }
 
     /// The error and the parameters within a limit.

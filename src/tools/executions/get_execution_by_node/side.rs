@@ -84,7 +84,7 @@ impl Part {
         const ITEM_BYTES: usize = 1024 * 1024;
         let mut items = port.items(ITEM_BYTES).map_err(crate::execution::Error::from)?;
         if question.redact {
-            items.iter_mut().for_each(redact);
+            items.iter_mut().for_each(redact::item);
         }
         let entries = items.into_iter().map(|value| Entry { value, tag }).collect();
         Ok(Self { total: port.total, entries })

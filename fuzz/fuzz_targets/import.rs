@@ -1,0 +1,7 @@
+//! What the coordination server imports.
+#![no_main]
+
+#[path = "../properties/mod.rs"]
+mod properties;
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| properties::import::check(data));

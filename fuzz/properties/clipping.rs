@@ -1,0 +1,224 @@
+//! Bounded copies of values, and what is shown of them: always JSON, never above its bounds.
+
+use n8n_lens::budget::{self, Entry, PageLimits};
+use n8n_lens::json::{
+    Batches, CUT_NAME_CHARS, Cursor, Detail, Excerpt, FaultKind, Keep, Pruner, ReadError, cut_name, hold_name, is_name,
+    shorten, shorten_name,
+};
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use super::entropy::Entropy;
+use super::{has_long_word, is_json, mutation, shown, split, text};
+
+/// What a copy counts for one value, beside its text.
+const PLACE_BYTES: usize = 40;
+
+/// A string of up to this many bytes is kept whatever room there is.
+const SHORT_BYTES: usize = 64;
+
+/// The longest mark, in characters: `…[+18446744073709551615 chars]`.
+const MARK_CHARS: usize = 32;
+
+/// Bytes that a copy may have, and tokens of a page.
+const ROOMS: [usize; 14] = [0, 100_000, 39, 40, 41, 79, 80, 81, 103, 104, 150, 400, 1000, 5000];
+
+/// Characters, elements or members.
+const SIZES: [usize; 12] = [0, usize::MAX, 1, 2, 3, 4, 24, 31, 60, 199, 200, 1000];
+
+/// Reads any JSON with a few bytes of room, makes it smaller, shows it, and fills pages with it.
+pub fn check(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    let text = text(&mut choices, rest, mutation::execution);
+    let (room, less) = (*choices.pick(&ROOMS), *choices.pick(&ROOMS));
+    if let Some(excerpt) = read(&text, room) {
+        assert_bounded(&excerpt, room, &excerpt);
+        assert_shown(&excerpt, &mut choices);
+        assert_whole(&excerpt, &text);
+        let mut smaller = excerpt.clone();
+        smaller.shrink(less);
+        assert!(smaller.bytes() <= excerpt.bytes(), "shrinking made it larger");
+        assert_bounded(&smaller, less, &excerpt);
+        assert_shown(&smaller, &mut choices);
+        // Counting tokens takes longer than all the rest.
+        if choices.one_in(3) {
+            assert_pages(&excerpt, &mut choices);
+        }
+    }
+    let name: String = String::from_utf8_lossy(rest).chars().take(2000).collect();
+    assert_cut(&name, choices.below(300));
+}
+
+/// A copy of about `room` bytes; `None` for what is no JSON.
+fn read(text: &[u8], room: usize) -> Option<Excerpt> {
+    let filtered = || {
+        let mut cursor = Cursor::over(Batches::new(text, Pruner::new(Keep::Whole, 0..0)));
+        let excerpt = cursor.excerpt(room)?;
+        cursor.finish()?;
+        Ok::<_, ReadError>(excerpt)
+    };
+    let unfiltered = || {
+        let mut cursor = Cursor::unpruned(text);
+        let excerpt = cursor.excerpt(room)?;
+        cursor.finish()?;
+        Ok::<_, ReadError>(excerpt)
+    };
+    match (filtered(), unfiltered()) {
+        (Ok(excerpt), unfiltered) => {
+            // Without the filter halves of surrogate pairs are refused, and what nests too deep.
+            assert!(unfiltered.is_err() || unfiltered.is_ok_and(|other| other == excerpt), "{}", shown(text));
+            Some(excerpt)
+        }
+        (Err(ReadError::Fault(fault)), unfiltered) => {
+            let allowed = fault.kind == FaultKind::Scalar && has_long_word(text);
+            assert!(allowed || (unfiltered.is_err() && !is_json(text)), "{fault:?}: {}", shown(text));
+            None
+        }
+        (Err(error), _) => panic!("{error}: the filter left what is no JSON of {}", shown(text)),
+    }
+}
+
+/// Whether a copy of a value, of which `from` was a larger one, has no more than `room` bytes. Each container may be above
+/// its share by the name of its last member; and the last value, by what is kept of any.
+fn assert_bounded(excerpt: &Excerpt, room: usize, from: &Excerpt) {
+    let mut parts = Parts::default();
+    parts.measure(from, 1);
+    let above = parts.depth * parts.name + PLACE_BYTES + parts.scalar.max(SHORT_BYTES);
+    let bytes = excerpt.bytes();
+    assert!(bytes <= room + above, "{bytes} bytes where {room} were given, {above} above");
+}
+
+/// The largest parts of a copy.
+#[derive(Default)]
+struct Parts {
+    depth: usize,
+    name: usize,
+    scalar: usize,
+}
+
+impl Parts {
+    fn measure(&mut self, excerpt: &Excerpt, depth: usize) {
+        self.depth = self.depth.max(depth);
+        if let Excerpt::Scalar(text) = excerpt {
+            self.scalar = self.scalar.max(text.len());
+        }
+        for (name, member) in excerpt.members() {
+            self.name = self.name.max(name.len());
+            self.measure(member, depth + 1);
+        }
+        for element in excerpt.elements() {
+            self.measure(element, depth + 1);
+        }
+    }
+}
+
+/// In whatever detail: JSON, and no part of it is above its bound.
+fn assert_shown(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
+    let mut size = || *choices.pick(&SIZES);
+    let details = [
+        Detail::WHOLE,
+        Detail { chars: 0, elements: 0, members: 0, name_chars: 0 },
+        Detail { chars: size(), elements: size(), members: size(), name_chars: size() },
+    ];
+    for detail in details {
+        let (mut text, mut clipped) = (String::new(), 0);
+        excerpt.write(detail, &mut text, &mut clipped);
+        assert!(is_json(text.as_bytes()), "{detail:?}: {}", shown(text.as_bytes()));
+        // serde_json has no number beyond f64.
+        if let Ok(value) = serde_json::from_str::<Value>(&text) {
+            assert!(is_within(&value, detail), "{detail:?}: {}", shown(text.as_bytes()));
+        }
+        if detail == Detail::WHOLE {
+            assert!(excerpt.least_json_bytes() <= text.len(), "{} bytes at least", excerpt.least_json_bytes());
+        }
+    }
+}
+
+fn is_within(value: &Value, detail: Detail) -> bool {
+    let chars = |text: &str, most: usize| text.chars().count() <= most.saturating_add(MARK_CHARS);
+    match value {
+        Value::String(text) => chars(text, detail.chars),
+        Value::Array(elements) => {
+            elements.len() <= detail.elements.saturating_add(1)
+                && elements.iter().all(|element| is_within(element, detail))
+        }
+        Value::Object(members) => {
+            members.len() <= detail.members.saturating_add(1)
+                && members.iter().all(|(name, member)| {
+                    chars(name, detail.name_chars.min(CUT_NAME_CHARS)) && is_within(member, detail)
+                })
+        }
+        _ => true,
+    }
+}
+
+/// Where nothing was left out, it is the value itself.
+fn assert_whole(excerpt: &Excerpt, text: &[u8]) {
+    let (mut ours, mut clipped) = (String::new(), 0);
+    excerpt.write(Detail::WHOLE, &mut ours, &mut clipped);
+    // serde_json knows no half of a surrogate pair, and no number beyond f64.
+    if clipped == 0
+        && excerpt.cut_names() == 0
+        && let Ok(value) = serde_json::from_slice::<Value>(text)
+    {
+        let ours: Value = serde_json::from_str(&ours).expect("it is JSON");
+        assert!(ours == value, "{ours} of {value}");
+    }
+}
+
+/// Pages of the value's elements, or of the value alone.
+fn assert_pages(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
+    /// Tokens are those of each entry; joined, they may be one more.
+    const JOINED: usize = 2;
+    let tagged = choices.one_in(2);
+    let values: Vec<_> = match excerpt.elements().count() {
+        0 => vec![excerpt.clone()],
+        _ => excerpt.elements().cloned().collect(),
+    };
+    let entry = |(at, value)| Entry { value, tag: tagged.then_some(("outputIndex", at)) };
+    let entries: Vec<_> = (0..).zip(values).map(entry).collect();
+    let chars = if choices.one_in(3) { PageLimits::DROPPING_CHARS } else { usize::MAX };
+    let tokens = (*choices.pick(&ROOMS)).min(5000);
+    let limits = PageLimits { tokens, bytes: budget::ANSWER_BYTES, chars };
+    let need = budget::need(&entries, limits);
+    let page = budget::fill(&entries, limits, need);
+    for (page, all) in [(&page, false), (&budget::whole(&entries), true)] {
+        let list = format!("[{}]", page.text);
+        let shown_entries: Vec<IgnoredAny> = serde_json::from_str(&list).expect("a page is JSON");
+        assert_eq!(shown_entries.len(), page.shown);
+        assert!(page.shown >= 1 && page.shown <= entries.len() && (!all || page.shown == entries.len()));
+    }
+    let used = budget::count(&page.text);
+    let most = tokens + JOINED * (page.shown + 4);
+    assert!(page.shown == 1 || used <= most, "{used} tokens of {tokens}, {} entries", page.shown);
+    let needs: Vec<_> = (0..choices.below(6)).map(|_| *choices.pick(&ROOMS)).collect();
+    let shares = budget::shares(tokens, &needs);
+    assert!(shares.iter().sum::<usize>() <= tokens);
+    assert!(shares.iter().zip(&needs).all(|(share, need)| share <= need));
+    assert!(needs.iter().sum::<usize>() > tokens || shares == needs);
+}
+
+/// A text or name that is cut has no more characters, says how many there are, and can be asked for.
+fn assert_cut(name: &str, chars: usize) {
+    let count = |text: &str| text.chars().count();
+    let cut = shorten(name, chars);
+    assert!(count(&cut) <= chars + MARK_CHARS);
+    assert!(count(name) > chars || cut == name);
+    assert!(count(&shorten_name(name, chars)) <= chars + MARK_CHARS);
+    let held = hold_name(name);
+    assert!(if count(name) <= 1000 { held == name } else { count(&held) <= CUT_NAME_CHARS + MARK_CHARS });
+    let once = cut_name(name.to_owned());
+    assert!(count(&once) <= CUT_NAME_CHARS + MARK_CHARS);
+    assert_eq!(cut_name(once.clone()), once, "a name that is cut is not cut again");
+    assert!(is_name(name, name));
+    // A name may look as if it had been cut.
+    if !name.contains("…[+") {
+        for asked in [&cut, &once, &shorten_name(name, chars)] {
+            assert!(is_name(asked, name), "{asked:?} is not {name:?}");
+        }
+    }
+    for asked in ["…[+18446744073709551615 chars]", "a…[+18446744073709551615 chars]", "…[+0 chars]"] {
+        is_name(asked, name);
+        is_name(name, asked);
+    }
+}

@@ -1,0 +1,81 @@
+//! What must hold for any bytes.
+//!
+//! Each property takes an input and panics where it does not hold. The fuzzers in `fuzz_targets` look for such
+//! inputs for as long as they are let; `tests/it/properties.rs` runs the same properties on the seeds, and on a
+//! few inputs that are made of them, in every `cargo test`.
+#![allow(dead_code, reason = "a fuzz target needs one of them")]
+
+pub mod clipping;
+pub mod filter;
+pub mod import;
+pub mod projections;
+pub mod settings;
+pub mod workflow;
+
+mod entropy;
+mod mutation;
+mod reference;
+mod tree;
+
+use std::io;
+
+use n8n_lens::json::{Batch, Pruner};
+use serde::de::IgnoredAny;
+
+use entropy::Entropy;
+
+/// Bytes of an input that are choices; the others are the text, or are what it is made of.
+const HEAD: usize = 16;
+
+/// An input's choices, and the rest of it.
+fn split(data: &[u8]) -> (Entropy<'_>, &[u8]) {
+    let (head, rest) = data.split_at(data.len().min(HEAD));
+    (Entropy::new(head), rest)
+}
+
+/// A text: `0` as it stands, `1` any JSON, and a real one that was changed otherwise.
+fn text(choices: &mut Entropy<'_>, rest: &[u8], changed: impl FnOnce(&[u8]) -> Vec<u8>) -> Vec<u8> {
+    match choices.byte() % 4 {
+        0 => rest.to_vec(),
+        1 => tree::any(&mut Entropy::new(rest), 16).text().into_bytes(),
+        _ => changed(rest),
+    }
+}
+
+/// Whether a text is JSON as RFC 8259 has it, however deep it is and whatever its numbers are.
+fn is_json(text: &[u8]) -> bool {
+    std::str::from_utf8(text).is_ok() && serde_json::from_slice::<IgnoredAny>(text).is_ok()
+}
+
+/// Whether there are so many bytes of numbers or words in a row that the filter may refuse them.
+fn has_long_word(text: &[u8]) -> bool {
+    text.split(|byte| !reference::is_scalar(*byte)).any(|word| word.len() > reference::SCALAR_BYTES)
+}
+
+/// The batches of a body that comes in pieces of these sizes, again and again.
+fn batches(body: &[u8], mut pruner: Pruner, sizes: &[usize]) -> std::vec::IntoIter<io::Result<Batch>> {
+    let (mut batches, mut rest) = (Vec::new(), body);
+    let mut sizes = sizes.iter().cycle();
+    while !rest.is_empty() {
+        let size = sizes.next().map_or(1, |size| (*size).clamp(1, rest.len()));
+        let (piece, more) = rest.split_at(size);
+        match pruner.feed(piece) {
+            Ok(batch) => batches.push(Ok(batch)),
+            Err(fault) => {
+                batches.push(Err(io::Error::other(fault)));
+                return batches.into_iter();
+            }
+        }
+        rest = more;
+    }
+    batches.push(pruner.finish().map_err(io::Error::other));
+    batches.into_iter()
+}
+
+/// A text as a failure shows it.
+fn shown(text: &[u8]) -> String {
+    const BYTES: usize = 2000;
+    let more = text.len().saturating_sub(BYTES);
+    let text = String::from_utf8_lossy(&text[..text.len() - more]);
+    if more > 0 { format!("{text}… and {more} bytes") } else { text.into_owned() }
+}

@@ -1,0 +1,161 @@
+//! Both projections: any JSON, real bodies that were changed, and any bytes at all.
+
+use std::fmt::Debug;
+use std::ops::Range;
+
+use n8n_lens::budget;
+use n8n_lens::execution::node::{self, NodeView, Request};
+use n8n_lens::execution::{Error, summary};
+use n8n_lens::json::{Batch, Cursor, FaultKind, Keep, Pruner, ReadError, Text, shorten_name};
+use n8n_lens::tools;
+use n8n_lens::tools::Locale;
+use n8n_lens::tools::executions::get_execution;
+use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use serde_json::Value;
+
+use super::entropy::Entropy;
+use super::{batches, has_long_word, is_json, mutation, shown, split, text};
+
+/// Larger bodies say no more, and take long.
+const BODY_BYTES: usize = 512 * 1024;
+
+/// Where pages begin.
+const OFFSETS: [u64; 8] = [0, 1, 2, 3, 10, 100, u64::MAX - 1, u64::MAX];
+
+/// Budgets that may be asked for.
+const TOKENS: [usize; 8] = [1000, 25_000, 1001, 1100, 1500, 2500, 5000, 20_000];
+
+/// Names that no node has, as a rule.
+const STRANGERS: [&str; 5] =
+    ["", "no such node", "…[+3 chars]", "a…[+18446744073709551615 chars]", "constructor…[+1 chars]"];
+
+/// The summary of an execution: JSON of at most 1,000 tokens, the same however the body comes.
+pub fn summary(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    let body = text(&mut choices, rest, mutation::execution);
+    if body.len() > BODY_BYTES {
+        return;
+    }
+    let read = read_in_pieces(&body, (summary::KEEP, 0..0), &choices.sizes(), summary::read);
+    let Some(summary) = read else { return };
+    let locale = locale(&mut choices);
+    for offset in [0, *choices.pick(&OFFSETS)] {
+        let answer = get_execution::answer(&summary, Some("1234"), offset, locale);
+        let value = assert_answer(&answer, get_execution::MAX_TOKENS);
+        let data = &value["data"];
+        if let Some(next) = data["nextOffset"].as_u64() {
+            assert!(next > offset, "a page that does not go on: {answer}");
+        }
+        let shown = data["availableNodes"].as_array().map_or(0, Vec::len);
+        let from = usize::try_from(offset).unwrap_or(usize::MAX).min(summary.nodes.len());
+        let omitted = data["omittedNodes"].as_u64().unwrap_or(0) as usize;
+        assert_eq!(from + shown + omitted, summary.nodes.len(), "nodes are shown or counted: {answer}");
+    }
+}
+
+/// One node of an execution: JSON inside of the budget, the same however the body comes.
+pub fn node(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    let body = text(&mut choices, rest, mutation::execution);
+    if body.len() > BODY_BYTES {
+        return;
+    }
+    let sizes = choices.sizes();
+    let mut request = Request { node: String::new(), run: None, window: 0..0, sources: None };
+    let Some(view) = view(&body, &request, &[usize::MAX]) else { return };
+    request.node = node_name(&mut choices, &view.names);
+    request.run = *choices.pick(&[None, None, None, Some(0), Some(1), Some(u64::MAX)]);
+    let offset = if choices.one_in(2) { *choices.pick(&OFFSETS) } else { 0 };
+    let limit = *choices.pick(&[50, 1, 2, 3, 10]);
+    request.window = offset..offset.saturating_add(limit);
+    let Some(view) = self::view(&body, &request, &sizes) else { return };
+    let question = Question {
+        request,
+        output: *choices.pick(&[None, None, None, Some(0), Some(1), Some(255), Some(u64::MAX)]),
+        max_tokens: *choices.pick(&TOKENS),
+        redact: choices.one_in(2),
+        locale: locale(&mut choices),
+    };
+    assert_node(&view, &question, limit);
+    if let Some(request) = get_execution_by_node::again(&view, &question) {
+        let view = self::view(&body, &request, &sizes).expect("what was read once is read again");
+        assert_node(&view, &Question { request, ..question }, limit);
+    }
+}
+
+fn view(body: &[u8], request: &Request, sizes: &[usize]) -> Option<NodeView> {
+    read_in_pieces(body, (node::KEEP, request.window.clone()), sizes, |cursor| node::read(cursor, request))
+}
+
+fn locale(choices: &mut Entropy<'_>) -> Locale {
+    *choices.pick(&[Locale::Ja, Locale::En])
+}
+
+/// A node that was executed, the cut form of one, or another.
+fn node_name(choices: &mut Entropy<'_>, names: &[String]) -> String {
+    if names.is_empty() || choices.one_in(8) {
+        return (*choices.pick(&STRANGERS)).to_owned();
+    }
+    let name = choices.pick(names);
+    if choices.one_in(6) { shorten_name(name, choices.below(30)) } else { name.clone() }
+}
+
+/// Reads a body as a whole and in pieces, which must be the same; `None` for what is no execution.
+fn read_in_pieces<T: Debug>(
+    body: &[u8],
+    (keep, window): (Keep, Range<u64>),
+    sizes: &[usize],
+    read: impl Fn(Cursor<Text<Batches>>) -> Result<T, Error>,
+) -> Option<T> {
+    let read = |sizes: &[usize]| read(Cursor::over(batches(body, Pruner::new(keep, window.clone()), sizes)));
+    let (whole, pieces) = (read(&[usize::MAX]), read(sizes));
+    match (whole, pieces) {
+        (Ok(whole), Ok(pieces)) => {
+            assert!(format!("{whole:?}") == format!("{pieces:?}"), "it depends on the pieces: {}", shown(body));
+            Some(whole)
+        }
+        (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
+        (Err(Error::Read(error)), Err(Error::Read(_))) => {
+            // What is JSON can be read, but for a number that is too long.
+            let is_scalar = matches!(&error, ReadError::Fault(fault) if fault.kind == FaultKind::Scalar);
+            assert!(!is_json(body) || (is_scalar && has_long_word(body)), "{error}: {}", shown(body));
+            None
+        }
+        (whole, pieces) => panic!("{whole:?} of the whole, {pieces:?} of pieces: {}", shown(body)),
+    }
+}
+
+type Batches = std::vec::IntoIter<std::io::Result<Batch>>;
+
+/// The answer about a node, or a sentence about what is not there.
+fn assert_node(view: &NodeView, question: &Question, limit: u64) {
+    let answer = match get_execution_by_node::answer(view, Some("1234"), question) {
+        Ok(answer) => answer,
+        Err(tools::Error::NotThere(why)) => {
+            let no_run = view.node.as_ref().is_none_or(|node| node.run.is_none());
+            assert!(no_run || question.output.is_some(), "{why}");
+            return;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    let value = assert_answer(&answer, question.max_tokens);
+    let data = &value["data"];
+    if let Some(next) = data["truncated"]["nextOffset"].as_u64() {
+        assert!(next > question.request.window.start, "a page that does not go on: {answer}");
+    }
+    for output in data["output"]["outputs"].as_array().into_iter().flatten() {
+        let (returned, total) = (output["returned"].as_u64(), output["total"].as_u64());
+        assert!(returned <= total && returned <= Some(limit), "{output}");
+    }
+}
+
+/// JSON, and inside of its budget; `Null` where serde_json cannot hold a number of it.
+fn assert_answer(answer: &str, tokens: usize) -> Value {
+    assert!(is_json(answer.as_bytes()), "no JSON: {answer}");
+    // A token has one byte at least.
+    let used = if answer.len() <= tokens { 0 } else { budget::count(answer) };
+    assert!(used <= tokens && answer.len() <= budget::ANSWER_BYTES, "{used} tokens of {tokens}: {answer}");
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    assert!(answer.is_null() || answer["success"] == true, "{answer}");
+    answer
+}

@@ -1,0 +1,179 @@
+//! Workflow documents and the paths of their files: what is not changed stays, and nothing outside is read.
+
+use std::path::Path;
+
+use n8n_lens::json::depth;
+use n8n_lens::workflow::connections::{Link, Port};
+use n8n_lens::workflow::edit::{self, NewNode};
+use n8n_lens::workflow::file::Files;
+use n8n_lens::workflow::{Change, Document, Layout, N8N_1, N8N_2};
+use serde_json::{Map, Value};
+
+use super::entropy::Entropy;
+use super::{is_json, mutation, shown, split, text};
+
+/// What a file inside of the folder holds, and one outside.
+const INSIDE: &str = "{\"name\":\"inside\"}";
+const OUTSIDE: &str = "hunter2";
+
+/// Reads the bytes as a document, or a real workflow that was changed; or asks for a file.
+pub fn check(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    if choices.one_in(7) {
+        return assert_inside(&mut Entropy::new(rest));
+    }
+    let text = text(&mut choices, rest, mutation::workflow);
+    let Ok(document) = Document::parse(&text) else {
+        return;
+    };
+    assert!(is_json(&text), "{}", shown(&text));
+    assert_written(&document, &text);
+    assert_laid_out(&document, &text);
+    assert_tidied(&document);
+    assert_edited(&document);
+}
+
+/// What is written is read again as the same.
+fn assert_written(document: &Document, text: &[u8]) {
+    let written = document.text();
+    let again = Document::parse(written.as_bytes()).expect("it is read again");
+    assert_eq!(again.text(), written);
+    assert_eq!(again.check().is_ok(), document.check().is_ok());
+    if let Ok(value) = serde_json::from_slice::<Value>(text) {
+        let ours: Value = serde_json::from_str(&written).expect("it is JSON");
+        assert!(ours == value, "{ours} of {value}");
+    }
+}
+
+/// In whatever layout it is the same value; laying it out twice is the same as once.
+fn assert_laid_out(document: &Document, text: &[u8]) {
+    /// A layout repeats the indentation of the second line: here texts stay small.
+    const INDENT: usize = 16;
+    const DEPTH: usize = 32;
+    let written = document.text();
+    let second = text.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
+    let indent = second.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+    if indent > INDENT || depth(&written) > DEPTH {
+        return;
+    }
+    for layout in [Layout::of(text), Layout::default()] {
+        let once = layout.apply(&written);
+        assert!(is_json(once.as_bytes()), "{once}");
+        assert_eq!(layout.apply(&once), once);
+        let compact = Layout::of(b"{}");
+        assert_eq!(compact.apply(&once), compact.apply(&written), "only white space changes");
+    }
+}
+
+/// A workflow stays one when everything is taken out of it that n8n does not take.
+fn assert_tidied(document: &Document) {
+    let is_workflow = document.check().is_ok();
+    for change in [Change::Create, Change::Replace] {
+        let mut tidied = document.clone();
+        tidied.tidy(change).expect("a document can be tidied");
+        let once = tidied.text();
+        assert_eq!(tidied.tidy(change).expect("it can be tidied again"), Vec::<String>::new());
+        assert_eq!(tidied.text(), once);
+        assert!(!is_workflow || tidied.check().is_ok(), "tidied: {once}");
+        for accepted in [&N8N_2, &N8N_1] {
+            tidied.narrow(accepted).expect("a document can be narrowed");
+            assert!(!is_workflow || tidied.check().is_ok(), "narrowed: {once}");
+        }
+    }
+}
+
+/// Edits do what they say, or nothing.
+fn assert_edited(document: &Document) {
+    if document.check().is_err() {
+        return;
+    }
+    let mut edited = document.clone();
+    let count = |document: &Document| document.nodes().expect("it has nodes").len();
+    let new = NewNode {
+        node_type: "n8n-nodes-base.set",
+        known: None,
+        name: Some("A new one, of all"),
+        position: None,
+        parameters: Map::new(),
+    };
+    let Ok(id) = edit::add_node(&mut edited, &new) else {
+        return;
+    };
+    assert_eq!(count(&edited), count(document) + 1);
+    assert!(edited.check().is_ok() && edit::add_node(&mut edited, &new).is_err(), "{}", edited.text());
+    let nodes = edited.nodes().expect("it has nodes");
+    let place = |kind: &str| Port { kind: kind.to_owned(), index: 1 };
+    let first = edit::text(&nodes[0], "name").filter(|name| Some(name.as_str()) != new.name);
+    if let (Some(source), Some(target)) = (first, new.name) {
+        let link = Link { source, output: place("main"), target: target.to_owned(), input: place("main") };
+        // Connections that serde_json cannot hold stay as they are.
+        if let Ok(added) = edit::connect(&mut edited, &link) {
+            assert!(added && edited.check().is_ok(), "{}", edited.text());
+            assert!(matches!(edit::connect(&mut edited, &link), Ok(false)), "twice: {}", edited.text());
+        }
+    }
+    if edit::rename_node(&mut edited, &id, "Another name, of all").is_ok() {
+        assert!(edited.check().is_ok() && edit::id(&edited, "Another name, of all").is_ok_and(|found| found == id));
+    }
+    if edit::remove_node(&mut edited, &id).is_ok() {
+        assert!(edited.check().is_ok() && count(&edited) == count(document), "{}", edited.text());
+    }
+}
+
+/// Whatever path is asked for, no file is read but those of the folder.
+fn assert_inside(entropy: &mut Entropy<'_>) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let root = folder.path().join("root");
+    lay_files(folder.path(), &root).expect("files");
+    let files = Files::below(Some(&root)).expect("a folder");
+    let long = "x".repeat(300);
+    let outside = folder.path().join("secret.json").display().to_string();
+    let root = root.display().to_string();
+    let parts = [
+        "..",
+        "workflow.json",
+        ".",
+        "",
+        "folder",
+        "secret.json",
+        "up",
+        "link",
+        "self",
+        "root",
+        "no such",
+        "\0",
+        "ü\u{301}",
+        " ",
+        "~",
+        "\\..\\",
+        &long,
+        &outside,
+        &root,
+    ];
+    let path: Vec<&str> = (0..1 + entropy.below(6)).map(|_| *entropy.pick(&parts)).collect();
+    let path = path.join("/");
+    match files.read(&path) {
+        Ok(text) => assert_eq!(String::from_utf8_lossy(&text), INSIDE, "{path:?}"),
+        Err(error) => assert!(!error.to_string().contains(OUTSIDE), "{path:?}: {error}"),
+    }
+    if let Ok(found) = files.folder(Some(&path)) {
+        let root = Path::new(&root).canonicalize().expect("it is there");
+        assert!(found.starts_with(&root), "{path:?} is {}", found.display());
+    }
+}
+
+/// Files inside, one outside, and links that lead there.
+fn lay_files(outside: &Path, root: &Path) -> std::io::Result<()> {
+    std::fs::create_dir_all(root.join("folder"))?;
+    std::fs::write(root.join("workflow.json"), INSIDE)?;
+    std::fs::write(root.join("folder").join("workflow.json"), INSIDE)?;
+    std::fs::write(outside.join("secret.json"), OUTSIDE)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::symlink;
+        symlink("../secret.json", root.join("link"))?;
+        symlink("..", root.join("up"))?;
+        symlink("self", root.join("self"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! Values that cannot print themselves, and texts of others that hold them.
+
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use regex::{NoExpand, RegexBuilder};
+use subtle::ConstantTimeEq;
+
+/// Fewer characters at the end of a text may be the beginning of anything.
+const LEAST_BEGINNING: usize = 4;
+
+const REDACTED: &str = "[redacted]";
+
+/// A value that cannot print itself.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Hides a value.
+    pub fn new(value: impl Into<String>) -> Self {
+        Self(value.into())
+    }
+
+    /// Hides an API key, if it can be one: it goes into a header.
+    pub fn key(key: &str) -> Option<Self> {
+        let key = key.trim();
+        (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self::new(key))
+    }
+
+    /// The value, for the one place that sends it.
+    pub(super) fn expose(&self) -> &str {
+        &self.0
+    }
+
+    /// Whether `given` is this value; how long that takes does not tell how much of it is right.
+    pub fn is(&self, given: &str) -> bool {
+        self.0.as_bytes().ct_eq(given.as_bytes()).into()
+    }
+
+    /// How others may write it: as it is, in JSON, HTML, an address, or base64 with something before it.
+    fn spellings(&self) -> Vec<String> {
+        let plain = &self.0;
+        let json = serde_json::Value::from(plain.as_str()).to_string();
+        let html = plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
+        let percent = utf8_percent_encode(plain, NON_ALPHANUMERIC).to_string();
+        let mut all = vec![plain.clone(), json[1..json.len() - 1].to_owned(), html, percent];
+        for before in 0..3 {
+            let base64 = self.in_base64(before);
+            all.extend([base64.replace('+', "-").replace('/', "_"), base64]);
+        }
+        all
+    }
+
+    /// The part of its base64 that is the same whatever the bytes before it are.
+    fn in_base64(&self, before: usize) -> String {
+        let bytes = [&[0; 2][..before.min(2)], self.0.as_bytes()].concat();
+        let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
+        STANDARD_NO_PAD.encode(bytes).get(first..end).unwrap_or_default().to_owned()
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(REDACTED)
+    }
+}
+
+/// A text of others without these secrets, however they are written there, and also where it ends within one.
+pub(super) fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str) -> String {
+    let mut spellings: Vec<_> = secrets.into_iter().flat_map(Secret::spellings).collect();
+    spellings.retain(|spelling| !spelling.is_empty());
+    // Of two that begin alike the longer one is the whole.
+    spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
+    if spellings.is_empty() {
+        return text.to_owned();
+    }
+    let any = spellings.iter().map(|spelling| regex::escape(spelling)).collect::<Vec<_>>().join("|");
+    let Ok(any) = RegexBuilder::new(&any).case_insensitive(true).build() else {
+        return REDACTED.to_owned();
+    };
+    let mut hidden = any.replace_all(text, NoExpand(REDACTED)).into_owned();
+    if let Some(begun) = spellings.iter().filter_map(|spelling| beginning_at_end(&hidden, spelling)).max() {
+        hidden.truncate(hidden.len() - begun);
+        hidden.push_str(REDACTED);
+    }
+    hidden
+}
+
+/// How many bytes at the end of a text are the beginning of a secret.
+fn beginning_at_end(text: &str, secret: &str) -> Option<usize> {
+    let beginnings = (LEAST_BEGINNING..secret.len()).rev().filter_map(|end| secret.get(..end));
+    beginnings.map(str::len).find(|length| {
+        let end = text.len().checked_sub(*length).and_then(|at| text.get(at..));
+        end.is_some_and(|end| end.eq_ignore_ascii_case(&secret[..*length]))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_is_hidden_however_it_is_written() {
+        let secret = Secret::new("a/b+\"c<d>&e=f.g");
+        for spelling in secret.spellings() {
+            let hidden = hide([&secret], &format!("it is {spelling}, they say"));
+            assert_eq!(hidden, "it is [redacted], they say", "{spelling}");
+        }
+        assert_eq!(hide([&secret], "ends with a/b+\""), "ends with [redacted]");
+        assert_eq!(hide([&secret], "ends with a/b"), "ends with a/b", "that may be anything");
+        assert_eq!(hide(None, "nothing to hide"), "nothing to hide");
+    }
+}

@@ -1,0 +1,172 @@
+//! The properties that the fuzzers check, in every run of the tests: on the seeds, and on inputs that are made of them.
+//! They are the same ones in each run; `cargo +nightly fuzz run filter fuzz/corpus/filter fuzz/seeds/filter` goes on from
+//! there.
+
+use std::path::{Path, PathBuf};
+
+#[path = "../../fuzz/properties/mod.rs"]
+mod checks;
+
+/// Inputs that are made for each property, beside its seeds: as many as take about a second.
+const FILTER: u64 = 2000;
+const CLIPPING: u64 = 250;
+const SUMMARY: u64 = 120;
+const NODE: u64 = 70;
+const SETTINGS: u64 = 1500;
+const WORKFLOW: u64 = 1200;
+const IMPORT: u64 = 80;
+
+#[test]
+fn the_filter() {
+    hold("filter", checks::filter::check, FILTER);
+}
+
+#[test]
+fn clipping() {
+    hold("clipping", checks::clipping::check, CLIPPING);
+}
+
+#[test]
+fn the_summary() {
+    hold("summary", checks::projections::summary, SUMMARY);
+}
+
+#[test]
+fn one_node() {
+    hold("node", checks::projections::node, NODE);
+}
+
+#[test]
+fn settings() {
+    hold("settings", checks::settings::check, SETTINGS);
+}
+
+#[test]
+fn workflows() {
+    hold("workflow", checks::workflow::check, WORKFLOW);
+}
+
+#[test]
+fn imports() {
+    hold("import", checks::import::check, IMPORT);
+    checks::import::close();
+}
+
+/// Runs a property on its seeds, and on so many inputs that are made of them.
+fn hold(target: &str, property: fn(&[u8]), made: u64) {
+    let seeds = seeds(target);
+    for (name, seed) in &seeds {
+        hold_for(target, property, name, seed);
+    }
+    let seeds: Vec<_> = seeds.into_iter().map(|(_, seed)| seed).collect();
+    for number in 0..made {
+        // Each input can be made again alone.
+        let input = Random::new(number).input(&seeds);
+        hold_for(target, property, &format!("input {number}"), &input);
+    }
+}
+
+/// Runs a property on one input; where it does not hold, the input is kept.
+fn hold_for(target: &str, property: fn(&[u8]), name: &str, input: &[u8]) {
+    if std::panic::catch_unwind(|| property(input)).is_err() {
+        let file = std::env::temp_dir().join(format!("n8n-lens-{target}-{}", name.replace(' ', "-")));
+        let kept = std::fs::write(&file, input).map_or_else(|error| error.to_string(), |()| file.display().to_string());
+        panic!("{target} does not hold for {name}; it is in {kept}. Add it to fuzz/seeds/{target}.");
+    }
+}
+
+fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/seeds").join(target);
+    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    assert!(!files.is_empty(), "{target} has seeds");
+    let seed = |file: PathBuf| (file.file_name().unwrap().display().to_string(), std::fs::read(file).unwrap());
+    files.into_iter().map(seed).collect()
+}
+
+/// Pseudo-random numbers: splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        (self.number() % limit.max(1) as u64) as usize
+    }
+
+    fn byte(&mut self) -> u8 {
+        (self.number() >> 56) as u8
+    }
+
+    fn bytes(&mut self, most: usize) -> Vec<u8> {
+        (0..self.below(most)).map(|_| self.byte()).collect()
+    }
+
+    /// A seed with a few changes, or random bytes.
+    fn input(&mut self, seeds: &[Vec<u8>]) -> Vec<u8> {
+        if self.below(6) == 0 {
+            return self.bytes(200);
+        }
+        let mut input = seeds[self.below(seeds.len())].clone();
+        for _ in 0..=self.below(8) {
+            self.change(&mut input, seeds);
+        }
+        input
+    }
+
+    fn change(&mut self, input: &mut Vec<u8>, seeds: &[Vec<u8>]) {
+        /// Pieces that mean something to somebody.
+        const PIECES: [&[u8]; 20] = [
+            b"\"",
+            b"\\",
+            b"{",
+            b"}",
+            b"[",
+            b"]",
+            b",",
+            b":",
+            b"\\u",
+            b"\\ud83d",
+            b"null",
+            b"1e999",
+            b"\"a\":",
+            b"${",
+            b"\n  - ",
+            b"\xff",
+            b"\xe2\x82",
+            b"\0",
+            b"\xef\xbb\xbf",
+            b"&a *a",
+        ];
+        /// The largest input that is made.
+        const BYTES: usize = 8 * 1024;
+        let at = self.below(input.len() + 1);
+        let to = (at + self.below(16)).min(input.len());
+        match self.below(7) {
+            0 if at < input.len() => input[at] ^= 1 << self.below(8),
+            1 if at < input.len() => input[at] = self.byte(),
+            2 => drop(input.drain(at..to)),
+            3 => drop(input.splice(at..at, self.bytes(16))),
+            4 => drop(input.splice(at..to, PIECES[self.below(PIECES.len())].iter().copied())),
+            5 => {
+                let again = input[at..to].repeat(1 + self.below(80));
+                drop(input.splice(at..at, again));
+            }
+            _ => {
+                let other = &seeds[self.below(seeds.len())];
+                let (from, len) = (self.below(other.len() + 1), self.below(200));
+                drop(input.splice(at..at, other[from..].iter().take(len).copied()));
+            }
+        }
+        input.truncate(BYTES);
+    }
+}
