@@ -3,6 +3,7 @@
 mod catalogue;
 mod check;
 mod coordinate;
+mod fault;
 mod gateway;
 mod progress;
 mod render;
@@ -202,6 +203,7 @@ pub fn run() -> ExitCode {
         keeper::run();
         return ExitCode::SUCCESS;
     }
+    fault::tell();
     let cli = Cli::parse();
     log(&cli.options);
     let done = runtime(&cli)

@@ -29,8 +29,13 @@ impl Turns {
         };
         let lock = lock.lock_owned().await;
         let name = name.to_owned();
-        let file = tokio::task::spawn_blocking(move || lock_file(&name)).await;
-        Turn { _file: file.ok().flatten(), _lock: lock }
+        // Whoever is cancelled leaves one thread behind that waits for another process, and not one each.
+        let turn = tokio::task::spawn_blocking(move || Turn { _file: lock_file(&name), _lock: lock });
+        match turn.await {
+            Ok(turn) => turn,
+            // The process ends.
+            Err(_) => std::future::pending().await,
+        }
     }
 }
 
