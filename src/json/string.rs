@@ -89,7 +89,7 @@ impl Mender {
                 self.len = 1;
                 self.byte(byte, to)?;
             }
-            _ if byte.is_ascii_hexdigit() => {
+            2..6 | 8..12 if byte.is_ascii_hexdigit() => {
                 self.keep(byte);
                 self.settle(to);
             }

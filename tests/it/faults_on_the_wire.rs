@@ -314,6 +314,7 @@ fn cut_at_every_byte(tool: Tool, sent: Sent) {
     let mut line = Line::new(n8n, every_try(|place| Fault::CutAfter(place as u64)));
     let broken = line.check(tool, wire.body());
     assert_eq!(broken.right, 1, "the one that is not cut");
+    println!("{} after each of {} bytes", tool.name, broken.errors.len());
     for (place, said) in &broken.errors {
         assert_eq!(named(said), Some(wire.offset(*place)), "cut at {place}: {said}");
     }
