@@ -14,6 +14,7 @@ mod label;
 pub mod node;
 pub mod redact;
 mod run;
+mod secrets_in_text;
 pub mod summary;
 mod workflow;
 

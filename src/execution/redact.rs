@@ -1,10 +1,8 @@
 //! What is hidden: the secrets that n8n's errors carry along, and on request (`--redact`) those in items.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
 
-use regex::{Captures, Regex};
-
+use super::secrets_in_text;
 use crate::json::{Beginning, Excerpt};
 
 /// Headers whose values are secrets of the user or of n8n.
@@ -38,7 +36,7 @@ const MEMBERS: [&str; 10] = [
 /// These keys are never shown: they hold tokens that resume an execution, or credentials.
 const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
 
-const REDACTED: &str = "[redacted]";
+pub(super) const REDACTED: &str = "[redacted]";
 
 /// Hides the secrets in an error, at any depth.
 pub(super) fn error(value: &mut Excerpt) {
@@ -82,54 +80,10 @@ pub fn item(value: &mut Excerpt) {
 
 /// Hides what a text says of a request: headers, tokens behind their scheme, passwords and keys in addresses.
 pub(super) fn text(text: &mut Beginning) {
-    if let Cow::Owned(hidden) = hide(&text.kept) {
+    if let Cow::Owned(hidden) = secrets_in_text::hide(&text.kept) {
         let (before, after) = (text.kept.chars().count() as u64, hidden.chars().count() as u64);
         text.chars = (text.chars - before.min(text.chars)) + after;
         text.kept = hidden;
-    }
-}
-
-fn hide(text: &str) -> Cow<'_, str> {
-    /// A header, also as JSON has it. Cookies have parts; other values end at the next space, but for a scheme.
-    static HEADER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let one_word: Vec<_> = HEADERS.iter().filter(|name| !name.ends_with("cookie")).copied().collect();
-        let word = format!(
-            r#"(?P<other>\b(?:{})["'\\]*\s*[:=]\s*["'\\]*)(?:(?:bearer|basic|token|digest)\s+[^\s"',;\\]+|[^\s"',;\\]{{8,}})"#,
-            one_word.join("|")
-        );
-        Regex::new(&format!(r#"(?i){word}|(?P<cookie>\b(?:set-)?cookie["'\\]*\s*[:=]\s*)[^\r\n]+"#)).ok()
-    });
-    /// A token behind its scheme, wherever that stands.
-    static SCHEME: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?i)\b(?P<scheme>(?:bearer|basic)\s+)(?P<token>[a-z0-9._~+/=-]{8,})").ok());
-    /// `https://user:password@host`, `?token=…`
-    static ADDRESS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let names = "token|key|api_?key|access_token|refresh_token|client_secret|password|secret|signature|sig";
-        let user = r#"(?P<user>\b[a-z][a-z0-9+.-]*://)[^\s/?#@"']+@"#;
-        Regex::new(&format!(r#"(?i){user}|(?P<query>[?&](?:{names})=)[^&\s"'#\\]+"#)).ok()
-    });
-    let mut hidden = Cow::Borrowed(text);
-    replace(&mut hidden, &HEADER, |found| {
-        let name = found.name("other").or(found.name("cookie")).map_or("", |name| name.as_str());
-        format!("{name}{REDACTED}")
-    });
-    replace(&mut hidden, &SCHEME, |found| {
-        // `Basic authentication` is no secret.
-        let is_word = found["token"].bytes().all(|byte| byte.is_ascii_lowercase());
-        if is_word { found[0].to_owned() } else { format!("{}{REDACTED}", &found["scheme"]) }
-    });
-    replace(&mut hidden, &ADDRESS, |found| match found.name("user") {
-        Some(scheme) => format!("{}{REDACTED}@", scheme.as_str()),
-        None => format!("{}{REDACTED}", &found["query"]),
-    });
-    hidden
-}
-
-fn replace(text: &mut Cow<'_, str>, pattern: &Option<Regex>, with: impl Fn(&Captures<'_>) -> String) {
-    if let Some(pattern) = pattern
-        && let Cow::Owned(replaced) = pattern.replace_all(text, with)
-    {
-        *text = Cow::Owned(replaced);
     }
 }
 

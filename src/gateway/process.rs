@@ -115,7 +115,10 @@ impl Hidden {
     const LEAST: usize = 8;
 
     fn of(program: &Program) -> Self {
-        Self(program.env.values().filter(|value| value.len() >= Self::LEAST).cloned().collect())
+        let mut values: Vec<_> = program.env.values().filter(|value| value.len() >= Self::LEAST).cloned().collect();
+        // One may be the beginning of another.
+        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        Self(values)
     }
 
     fn hide_in(&self, line: &str) -> String {

@@ -80,7 +80,28 @@ impl From<io::Error> for ReadError {
         match error.downcast::<Fault>().map_err(io::Error::downcast::<ReaderError>) {
             Ok(fault) => Self::Fault(fault),
             Err(Ok(error)) => error.into(),
-            Err(Err(error)) => Self::Io(error),
+            Err(Err(error)) => Self::Io(unwrapped(error)),
+        }
+    }
+}
+
+/// Within a string struson passes on the words of an error only, and adds a place in the text that the filter left.
+fn unwrapped(error: io::Error) -> io::Error {
+    let said = error.to_string();
+    let words = said.strip_prefix("IO error '").and_then(|words| words.split_once("' at (roughly)"));
+    words.map_or(error, |(words, _)| io::Error::other(words.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json::{Batches, Cursor, Keep, Pruner};
+
+    #[test]
+    fn a_fault_within_a_string_is_told_as_any_other() {
+        for body in ["\"it ends", "[\"it ends", "[1, "] {
+            let mut cursor = Cursor::over(Batches::new(body.as_bytes(), Pruner::new(Keep::Whole, 0..0)));
+            let error = cursor.excerpt(1000).unwrap_err();
+            assert_eq!(error.to_string(), format!("the JSON ends early at byte {}", body.len()));
         }
     }
 }

@@ -56,11 +56,12 @@ impl Address {
     /// The password for a proxy in front of n8n, and what it is sent as.
     pub(super) fn secrets(&self) -> Vec<Secret> {
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
-        let Some(password) = self.0.password().map(decoded) else {
-            return Vec::new();
-        };
-        let basic = format!("{}:{password}", decoded(self.0.username()));
-        vec![Secret::new(basic), Secret::new(password)]
+        let user = decoded(self.0.username());
+        match self.0.password().map(decoded) {
+            Some(password) => vec![Secret::new(format!("{user}:{password}")), Secret::new(password)],
+            // A token in the place of a user.
+            None => vec![Secret::new(user)],
+        }
     }
 
     /// Whether the bytes stay on this machine or in its network, where compressing them costs more

@@ -59,7 +59,7 @@ impl Client {
         let body = self.collect(&Request::get(&["executions"], &pairs, "execution:list", subject), LIST_BYTES).await?;
         serde_json::from_slice(&body).map_err(|_| match fault_in(&body) {
             // What begins as it should is a list that was broken on its way.
-            Some(fault) if body.starts_with(b"{") => fault.into(),
+            Some(fault) if body.trim_ascii_start().starts_with(b"{") => fault.into(),
             _ => Error::NotJson {
                 content_type: "something that is no list of executions".to_owned(),
                 beginning: self.clean(&String::from_utf8_lossy(&body[..body.len().min(100)])),

@@ -8,8 +8,11 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{NoExpand, RegexBuilder};
 use subtle::ConstantTimeEq;
 
-/// Fewer characters at the end of a text may be the beginning of anything.
-const LEAST_BEGINNING: usize = 4;
+/// A part of a secret with fewer characters may be a part of any word, as may its base64.
+const LEAST: usize = 8;
+
+/// Nobody's key or password is as short; hiding it would take words out of every text.
+const LEAST_SECRET: usize = 6;
 
 const REDACTED: &str = "[redacted]";
 
@@ -39,16 +42,19 @@ impl Secret {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// How others may write it: as it is, in JSON, HTML, an address, or base64 with something before it.
+    /// How others may write it, as it is, in JSON, HTML, an address, or base64 with something before it.
     fn spellings(&self) -> Vec<String> {
         let plain = &self.0;
+        if plain.len() < LEAST_SECRET {
+            return Vec::new();
+        }
         let json = serde_json::Value::from(plain.as_str()).to_string();
         let html = plain.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;");
         let percent = utf8_percent_encode(plain, NON_ALPHANUMERIC).to_string();
         let mut all = vec![plain.clone(), json[1..json.len() - 1].to_owned(), html, percent];
         for before in 0..3 {
             let base64 = self.in_base64(before);
-            all.extend([base64.replace('+', "-").replace('/', "_"), base64]);
+            all.extend([base64.replace('+', "-").replace('/', "_"), base64].into_iter().filter(|it| it.len() >= LEAST));
         }
         all
     }
@@ -70,7 +76,6 @@ impl fmt::Debug for Secret {
 /// A text of others without these secrets, however they are written there, and also where it ends within one.
 pub(super) fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str) -> String {
     let mut spellings: Vec<_> = secrets.into_iter().flat_map(Secret::spellings).collect();
-    spellings.retain(|spelling| !spelling.is_empty());
     // Of two that begin alike the longer one is the whole.
     spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
     if spellings.is_empty() {
@@ -90,7 +95,7 @@ pub(super) fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str
 
 /// How many bytes at the end of a text are the beginning of a secret.
 fn beginning_at_end(text: &str, secret: &str) -> Option<usize> {
-    let beginnings = (LEAST_BEGINNING..secret.len()).rev().filter_map(|end| secret.get(..end));
+    let beginnings = (LEAST..secret.len()).rev().filter_map(|end| secret.get(..end));
     beginnings.map(str::len).find(|length| {
         let end = text.len().checked_sub(*length).and_then(|at| text.get(at..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(&secret[..*length]))
@@ -108,8 +113,9 @@ mod tests {
             let hidden = hide([&secret], &format!("it is {spelling}, they say"));
             assert_eq!(hidden, "it is [redacted], they say", "{spelling}");
         }
-        assert_eq!(hide([&secret], "ends with a/b+\""), "ends with [redacted]");
-        assert_eq!(hide([&secret], "ends with a/b"), "ends with a/b", "that may be anything");
+        assert_eq!(hide([&secret], "ends with a/b+\"c<d"), "ends with [redacted]");
+        assert_eq!(hide([&secret], "ends with a/b+\"c"), "ends with a/b+\"c", "that may be anything");
+        assert_eq!(hide([&Secret::new("n8n")], "n8n is a name"), "n8n is a name");
         assert_eq!(hide(None, "nothing to hide"), "nothing to hide");
     }
 }

@@ -31,10 +31,11 @@ impl Turns {
         let name = name.to_owned();
         // Whoever is cancelled leaves one thread behind that waits for another process, and not one each.
         let turn = tokio::task::spawn_blocking(move || Turn { _file: lock_file(&name), _lock: lock });
-        match turn.await {
+        match turn.await.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(turn) => turn,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
             // The process ends.
-            Err(_) => std::future::pending().await,
+            Err(Err(_)) => std::future::pending().await,
         }
     }
 }

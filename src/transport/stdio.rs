@@ -2,6 +2,8 @@
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -13,7 +15,10 @@ use tokio_util::sync::CancellationToken;
 use super::stop;
 
 /// How long calls that are under way may go on when nobody asks any more: what is nearly done is still said.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+const LAST_ANSWERS: Duration = Duration::from_millis(1500);
+
+/// How often it is looked whether a message is out.
+const LOOK: Duration = Duration::from_millis(20);
 
 /// Serves a handler until the client closes its side, nobody hears us any more, or a signal comes.
 ///
@@ -23,8 +28,11 @@ pub(super) async fn serve(server: impl ServerHandler) -> Result<(), String> {
     // Before anything is said: a signal may be the answer.
     let signalled = stop::signalled();
     let (input, output) = rmcp::transport::stdio_pipes();
-    let (closed, unheard) = (CancellationToken::new(), CancellationToken::new());
-    let pipes = (Input { pipe: input, closed: closed.clone() }, Output { pipe: output, unheard: unheard.clone() });
+    let (closed, unheard, midway) = (CancellationToken::new(), CancellationToken::new(), Arc::<AtomicBool>::default());
+    let pipes = (
+        Input { pipe: input, closed: closed.clone() },
+        Output { pipe: output, unheard: unheard.clone(), midway: midway.clone() },
+    );
     let serving = async {
         let running = match server.serve(pipes).await {
             Ok(running) => running,
@@ -36,6 +44,10 @@ pub(super) async fn serve(server: impl ServerHandler) -> Result<(), String> {
     let closed = async {
         closed.cancelled().await;
         tokio::time::sleep(LAST_ANSWERS).await;
+        // A slow reader gets the message whole that it has begun to read; rmcp sees to an end of that.
+        while midway.load(Ordering::Relaxed) {
+            tokio::time::sleep(LOOK).await;
+        }
     };
     tokio::select! {
         done = serving => done,
@@ -77,6 +89,8 @@ impl<T: AsyncRead + Unpin> AsyncRead for Input<T> {
 struct Output<T> {
     pipe: T,
     unheard: CancellationToken,
+    /// Whether a message has begun that has not ended.
+    midway: Arc<AtomicBool>,
 }
 
 impl<T> Output<T> {
@@ -91,6 +105,11 @@ impl<T> Output<T> {
 impl<T: AsyncWrite + Unpin> AsyncWrite for Output<T> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.pipe).poll_write(cx, bytes);
+        if let Poll::Ready(Ok(count)) = written
+            && let Some(last) = bytes[..count].last()
+        {
+            self.midway.store(*last != b'\n', Ordering::Relaxed);
+        }
         self.look(written)
     }
 

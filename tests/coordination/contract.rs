@@ -733,6 +733,10 @@ pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
         does(&office, "assign_task", given).await;
         let taken = "Task is assigned to another agent: agt_0";
         refuses(&office, "accept_handoff", accept(&late, "agt_1"), taken).await;
+        does(&office, "accept_handoff", accept(&late, "agt_0")).await;
+        does(&office, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
+        let given = json!({"task_id": "tsk_0_2", "from_agent_id": "agt_2", "summary": "later"});
+        let late = office.call("create_handoff", given).await["handoff"].clone();
         does(&office, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
         set_status(&office, "task", "tsk_0_2", "done").await;
         refuses(&office, "accept_handoff", accept(&late, "agt_1"), "Task is done: tsk_0_2").await;

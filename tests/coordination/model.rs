@@ -724,7 +724,9 @@ impl Model {
         if handoff["_by"].is_null() {
             if handoff["to_agent_id"].is_null() {
                 let task = self.task(&handoff)?;
-                self.be_ones_to_give(task, &handoff["from_agent_id"])?;
+                if self.tasks[task]["assignee_id"] != *agent {
+                    self.be_ones_to_give(task, &handoff["from_agent_id"])?;
+                }
                 self.be_open(task)?;
                 self.be_active(text(given, "agent_id"))?;
                 self.assign(task, agent)?;

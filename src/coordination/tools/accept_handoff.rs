@@ -42,7 +42,8 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     let moves = handoff.to_agent_id.is_none();
     if moves {
         // It must not take the task from whoever was given it since.
-        if let Some(owner) = task.assignee_id.as_ref().filter(|owner| **owner != handoff.from_agent_id) {
+        if let Some(owner) = task.assignee_id.as_ref().filter(|owner| ![&handoff.from_agent_id, &agent].contains(owner))
+        {
             return Err(Error::refused(format!("Task is assigned to another agent: {owner}")));
         }
         task::be_open(&task)?;
