@@ -18,7 +18,8 @@ cd "$folder"
 "${as[@]}" "$bin/postgres" -D data -p "$port" -h 127.0.0.1 -k "$folder" -c max_connections=200 >server.log 2>&1 &
 server=$!
 trap 'kill -INT "$server" 2>/dev/null || true; wait "$server" || true' EXIT
-for _ in $(seq 300); do
+# After a crash it looks at every file of every database first.
+for _ in $(seq 1800); do
     "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" && break
     kill -0 "$server"
     sleep 0.1
