@@ -209,3 +209,64 @@ mod avx2 {
         _mm_cvtsi128_si64(product).cast_unsigned()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the masks mean, byte by byte: quotes, brackets, control characters.
+    fn plainly(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 3]> {
+        let (mut in_string, mut escaped) = (false, false);
+        let look = |piece: &&[u8]| {
+            let mut found = [const { Vec::new() }; 3];
+            for (at, byte) in piece.iter().enumerate() {
+                match byte {
+                    b'"' if !escaped => {
+                        found[0].push(at);
+                        in_string = !in_string;
+                    }
+                    b'{' | b'}' | b'[' | b']' if !in_string => found[1].push(at),
+                    0..0x20 if in_string => found[2].push(at),
+                    _ => {}
+                }
+                escaped = *byte == b'\\' && !escaped;
+            }
+            found
+        };
+        pieces.iter().map(look).collect()
+    }
+
+    fn places(mask: &[u64], len: usize) -> Vec<usize> {
+        std::iter::successors(Masks::next(mask, 0, len), |at| Masks::next(mask, at + 1, len))
+            .filter(|at| *at < len)
+            .collect()
+    }
+
+    fn scanned(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 3]> {
+        let scan = |piece: &&[u8]| {
+            let mut masks = Masks::new();
+            scanner.scan(piece, &mut masks);
+            [&masks.quotes, &masks.brackets, &masks.controls].map(|mask| places(mask, piece.len()))
+        };
+        pieces.iter().map(scan).collect()
+    }
+
+    #[test]
+    fn every_way_finds_what_plain_code_finds() {
+        let alphabet = b"\"\"\\\\\\{}[]:,a0 \n\x00\x1f\x7f\x80\xff\xdb\xfb";
+        let mut state = 7_u64;
+        let mut random = |end: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % end
+        };
+        for _ in 0..300 {
+            let text: Vec<u8> = (0..random(5000)).map(|_| alphabet[random(alphabet.len())]).collect();
+            let size = [1, 63, 64, 65, 1000, STRIDE][random(6)];
+            let pieces: Vec<_> = text.chunks(size).collect();
+            let expected = plainly(&pieces);
+            assert_eq!(scanned(&pieces, Scanner::new()), expected);
+            #[cfg(target_arch = "x86_64")]
+            assert_eq!(scanned(&pieces, Scanner { avx2: false, ..Scanner::new() }), expected);
+        }
+    }
+}
