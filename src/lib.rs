@@ -88,5 +88,6 @@ pub mod config;
 
 pub mod units;
 
+mod blocking;
 mod redirects;
 mod without_value;

@@ -131,19 +131,16 @@ impl Coordinator {
         let (caller, name) = (caller.clone(), tool.name);
         let (terms, offset) = (self.terms, arguments.integer("offset").unwrap_or(0));
         let answer = match tool.run {
-            Run::Read(rule) => {
+            Run::Read(rule) | Run::Write(rule) => {
                 let unit = move |work: &mut Work<'_>| {
                     caller.check(name, &arguments, work)?;
                     rule(work, &arguments, &terms)
                 };
-                self.store.read(unit).await?
-            }
-            Run::Write(rule) => {
-                let unit = move |work: &mut Work<'_>| {
-                    caller.check(name, &arguments, work)?;
-                    rule(work, &arguments, &terms)
-                };
-                self.store.write(unit).await?
+                if matches!(tool.run, Run::Read(_)) {
+                    self.store.read(unit).await?
+                } else {
+                    self.store.write(unit).await?
+                }
             }
             Run::Call(call) => {
                 // Without an agent there is nothing to check, and no need of a database that may be away.

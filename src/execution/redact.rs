@@ -6,7 +6,7 @@ use super::secrets_in_text;
 use crate::json::{Beginning, Excerpt};
 
 /// Headers whose values are secrets of the user or of n8n.
-const HEADERS: [&str; 10] = [
+pub(super) const HEADERS: [&str; 10] = [
     "authorization",
     "cookie",
     "set-cookie",
@@ -20,7 +20,7 @@ const HEADERS: [&str; 10] = [
 ];
 
 /// Members whose values are, too: of the options of a request, and of what OAuth gives.
-const MEMBERS: [&str; 10] = [
+pub(super) const MEMBERS: [&str; 10] = [
     "apikey",
     "api_key",
     "password",

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::redact::REDACTED;
+use super::redact::{HEADERS, MEMBERS, REDACTED};
 
 /// Schemes of authentication (RFC 9110, 11.1) and of services that nodes of n8n call; another one is known by its token.
 const SCHEMES: &str = "basic|bearer|digest|negotiate|token|apikey|bot|ssws|oauth";
@@ -26,8 +26,9 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
         pattern(r#"(?P<name>cookie["'\\]*\s*[:=]\s*)(?:(?P<quote>\\?["'])[^"'\\\r\n]*|[^\s=;,"']+=[^\r\n]*)"#)
     });
     static MEMBER: Pattern = LazyLock::new(|| {
-        let names = "x-n8n-api-key|x-api-key|x-auth-token|x-access-token|private-token|api[_-]?key|passw(?:or)?d|\
-            access_?token|refresh_?token|client_?secret";
+        // The others have patterns of their own.
+        let own = |name: &&str| !name.ends_with("authorization") && !name.ends_with("cookie");
+        let names = HEADERS.iter().chain(&MEMBERS).copied().filter(own).collect::<Vec<_>>().join("|");
         pattern(&format!(
             r#"(?P<name>(?:{names})["'\\]*\s*(?P<sign>[:=])\s*(?P<quote>["'\\]*))(?P<value>[^\s"'&,;\\]{{4,}})"#
         ))

@@ -14,6 +14,7 @@ use super::error::Error;
 use super::gzip::Gunzip;
 use super::progress::{Progress, Stage};
 use super::request::Request;
+use crate::blocking::joined;
 use crate::json::{Batch, Cursor, Fault, Keep, Pruner, Text};
 
 /// Pruned batches on their way: little, since each is a trickle.
@@ -95,11 +96,7 @@ impl Client {
         let (sender, receiver) = mpsc::channel(PIPE_BATCHES);
         let reading = tokio::task::spawn_blocking(move || read(Cursor::over(Incoming(receiver))));
         self.pump(response, Pruner::new(kept.keep, kept.window), sender, progress).await?;
-        reading.await.map_err(|error| match error.try_into_panic() {
-            // The door turns a panic into an answer; here it only changes threads.
-            Ok(panic) => std::panic::resume_unwind(panic),
-            Err(_) => Error::Stopped,
-        })
+        joined(reading).await.ok_or(Error::Stopped)
     }
 
     /// A body that says it is not JSON is not read as if it were.

@@ -8,6 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::OwnedMutexGuard;
 
+use crate::blocking::blocking;
+
 /// A turn; it ends when this is dropped.
 pub struct Turn {
     /// Held, not read: the lock of the file ends first.
@@ -30,13 +32,7 @@ impl Turns {
         let lock = lock.lock_owned().await;
         let name = name.to_owned();
         // Whoever is cancelled leaves one thread behind that waits for another process, and not one each.
-        let turn = tokio::task::spawn_blocking(move || Turn { _file: lock_file(&name), _lock: lock });
-        match turn.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(turn) => turn,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            // The process ends.
-            Err(Err(_)) => std::future::pending().await,
-        }
+        blocking(move || Turn { _file: lock_file(&name), _lock: lock }).await
     }
 }
 

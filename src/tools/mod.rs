@@ -3,7 +3,6 @@
 
 mod answer;
 mod arguments;
-mod blocking;
 pub mod builder;
 mod cursor;
 mod error;
@@ -18,10 +17,10 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::blocking::blocking;
 pub use answer::Locale;
 pub(crate) use arguments::schema;
 pub use arguments::{Arguments, Kind, Parameter};
-use blocking::blocking;
 pub use builder::{Memory, Shelf};
 pub use error::Error;
 use nearest::nearest;
