@@ -23,7 +23,7 @@ use n8n_lens::execution::node::{self, NodeView, Request};
 use n8n_lens::execution::summary;
 use n8n_lens::json::{Batch, Batches, Cursor, Pruner, ReadAhead};
 use n8n_lens::n8n::{Address, Client, Progress, Secret, Settings};
-use n8n_lens::tools::Locale;
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use serde_json::Value;

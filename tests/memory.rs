@@ -16,7 +16,7 @@ use std::io::{BufReader, Read};
 use n8n_lens::execution::node::{self, Request};
 use n8n_lens::execution::summary;
 use n8n_lens::json::{Batches, Cursor, Pruner};
-use n8n_lens::tools::Locale;
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use peak_alloc::PeakAlloc;

@@ -5,7 +5,7 @@ use std::io::BufReader;
 use n8n_lens::execution::node::{self, NodeView, Request};
 use n8n_lens::execution::summary::{self, Summary};
 use n8n_lens::json::{Batch, Batches, Cursor, Pruner};
-use n8n_lens::tools::Locale;
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
 use n8n_lens::tools::executions::get_execution_by_node::Question;
 use proptest::prelude::*;

@@ -4,11 +4,13 @@ use super::data::{Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSourc
 use super::side::{Pages, Part, Side};
 use super::{Output, Question};
 use crate::budget::{self, Entry, Page, PageLimits};
+use crate::execution::Run;
 use crate::execution::node::{Input, Node};
-use crate::execution::{Run, redact};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
+use crate::secrets::redact;
+use crate::toolkit::Locale;
+use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
-use crate::tools::answer::{Locale, Truncated, json, success};
 
 /// Puts an answer together inside its budget.
 pub(super) struct Composer<'a> {
@@ -218,7 +220,7 @@ impl<'a> Composer<'a> {
         input: &Pages,
         output: &Pages,
     ) -> Option<Truncated> {
-        let offset = self.question.request.window.start;
+        let offset = self.question.projection.window.start;
         let sides = [(&self.input, input), (&self.output, output)];
         let parts = sides.iter().flat_map(|(side, pages)| {
             side.0.iter().enumerate().map(|(at, part)| (part, pages.0.get(at).map_or(0, |page| page.shown)))

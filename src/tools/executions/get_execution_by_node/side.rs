@@ -2,7 +2,8 @@
 
 use super::Question;
 use crate::budget::{self, Entry, Need, Page, PageLimits};
-use crate::execution::{Port, redact};
+use crate::execution::Port;
+use crate::secrets::redact;
 use crate::tools::Error;
 
 /// The items of one input or output, ready to be shown.
