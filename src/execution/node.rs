@@ -111,6 +111,8 @@ pub struct NodeView {
     pub names: Vec<String>,
     /// The node, if it was executed.
     pub node: Option<Node>,
+    /// The names that a shortened name fits, if it fits more than one: the request does not say which node is meant.
+    pub ambiguous: Vec<String>,
 }
 
 /// An executed node and the run that is shown.
@@ -180,6 +182,8 @@ struct RunData<'a> {
     nodes: IndexMap<String, u64>,
     candidates: Candidates,
     target: Option<Target>,
+    /// The nodes that the requested name fits only as a shortened form.
+    similar: Vec<String>,
 }
 
 /// The runs of the node that was asked for.
@@ -198,7 +202,7 @@ impl<'a> RunData<'a> {
         if let Some(sources) = &projection.sources {
             candidates.want(sources.clone());
         }
-        Self { projection, nodes: IndexMap::new(), candidates, target: None }
+        Self { projection, nodes: IndexMap::new(), candidates, target: None, similar: Vec::new() }
     }
 
     fn read<R: Read>(cursor: &mut Cursor<R>, projection: &'a NodeProjection) -> Result<Self, ReadError> {
@@ -222,8 +226,12 @@ impl<'a> RunData<'a> {
 
     fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
         let mut runs = 0;
-        let exact = self.target.as_ref().is_some_and(|target| target.name == self.projection.node);
-        if name == self.projection.node || (is_name(&self.projection.node, name) && !exact) {
+        let is_exact = name == self.projection.node;
+        if !is_exact && is_name(&self.projection.node, name) {
+            self.similar.push(name.to_owned());
+        }
+        let is_similar = self.similar.last().is_some_and(|similar| similar == name) && !self.has_exact_target();
+        if is_exact || is_similar {
             let mut target = Target { name: name.to_owned(), ..Target::default() };
             cursor.array(|cursor, run| self.read_target(cursor, &mut target, run))?;
             runs = target.runs;
@@ -239,6 +247,10 @@ impl<'a> RunData<'a> {
         }
         self.nodes.insert(name.to_owned(), runs);
         Ok(())
+    }
+
+    fn has_exact_target(&self) -> bool {
+        self.target.as_ref().is_some_and(|target| target.name == self.projection.node)
     }
 
     fn room(&self) -> Room {
@@ -273,6 +285,7 @@ impl<'a> RunData<'a> {
     }
 
     fn view(self, header: Header, workflow: WorkflowNode) -> NodeView {
+        let ambiguous = if self.has_exact_target() || self.similar.len() < 2 { Vec::new() } else { self.similar };
         let node = self.target.map(|target| {
             let missing = target.sources().into_iter().filter(|source| {
                 let ran = self.nodes.get(&source.node).is_some_and(|runs| source.run < *runs);
@@ -290,7 +303,7 @@ impl<'a> RunData<'a> {
                 run: target.run,
             }
         });
-        NodeView { header, names: self.nodes.into_keys().collect(), node }
+        NodeView { header, names: self.nodes.into_keys().collect(), node, ambiguous }
     }
 }
 

@@ -87,7 +87,7 @@ pub struct NodeSummary {
     pub name: String,
     /// The node's type, such as `n8n-nodes-base.httpRequest`.
     pub node_type: Option<String>,
-    /// `error` if a run failed, else the last run's status.
+    /// `crashed` if a run crashed, `error` if one failed otherwise, or else the last run's status.
     pub status: String,
     /// Whether a run failed.
     pub failed: bool,
@@ -130,6 +130,7 @@ struct NodeRuns {
     runs: u64,
     items: u64,
     failed: bool,
+    crashed: bool,
     last_status: Option<String>,
     execution_index: Option<f64>,
     start_time: Option<f64>,
@@ -236,6 +237,7 @@ impl NodeRuns {
         }
         self.runs += 1;
         self.items += items;
+        self.crashed |= status.as_deref() == Some("crashed");
         self.failed |= error || redacted_error || run::is_failure(status.as_deref());
         self.last_status = status;
         Ok(())
@@ -248,10 +250,15 @@ impl NodeRuns {
 
     fn summarize(self, name: String, types: &mut std::collections::HashMap<String, String>) -> NodeSummary {
         let last = self.last_status.unwrap_or_else(|| "success".to_owned());
+        let status = match (self.crashed, self.failed) {
+            (true, _) => "crashed".to_owned(),
+            (false, true) => "error".to_owned(),
+            (false, false) => last,
+        };
         NodeSummary {
             node_type: types.remove(&name),
             name,
-            status: if self.failed { "error".to_owned() } else { last },
+            status,
             failed: self.failed,
             items: self.items,
             runs: self.runs,

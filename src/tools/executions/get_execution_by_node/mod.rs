@@ -132,6 +132,9 @@ where
 /// [`Error::NotThere`] for a node, a run or an output that the execution does not have.
 pub fn answer(view: &NodeView, id: Option<&str>, question: &Question) -> Result<String, Error> {
     let id = view.header.id.as_deref().or(id).unwrap_or("?");
+    if !view.ambiguous.is_empty() {
+        return Err(Error::NotThere(ambiguous(view, &question.projection.node)));
+    }
     let Some(node) = &view.node else {
         return Err(Error::NotThere(unknown_node(view, id, &question.projection.node)));
     };
@@ -151,6 +154,17 @@ fn unknown_node(view: &NodeView, id: &str, asked: &str) -> String {
         return format!("{not_found} {why}");
     }
     format!("{not_found} {}", nearest("Nodes", asked, &view.names))
+}
+
+fn ambiguous(view: &NodeView, requested: &str) -> String {
+    const NAMES: usize = 5;
+    let names: Vec<_> = view.ambiguous.iter().take(NAMES).map(|name| format!("'{}'", short(name))).collect();
+    format!(
+        "'{}' fits {} nodes: {}. Pass the full name of one of them, or its name as get_execution shows it.",
+        short(requested),
+        view.ambiguous.len(),
+        names.join(", ")
+    )
 }
 
 fn short(name: &str) -> String {
