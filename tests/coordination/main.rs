@@ -19,26 +19,22 @@ mod administration;
 mod budgets;
 mod contract;
 mod crashes;
-mod database;
-#[path = "../it/http_client.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod http_client;
 mod instance;
 mod load;
-#[path = "../it/mcp_client.rs"]
-#[allow(dead_code, reason = "only what the HTTP client needs")]
-mod mcp_client;
 mod migrations;
 mod model;
-mod office;
 mod protocol;
 mod races;
 mod replies;
 mod secrets;
+#[path = "../support/mod.rs"]
+mod support;
 mod walk_through;
 
-use database::Kind;
 use libtest_mimic::{Arguments, Trial};
+use support::coordination::database::{self, Kind};
+use support::coordination::harness as office;
+use support::http_client;
 
 /// A trial for each of the named functions, on each kind of database.
 macro_rules! trials {

@@ -80,7 +80,7 @@ pub fn while_postgres_is_away(work: impl FnOnce()) {
 
 impl Server {
     fn start(folder: TempDir, port: u16) -> Option<Self> {
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/coordination/postgres.sh");
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support/coordination/postgres.sh");
         let mut script = Command::new(script)
             .arg(folder.path())
             .arg(port.to_string())

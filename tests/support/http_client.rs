@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::KEY;
+use super::mcp_client::KEY;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -109,7 +109,7 @@ impl HttpServer {
     pub fn call(&self, tool: &str, arguments: Value, more: &[(&str, &str)]) -> Result<String, String> {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}), more);
         assert_eq!(answer.status, 200, "{answer:?}");
-        crate::mcp_client::text(&answer.message())
+        super::mcp_client::text(&answer.message())
     }
 }
 
