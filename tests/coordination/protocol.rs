@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::contract::handoffs::{accept, hand_over};
 use crate::contract::*;
 use crate::database::{Database, Kind};
 use crate::instance::{Instance, administer_with};

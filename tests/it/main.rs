@@ -17,8 +17,6 @@ mod builder;
 mod check;
 /// The command line, through the real binary.
 mod command_line;
-/// A proxy that breaks answers on the wire.
-mod fault_proxy;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
 /// Faults on the wire between n8n and us, through the real binary.
