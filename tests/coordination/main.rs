@@ -35,7 +35,7 @@ use contract::handoffs;
 use libtest_mimic::{Arguments, Trial};
 use support::coordination::database::{self, Kind};
 use support::coordination::harness as office;
-use support::http_client;
+use support::{http_client, mcp_client};
 
 /// A trial for each of the named functions, on each kind of database.
 macro_rules! trials {

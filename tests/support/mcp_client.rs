@@ -2,25 +2,31 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+
+use super::stderr::Stderr;
 
 /// The key that the server in the tests knows.
 pub const KEY: &str = "test-key";
 
 /// Longer than any answer takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running binary, after the handshake.
 pub struct McpClient {
     child: Child,
     stdin: Option<ChildStdin>,
-    messages: Receiver<Value>,
+    /// The messages, or a line that is not one.
+    messages: Receiver<Result<Value, String>>,
     /// Messages that came while another was awaited.
     aside: Vec<Value>,
     last_id: u64,
+    /// The result of the handshake.
+    pub hello: Value,
+    _stderr: Option<Stderr>,
 }
 
 impl McpClient {
@@ -36,39 +42,47 @@ impl McpClient {
 
     /// The same, with another key.
     pub fn start_with_key(n8n_url: &str, key: &str, arguments: &[&str]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
-            .args(arguments)
-            .env_clear()
-            .env("N8N_URL", n8n_url)
-            .env("N8N_API_KEY", key)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::inherit())
-            .spawn()
-            .unwrap();
-        let (sender, messages) = channel();
-        let stdout = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || {
-            for line in stdout.lines().map_while(Result::ok) {
-                let message = serde_json::from_str(&line).unwrap_or_else(|_| panic!("not a protocol message: {line}"));
-                if sender.send(message).is_err() {
-                    return;
-                }
-            }
-        });
-        let stdin = child.stdin.take();
-        let mut client = Self { child, stdin, messages, aside: Vec::new(), last_id: 0 };
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
-        let answer = client.request("initialize", hello);
-        assert_eq!(answer["result"]["serverInfo"]["name"], "n8n-lens");
-        client.notify("notifications/initialized", json!({}));
+        let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        command.args(arguments).env_clear().env("N8N_URL", n8n_url).env("N8N_API_KEY", key);
+        let client = Self::try_spawn(command.stderr(Stdio::piped())).expect("the server starts");
+        assert_eq!(client.hello["serverInfo"]["name"], "n8n-lens");
         client
     }
 
-    fn write(&mut self, message: &Value) {
+    /// Starts a command, whose standard error is kept if it is piped; `None` if it ends before the handshake.
+    pub fn try_spawn(command: &mut Command) -> Option<Self> {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (sender, messages) = channel();
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            let mut line = String::new();
+            // A line without an end is of a process that was killed while it wrote.
+            while stdout.read_line(&mut line).is_ok() && line.ends_with('\n') {
+                let message = serde_json::from_str(&line).map_err(|_| std::mem::take(&mut line));
+                if sender.send(message).is_err() {
+                    return;
+                }
+                line.clear();
+            }
+        });
+        let stdin = child.stdin.take();
+        let stderr = child.stderr.is_some().then(|| Stderr::of(&mut child));
+        let mut client =
+            Self { child, stdin, messages, aside: Vec::new(), last_id: 0, hello: Value::Null, _stderr: stderr };
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
+        client.hello = client.try_request("initialize", hello)?["result"].take();
+        client.try_write(&json!({"jsonrpc": "2.0", "method": "notifications/initialized", "params": {}}))?;
+        Some(client)
+    }
+
+    /// `None` if the process is gone.
+    fn try_write(&mut self, message: &Value) -> Option<()> {
         let stdin = self.stdin.as_mut().unwrap();
-        writeln!(stdin, "{message}").unwrap();
-        stdin.flush().unwrap();
+        writeln!(stdin, "{message}").and_then(|()| stdin.flush()).ok()
+    }
+
+    fn write(&mut self, message: &Value) {
+        self.try_write(message).expect("the server reads");
     }
 
     /// Sends a notification.
@@ -76,28 +90,47 @@ impl McpClient {
         self.write(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
     }
 
-    /// Sends a request; gives its id.
+    /// Sends a request; returns its id.
     pub fn send(&mut self, method: &str, params: Value) -> u64 {
+        self.try_send(method, params).expect("the server reads")
+    }
+
+    /// Sends a request; returns its id, or `None` if the process is gone.
+    pub fn try_send(&mut self, method: &str, params: Value) -> Option<u64> {
         self.last_id += 1;
-        self.write(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}));
-        self.last_id
+        self.try_write(&json!({"jsonrpc": "2.0", "id": self.last_id, "method": method, "params": params}))?;
+        Some(self.last_id)
     }
 
     /// The answer to a request, within a minute.
     pub fn answer(&mut self, id: u64) -> Value {
-        self.find(PATIENCE, |message| message["id"] == id).unwrap_or_else(|| panic!("no answer to request {id}"))
+        self.try_answer(id).unwrap_or_else(|| panic!("no answer to request {id}: the server is gone"))
+    }
+
+    /// The answer to a request, within a minute; `None` if the process is gone.
+    pub fn try_answer(&mut self, id: u64) -> Option<Value> {
+        match self.receive(ANSWER_TIMEOUT, |message| message["id"] == id) {
+            Ok(message) => Some(message),
+            Err(RecvTimeoutError::Disconnected) => None,
+            Err(RecvTimeoutError::Timeout) => panic!("no answer to request {id} within {ANSWER_TIMEOUT:?}"),
+        }
     }
 
     /// The first message like this within some time; others are kept.
-    pub fn find(&mut self, patience: Duration, like: impl Fn(&Value) -> bool) -> Option<Value> {
+    pub fn find(&mut self, within: Duration, like: impl Fn(&Value) -> bool) -> Option<Value> {
+        self.receive(within, like).ok()
+    }
+
+    fn receive(&mut self, within: Duration, like: impl Fn(&Value) -> bool) -> Result<Value, RecvTimeoutError> {
         if let Some(at) = self.aside.iter().position(&like) {
-            return Some(self.aside.remove(at));
+            return Ok(self.aside.remove(at));
         }
-        let end = Instant::now() + patience;
+        let end = Instant::now() + within;
         loop {
-            let message = self.messages.recv_timeout(end.saturating_duration_since(Instant::now())).ok()?;
+            let message = self.messages.recv_timeout(end.saturating_duration_since(Instant::now()))?;
+            let message = message.unwrap_or_else(|line| panic!("not a protocol message: {line}"));
             if like(&message) {
-                return Some(message);
+                return Ok(message);
             }
             self.aside.push(message);
         }
@@ -105,7 +138,7 @@ impl McpClient {
 
     /// Notifications that came so far and were not asked for.
     pub fn notifications(&mut self, method: &str) -> Vec<Value> {
-        self.aside.extend(self.messages.try_iter());
+        self.aside.extend(self.messages.try_iter().flatten());
         self.aside.iter().filter(|message| message["method"] == method).cloned().collect()
     }
 
@@ -115,7 +148,13 @@ impl McpClient {
         self.answer(id)
     }
 
-    /// Begins a call; gives its id.
+    /// The same; `None` if the process is gone.
+    pub fn try_request(&mut self, method: &str, params: Value) -> Option<Value> {
+        let id = self.try_send(method, params)?;
+        self.try_answer(id)
+    }
+
+    /// Begins a call; returns its id.
     pub fn begin(&mut self, tool: &str, arguments: Value) -> u64 {
         self.send("tools/call", json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "p"}}))
     }
@@ -126,7 +165,7 @@ impl McpClient {
         text(&answer)
     }
 
-    /// Closes standard input and waits for the end; gives the exit code.
+    /// Closes standard input and waits for the end; returns the exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.wait()
@@ -137,9 +176,15 @@ impl McpClient {
         self.child.id()
     }
 
-    /// Waits for the end; gives the exit code.
+    /// Kills the process, without a chance to say anything.
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Waits for the end; returns the exit code.
     pub fn wait(&mut self) -> Option<i32> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + ANSWER_TIMEOUT;
         while Instant::now() < end {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status.code();

@@ -25,5 +25,7 @@ pub mod mcp_child;
 pub mod mcp_client;
 /// A fake n8n that can misbehave.
 pub mod server;
+/// The log of a process, shown if the test fails.
+pub mod stderr;
 /// A fake n8n's workflows.
 pub mod workflow_store;
