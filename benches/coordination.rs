@@ -7,10 +7,9 @@
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    dead_code,
     unreachable_pub,
     missing_docs,
-    reason = "a script that prints, with parts of the tests"
+    reason = "a script that prints"
 )]
 
 use std::io::Write;
@@ -19,13 +18,11 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-#[path = "../tests/coordination/database.rs"]
-mod database;
-#[path = "../tests/coordination/office.rs"]
-mod office;
+#[path = "../tests/support/mod.rs"]
+mod support;
 
-use database::{Database, Kind};
-use office::{Office, run};
+use support::coordination::database::{self, Database, Kind};
+use support::coordination::harness::{Office, run};
 
 /// How long each load lasts.
 const LAST: Duration = Duration::from_secs(5);

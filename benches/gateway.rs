@@ -20,8 +20,9 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-#[path = "../tests/gateway/child.rs"]
-mod child;
+#[path = "../tests/support/mod.rs"]
+mod support;
+use support::mcp_child;
 
 /// How long each load lasts, and how often each is repeated.
 const LAST: Duration = Duration::from_secs(4);
@@ -32,7 +33,7 @@ const MIB_16: usize = 16 * 1024 * 1024;
 fn main() {
     let arguments: Vec<_> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == "child") {
-        std::process::exit(child::main(&arguments[2..]));
+        std::process::exit(mcp_child::main(&arguments[2..]));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(compare());

@@ -45,7 +45,7 @@ pub fn secrets_are_nowhere(kind: Kind) {
     let mut command = binary();
     command.args(["coordinate", "--db", &database.argument]).env("LOG_LEVEL", "trace");
     command.stderr(Stdio::from(std::fs::File::create(&log).unwrap()));
-    let mut instance = Instance::spawn(&mut command);
+    let mut instance = Instance::try_spawn(&mut command).unwrap();
     let who = json!({"agent_id": "agt_0", "passkey": planted, "project_id": "prj_0"});
     let token = instance.call("authenticate", who)["session_token"].clone();
     secrets.push(token.as_str().unwrap().to_owned());
@@ -79,7 +79,7 @@ pub fn secrets_are_nowhere(kind: Kind) {
     }
     assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is there");
     assert_eq!(found, Vec::<String>::new());
-    assert!(instance.close().success());
+    assert!(instance.mcp.close() == Some(0));
 }
 
 pub fn nobody_takes_as_long_as_somebody(kind: Kind) {

@@ -11,7 +11,7 @@ use n8n_lens::coordination::tools::TOOLS;
 use n8n_lens::coordination::{Caller, Coordinator, Cost, Settings, Terms, failure};
 use serde_json::{Value, json};
 
-use crate::database::Database;
+use super::database::Database;
 
 /// The cheapest hash that argon2 makes.
 pub const CHEAP: Cost = Cost { memory: 8, passes: 1 };

@@ -1,101 +1,13 @@
-//! Every tool against a model of the contract: histories that a seed makes, under a clock that the test sets.
-//! `COORDINATION_SEED=7` replays one.
+//! What the contract says there is, and what each tool makes of it.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::collections::BTreeSet;
 
-use n8n_lens::coordination::tools::TOOLS;
-use n8n_lens::coordination::{Tool, admin};
 use serde_json::{Map, Value, json};
 
-use crate::database::{Database, Kind};
-use crate::office::{BEGIN, Office, run};
+use super::history::Random;
+use crate::database::Database;
 
-const STEPS: u64 = 40;
-
-/// Histories that share a database: lists show those of all of them.
-const SHARING: u64 = 10;
-
-const WORKERS: usize = 4;
-
-pub fn histories_agree_with_the_model(kind: Kind) {
-    check(kind, if kind == Kind::Sqlite { 150 } else { 20 }, STEPS, 0);
-}
-
-pub fn ten_thousand_histories(kind: Kind) {
-    let histories = if kind == Kind::Sqlite { 10_000 } else { 500 };
-    let calls = check(kind, histories, STEPS, 1_000_000);
-    println!("{histories} histories on {kind:?} agree with the model in {calls} calls");
-}
-
-/// How many calls were compared.
-fn check(kind: Kind, histories: u64, steps: u64, first_seed: u64) -> u64 {
-    let seeds = match std::env::var("COORDINATION_SEED") {
-        Ok(seed) => seed.parse().map(|seed: u64| seed..seed + 1).expect("COORDINATION_SEED is a number"),
-        Err(_) => first_seed..first_seed + histories,
-    };
-    let (next, calls) = (AtomicU64::new(seeds.start), AtomicU64::new(0));
-    let work = || {
-        loop {
-            let first = next.fetch_add(SHARING, Ordering::Relaxed);
-            if first >= seeds.end {
-                return;
-            }
-            calls.fetch_add(share(kind, first..seeds.end.min(first + SHARING), steps), Ordering::Relaxed);
-        }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(work)).collect();
-        for worker in workers {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        }
-    });
-    calls.into_inner()
-}
-
-/// Some histories, one after the other, in one database.
-fn share(kind: Kind, seeds: Range<u64>, steps: u64) -> u64 {
-    let database = Database::new(kind);
-    let histories = run(async {
-        let office = Office::open(&database).await;
-        let (mut now, mut done) = (BEGIN, Vec::new());
-        for seed in seeds {
-            let history = History::play(&office, seed, now, steps).await;
-            now = history.model.now;
-            done.push((history.model, history.calls));
-        }
-        done
-    });
-    for (model, _) in &histories {
-        model.agree_on_rows(&database);
-    }
-    histories.iter().map(|(_, calls)| calls).sum()
-}
-
-/// splitmix64.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-
-    fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
-
-const STATUSES: [&str; 6] = ["in_progress", "todo", "backlog", "blocked", "done", "cancelled"];
+pub const STATUSES: [&str; 6] = ["in_progress", "todo", "backlog", "blocked", "done", "cancelled"];
 
 const PRIORITIES: [&str; 4] = ["urgent", "high", "medium", "low"];
 
@@ -105,57 +17,57 @@ const INVALID: &str = "Invalid or expired session_token";
 
 const TTL: i64 = 3_600_000;
 
-const MAX: i64 = 86_400_000;
+pub const MAX: i64 = 86_400_000;
 
-struct Session {
-    id: String,
-    token: String,
-    agent: String,
-    project: String,
-    instance: Option<String>,
-    task: Option<String>,
+pub struct Session {
+    pub id: String,
+    pub token: String,
+    pub agent: String,
+    pub project: String,
+    pub instance: Option<String>,
+    pub task: Option<String>,
     /// When its task was first asked for.
-    began: Option<i64>,
-    created: i64,
-    seen: i64,
-    expires: i64,
-    end: Option<&'static str>,
+    pub began: Option<i64>,
+    pub created: i64,
+    pub seen: i64,
+    pub expires: i64,
+    pub end: Option<&'static str>,
     /// The report that ended it.
-    report: Option<Value>,
+    pub report: Option<Value>,
 }
 
 /// What the contract says there is. Rows are as answers show them; members that they do not show begin with
 /// `_`. What a server makes up begins with `?`, until its answer shows it.
-struct Model {
+pub struct Model {
     /// All ids of this history begin with it.
-    prefix: String,
-    now: i64,
-    agents: Vec<Value>,
-    projects: Vec<Value>,
+    pub prefix: String,
+    pub now: i64,
+    pub agents: Vec<Value>,
+    pub projects: Vec<Value>,
     /// Projects and their agents.
-    members: BTreeSet<(String, String)>,
-    tasks: Vec<Value>,
-    sessions: Vec<Session>,
-    executions: Vec<Value>,
-    contexts: Vec<Value>,
-    handoffs: Vec<Value>,
+    pub members: BTreeSet<(String, String)>,
+    pub tasks: Vec<Value>,
+    pub sessions: Vec<Session>,
+    pub executions: Vec<Value>,
+    pub contexts: Vec<Value>,
+    pub handoffs: Vec<Value>,
 }
 
-type Answer = Result<Value, String>;
+pub type Answer = Result<Value, String>;
 
-fn text<'a>(row: &'a Value, name: &str) -> &'a str {
+pub fn text<'a>(row: &'a Value, name: &str) -> &'a str {
     row[name].as_str().unwrap_or_default()
 }
 
-fn time(moment: i64) -> Value {
+pub fn time(moment: i64) -> Value {
     json!(jiff::Timestamp::from_second(moment.div_euclid(1000)).unwrap().to_string())
 }
 
-fn find(rows: &[Value], what: &str, id: &str) -> Result<usize, String> {
+pub fn find(rows: &[Value], what: &str, id: &str) -> Result<usize, String> {
     rows.iter().position(|row| row["id"] == id).ok_or_else(|| format!("{what} not found: {id}"))
 }
 
-fn show(row: &Value) -> Value {
+pub fn show(row: &Value) -> Value {
     let mut shown = row.clone();
     shown.as_object_mut().unwrap().retain(|name, _| !name.starts_with('_'));
     shown
@@ -192,7 +104,7 @@ fn end_execution(execution: &mut Value, exit: Option<i64>, now: i64) {
 
 /// What every history begins with, and what it ends with.
 impl Model {
-    fn new(seed: u64, now: i64, random: &mut Random) -> Self {
+    pub fn new(seed: u64, now: i64, random: &mut Random) -> Self {
         let (prefix, at) = (format!("h{seed}_"), time(now));
         let id = |what: &str, n: usize| format!("{prefix}{what}_{n}");
         let agent = |n| {
@@ -227,7 +139,7 @@ impl Model {
         }
     }
 
-    fn import(&self) -> Value {
+    pub fn import(&self) -> Value {
         let only = |rows: &[Value], names: &[&str]| -> Value {
             let row = |row: &Value| -> Value {
                 let member = |name: &&str| (name.trim_start_matches('_').to_owned(), row[*name].clone());
@@ -244,7 +156,7 @@ impl Model {
         }})
     }
 
-    fn agree_on_rows(&self, database: &Database) {
+    pub fn agree_on_rows(&self, database: &Database) {
         let (prefix, length) = (&self.prefix, self.prefix.len());
         for (table, column, count) in [
             ("sessions", "agent_id", self.sessions.len()),
@@ -257,7 +169,7 @@ impl Model {
         }
     }
 
-    fn keep_the_invariants(&self) {
+    pub fn keep_the_invariants(&self) {
         for (n, session) in self.sessions.iter().enumerate().filter(|(_, session)| session.end.is_none()) {
             assert_eq!(self.open(&session.agent, &session.project), Some(n), "two sessions of a pair are open");
         }
@@ -302,20 +214,20 @@ impl Model {
         its.map(|(_, agent)| agent.as_str())
     }
 
-    fn open(&self, agent: &str, project: &str) -> Option<usize> {
+    pub fn open(&self, agent: &str, project: &str) -> Option<usize> {
         self.sessions.iter().position(|it| it.agent == agent && it.project == project && it.end.is_none())
     }
 
-    fn is_alive(&self, session: &Session) -> bool {
+    pub fn is_alive(&self, session: &Session) -> bool {
         session.end.is_none() && session.expires > self.now
     }
 
-    fn runs(&self, agent: &str, project: &str) -> bool {
+    pub fn runs(&self, agent: &str, project: &str) -> bool {
         self.open(agent, project).is_some_and(|open| self.is_alive(&self.sessions[open]))
     }
 
     /// The session of a token before its time is up; one that ended is remembered for as long as it could have lived.
-    fn in_time(&self, given: &Value) -> Result<usize, String> {
+    pub fn in_time(&self, given: &Value) -> Result<usize, String> {
         let token = text(given, "session_token");
         let until = |it: &Session| if it.end.is_some() { it.created + MAX } else { it.expires };
         let found = self.sessions.iter().position(|it| it.token == token && until(it) > self.now);
@@ -330,7 +242,7 @@ impl Model {
         Some(found)
     }
 
-    fn end(&mut self, session: usize, reason: &'static str) {
+    pub fn end(&mut self, session: usize, reason: &'static str) {
         self.sessions[session].end = Some(reason);
         let running = self.executions.iter_mut().filter(|it| it["_session"] == session && it["status"] == "running");
         running.for_each(|running| end_execution(running, None, self.now));
@@ -378,7 +290,7 @@ impl Model {
         task["updated_at"] = now;
     }
 
-    fn assign(&mut self, task: usize, to: &Value) -> Result<(), String> {
+    pub fn assign(&mut self, task: usize, to: &Value) -> Result<(), String> {
         if self.tasks[task]["assignee_id"] == *to {
             return Ok(());
         }
@@ -413,7 +325,7 @@ impl Model {
 
 /// The tools.
 impl Model {
-    fn call(&mut self, tool: &str, given: &Value) -> Value {
+    pub fn call(&mut self, tool: &str, given: &Value) -> Value {
         let answer = match tool {
             "health_check" => {
                 Ok(json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "timestamp": time(self.now)}))
@@ -458,7 +370,7 @@ impl Model {
         json!({"success": true, "projects": shown.collect::<Vec<_>>()})
     }
 
-    fn should_start(&self, agent: &str, project: &str) -> Value {
+    pub fn should_start(&self, agent: &str, project: &str) -> Value {
         let is_on = |rows: &[Value], id| rows.iter().any(|row| row["id"] == id && row["status"] == "active");
         let are_on = is_on(&self.agents, agent) && is_on(&self.projects, project);
         let is_idle = self.be_member(project, agent).is_ok() && !self.runs(agent, project);
@@ -625,7 +537,7 @@ impl Model {
         Ok(json!({"success": true, "project": shown}))
     }
 
-    fn list_tasks(&self, given: &Value) -> Answer {
+    pub fn list_tasks(&self, given: &Value) -> Answer {
         if let Some(project) = given["project_id"].as_str() {
             find(&self.projects, "Project", project)?;
         }
@@ -788,322 +700,5 @@ impl Model {
         }
         Ok(json!({"success": true, "execution_id": execution["executionId"], "status": execution["status"],
             "completed_at": execution["completedAt"]}))
-    }
-}
-
-/// What administrators do.
-impl Model {
-    fn administer(&mut self, tool: &str, given: &Value) -> Answer {
-        let (agent, project) = (text(given, "agent"), text(given, "project"));
-        let pair = (project.to_owned(), agent.to_owned());
-        let open = self.open(agent, project);
-        match tool {
-            "admin_agent_set_status" => {
-                let agent = self.agents.iter_mut().find(|agent| agent["id"] == given["id"]).unwrap();
-                agent["status"] = given["status"].clone();
-                Ok(json!({"success": true, "agent": show(agent)}))
-            }
-            "admin_project_set_status" => {
-                let project = self.projects.iter_mut().find(|project| project["id"] == given["id"]).unwrap();
-                (project["status"], project["updated_at"]) = (given["status"].clone(), time(self.now));
-                Ok(json!({"success": true, "project": project}))
-            }
-            "admin_assign" => {
-                let changed = self.members.insert(pair);
-                Ok(json!({"success": true, "project_id": project, "agent_id": agent, "changed": changed}))
-            }
-            "admin_unassign" => self.unassign(pair),
-            "admin_session_list" => Ok(self.alive()),
-            "admin_session_revoke" => {
-                open.into_iter().for_each(|open| self.end(open, "revoked"));
-                Ok(json!({"success": true, "agent_id": agent, "project_id": project, "revoked": open.is_some()}))
-            }
-            unknown => panic!("the model does not know {unknown}"),
-        }
-    }
-
-    fn alive(&self) -> Value {
-        let shown = self.sessions.iter().filter(|session| self.is_alive(session)).map(|it| {
-            json!({"id": it.id, "agent_id": it.agent, "project_id": it.project, "instance_id": it.instance,
-                "task_id": it.task, "created_at": time(it.created), "last_seen_at": time(it.seen),
-                "expires_at": time(it.expires), "max_expires_at": time(it.created + MAX), "began_at": it.began.map(time),
-                "ended_at": null, "end_reason": null})
-        });
-        json!({"success": true, "sessions": shown.collect::<Vec<_>>()})
-    }
-
-    fn unassign(&mut self, pair: (String, String)) -> Answer {
-        let (project, agent) = &pair;
-        if self.runs(agent, project) {
-            let what = "Wait for its report, or revoke its session first.";
-            return Err(format!("Agent {agent} runs in project {project}. {what}"));
-        }
-        if let Some(open) = self.open(agent, project) {
-            self.end(open, "expired");
-        }
-        let its = self.list_tasks(&json!({"project_id": project, "assignee_id": agent}))?;
-        let is_open = |task: &&Value| task["status"] != "done" && task["status"] != "cancelled";
-        let released: Vec<_> = its["tasks"].as_array().unwrap().iter().filter(is_open).map(|it| &it["id"]).collect();
-        for task in &released {
-            self.assign(find(&self.tasks, "Task", task.as_str().unwrap())?, &Value::Null)?;
-        }
-        let changed = self.members.remove(&pair);
-        Ok(json!({"success": true, "project_id": pair.0, "agent_id": pair.1, "changed": changed,
-            "released_tasks": released}))
-    }
-}
-
-#[derive(Clone)]
-enum Step {
-    Pass(i64),
-    Call(&'static str, Value),
-}
-
-/// Steps beside each tool; some tools more often.
-const MORE: &str = "pass pass pass pass pass pass pass pass pass pass pass pass again again again stay
-    authenticate authenticate authenticate authenticate authenticate authenticate authenticate logout
-    get_my_task get_my_task get_my_task get_my_task get_my_task get_my_task report_completed report_completed
-    update_task_status update_task_status assign_task save_context create_handoff create_handoff accept_handoff
-    accept_handoff get_pending_tasks report_execution_start report_execution_start report_execution_complete
-    admin_agent_set_status admin_project_set_status admin_assign admin_unassign admin_session_revoke";
-
-struct History<'a> {
-    office: &'a Office,
-    seed: u64,
-    random: Random,
-    model: Model,
-    /// What the server made up, by the model's names.
-    known: HashMap<String, String>,
-    planned: VecDeque<Step>,
-    last: Option<Step>,
-    told: Vec<String>,
-    calls: u64,
-}
-
-impl<'a> History<'a> {
-    async fn play(office: &'a Office, seed: u64, before: i64, steps: u64) -> Self {
-        // A replay sees the same fractions of a second.
-        let now = (before / 1000 + 2) * 1000;
-        office.pass(Duration::from_millis((now - before) as u64));
-        let mut random = Random(seed);
-        let model = Model::new(seed, now, &mut random);
-        let (known, planned, told) = Default::default();
-        let mut history = Self { office, seed, random, model, known, planned, last: None, told, calls: 0 };
-        let imported = office.call("admin_import", history.model.import()).await;
-        assert_eq!(imported["success"], true, "{imported}");
-        for _ in 0..steps {
-            history.plan();
-            while let Some(step) = history.planned.pop_front() {
-                history.take(step).await;
-                history.look().await;
-            }
-        }
-        history
-    }
-
-    async fn take(&mut self, step: Step) {
-        match step.clone() {
-            Step::Pass(time) => {
-                self.model.now += time;
-                self.office.pass(Duration::from_millis(time as u64));
-                self.told.push(format!("{time} ms pass"));
-            }
-            Step::Call(tool, given) => {
-                let answer = self.call(tool, given.clone()).await;
-                self.told.push(format!("{tool} {given}\n    -> {answer}"));
-                self.last = Some(step);
-            }
-        }
-    }
-
-    /// Compares all that can be seen from outside.
-    async fn look(&mut self) {
-        for pair in 0..6 {
-            let (agent, project) = (&self.model.agents[pair % 3], &self.model.projects[pair / 3]);
-            self.call("should_start", json!({"agent_id": agent["id"], "project_id": project["id"]})).await;
-        }
-        let task = &self.model.tasks[self.random.below(4)]["id"];
-        self.call("get_task_context", json!({"task_id": task, "include_history": true})).await;
-        self.call("list_execution_logs", json!({"limit": 100})).await;
-        for tool in ["list_tasks", "get_pending_handoffs", "admin_session_list"] {
-            self.call(tool, json!({})).await;
-        }
-        self.model.keep_the_invariants();
-    }
-
-    /// What the model says to a call, after the server said the same.
-    async fn call(&mut self, tool: &str, given: Value) -> Value {
-        self.calls += 1;
-        let expected = self.model.call(tool, &given);
-        let mut answer = self.office.call(tool, self.fill(&given)).await;
-        keep_own(&mut answer, &self.model.prefix);
-        self.learn(&expected, &answer);
-        let filled = self.fill(&expected);
-        assert!(
-            filled == answer,
-            "COORDINATION_SEED={} after step {}: {tool} {given}\nthe model: {filled}\nthe answer: {answer}\nlast calls:\n{}",
-            self.seed,
-            self.told.len(),
-            self.told[self.told.len().saturating_sub(12)..].join("\n")
-        );
-        expected
-    }
-
-    /// Takes what the server made up.
-    fn learn(&mut self, expected: &Value, answer: &Value) {
-        match (expected, answer) {
-            (Value::String(name), Value::String(made)) if name.starts_with('?') => {
-                let prefix = &name[1..=name.find('_').unwrap()];
-                let is_new = !self.known.contains_key(name) && self.known.values().all(|known| known != made);
-                if is_new && made.starts_with(prefix) {
-                    self.known.insert(name.clone(), made.clone());
-                }
-            }
-            (Value::Object(expected), Value::Object(answer)) => {
-                for (name, value) in expected {
-                    self.learn(value, answer.get(name).unwrap_or(&Value::Null));
-                }
-            }
-            (Value::Array(expected), Value::Array(answer)) => {
-                for (expected, answer) in expected.iter().zip(answer) {
-                    self.learn(expected, answer);
-                }
-            }
-            _ => {}
-        }
-    }
-
-    fn fill(&self, value: &Value) -> Value {
-        match value {
-            Value::String(name) => json!(self.known.get(name).unwrap_or(name)),
-            Value::Array(values) => values.iter().map(|value| self.fill(value)).collect(),
-            Value::Object(members) => {
-                members.iter().map(|(name, value)| (name.clone(), self.fill(value))).collect::<Map<_, _>>().into()
-            }
-            other => other.clone(),
-        }
-    }
-
-    fn plan(&mut self) {
-        let more: Vec<_> = MORE.split_whitespace().collect();
-        let chosen = self.random.below(TOOLS.len() + more.len());
-        match TOOLS.get(chosen).map_or_else(|| more[chosen - TOOLS.len()], |tool| tool.name) {
-            "pass" => {
-                let time = match self.random.below(8) {
-                    0..4 => self.random.below(60_000),
-                    4 | 5 => self.random.below(3_000) * 1000,
-                    6 => self.random.pick(&[3_599_000, 3_599_999, 3_600_000, 3_600_001]),
-                    _ => self.random.below(25 * 3600) * 1000,
-                };
-                self.planned.push_back(Step::Pass(time as i64));
-            }
-            "again" => self.planned.extend(self.last.clone()),
-            "stay" => {
-                let token = self.value("session_token");
-                let is_alive = self.model.in_time(&json!({ "session_token": token })).is_ok();
-                for _ in 0..if is_alive { 30 } else { 0 } {
-                    let tool = self.random.pick(&["get_my_task", "get_pending_tasks"]);
-                    self.planned.push_back(Step::Pass(3_000_000));
-                    self.planned.push_back(Step::Call(tool, json!({ "session_token": token })));
-                }
-            }
-            name => {
-                let tool = TOOLS.iter().chain(&admin::TOOLS).find(|tool| tool.name == name).unwrap();
-                let given = self.arguments(tool);
-                self.planned.push_back(Step::Call(tool.name, given));
-            }
-        }
-    }
-
-    /// Random ones, mostly such as there are; optional ones are left out as often as not.
-    fn arguments(&mut self, tool: &Tool) -> Value {
-        let mut given = json!({});
-        for parameter in tool.parameters {
-            // Histories share their lists, so that an offset would skip what is another's.
-            let is_given = parameter.name != "offset" && (parameter.required || self.random.one_in(2));
-            given[parameter.name] = if is_given { self.value(parameter.name) } else { Value::Null };
-        }
-        match tool.name {
-            "authenticate" => self.log_in(&mut given),
-            "admin_agent_set_status" => {
-                given = json!({"id": self.model.agents[self.random.below(3)]["id"],
-                    "status": self.random.pick(&["active", "active", "inactive", "suspended", "archived"])});
-            }
-            "admin_project_set_status" => {
-                given = json!({"id": self.model.projects[self.random.below(2)]["id"],
-                    "status": self.random.pick(&["active", "active", "archived"])});
-            }
-            _ => {}
-        }
-        given
-    }
-
-    fn value(&mut self, name: &str) -> Value {
-        let Self { random, model, .. } = self;
-        let rows = match name {
-            "agent_id" | "from_agent_id" | "to_agent_id" | "assignee_id" => &model.agents,
-            "project_id" => &model.projects,
-            "task_id" => &model.tasks,
-            "handoff_id" => &model.handoffs,
-            "execution_id" => &model.executions,
-            "agent" => return model.agents[random.below(3)]["id"].clone(),
-            "project" => return model.projects[random.below(2)]["id"].clone(),
-            "session_token" => return self.token(),
-            "result" => return json!(random.pick(&["success", "success", "failed", "blocked", "maybe"])),
-            "status" if random.one_in(24) => return json!("started"),
-            "status" => return json!(random.pick(&STATUSES)),
-            "limit" => return json!(random.pick(&[0, 1, 3, 100, 101])),
-            "include_history" => return json!(random.one_in(2)),
-            "exit_code" => return json!(random.pick(&[0, 0, 1, -9])),
-            "duration_seconds" => return json!(1.5),
-            "summary" => return json!(random.pick(&["Half.", "All."])),
-            _ => return json!(random.pick(&["", "Half.", "All."])),
-        };
-        if name == "assignee_id" && random.one_in(4) {
-            return Value::Null;
-        }
-        if rows.is_empty() || random.one_in(24) {
-            return json!(format!("{}nobody", model.prefix));
-        }
-        let row = &rows[random.below(rows.len())];
-        row.get("id").unwrap_or(&row["executionId"]).clone()
-    }
-
-    /// Mostly of a session that is alive.
-    fn token(&mut self) -> Value {
-        let (model, any) = (&self.model, self.random.one_in(6));
-        let tokens: Vec<_> = model.sessions.iter().filter(|it| any || model.is_alive(it)).map(|it| &it.token).collect();
-        if tokens.is_empty() || self.random.one_in(24) {
-            return json!(format!("{}nobody", model.prefix));
-        }
-        json!(self.random.pick(&tokens))
-    }
-
-    /// Mostly an agent that is to be started, with its own passkey.
-    fn log_in(&mut self, given: &mut Value) {
-        for _ in 0..6 {
-            if self.model.should_start(text(given, "agent_id"), text(given, "project_id"))["should_start"] == true {
-                break;
-            }
-            (given["agent_id"], given["project_id"]) = (self.value("agent_id"), self.value("project_id"));
-        }
-        let agent = self.model.agents.iter().find(|agent| agent["id"] == given["agent_id"]);
-        let passkey =
-            agent.filter(|_| !self.random.one_in(12)).map_or(json!("wrong"), |agent| agent["_passkey"].clone());
-        given["passkey"] = passkey;
-        given["instance_id"] = json!(self.random.pick(&[None, Some("one"), Some("one"), Some("two")]));
-    }
-}
-
-/// Leaves out of a list what belongs to other histories.
-fn keep_own(answer: &mut Value, prefix: &str) {
-    let is_own = |row: &Value| {
-        let id = ["project_id", "projectId", "task_id", "taskId", "id"].iter().find_map(|name| row[*name].as_str());
-        id.is_none_or(|id| id.starts_with(prefix))
-    };
-    for list in ["projects", "agents", "tasks", "logs", "handoffs", "sessions"] {
-        if let Some(rows) = answer.get_mut(list).and_then(Value::as_array_mut) {
-            rows.retain(is_own);
-        }
     }
 }

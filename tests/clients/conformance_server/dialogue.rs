@@ -1,4 +1,4 @@
-//! How the fixture asks the client for something: in the middle of a call within a session, by its result without one.
+//! How the server asks the client for something: in the middle of a call within a session, by its result without one.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;

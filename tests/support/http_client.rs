@@ -1,21 +1,23 @@
 //! A client of the real binary over Streamable HTTP: plain sockets, so that every byte is ours.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::mcp_client::KEY;
+use super::mcp_client::KEY;
+use super::stderr::Stderr;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A running binary that listens on a free port.
 pub struct HttpServer {
     child: Child,
     /// `127.0.0.1:PORT`
     pub authority: String,
+    _stderr: Stderr,
 }
 
 /// What came back.
@@ -44,14 +46,12 @@ impl HttpServer {
     /// Starts a command that says on standard error where it listens.
     pub fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-        let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
+        let stderr = Stderr::of(&mut child);
+        let address = stderr.find(ANSWER_TIMEOUT, |line| {
             let (_, url) = line.split_once("listens on http://")?;
             Some(url.trim_end_matches("/mcp").to_owned())
         });
-        // The pipe is read on, or the server would wait for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Self { child, authority: address.expect("it listens") }
+        Self { child, authority: address.expect("it listens"), _stderr: stderr }
     }
 
     pub fn pid(&self) -> u32 {
@@ -61,7 +61,7 @@ impl HttpServer {
     /// Waits for the end; gives the exit code and how long it took.
     pub fn wait(&mut self) -> (Option<i32>, Duration) {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < ANSWER_TIMEOUT {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return (status.code(), begun.elapsed());
             }
@@ -81,7 +81,7 @@ impl HttpServer {
     /// A request whose answer nobody reads yet.
     pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut connection = TcpStream::connect(&self.authority).unwrap();
-        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        connection.set_read_timeout(Some(ANSWER_TIMEOUT)).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("host")) {
             head.push_str(&format!("host: {}\r\n", self.authority));
@@ -109,7 +109,7 @@ impl HttpServer {
     pub fn call(&self, tool: &str, arguments: Value, more: &[(&str, &str)]) -> Result<String, String> {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}), more);
         assert_eq!(answer.status, 200, "{answer:?}");
-        crate::mcp_client::text(&answer.message())
+        super::mcp_client::text(&answer.message())
     }
 }
 

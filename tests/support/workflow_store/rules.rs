@@ -5,8 +5,8 @@ use std::collections::{HashMap, HashSet};
 use base64::{Engine, engine::general_purpose::STANDARD_NO_PAD};
 use serde_json::{Map, Value, from_slice, from_str};
 
+use super::super::server::Request;
 use super::Flavour::{self, V1, V2};
-use crate::server::Request;
 
 /// What a body may hold, in the order in which n8n looks: `key:kind`; `!` is required, `@2` is known to 2.41 only,
 /// `@POST` and `@PUT` to 2.41 in that request only, `?` may be null.

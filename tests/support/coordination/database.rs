@@ -1,6 +1,7 @@
 //! Where the tests keep their data: in a file each, or in a database each of one PostgreSQL server, which
 //! `postgres.sh` runs for as long as the tests run.
 
+use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::path::PathBuf;
@@ -80,12 +81,14 @@ pub fn while_postgres_is_away(work: impl FnOnce()) {
 
 impl Server {
     fn start(folder: TempDir, port: u16) -> Option<Self> {
-        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/coordination/postgres.sh");
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support/coordination/postgres.sh");
+        let log = folder.path().join("script.log");
         let mut script = Command::new(script)
             .arg(folder.path())
             .arg(port.to_string())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(File::create(&log).unwrap())
             .spawn()
             .unwrap();
         let mut line = String::new();
@@ -94,7 +97,8 @@ impl Server {
             return Some(Self { script, port, folder });
         }
         let ended = script.wait().unwrap();
-        assert_eq!(ended.code(), Some(3), "PostgreSQL is there and does not start: {}", folder.path().display());
+        let said = std::fs::read_to_string(log).unwrap();
+        assert_eq!(ended.code(), Some(3), "PostgreSQL is installed, but does not start: {said}");
         None
     }
 

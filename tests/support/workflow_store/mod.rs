@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use base64::{Engine, engine::general_purpose::STANDARD};
 use serde_json::{Map, Value, from_slice, json};
 
-use crate::server::{Reply, Request};
+use super::server::{Reply, Request};
 
-#[path = "workflow_rules.rs"]
 mod rules;
 
 use rules::{Query, Rules, complete, lay_over, strike, text, without};

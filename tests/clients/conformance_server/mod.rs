@@ -26,7 +26,6 @@ use tokio::time::sleep;
 
 use dialogue::{dialogue, elicit, sample};
 
-#[path = "dialogue.rs"]
 mod dialogue;
 
 type Answer<T> = Result<T, ErrorData>;
@@ -88,11 +87,11 @@ enum Change {
 
 /// The handler. Clones share the level that `logging/setLevel` set; a session of its own needs a new one.
 #[derive(Clone, Default)]
-pub struct Fixture {
+pub struct ConformanceServer {
     level: Arc<AtomicU8>,
 }
 
-impl Fixture {
+impl ConformanceServer {
     /// Logs three times: until 2026-07-28 by the session's level, since then only if the request brings one.
     async fn log(&self, context: &Context) -> CallToolResult {
         let level = match context.meta.log_level() {
@@ -110,7 +109,7 @@ impl Fixture {
     }
 }
 
-impl ServerHandler for Fixture {
+impl ServerHandler for ConformanceServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_completions()
@@ -122,7 +121,7 @@ impl ServerHandler for Fixture {
             .enable_tools()
             .enable_tool_list_changed()
             .build();
-        ServerConfig::new(capabilities).with_server_info(Implementation::new("conformance-fixture", "1.0.0"))
+        ServerConfig::new(capabilities).with_server_info(Implementation::new("conformance-server", "1.0.0"))
     }
 
     async fn list_tools(&self, _: Page, _: Context) -> Answer<ListToolsResult> {
