@@ -4,6 +4,7 @@ mod catalogue;
 mod check;
 mod coordinate;
 mod gateway;
+mod gzip_reader;
 mod list;
 mod node;
 mod panic_hook;
