@@ -23,7 +23,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{self, GatewayOptions, Options, ServerOptions, ToolChoice, Transport};
 use crate::execution::{node, summary};
-use crate::gateway::keeper;
+use crate::gateway::reaper;
 use crate::json::{Batches, Cursor, Pruner};
 use crate::n8n::{Client, Progress, Settings};
 use crate::tools::executions::get_execution_by_node::{self, Question};
@@ -199,8 +199,8 @@ impl Error {
 /// Runs the command line; gives the exit code: 0 done, 1 failed, 2 usage.
 pub fn run() -> ExitCode {
     // Not a command for people, and small: it does not even touch what reads those.
-    if std::env::args_os().nth(1).is_some_and(|first| first == keeper::ARGUMENT) {
-        keeper::run();
+    if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
+        reaper::run();
         return ExitCode::SUCCESS;
     }
     fault::tell();

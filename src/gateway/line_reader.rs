@@ -1,4 +1,4 @@
-//! Lines of a pipe, held up to a limit; of a longer one only the id is.
+//! Reads a pipe line by line. Of a line that is too long, only the id of its message is kept.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -8,101 +8,101 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::json::{Keep, Pruner};
 
-/// The longest line that is held, bytes: three times what an answer may have, since an answer may stand in it
-/// twice, as text and structured, and escaped.
+/// The longest line that is held, in bytes: three times the largest answer, since a line may hold the answer twice,
+/// as text and as structured content, and escaped.
 pub(super) const LINE_BYTES: usize = 3 * super::limits::ANSWER_BYTES;
 
-/// What is read at once.
+/// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Room above this is given back.
-const LARGE: usize = 1024 * 1024;
+/// A buffer above this capacity is released once it is no longer needed.
+const RETAINED_BYTES: usize = 1024 * 1024;
 
-/// A line without its end.
+/// A line without its newline.
 pub(super) enum Line {
-    Whole(BytesMut),
-    /// What [`Pruner`] left of it.
+    Complete(BytesMut),
+    /// What [`Pruner`] kept of it.
     TooLong(Vec<u8>),
 }
 
-/// Reads lines. A read that is dropped loses nothing.
-pub(super) struct Lines<R> {
+/// Reads lines. Dropping a read loses nothing.
+pub(super) struct LineReader<R> {
     pipe: R,
-    /// What was read and not yet given; the first `seen` bytes have no line end.
-    held: BytesMut,
-    seen: usize,
-    too_long: Option<TooLong>,
+    /// Read but not yet returned; there is no newline in the first `searched` bytes.
+    buffer: BytesMut,
+    searched: usize,
+    too_long: Option<TooLongLine>,
 }
 
-/// A line that is passed by.
-struct TooLong {
+/// A line that is being skipped.
+struct TooLongLine {
     pruner: Option<Pruner>,
-    left: Vec<u8>,
+    kept: Vec<u8>,
 }
 
-impl<R: AsyncRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> LineReader<R> {
     pub(super) fn new(pipe: R) -> Self {
-        Self { pipe, held: BytesMut::new(), seen: 0, too_long: None }
+        Self { pipe, buffer: BytesMut::new(), searched: 0, too_long: None }
     }
 
-    /// The next line; `None` at the end, also when the last line has no end.
+    /// The next line; `None` at the end of the pipe. A last line without a newline is dropped.
     ///
-    /// `moved` counts the bytes that come.
-    pub(super) async fn next(&mut self, moved: &AtomicU64) -> Option<Line> {
+    /// Adds the bytes that arrive to `bytes_read`.
+    pub(super) async fn next(&mut self, bytes_read: &AtomicU64) -> Option<Line> {
         loop {
-            if let Some(line) = self.take() {
+            if let Some(line) = self.take_line() {
                 return Some(line);
             }
             let _ = match self.fill().await {
                 Ok(0) | Err(_) => return None,
-                Ok(bytes) => moved.fetch_add(bytes as u64, Relaxed),
+                Ok(bytes) => bytes_read.fetch_add(bytes as u64, Relaxed),
             };
         }
     }
 
     async fn fill(&mut self) -> io::Result<usize> {
-        // The room of one large answer is not kept for ever.
-        if self.held.len() < CHUNK_BYTES && self.held.capacity() > LARGE {
-            self.held = BytesMut::from(&self.held[..]);
+        // The memory of one large answer is not kept forever.
+        if self.buffer.len() < CHUNK_BYTES && self.buffer.capacity() > RETAINED_BYTES {
+            self.buffer = BytesMut::from(&self.buffer[..]);
         }
-        self.held.reserve(CHUNK_BYTES);
-        self.pipe.read_buf(&mut self.held).await
+        self.buffer.reserve(CHUNK_BYTES);
+        self.pipe.read_buf(&mut self.buffer).await
     }
 
-    /// The first line, if all of it is there.
-    fn take(&mut self) -> Option<Line> {
-        let Some(at) = memchr::memchr(b'\n', &self.held[self.seen..]) else {
-            self.seen = self.held.len();
-            if self.seen > LINE_BYTES || self.too_long.is_some() {
-                let held = std::mem::take(&mut self.held);
-                self.seen = 0;
-                self.too_long.get_or_insert_with(TooLong::new).feed(&held);
+    /// The first line in the buffer, if it is complete.
+    fn take_line(&mut self) -> Option<Line> {
+        let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
+            self.searched = self.buffer.len();
+            if self.searched > LINE_BYTES || self.too_long.is_some() {
+                let chunk = std::mem::take(&mut self.buffer);
+                self.searched = 0;
+                self.too_long.get_or_insert_with(TooLongLine::new).feed(&chunk);
             }
             return None;
         };
-        let mut line = self.held.split_to(self.seen + at + 1);
-        line.truncate(self.seen + at);
-        self.seen = 0;
+        let mut line = self.buffer.split_to(self.searched + at + 1);
+        line.truncate(self.searched + at);
+        self.searched = 0;
         match self.too_long.take() {
             Some(mut too_long) => {
                 too_long.feed(&line);
-                Some(Line::TooLong(too_long.left))
+                Some(Line::TooLong(too_long.kept))
             }
-            None => Some(Line::Whole(line)),
+            None => Some(Line::Complete(line)),
         }
     }
 }
 
-impl TooLong {
+impl TooLongLine {
     fn new() -> Self {
         let pruner = Pruner::new(Keep::Members(&[("id", Keep::Whole)]), 0..0);
-        Self { pruner: Some(pruner), left: Vec::new() }
+        Self { pruner: Some(pruner), kept: Vec::new() }
     }
 
     fn feed(&mut self, chunk: &[u8]) {
-        // After a fault, what came before it may still hold the id.
+        // What was kept before a syntax error may still hold the id.
         match self.pruner.as_mut().map(|pruner| pruner.feed(chunk)) {
-            Some(Ok(mut batch)) => self.left.append(&mut batch.text),
+            Some(Ok(mut batch)) => self.kept.append(&mut batch.text),
             Some(Err(_)) => self.pruner = None,
             None => {}
         }

@@ -1,5 +1,7 @@
-//! When a server that ended is started again: soon when it was up, exponentially later when it does not even
-//! start, and after five ends within a minute only when somebody asks for it.
+//! When a server that has exited is started again.
+//!
+//! A server that was available restarts after 0.25 s plus jitter. One that fails to start restarts with exponential
+//! backoff. After five exits within a minute, restarts pause for 30 s, and then wait for a call.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -7,52 +9,52 @@ use std::time::Duration;
 use backon::{BackoffBuilder, ExponentialBuilder};
 use tokio::time::Instant;
 
-/// Ends that are older say nothing about the next start.
-const WINDOW: Duration = Duration::from_secs(60);
+/// Exits older than this are forgotten.
+const EXIT_WINDOW: Duration = Duration::from_secs(60);
 
-/// So many ends within the window are enough.
-const ENOUGH: usize = 5;
+/// With this many exits in the window, the server no longer restarts by itself.
+const MAX_EXITS: usize = 5;
 
-/// How long nothing is tried then; also the longest pause.
-const REST: Duration = Duration::from_secs(30);
+/// How long calls cannot start such a server; also the longest backoff.
+const MAX_BACKOFF: Duration = Duration::from_secs(30);
 
-/// The first pause; each further one is twice as long, plus a jitter of up to its own length.
-const FIRST_PAUSE: Duration = Duration::from_millis(250);
+/// The first backoff. Each further one is twice as long, plus jitter of up to its own length.
+const MIN_BACKOFF: Duration = Duration::from_millis(250);
 
-/// What follows from an end.
+/// When the server starts next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Next {
-    /// It is started again by itself.
-    Restart(Instant),
-    /// It is started by the first call after this time.
-    OnCall(Instant),
+pub(super) enum NextStart {
+    /// At this time.
+    At(Instant),
+    /// On the first call after this time.
+    OnCallAfter(Instant),
 }
 
-/// The ends of one server.
+/// The recent exits of one server.
 #[derive(Default)]
-pub(super) struct Crashes {
-    within_window: VecDeque<Instant>,
-    /// Ends since it was last up.
+pub(super) struct RestartPolicy {
+    exits_in_window: VecDeque<Instant>,
+    /// Since the server was last available.
     failed_starts: usize,
 }
 
-impl Crashes {
-    /// Counts an end.
-    pub(super) fn record(&mut self, now: Instant, was_up: bool) -> Next {
-        self.within_window.push_back(now);
-        self.within_window.retain(|end| now.duration_since(*end) <= WINDOW);
-        self.failed_starts = if was_up { 0 } else { self.failed_starts + 1 };
-        if self.within_window.len() >= ENOUGH {
-            return Next::OnCall(now + REST);
+impl RestartPolicy {
+    /// Records an exit; `was_available` says whether the start before it had succeeded.
+    pub(super) fn record_exit(&mut self, now: Instant, was_available: bool) -> NextStart {
+        self.exits_in_window.push_back(now);
+        self.exits_in_window.retain(|exit| now.duration_since(*exit) <= EXIT_WINDOW);
+        self.failed_starts = if was_available { 0 } else { self.failed_starts + 1 };
+        if self.exits_in_window.len() >= MAX_EXITS {
+            return NextStart::OnCallAfter(now + MAX_BACKOFF);
         }
-        let mut pauses = ExponentialBuilder::default()
-            .with_min_delay(FIRST_PAUSE)
-            .with_max_delay(REST)
+        let mut backoffs = ExponentialBuilder::default()
+            .with_min_delay(MIN_BACKOFF)
+            .with_max_delay(MAX_BACKOFF)
             .with_jitter()
             .without_max_times()
             .build();
-        let pause = pauses.nth(self.failed_starts.saturating_sub(1)).unwrap_or(REST);
-        Next::Restart(now + pause.min(REST))
+        let backoff = backoffs.nth(self.failed_starts.saturating_sub(1)).unwrap_or(MAX_BACKOFF);
+        NextStart::At(now + backoff.min(MAX_BACKOFF))
     }
 }
 
@@ -60,33 +62,33 @@ impl Crashes {
 mod tests {
     use super::*;
 
-    fn pause(next: Next, now: Instant) -> u128 {
-        let Next::Restart(at) = next else { panic!("too early to give up") };
-        at.duration_since(now).as_millis()
+    fn backoff_ms(next: NextStart, now: Instant) -> u128 {
+        let NextStart::At(time) = next else { panic!("gave up too early") };
+        time.duration_since(now).as_millis()
     }
 
     #[test]
-    fn each_failed_start_makes_the_pause_longer_until_it_is_enough() {
+    fn each_failed_start_doubles_the_backoff_until_restarts_pause() {
         let now = Instant::now();
-        let mut crashes = Crashes::default();
+        let mut policy = RestartPolicy::default();
         for least in [250, 500, 1000, 2000] {
-            let pause = pause(crashes.record(now, false), now);
-            assert!((least..=2 * least).contains(&pause), "{pause}");
+            let backoff = backoff_ms(policy.record_exit(now, false), now);
+            assert!((least..=2 * least).contains(&backoff), "{backoff}");
         }
-        assert_eq!(crashes.record(now, false), Next::OnCall(now + REST));
-        // Still the same minute; later, it has a new chance.
-        assert!(matches!(crashes.record(now + Duration::from_secs(31), false), Next::OnCall(_)));
-        assert!(matches!(crashes.record(now + Duration::from_secs(92), false), Next::Restart(_)));
+        assert_eq!(policy.record_exit(now, false), NextStart::OnCallAfter(now + MAX_BACKOFF));
+        // Within the same minute restarts stay paused; later they resume.
+        assert!(matches!(policy.record_exit(now + Duration::from_secs(31), false), NextStart::OnCallAfter(_)));
+        assert!(matches!(policy.record_exit(now + Duration::from_secs(92), false), NextStart::At(_)));
     }
 
     #[test]
-    fn what_was_up_is_back_soon_but_not_for_ever() {
+    fn a_server_that_was_available_restarts_soon_but_not_forever() {
         let now = Instant::now();
-        let mut crashes = Crashes::default();
-        for was_up in [false, false, true, true] {
-            let pause = pause(crashes.record(now, was_up), now);
-            assert!(!was_up || (250..=500).contains(&pause), "{pause}");
+        let mut policy = RestartPolicy::default();
+        for was_available in [false, false, true, true] {
+            let backoff = backoff_ms(policy.record_exit(now, was_available), now);
+            assert!(!was_available || (250..=500).contains(&backoff), "{backoff}");
         }
-        assert_eq!(crashes.record(now, true), Next::OnCall(now + REST));
+        assert_eq!(policy.record_exit(now, true), NextStart::OnCallAfter(now + MAX_BACKOFF));
     }
 }

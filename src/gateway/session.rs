@@ -1,4 +1,4 @@
-//! The way to one server: how it is made, and how its end is noticed.
+//! A session with one server: how it is opened, how its end is noticed, how it is closed.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -6,151 +6,159 @@ use std::time::Duration;
 
 use tokio::time::timeout;
 
-use super::config::{Program, Source};
-use super::connection::{Connection, Era, NoConnection, Standing};
+use super::config::Source;
+use super::connection::{ConnectError, Connection, Handshake, Liveness};
 use super::exit::Exit;
-use super::keeper::Keeper;
-use super::pipes::{Flow, Pipes};
 use super::process::Process;
+use super::program::Program;
+use super::reaper::Reaper;
 use super::remote;
+use super::stdio::{PipeState, StdioTransport};
 
-/// How long a handshake may take, and then the first list of tools.
-pub(super) const HANDSHAKE: Duration = Duration::from_secs(10);
+/// The limit for the handshake, and again for the first list of tools.
+pub(super) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long a process may take to end when its pipes have.
-const APART: Duration = Duration::from_secs(1);
+/// How long a process has to exit once its pipes are closed.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How long what a process wrote before it ended may be read, and how often it is looked whether it still is.
-const LAST_WORDS: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(40);
+/// How long the last output of a process that has exited is read, and how often the pipe is checked for progress.
+const LAST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(10);
+const PROGRESS_INTERVAL: Duration = Duration::from_millis(40);
 
-/// How often a server elsewhere is asked whether it is there, how long it may take to say so, and how often
-/// it may be too slow.
-const PROBE: Duration = Duration::from_secs(5);
-const SLOW: u32 = 6;
+/// How often a remote server is probed, how long it has to answer, and how many slow probes in a row it may have.
+const PROBE_INTERVAL: Duration = Duration::from_secs(5);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
+const MAX_SLOW_PROBES: u32 = 6;
 
-/// The end of a link that waits to be noticed.
-pub(super) enum Link {
-    Child { process: Box<Process>, flow: Arc<Flow> },
+/// What lies under a connection.
+pub(super) enum Session {
+    Child { process: Box<Process>, pipes: Arc<PipeState> },
     Remote,
 }
 
-impl Link {
-    /// Makes a link and shakes hands.
+impl Session {
+    /// Starts or reaches the server and does the handshake. If the server rejects the handshake, tries the other kind,
+    /// and remembers in `handshake` which one it accepts.
     ///
     /// # Errors
-    /// How the server ended. The link is closed then.
+    /// The program cannot be started, the server cannot be reached or exits, or it has not finished the handshake
+    /// within 10 s. Nothing of the session is left then.
     pub(super) async fn open(
         name: &str,
         source: &Source,
-        era: &mut Era,
-        keeper: &Arc<Keeper>,
+        handshake: &mut Handshake,
+        reaper: &Arc<Reaper>,
     ) -> Result<(Self, Connection), Exit> {
-        let shaking = async {
-            match Self::shake(name, source, *era, keeper).await {
-                Err(None) => {
-                    *era = if *era == Era::Initialize { Era::Discover } else { Era::Initialize };
-                    Self::shake(name, source, *era, keeper).await
+        let opening = async {
+            match Self::open_with(name, source, *handshake, reaper).await {
+                Err(OpenError::Rejected) => {
+                    *handshake = handshake.other();
+                    Self::open_with(name, source, *handshake, reaper).await
                 }
-                shaken => shaken,
+                opened => opened,
             }
         };
-        match timeout(HANDSHAKE, shaking).await {
+        match timeout(HANDSHAKE_TIMEOUT, opening).await {
             Ok(Ok(opened)) => Ok(opened),
-            Ok(Err(Some(exit))) => Err(exit),
-            Ok(Err(None)) => Err(Exit::because("it refused the handshake")),
+            Ok(Err(OpenError::Exited(exit))) => Err(exit),
+            Ok(Err(OpenError::Rejected)) => Err(Exit::because("it rejected the handshake")),
             Err(_) => Err(Exit::because("it did not finish the handshake within 10 s")),
         }
     }
 
-    /// `Err(None)` is a refusal by a server of the other era.
-    async fn shake(
+    async fn open_with(
         name: &str,
         source: &Source,
-        era: Era,
-        keeper: &Arc<Keeper>,
-    ) -> Result<(Self, Connection), Option<Exit>> {
+        handshake: Handshake,
+        reaper: &Arc<Reaper>,
+    ) -> Result<(Self, Connection), OpenError> {
         match source {
-            Source::Child(program) => Self::child(name, program, era, keeper).await,
+            Source::Child(program) => Self::open_child(name, program, handshake, reaper).await,
             Source::Remote { url, headers } => {
-                let transport = remote::transport(url, headers).map_err(Some)?;
-                match Connection::open(transport, era).await {
+                let transport = remote::transport(url, headers).map_err(OpenError::Exited)?;
+                match Connection::open(transport, handshake).await {
                     Ok(connection) => Ok((Self::Remote, connection)),
-                    Err(NoConnection::Refused) => Err(None),
-                    // Why not would be told with the address, and with what came back.
-                    Err(NoConnection::Failed) => Err(Some(Exit::because("it cannot be reached"))),
+                    Err(ConnectError::Rejected) => Err(OpenError::Rejected),
+                    // The cause would quote the address, and what the server sent.
+                    Err(ConnectError::Failed) => Err(OpenError::Exited(Exit::because("it cannot be reached"))),
                 }
             }
         }
     }
 
-    async fn child(
+    async fn open_child(
         name: &str,
         program: &Program,
-        era: Era,
-        keeper: &Arc<Keeper>,
-    ) -> Result<(Self, Connection), Option<Exit>> {
-        let (mut process, stdin, stdout) = Process::spawn(name, program, keeper).map_err(Some)?;
-        let flow = Arc::new(Flow::default());
-        let pipes = Pipes::new(stdin, stdout, flow.clone());
-        match Connection::open(pipes, era).await {
-            Ok(connection) => Ok((Self::Child { process: Box::new(process), flow }, connection)),
-            Err(NoConnection::Refused) => Err(None),
-            Err(NoConnection::Failed) => {
-                let exit = timeout(APART, process.ended()).await;
-                Err(Some(exit.unwrap_or_else(|_| Exit::because("it answered the handshake with something else"))))
+        handshake: Handshake,
+        reaper: &Arc<Reaper>,
+    ) -> Result<(Self, Connection), OpenError> {
+        let (mut process, stdin, stdout) = Process::spawn(name, program, reaper).map_err(OpenError::Exited)?;
+        let pipes = Arc::new(PipeState::default());
+        let transport = StdioTransport::new(stdin, stdout, pipes.clone());
+        match Connection::open(transport, handshake).await {
+            Ok(connection) => Ok((Self::Child { process: Box::new(process), pipes }, connection)),
+            Err(ConnectError::Rejected) => Err(OpenError::Rejected),
+            Err(ConnectError::Failed) => {
+                let exit = timeout(EXIT_TIMEOUT, process.exited()).await;
+                Err(OpenError::Exited(exit.unwrap_or_else(|_| Exit::because("its answer to the handshake is invalid"))))
             }
         }
     }
 
-    /// Waits until the server is gone; says how it ended. May be dropped and called again.
+    /// Waits until the server is gone; returns how it exited. Cancel-safe.
     pub(super) async fn ended(&mut self, connection: &Connection) -> Exit {
         match self {
-            Self::Child { process, flow } => tokio::select! {
-                exit = process.ended() => {
-                    let _ = timeout(LAST_WORDS, last_words(flow)).await;
+            Self::Child { process, pipes } => tokio::select! {
+                exit = process.exited() => {
+                    let _ = timeout(LAST_OUTPUT_TIMEOUT, last_output(pipes)).await;
                     exit
                 }
-                () = flow.ended.cancelled() => {
-                    let exit = timeout(APART, process.ended()).await;
+                () = pipes.closed.cancelled() => {
+                    let exit = timeout(EXIT_TIMEOUT, process.exited()).await;
                     exit.unwrap_or_else(|_| Exit::because("it closed its pipes"))
                 }
             },
             Self::Remote => {
-                let mut slow = 0;
+                let mut slow_probes = 0;
                 loop {
-                    let _ = timeout(PROBE, connection.doubted()).await;
-                    slow = match connection.probe(PROBE).await {
-                        Standing::Answers => 0,
-                        Standing::Slow if slow < SLOW => slow + 1,
-                        Standing::Slow => return Exit::because("it does not answer"),
-                        Standing::Gone => return Exit::because("it cannot be reached"),
+                    let _ = timeout(PROBE_INTERVAL, connection.request_failed()).await;
+                    slow_probes = match connection.probe(PROBE_TIMEOUT).await {
+                        Liveness::Alive => 0,
+                        Liveness::Slow if slow_probes < MAX_SLOW_PROBES => slow_probes + 1,
+                        Liveness::Slow => return Exit::because("it does not answer"),
+                        Liveness::Gone => return Exit::because("it cannot be reached"),
                     };
                 }
             }
         }
     }
 
-    /// Ends the link in good order.
-    pub(super) async fn stop(self, connection: Arc<Connection>) -> Exit {
+    /// Closes the connection, then stops the process.
+    pub(super) async fn close(self, connection: Arc<Connection>) {
         connection.close();
         drop(connection);
-        match self {
-            Self::Child { process, .. } => process.stop().await,
-            Self::Remote => Exit::default(),
+        if let Self::Child { process, .. } = self {
+            process.stop().await;
         }
     }
 }
 
-/// What a process wrote before it ended is read to its end; should somebody else hold the pipe open, as
-/// long as there is something to read.
-async fn last_words(flow: &Flow) {
+/// Why no session was opened.
+enum OpenError {
+    /// The server rejected this kind of handshake.
+    Rejected,
+    Exited(Exit),
+}
+
+/// Waits until the last output of a process that has exited is read. If another process holds the pipe open, waits
+/// only as long as there is something to read.
+async fn last_output(pipes: &PipeState) {
     loop {
-        let moved = flow.moved.load(Relaxed);
-        if timeout(LOOK, flow.ended.cancelled()).await.is_ok() {
+        let bytes_read = pipes.bytes_read.load(Relaxed);
+        if timeout(PROGRESS_INTERVAL, pipes.closed.cancelled()).await.is_ok() {
             return;
         }
-        if moved == flow.moved.load(Relaxed) && !flow.reading.load(Relaxed) {
+        if bytes_read == pipes.bytes_read.load(Relaxed) && !pipes.parsing.load(Relaxed) {
             return;
         }
     }
