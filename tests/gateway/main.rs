@@ -60,12 +60,17 @@ fn main() {
         secrets: the_configuration_is_in_no_answer_and_no_log, an_address_that_does_not_answer_is_not_logged,
             what_a_server_tells_of_a_request_is_not_logged, headers_do_not_follow_to_another_host,
             what_a_child_says_of_its_secrets_is_not_logged, our_own_secrets_are_not_inherited;
-        access: hosts_and_origins_are_checked, a_token_is_asked_for, nobody_listens_to_the_network_without_one, bad_configurations_are_usage_errors;
+        access: hosts_and_origins_are_checked, a_token_is_asked_for, nobody_listens_to_the_network_without_one, bad_configurations_are_usage_errors,
+            a_value_of_the_wrong_type_names_its_field;
     };
     let real = || {
         others::real_servers_are_listed_and_called();
         Ok(())
     };
+    let slow = trials! {
+        supervision: a_call_cut_by_sigterm_reports_the_shutdown, a_call_cut_by_a_reload_reports_the_change;
+    };
+    trials.extend(slow.into_iter().map(|trial| trial.with_ignored_flag(true)));
     trials.push(Trial::test("others::real_servers_are_listed_and_called", real).with_ignored_flag(true));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

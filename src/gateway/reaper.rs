@@ -1,7 +1,8 @@
-//! Nobody outlives the gateway, even when it is killed: a small process of our own hears of every child,
-//! and ends them when the pipe to the gateway closes.
+//! No child outlives the gateway, even if the gateway is killed: a small process of n8n-lens, the reaper, knows the
+//! process group of every child, and ends those that are left when its pipe to the gateway closes.
 //!
-//! A child sees the end of its standard input then, too, but one that hangs, or has started others, does not go.
+//! The children see the end of their standard input then, too, but that does not end one that hangs, nor the
+//! processes it started.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead, Write};
@@ -9,15 +10,17 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The first argument with which our own program is the keeper.
-pub const ARGUMENT: &str = "gateway-keeper";
+use super::program::own_program;
 
-/// How long children may end by themselves when the gateway is gone, and again after TERM.
-const PATIENCE: Duration = Duration::from_millis(400);
+/// The first argument that makes n8n-lens run as the reaper.
+pub const ARGUMENT: &str = "gateway-reaper";
 
-/// The gateway's side.
+/// How long children have to exit by themselves once the gateway is gone, and again after TERM.
+const EXIT_GRACE: Duration = Duration::from_millis(400);
+
+/// The gateway's handle to the reaper process.
 #[derive(Default)]
-pub(super) struct Keeper(Mutex<State>);
+pub(super) struct Reaper(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -25,28 +28,28 @@ struct State {
     process: Option<Child>,
 }
 
-impl Keeper {
-    /// A process group to end should the gateway be killed.
-    pub(super) fn watch(&self, group: i32) {
+impl Reaper {
+    /// Registers a process group to end if the gateway is killed.
+    pub(super) fn register(&self, group: i32) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.groups.insert(group);
-        if state.process.is_none() || state.tell(&format!("+{group}\n")).is_err() {
+        if state.process.is_none() || state.send(&format!("+{group}\n")).is_err() {
             state.start();
         }
     }
 
-    /// A process group that has ended.
-    pub(super) fn forget(&self, group: i32) {
+    /// Unregisters a process group that has ended.
+    pub(super) fn unregister(&self, group: i32) {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         state.groups.remove(&group);
-        if state.tell(&format!("-{group}\n")).is_err() && !state.groups.is_empty() {
+        if state.send(&format!("-{group}\n")).is_err() && !state.groups.is_empty() {
             state.start();
         }
     }
 }
 
 impl State {
-    fn tell(&mut self, line: &str) -> std::io::Result<()> {
+    fn send(&mut self, line: &str) -> std::io::Result<()> {
         match self.process.as_mut().and_then(|process| process.stdin.as_mut()) {
             Some(stdin) => stdin.write_all(line.as_bytes()),
             None => Err(std::io::ErrorKind::BrokenPipe.into()),
@@ -54,24 +57,26 @@ impl State {
     }
 
     fn start(&mut self) {
-        if let Some(mut gone) = self.process.take() {
-            let _ = gone.kill().and_then(|()| gone.wait());
+        if let Some(mut previous) = self.process.take() {
+            let _ = previous.kill().and_then(|()| previous.wait());
         }
-        let mut command = Command::new(super::own_program());
+        let mut command = Command::new(own_program());
         command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         match command.spawn() {
             Ok(process) => self.process = Some(process),
-            Err(error) => tracing::warn!(%error, "children that hang may outlive a gateway that is killed"),
+            Err(error) => {
+                tracing::warn!(%error, "the reaper could not be started: if the gateway is killed, children that hang may outlive it")
+            }
         }
         let all: String = self.groups.iter().map(|group| format!("+{group}\n")).collect();
-        let _ = self.tell(&all);
+        let _ = self.send(&all);
     }
 }
 
 impl Drop for State {
-    /// The keeper ends when its pipe closes; it has nobody left to end then.
+    /// The reaper exits when its pipe closes; by then no group is left to end.
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
             drop(process.stdin.take());
@@ -80,7 +85,8 @@ impl Drop for State {
     }
 }
 
-/// The keeper's side: hears of children on standard input until that closes, and ends those that are left.
+/// Runs the reaper process: reads `+GROUP` and `-GROUP` lines until standard input closes, then ends the groups
+/// that are left.
 pub fn run() {
     let mut groups = BTreeSet::new();
     for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -102,7 +108,7 @@ fn end(groups: &BTreeSet<i32>) {
         if left.is_empty() {
             return;
         }
-        std::thread::sleep(PATIENCE);
+        std::thread::sleep(EXIT_GRACE);
         for group in &left {
             let _ = kill_process_group(*group, signal);
         }

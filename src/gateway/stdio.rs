@@ -1,8 +1,8 @@
-//! MCP over the pipes of a child: one JSON-RPC message a line.
+//! The stdio transport: MCP over the pipes of a child, one JSON-RPC message per line.
 //!
-//! rmcp's own transport drops a line that is too long, or that it cannot read, and the call hangs. This one
-//! answers such a call with an error, passes over what is no message at all, and leaves results unread:
-//! they go to the caller as the text that came, lone surrogates and large numbers included.
+//! rmcp's own transport drops a line that is too long or cannot be parsed, and the call hangs. This one answers such
+//! a call with an error, skips lines that are not messages, and does not parse results: they reach the caller as the
+//! text that the server sent, lone surrogates and large numbers included.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,47 +25,46 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::lines::{Line, Lines};
+use super::limits::BLOCKING_PARSE_BYTES;
+use super::line_reader::{Line, LineReader};
 use crate::json::{Cursor, Keep, Pruner};
 
-/// The code of errors that this transport makes for the child: one that nobody uses.
+/// The code of an error that this transport makes for an unreadable answer; no server uses this code.
 pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 /// The same, for an answer that is too large.
 pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
 
-/// A line from here on is read while other tasks move on.
-const LONG: usize = 256 * 1024;
-
-/// Where the id of a message stands.
+/// What is kept of an unreadable message: its id.
 const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
 
-/// Both pipes of a child.
-pub(super) struct Pipes {
-    lines: Lines<ChildStdout>,
-    input: Arc<Input>,
-    /// The request that was sent last belongs to the handshake, whose answer rmcp reads itself.
-    handshake: bool,
-    flow: Arc<Flow>,
+/// The transport over both pipes of a child.
+pub(super) struct StdioTransport {
+    lines: LineReader<ChildStdout>,
+    input: Arc<ChildInput>,
+    /// The last request sent belongs to the handshake, whose answer rmcp has to parse itself.
+    in_handshake: bool,
+    pipes: Arc<PipeState>,
 }
 
-/// What the two ends of a connection know of each other.
+/// What the transport and the session know of the pipes.
 #[derive(Default)]
-pub(super) struct Flow {
-    /// Nothing comes or goes any more.
-    pub(super) ended: CancellationToken,
-    /// Counts what has been read, and whether a message is being read now.
-    pub(super) moved: AtomicU64,
-    pub(super) reading: AtomicBool,
+pub(super) struct PipeState {
+    /// Cancelled when nothing is sent or received any more.
+    pub(super) closed: CancellationToken,
+    /// Bytes read from standard output.
+    pub(super) bytes_read: AtomicU64,
+    /// Whether a message is being parsed now.
+    pub(super) parsing: AtomicBool,
 }
 
-struct Input {
+struct ChildInput {
     pipe: Mutex<ChildStdin>,
-    /// Requests that the child has not been sent yet: a cancel takes them back, and nobody hears of them.
+    /// Requests that have not been written yet. Cancelling one withdraws it, and the child never sees it.
     unsent: std::sync::Mutex<HashMap<RequestId, CancellationToken>>,
-    flow: Arc<Flow>,
+    pipes: Arc<PipeState>,
 }
 
-/// The members of a message that tell what it is.
+/// The members that say what kind of message it is.
 #[derive(Deserialize)]
 struct Envelope<'a> {
     id: Option<RequestId>,
@@ -75,36 +74,37 @@ struct Envelope<'a> {
     error: Option<IgnoredAny>,
 }
 
-impl Pipes {
-    /// `flow` tells the owner of the child how it goes.
-    pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, flow: Arc<Flow>) -> Self {
-        let input = Input { pipe: Mutex::new(stdin), unsent: Default::default(), flow: flow.clone() };
-        Self { lines: Lines::new(stdout), input: Arc::new(input), handshake: false, flow }
+impl StdioTransport {
+    /// A transport that reports to `pipes`.
+    pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, pipes: Arc<PipeState>) -> Self {
+        let input = ChildInput { pipe: Mutex::new(stdin), unsent: Default::default(), pipes: pipes.clone() };
+        Self { lines: LineReader::new(stdout), input: Arc::new(input), in_handshake: false, pipes }
     }
 }
 
-impl Transport<RoleClient> for Pipes {
+impl Transport<RoleClient> for StdioTransport {
     type Error = io::Error;
 
     fn name() -> Cow<'static, str> {
-        "pipes of a child".into()
+        "stdio of a child".into()
     }
 
     fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
         if let JsonRpcMessage::Request(request) = &message {
             let request = &request.request;
-            self.handshake = matches!(request, ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_));
+            self.in_handshake =
+                matches!(request, ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_));
         }
         let input = self.input.clone();
-        let sending = input.admit(&message);
+        let admitted = input.admit(&message);
         async move {
-            let Some((id, taken_back)) = sending else { return Ok(()) };
+            let Some((id, withdrawn)) = admitted else { return Ok(()) };
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             tokio::select! {
-                () = taken_back.cancelled() => Ok(()),
+                () = withdrawn.cancelled() => Ok(()),
                 mut pipe = input.pipe.lock() => {
-                    input.forget(id.as_ref());
+                    input.mark_sent(id.as_ref());
                     input.write(&mut pipe, &line).await
                 }
             }
@@ -113,18 +113,18 @@ impl Transport<RoleClient> for Pipes {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let line = self.lines.next(&self.flow.moved).await;
-            self.flow.reading.store(true, Relaxed);
+            let line = self.lines.next(&self.pipes.bytes_read).await;
+            self.pipes.parsing.store(true, Relaxed);
             let message = match line {
-                Some(Line::Whole(line)) if line.len() < LONG => read(&line, self.handshake),
-                Some(Line::Whole(line)) => tokio::task::block_in_place(|| read(&line, self.handshake)),
-                Some(Line::TooLong(pruned)) => refuse(id(&pruned), TOO_LARGE),
+                Some(Line::Complete(line)) if line.len() < BLOCKING_PARSE_BYTES => parse(&line, self.in_handshake),
+                Some(Line::Complete(line)) => tokio::task::block_in_place(|| parse(&line, self.in_handshake)),
+                Some(Line::TooLong(kept)) => error_for(id_in(&kept), TOO_LARGE),
                 None => {
-                    self.flow.ended.cancel();
+                    self.pipes.closed.cancel();
                     return None;
                 }
             };
-            self.flow.reading.store(false, Relaxed);
+            self.pipes.parsing.store(false, Relaxed);
             if message.is_some() {
                 return message;
             }
@@ -132,20 +132,20 @@ impl Transport<RoleClient> for Pipes {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        self.flow.ended.cancel();
+        self.pipes.closed.cancel();
         Ok(())
     }
 }
 
-impl Drop for Pipes {
+impl Drop for StdioTransport {
     fn drop(&mut self) {
-        self.flow.ended.cancel();
+        self.pipes.closed.cancel();
     }
 }
 
-impl Input {
-    /// Takes note of a message that is to be sent: a request by its id, and what takes it back. `None` for
-    /// a cancel of a request that is still here, which is taken back instead.
+impl ChildInput {
+    /// Registers a message that is about to be sent; returns the id, if it is a request, and the token that withdraws
+    /// it. `None` for the cancellation of a request that is not yet sent: that request is withdrawn instead.
     fn admit(&self, message: &ClientJsonRpcMessage) -> Option<(Option<RequestId>, CancellationToken)> {
         let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
         let token = CancellationToken::new();
@@ -168,52 +168,52 @@ impl Input {
         }
     }
 
-    fn forget(&self, id: Option<&RequestId>) {
+    fn mark_sent(&self, id: Option<&RequestId>) {
         if let Some(id) = id {
             self.unsent.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         }
     }
 
-    /// A child that closes its input is of no use any more.
+    /// A child that has closed its input is unusable, so the session ends.
     async fn write(&self, pipe: &mut ChildStdin, line: &[u8]) -> io::Result<()> {
         let written = pipe.write_all(line).await;
         if written.is_err() {
-            self.flow.ended.cancel();
+            self.pipes.closed.cancel();
         }
         written
     }
 }
 
-/// One line: a message, or `None` for what is none, such as a log line.
-fn read(line: &[u8], handshake: bool) -> Option<ServerJsonRpcMessage> {
+/// The message in a line; `None` if it is not one, such as a line of a log.
+fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
         let mut pruner = Pruner::new(ID, 0..0);
-        return refuse(pruner.feed(line).ok().and_then(|batch| id(&batch.text)), UNREADABLE);
+        return error_for(pruner.feed(line).ok().and_then(|batch| id_in(&batch.text)), UNREADABLE);
     };
     match envelope {
-        Envelope { id: Some(id), method: None, result: Some(result), error: None } if !handshake => {
+        Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
             let text = Value::String(result.get().to_owned());
             Some(ServerJsonRpcMessage::response(ServerResult::CustomResult(CustomResult(text)), id))
         }
         Envelope { id, method, .. } => match serde_json::from_slice(line) {
             Ok(message) => Some(message),
-            Err(_) => refuse(id.filter(|_| method.is_none()), UNREADABLE),
+            Err(_) => error_for(id.filter(|_| method.is_none()), UNREADABLE),
         },
     }
 }
 
-/// What the caller with this id gets for an answer that cannot be had.
-fn refuse(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMessage> {
+/// The error that answers the request with this id; `None` if the line had no id.
+fn error_for(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMessage> {
     if id.is_none() {
-        tracing::debug!("a server wrote a line that is no message");
+        tracing::debug!("a server wrote a line that is not a message");
     }
     Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id?)))
 }
 
-/// The id of a message of which the rest may be pruned, or missing.
-fn id(text: &[u8]) -> Option<RequestId> {
+/// The id of a message, the rest of which may be pruned or missing.
+fn id_in(text: &[u8]) -> Option<RequestId> {
     let mut id = None;
-    // What comes after the id may be anything.
+    // An error after the id does not matter.
     let _ = Cursor::unpruned(text).object(|json, name| match name {
         "id" => {
             let excerpt = json.excerpt(1000)?;
