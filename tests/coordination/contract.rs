@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use n8n_lens::coordination::Terms;
+use n8n_lens::coordination::SessionPolicy;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
@@ -256,7 +256,7 @@ pub fn a_session_slides_to_its_cap(kind: Kind) {
 pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let fixed = Terms { session_ttl: seconds(60), session_max: seconds(60), ..Terms::default() };
+        let fixed = SessionPolicy { session_ttl: seconds(60), session_max: seconds(60), ..SessionPolicy::default() };
         let office = Office::open_with(&database, fixed).await;
         office.people(1, 2).await;
         let begun = office.authenticate(0, 0).await;
@@ -266,7 +266,7 @@ pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
         does(&office, "get_my_task", by(&token)).await;
         office.pass(seconds(1));
         refuses(&office, "get_my_task", by(&token), NO_TOKEN).await;
-        let capped = Terms { session_ttl: seconds(100), session_max: seconds(40), ..Terms::default() };
+        let capped = SessionPolicy { session_ttl: seconds(100), session_max: seconds(40), ..SessionPolicy::default() };
         let office = Office::open_with(&database, capped).await;
         assert_eq!(office.authenticate(1, 0).await["expires_in"], 40);
     });
