@@ -372,6 +372,8 @@ pub fn a_report_ends_it_all(kind: Kind) {
         gives(&office, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
     });
     assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL"), 0);
+    let without_project = "SELECT COUNT(*) FROM events WHERE entity_type = 'execution' AND project_id IS NULL";
+    assert_eq!(database.number(without_project), 0, "every event of an execution names its project");
 }
 
 pub fn a_report_that_cannot_be_changes_nothing(kind: Kind) {

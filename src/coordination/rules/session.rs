@@ -9,7 +9,7 @@ use crate::coordination::store::{EndReason, Entity, Event, Session, StoreError, 
 use crate::coordination::{Error, SessionPolicy};
 
 /// The refusal for an invalid token, unless the contract has a different text for the tool.
-pub(crate) const INVALID: &str = "Invalid or expired session_token";
+pub(crate) const INVALID_TOKEN: &str = "Invalid or expired session_token";
 
 /// Whether a session can still be used.
 pub(crate) fn is_alive(session: &Session, now: Time) -> bool {
@@ -19,7 +19,7 @@ pub(crate) fn is_alive(session: &Session, now: Time) -> bool {
 /// The session of a token, whether it is alive or ended recently.
 pub(crate) fn alive_or_recently_ended(work: &mut Work<'_>, token: &str) -> Result<Session, Error> {
     let found = work.session_of(&hash(token))?.filter(|session| is_remembered(session, work.now()));
-    found.ok_or_else(|| Error::refused(INVALID))
+    found.ok_or_else(|| Error::refused(INVALID_TOKEN))
 }
 
 /// Whether a session is alive, or ended so recently that a client might still repeat its last call.
@@ -43,7 +43,7 @@ pub(crate) fn renew(work: &mut Work<'_>, token: &str, policy: &SessionPolicy) ->
 
 /// Like [`renew`], but refuses an invalid token with the common text.
 pub(crate) fn renew_or_refuse(work: &mut Work<'_>, token: &str, policy: &SessionPolicy) -> Result<Session, Error> {
-    renew(work, token, policy)?.ok_or_else(|| Error::refused(INVALID))
+    renew(work, token, policy)?.ok_or_else(|| Error::refused(INVALID_TOKEN))
 }
 
 /// Ends a session, and with `ending` the executions still running in it. `reply` is kept for a client that

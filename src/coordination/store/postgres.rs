@@ -31,7 +31,7 @@ const TIMEOUT_OPTIONS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c id
 /// The key only has to differ from those of other programs; it spells "n8n-lens".
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_lock(7942102612205954675)";
 
-/// How often a unit of work is tried if it conflicts with another one or the connection is lost.
+/// How many times a unit of work is tried if it conflicts with another one or the connection is lost.
 const MAX_ATTEMPTS: usize = 5;
 
 /// How to connect to the server.

@@ -122,3 +122,18 @@ where
         let _ = self.reply.send(answer);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_timeout_names_the_time_that_the_caller_waited() {
+        let (queue, _jobs) = job_queue();
+        let timeout = Duration::from_millis(1);
+        let answer: Result<(), StoreError> = queue.submit(timeout, |_| Ok(())).await;
+        assert_eq!(answer, Err(StoreError::Timeout(timeout)));
+        let import = StoreError::Timeout(Duration::from_secs(600)).to_string();
+        assert!(import.contains("did not answer within 600 s"), "{import}");
+    }
+}

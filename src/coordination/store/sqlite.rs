@@ -215,32 +215,49 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// Refuses a file that is not a database, before anything in it is changed.
+/// Refuses a file that is not a database, or that of another program, before anything about it is changed.
 fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
-    if std::fs::metadata(file).map_or(true, |there| there.len() == 0) {
+    if std::fs::metadata(file).map_or(true, |existing| existing.len() == 0) {
         return Ok(());
     }
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    let read = connection.and_then(|connection| connection.pragma_query_value(None, "schema_version", |_| Ok(())));
-    read.map_err(|error| {
+    let unusable = |error: rusqlite::Error| {
         StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display()))
-    })
+    };
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unusable)?;
+    match owner(&connection).map_err(unusable)? {
+        Owner::Us | Owner::NoOne => Ok(()),
+        Owner::AnotherProgram => Err(owned_by_another_program(file)),
+    }
 }
 
 /// Marks a new database as ours, and refuses one of another program. The caller must hold the lock.
 fn claim(file: &Path, connection: &Connection) -> Result<(), StoreError> {
-    let application: i32 =
-        connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(store_error)?;
-    let tables: i64 =
-        connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(store_error)?;
-    match application {
-        APPLICATION_ID => Ok(()),
-        0 if tables == 0 => connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(store_error),
-        _ => Err(StoreError::Unusable(format!(
-            "{} is the database of another program. Choose another file.",
-            file.display()
-        ))),
+    match owner(connection).map_err(store_error)? {
+        Owner::Us => Ok(()),
+        Owner::NoOne => connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(store_error),
+        Owner::AnotherProgram => Err(owned_by_another_program(file)),
     }
+}
+
+/// The program that created a database.
+enum Owner {
+    Us,
+    NoOne,
+    AnotherProgram,
+}
+
+fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match application {
+        APPLICATION_ID => Owner::Us,
+        0 if tables == 0 => Owner::NoOne,
+        _ => Owner::AnotherProgram,
+    })
+}
+
+fn owned_by_another_program(file: &Path) -> StoreError {
+    StoreError::Unusable(format!("{} is the database of another program. Choose another file.", file.display()))
 }
 
 /// Copies a database that can be in use to a new file that only its owner can read.

@@ -52,3 +52,14 @@ impl From<Time> for Value<'_> {
         Self::Integer(time.0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_duration_is_negative() {
+        assert_eq!(Time(1500).seconds_since(Time(1000)), 0.5);
+        assert_eq!(Time(1000).seconds_since(Time(1500)), 0.0, "the clock was set back");
+    }
+}

@@ -32,7 +32,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> R
         }
         // The client lost the answer and repeats the call.
         Some(EndReason::Logout) => {}
-        Some(_) => return Err(Error::refused(session::INVALID)),
+        Some(_) => return Err(Error::refused(session::INVALID_TOKEN)),
     }
     Ok(json!({"success": true}))
 }

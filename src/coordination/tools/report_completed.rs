@@ -90,5 +90,5 @@ fn stored_answer(session: &Session, request: &Value) -> Result<Value, Error> {
     let reply = session.reply.as_deref().and_then(|reply| serde_json::from_str::<Value>(reply).ok());
     let answer = reply.filter(|reply| reply.get("request") == Some(request));
     let answer = answer.and_then(|mut reply| reply.get_mut("answer").map(Value::take));
-    answer.ok_or_else(|| Error::refused(session::INVALID))
+    answer.ok_or_else(|| Error::refused(session::INVALID_TOKEN))
 }
