@@ -78,7 +78,7 @@ fn main() {
         administration: passkeys_rotate, who_runs_stays_in_the_project, import_is_all_or_nothing, the_command_line,
             a_backup_is_private_and_whole, a_doctor_finds_what_is_wrong;
         protocol: the_tools_that_are_listed, other_languages_and_other_tools, resources_are_what_tools_answer,
-            resources_are_listed_page_by_page, prompts_hold_the_task;
+            resources_are_listed_page_by_page, prompts_hold_the_task, the_status_error_of_an_execution_is_no_failure;
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_runs_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
@@ -89,7 +89,8 @@ fn main() {
         load: every_process_gets_its_share;
         secrets: secrets_are_nowhere, nobody_takes_as_long_as_somebody;
         migrations: many_processes_may_come_first, databases_of_older_releases_are_brought_up_to_date,
-            a_newer_database_is_left_alone, what_is_no_database_is_left_alone;
+            a_newer_database_is_left_alone, the_database_of_another_program_is_left_alone,
+            what_is_no_database_is_left_alone;
         access: each_scope_has_its_tools, an_agent_is_nobody_else;
     };
     let long = trials! {

@@ -206,12 +206,37 @@ pub fn prompts_hold_the_task(kind: Kind) {
         let text = message["content"]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         assert_eq!(message["role"], "user");
         assert!(text.contains("Task of 0") && text.contains("half of it"), "{name}: {text}");
+        assert!(text.is_ascii(), "prompts are in English in every locale: {text}");
         let refused = error_of(&mut instance, "prompts/get", json!({"name": name, "arguments": missing}));
         assert_eq!(refused.0, -32602, "{name}: {}", refused.1);
     }
     for retired in ["session_start", "session_end"] {
         assert_eq!(error_of(&mut instance, "prompts/get", json!({"name": retired, "arguments": {}})).0, -32602);
     }
+}
+
+/// An execution that the server closed has the status `error`; the call that asks for it succeeded.
+pub fn the_status_error_of_an_execution_is_no_failure(kind: Kind) {
+    let database = Database::new(kind);
+    administer_with(&database, &["import", "-"], &people(1, 1).to_string());
+    let mut instance = Instance::start_with(&database, &["--admin-tools"]);
+    let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
+    let token = id(&instance.call("authenticate", who)["session_token"], "sess_");
+    let task = json!({"session_token": token, "task_id": "tsk_0_0"});
+    let execution = instance.call("report_execution_start", task)["execution_id"].clone();
+    let other = json!({"project": "prj_0", "title": "Other", "status": "in_progress", "assignee": "agt_0"});
+    instance.call("admin_task_add", other);
+    instance.call("update_task_status", json!({"task_id": "tsk_0_0", "status": "todo"}));
+    assert_eq!(instance.call("get_my_task", by(&token))["task"]["title"], "Other");
+    let end = json!({
+        "session_token": token, "execution_id": execution, "exit_code": 0, "duration_seconds": 1.5,
+        "log_file_path": "",
+    });
+    let call = json!({"name": "report_execution_complete", "arguments": end});
+    let answer = instance.mcp.request("tools/call", call)["result"].take();
+    let shown = &answer["structuredContent"];
+    assert_eq!((&shown["success"], &shown["status"]), (&json!(true), &json!("error")), "{answer}");
+    assert_ne!(answer["isError"], true, "{answer}");
 }
 
 /// What a tool answers, as a resource shows it.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use n8n_lens::coordination::store::Clock;
 use n8n_lens::coordination::tools::TOOLS;
-use n8n_lens::coordination::{Caller, Coordinator, Cost, Settings, Terms};
+use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind, server_folder};
@@ -100,10 +100,10 @@ fn timing(kind: Kind, calls: usize) -> f64 {
     let data = json!({"data": people(1, calls)});
     run(async {
         let settings = Settings {
-            place: database.place(),
-            make: true,
+            location: database.location(),
+            create: true,
             connections: 2,
-            terms: Terms::default(),
+            policy: SessionPolicy::default(),
             cost: Cost::default(),
             clock: Clock::Database,
         };

@@ -1,4 +1,4 @@
-//! Whether all is well.
+//! `admin doctor`: checks the database.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use crate::toolkit::{Arguments, Effect};
 /// `doctor`.
 pub static TOOL: Tool = Tool {
     name: "admin_doctor",
-    title: "Examine the database",
-    description: "Find what is wrong: damage, sessions past their expiry, executions and tasks that hang in the air.",
+    title: "Check the database",
+    description: "Check the database for damage, sessions past their expiry, and orphaned executions and tasks.",
     parameters: &[],
     scopes: &[],
     effect: Effect::Read,

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
@@ -19,6 +19,6 @@ pub static TOOL: Tool = Tool {
     run: Run::Read(run),
 };
 
-pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
     Ok(json!({"success": true, "projects": work.projects()?}))
 }

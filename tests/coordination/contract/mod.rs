@@ -4,7 +4,7 @@ pub mod handoffs;
 
 use std::time::Duration;
 
-use n8n_lens::coordination::Terms;
+use n8n_lens::coordination::SessionPolicy;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
@@ -258,7 +258,7 @@ pub fn a_session_slides_to_its_cap(kind: Kind) {
 pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let fixed = Terms { session_ttl: seconds(60), session_max: seconds(60), ..Terms::default() };
+        let fixed = SessionPolicy { session_ttl: seconds(60), session_max: seconds(60), ..SessionPolicy::default() };
         let office = Office::open_with(&database, fixed).await;
         office.people(1, 2).await;
         let begun = office.authenticate(0, 0).await;
@@ -268,7 +268,7 @@ pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
         does(&office, "get_my_task", by(&token)).await;
         office.pass(seconds(1));
         refuses(&office, "get_my_task", by(&token), NO_TOKEN).await;
-        let capped = Terms { session_ttl: seconds(100), session_max: seconds(40), ..Terms::default() };
+        let capped = SessionPolicy { session_ttl: seconds(100), session_max: seconds(40), ..SessionPolicy::default() };
         let office = Office::open_with(&database, capped).await;
         assert_eq!(office.authenticate(1, 0).await["expires_in"], 40);
     });
@@ -374,6 +374,8 @@ pub fn a_report_ends_it_all(kind: Kind) {
         gives(&office, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
     });
     assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL"), 0);
+    let without_project = "SELECT COUNT(*) FROM events WHERE entity_type = 'execution' AND project_id IS NULL";
+    assert_eq!(database.number(without_project), 0, "every event of an execution names its project");
 }
 
 pub fn a_report_that_cannot_be_changes_nothing(kind: Kind) {

@@ -48,7 +48,7 @@ impl Model {
         let (project, agent) = &pair;
         if self.runs(agent, project) {
             let what = "Wait for its report, or revoke its session first.";
-            return Err(format!("Agent {agent} runs in project {project}. {what}"));
+            return Err(format!("Agent {agent} is running in project {project}. {what}"));
         }
         if let Some(open) = self.open(agent, project) {
             self.end(open, "expired");

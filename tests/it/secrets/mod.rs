@@ -15,7 +15,7 @@ use std::process::Stdio;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use n8n_lens::config::{Access, CoordinationOptions, GatewayOptions, Options, ServerOptions};
-use n8n_lens::coordination::store::{Credential, Place, Store};
+use n8n_lens::coordination::store::{Credential, DatabaseLocation, Store};
 use n8n_lens::n8n::{Address, Client, Settings};
 use n8n_lens::secrets::Secret;
 use n8n_lens::toolkit::Arguments;
@@ -600,7 +600,8 @@ fn types_that_hold_secrets_do_not_print_them() {
     };
     let access =
         Access { loopback: true, auth_token: Some(secret.clone()), hosts: vec!["lens.example.com".to_owned()] };
-    let place = Place::parse(&format!("postgres://lens:{password}@db.example.com/agents?token={query}")).unwrap();
+    let place =
+        DatabaseLocation::parse(&format!("postgres://lens:{password}@db.example.com/agents?token={query}")).unwrap();
     let credential = Credential { id: "crd_1".to_owned(), passkey_phc: hash.clone() };
     let mut evidence = Evidence::default();
     for printed in [

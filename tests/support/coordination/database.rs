@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use n8n_lens::coordination::store::Place;
+use n8n_lens::coordination::store::DatabaseLocation;
 use tempfile::TempDir;
 
 /// Which of the two.
@@ -127,8 +127,8 @@ impl Database {
         Self { kind, argument, folder }
     }
 
-    pub fn place(&self) -> Place {
-        Place::parse(&self.argument).unwrap()
+    pub fn location(&self) -> DatabaseLocation {
+        DatabaseLocation::parse(&self.argument).unwrap()
     }
 
     /// The whole numbers that a query answers, row after row, past everything that is tested.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use n8n_lens::coordination::admin;
 use n8n_lens::coordination::store::Clock;
 use n8n_lens::coordination::tools::TOOLS;
-use n8n_lens::coordination::{Caller, Coordinator, Cost, Settings, Terms, failure};
+use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings, failure};
 use serde_json::{Value, json};
 
 use super::database::Database;
@@ -27,18 +27,19 @@ pub struct Office {
 }
 
 impl Office {
-    /// Opens one with the usual terms.
+    /// Opens one with the default policy.
     pub async fn open(database: &Database) -> Self {
-        Self::open_with(database, Terms::default()).await
+        Self::open_with(database, SessionPolicy::default()).await
     }
 
-    pub async fn open_with(database: &Database, terms: Terms) -> Self {
+    pub async fn open_with(database: &Database, policy: SessionPolicy) -> Self {
         let now = Arc::new(AtomicI64::new(BEGIN));
         let clock = {
             let now = now.clone();
-            Clock::Given(Arc::new(move || now.load(Ordering::SeqCst)))
+            Clock::Custom(Arc::new(move || now.load(Ordering::SeqCst)))
         };
-        let settings = Settings { place: database.place(), make: true, connections: 8, terms, cost: CHEAP, clock };
+        let settings =
+            Settings { location: database.location(), create: true, connections: 8, policy, cost: CHEAP, clock };
         Self { coordinator: Coordinator::open(&settings).await.unwrap(), now }
     }
 

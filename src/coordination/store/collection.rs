@@ -1,37 +1,38 @@
-//! What there is, page by page.
+//! Collections listed page by page.
 
 use super::sql::values;
-use super::{Fault, Work};
+use super::{StoreError, Work};
 
-/// What can be listed.
+/// A collection whose entries can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Listing {
-    /// Agents, by name.
+pub enum Collection {
+    /// All agents, with their names.
     Agents,
-    /// Projects, by name.
+    /// Projects, with their names.
     Projects,
-    /// Tasks, by title.
+    /// Tasks, with their titles.
     Tasks,
 }
 
 impl Work<'_> {
-    /// Ids and names behind an id, at most so many; for an agent only its projects and their tasks.
-    pub(crate) fn list(
+    /// At most `limit` ids and names whose ids come after `after`, in the order of the ids; with an agent, only
+    /// its own projects and their tasks.
+    pub(crate) fn names_after(
         &mut self,
-        what: Listing,
+        collection: Collection,
         after: &str,
         limit: i64,
         agent: Option<&str>,
-    ) -> Result<Vec<(String, String)>, Fault> {
-        let query = match what {
-            Listing::Agents => {
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let query = match collection {
+            Collection::Agents => {
                 "SELECT id, name FROM agents WHERE id > ?1 AND (CAST(?3 AS TEXT) IS NULL OR TRUE) ORDER BY id LIMIT ?2"
             }
-            Listing::Projects => {
+            Collection::Projects => {
                 "SELECT id, name FROM projects WHERE id > ?1 AND (CAST(?3 AS TEXT) IS NULL OR id IN
                 (SELECT project_id FROM project_agents WHERE agent_id = ?3 AND unassigned_at IS NULL)) ORDER BY id LIMIT ?2"
             }
-            Listing::Tasks => {
+            Collection::Tasks => {
                 "SELECT id, title FROM tasks WHERE id > ?1 AND (CAST(?3 AS TEXT) IS NULL OR project_id IN
                 (SELECT project_id FROM project_agents WHERE agent_id = ?3 AND unassigned_at IS NULL)) ORDER BY id LIMIT ?2"
             }

@@ -1,20 +1,21 @@
-//! Lists that fit the context of the model that reads them.
+//! Truncates lists so that an answer fits an agent's context.
 
 use serde_json::{Value, json};
 
 use crate::budget;
 
-/// The largest answer to an agent, tokens: what clients take of one tool.
+/// The largest answer to an agent, in tokens: more than that, and clients reject or cut it.
 const MAX_TOKENS: usize = 25_000;
 
-/// Room for saying what was left out, tokens.
-const RESERVE: usize = 100;
+/// Room for the `truncated` member, in tokens.
+const TRUNCATED_TOKENS: usize = 100;
 
-/// A first guess that saves most counting, bytes: texts have two to four to a token.
+/// Entries beyond this many bytes are dropped before any tokens are counted. Text has two to four bytes a token.
 const MAX_BYTES: usize = 80_000;
 
-/// The answer with its list from an offset on, and only as much of that as fits; then it says how to go on.
-pub(super) fn shorten(answer: Value, offset: usize) -> Value {
+/// The answer with its list starting at `offset`, cut to what fits. If entries remain, `truncated` holds the
+/// `total` and the `next_offset`. An answer without a list is returned unchanged.
+pub(super) fn truncate_list(answer: Value, offset: usize) -> Value {
     let Value::Object(mut members) = answer else {
         return answer;
     };
@@ -24,24 +25,24 @@ pub(super) fn shorten(answer: Value, offset: usize) -> Value {
     let (name, all) = (name.clone(), std::mem::take(all));
     let total = all.len();
     let mut shown: Vec<_> = all.into_iter().skip(offset).collect();
-    let whole = shown.len();
-    shown.truncate(most(&shown));
+    let remaining = shown.len();
+    shown.truncate(entries_within_max_bytes(&shown));
     loop {
-        let is_short = shown.len() < whole;
+        let is_truncated = shown.len() < remaining;
         members.insert(name.clone(), shown.clone().into());
-        if is_short {
+        if is_truncated {
             let next_offset = offset + shown.len();
             members.insert("truncated".to_owned(), json!({"total": total, "next_offset": next_offset}));
         }
-        if shown.len() <= 1 || budget::fits(&json!(members).to_string(), MAX_TOKENS - RESERVE) {
+        if shown.len() <= 1 || budget::fits(&json!(members).to_string(), MAX_TOKENS - TRUNCATED_TOKENS) {
             return Value::Object(members);
         }
         shown.truncate(shown.len() * 9 / 10);
     }
 }
 
-/// How many entries can fit at all; at least one is shown.
-fn most(entries: &[Value]) -> usize {
+/// How many entries stay within [`MAX_BYTES`]; at least one is always shown.
+fn entries_within_max_bytes(entries: &[Value]) -> usize {
     let mut bytes = 0;
     let fitting = entries.iter().take_while(|entry| {
         bytes += entry.to_string().len();
