@@ -110,7 +110,7 @@ fn the_key_is_nowhere_whatever_n8n_answers() {
     }
     lens.call("create_workflow", json!({"name": "N", "nodes": [], "connections": {}}));
     let evidence = lens.end();
-    evidence.shows(&[TOLD, "[redacted]", "asking once more", "turns"]);
+    evidence.shows(&[TOLD, "[redacted]", "requesting it once more", "locks"]);
     evidence.hides(&[KEY]);
     assert!(n8n.requests().iter().all(|request| request.header("x-n8n-api-key") == Some(KEY)), "it was in use");
     assert!(other.requests().is_empty());
@@ -316,7 +316,7 @@ fn whoever_asks_over_http_learns_no_secret() {
         }
     }
     let evidence = door.end();
-    evidence.shows(&[TOLD, "[redacted]", "asking once more", "www-authenticate"]);
+    evidence.shows(&[TOLD, "[redacted]", "requesting it once more", "www-authenticate"]);
     evidence.hides(&[KEY, OWN_KEY, BEARER, &wrong, &cookie, &query]);
     let keys = n8n.requests();
     let keys: Vec<_> = keys.iter().filter_map(|request| request.header("x-n8n-api-key")).collect();
@@ -352,7 +352,7 @@ fn what_a_client_sends_is_not_logged() {
     // The answer may quote what was sent; the log may not.
     evidence.shows(&[&sent.marker]);
     let log = evidence.log();
-    log.shows(&["asking once more"]);
+    log.shows(&["requesting it once more"]);
     log.hides(&[secret, KEY]);
 }
 
