@@ -36,7 +36,7 @@ impl Caller {
 
     /// Whether this caller may see and call a tool.
     pub fn may_call(&self, tool: &Tool) -> bool {
-        self.has_any_scope(tool.scopes)
+        self.has_any_scope(tool.handler.scopes)
     }
 
     /// Whether this caller has one of these scopes. Local callers and administrators have every scope.

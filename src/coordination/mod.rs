@@ -79,7 +79,7 @@ pub use prompts::{PROMPTS, Prompt};
 pub use resources::{RESOURCE_TEMPLATES, Resource, ResourceTemplate};
 use store::{Clock, DatabaseLocation, Scope, Store, StoreError, Time, Work};
 use tool::Run;
-pub use tool::Tool;
+pub use tool::{Handler, Tool};
 
 use crate::toolkit::Locale;
 
@@ -186,13 +186,13 @@ impl Coordinator {
         let arguments = tool.check(arguments)?;
         let (caller, name) = (caller.clone(), tool.name);
         let (policy, offset) = (self.policy, arguments.integer("offset").unwrap_or(0));
-        let answer = match tool.run {
+        let answer = match tool.handler.run {
             Run::Read(rule) | Run::Write(rule) => {
                 let unit = move |work: &mut Work<'_>| {
                     caller.check(name, &arguments, work)?;
                     rule(work, &arguments, &policy)
                 };
-                if matches!(tool.run, Run::Read(_)) {
+                if matches!(tool.handler.run, Run::Read(_)) {
                     self.store.read(unit).await?
                 } else {
                     self.store.write(unit).await?
@@ -208,7 +208,7 @@ impl Coordinator {
             }
         };
         // Runners and administrators are programs; they get whole lists.
-        let is_for_models = tool.scopes.contains(&Scope::Agent);
+        let is_for_models = tool.handler.scopes.contains(&Scope::Agent);
         Ok(if is_for_models {
             truncation::truncate_list(answer, usize::try_from(offset).unwrap_or(usize::MAX))
         } else {

@@ -1,4 +1,4 @@
-//! A tool of the coordination server: its declaration and its rule.
+//! A tool of the coordination server: its declaration is the toolkit's, its handler a rule over a unit of work.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -7,25 +7,17 @@ use serde_json::{Map, Value};
 
 use super::store::{Scope, Work};
 use super::{Coordinator, Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Parameter, schema};
+use crate::toolkit::{self, Arguments};
 
 /// A tool of the coordination server.
-pub struct Tool {
-    /// The name used in calls.
-    pub name: &'static str,
-    /// The name shown to people.
-    pub title: &'static str,
-    /// What it does and when to use it, for an agent.
-    pub description: &'static str,
-    /// The arguments it accepts.
-    pub parameters: &'static [Parameter],
+pub type Tool = toolkit::Tool<Handler>;
+
+/// Who may call a tool, and how it is run.
+pub struct Handler {
     /// Who may call it over HTTP, besides administrators; empty for the administrator's own tools.
     pub scopes: &'static [Scope],
-    /// What it does to the database.
-    pub effect: Effect,
     /// Whether another tool has replaced it.
     pub deprecated: bool,
-    /// How it is run.
     pub(super) run: Run,
 }
 
@@ -37,11 +29,8 @@ pub(super) type Call = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>
 
 /// How a tool is run.
 pub(super) enum Run {
-    /// As one read-only unit of work.
     Read(Rule),
-    /// As one unit of work.
     Write(Rule),
-    /// As several units of work, or with slow work outside of the transaction.
     Call(fn(Arc<Coordinator>, Arguments) -> Call),
 }
 
@@ -52,21 +41,33 @@ const MAX_TEXT_BYTES: usize = 8 * 1024;
 /// The longest text argument of an administrator, in bytes: descriptions and system prompts are longer.
 pub(super) const MAX_ADMIN_TEXT_BYTES: usize = 32 * 1024;
 
+impl Handler {
+    /// Runs as one read-only unit of work.
+    pub(super) const fn read(scopes: &'static [Scope], rule: Rule) -> Self {
+        Self { scopes, deprecated: false, run: Run::Read(rule) }
+    }
+
+    /// Runs as one unit of work.
+    pub(super) const fn write(scopes: &'static [Scope], rule: Rule) -> Self {
+        Self { scopes, deprecated: false, run: Run::Write(rule) }
+    }
+
+    /// Runs as several units of work, or with slow work outside of the transaction.
+    pub(super) const fn call(scopes: &'static [Scope], call: fn(Arc<Coordinator>, Arguments) -> Call) -> Self {
+        Self { scopes, deprecated: false, run: Run::Call(call) }
+    }
+
+    /// The same, replaced by another tool.
+    pub(super) const fn deprecated(self) -> Self {
+        Self { deprecated: true, ..self }
+    }
+}
+
 impl Tool {
-    /// The JSON Schema of its arguments.
-    pub fn input_schema(&self) -> Map<String, Value> {
-        schema(self.parameters)
-    }
-
-    /// Whether the tool leaves the database unchanged.
-    pub fn reads_only(&self) -> bool {
-        self.effect == Effect::Read
-    }
-
     /// Checks the arguments of a call.
     pub(super) fn check(&self, arguments: Map<String, Value>) -> Result<Arguments, Error> {
         // Tools without a scope are the administrator's.
-        let max_bytes = if self.scopes.is_empty() { MAX_ADMIN_TEXT_BYTES } else { MAX_TEXT_BYTES };
+        let max_bytes = if self.handler.scopes.is_empty() { MAX_ADMIN_TEXT_BYTES } else { MAX_TEXT_BYTES };
         for (name, value) in &arguments {
             let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             texts.iter().filter_map(Value::as_str).try_for_each(|text| check_text(name, text, max_bytes))?;

@@ -149,7 +149,7 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let caller = self.caller(&context);
-        let listed = self.tools(&caller).filter(|tool| !(tool.deprecated && self.service.hide_deprecated));
+        let listed = self.tools(&caller).filter(|tool| !(tool.handler.deprecated && self.service.hide_deprecated));
         Ok(ListToolsResult::with_all_items(listed.map(describe).collect()))
     }
 

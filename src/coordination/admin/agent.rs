@@ -6,7 +6,7 @@ use super::{ID, NEW_ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
 use crate::coordination::store::{Agent, AgentStatus, AgentType, Entity, Event, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::tools::list_agents;
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
@@ -29,10 +29,8 @@ pub static ADD: Tool = Tool {
             "Whether it is a program or a person (default: ai).",
         ),
     ],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(add),
+    handler: Handler::write(&[], add),
 };
 
 /// `agent list`.
@@ -41,10 +39,8 @@ pub static LIST: Tool = Tool {
     title: "List agents",
     description: "List all agents.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list_agents::run),
+    handler: Handler::read(&[], list_agents::run),
 };
 
 /// `agent set-status`.
@@ -54,10 +50,8 @@ pub static SET_STATUS: Tool = Tool {
     description: "Set an agent's status. Only active agents can authenticate. A running agent continues until its session \
                   ends or is revoked.",
     parameters: &[ID, Parameter::required("status", Kind::Choice(AgentStatus::VALUES), "Its new status.")],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(set_status),
+    handler: Handler::write(&[], set_status),
 };
 
 fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

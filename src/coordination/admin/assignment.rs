@@ -7,7 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::rules::session;
 use crate::coordination::rules::task::{self, Actor};
 use crate::coordination::store::{Entity, Event, TaskFilter, TaskStatus, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -17,10 +17,8 @@ pub static ASSIGN: Tool = Tool {
     title: "Assign an agent to a project",
     description: "Assign an agent to a project, so that it can be started there and given tasks.",
     parameters: &[PROJECT, AGENT],
-    scopes: &[],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Write(assign),
+    handler: Handler::write(&[], assign),
 };
 
 /// `unassign`.
@@ -29,10 +27,8 @@ pub static UNASSIGN: Tool = Tool {
     title: "Remove an agent from a project",
     description: "Remove an agent from a project and unassign its open tasks. Refused while the agent is running there.",
     parameters: &[PROJECT, AGENT],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(unassign),
+    handler: Handler::write(&[], unassign),
 };
 
 fn assign(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

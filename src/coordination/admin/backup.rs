@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::required_text;
 use crate::coordination::Coordinator;
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `backup`.
@@ -16,10 +16,8 @@ pub static TOOL: Tool = Tool {
     title: "Back up the database",
     description: "Copy the database to a new file, consistently, while it is in use. SQLite only.",
     parameters: &[Parameter::required("file", Kind::Text, "The path of the new file, on the server's machine.")],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[], run),
 };
 
 fn run(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use crate::coordination::Coordinator;
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::toolkit::{Arguments, Effect};
 
 /// `doctor`.
@@ -14,10 +14,8 @@ pub static TOOL: Tool = Tool {
     title: "Check the database",
     description: "Check the database for damage, sessions past their expiry, and orphaned executions and tasks.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[], run),
 };
 
 fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {

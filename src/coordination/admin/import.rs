@@ -13,7 +13,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{
     Agent, AgentStatus, AgentType, Credential, Priority, Project, ProjectStatus, Task, TaskStatus, Work,
 };
-use crate::coordination::tool::{Call, MAX_ADMIN_TEXT_BYTES, Run, Tool, check_text};
+use crate::coordination::tool::{Call, Handler, MAX_ADMIN_TEXT_BYTES, Tool, check_text};
 use crate::coordination::{Coordinator, Error};
 use crate::secrets::without_value;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
@@ -29,10 +29,8 @@ pub static TOOL: Tool = Tool {
         Kind::Object,
         "{\"projects\": […], \"agents\": […], \"assignments\": […], \"tasks\": […]}",
     )],
-    scopes: &[],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[], run),
 };
 
 #[derive(Deserialize)]

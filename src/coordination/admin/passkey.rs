@@ -9,7 +9,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::passkey::MAX_VALID;
 use crate::coordination::secret;
 use crate::coordination::store::{Credential, Entity, Event, Work};
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::coordination::{Coordinator, Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -21,10 +21,8 @@ pub static ISSUE: Tool = Tool {
     title: "Issue a passkey",
     description: "Give an agent its first passkey. Only this answer shows it.",
     parameters: &[AGENT, PASSKEY],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Call(issue_first),
+    handler: Handler::call(&[], issue_first),
 };
 
 /// `passkey rotate`.
@@ -34,10 +32,8 @@ pub static ROTATE: Tool = Tool {
     description: "Give an agent a new passkey. The previous one stays valid until the next rotation or a revocation. \
                   Only this answer shows the new one.",
     parameters: &[AGENT, PASSKEY],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Call(rotate),
+    handler: Handler::call(&[], rotate),
 };
 
 /// `passkey revoke`.
@@ -46,10 +42,8 @@ pub static REVOKE: Tool = Tool {
     title: "Revoke passkeys",
     description: "Revoke all passkeys of an agent. A running session continues until it ends or is revoked.",
     parameters: &[AGENT],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(revoke),
+    handler: Handler::write(&[], revoke),
 };
 
 fn issue_first(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {

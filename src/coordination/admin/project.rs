@@ -6,7 +6,7 @@ use super::{ID, NEW_ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
 use crate::coordination::store::{Entity, Event, Project, ProjectStatus, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::tools::list_projects;
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
@@ -22,10 +22,8 @@ pub static ADD: Tool = Tool {
         Parameter::required("working_directory", Kind::Text, "The folder its agents are started in."),
         Parameter::optional("description", Kind::AnyText, "What it is about."),
     ],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(add),
+    handler: Handler::write(&[], add),
 };
 
 /// `project list`.
@@ -34,10 +32,8 @@ pub static LIST: Tool = Tool {
     title: "List projects",
     description: "List all projects.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list_projects::run),
+    handler: Handler::read(&[], list_projects::run),
 };
 
 /// `project set-status`.
@@ -46,10 +42,8 @@ pub static SET_STATUS: Tool = Tool {
     title: "Set a project's status",
     description: "Archive a project, or reactivate it. Agents are started in active projects only.",
     parameters: &[ID, Parameter::required("status", Kind::Choice(ProjectStatus::VALUES), "Its new status.")],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(set_status),
+    handler: Handler::write(&[], set_status),
 };
 
 fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -7,7 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::session;
 use crate::coordination::store::{EndReason, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -17,10 +17,8 @@ pub static LIST: Tool = Tool {
     title: "List sessions",
     description: "List the open sessions that have not expired.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list),
+    handler: Handler::read(&[], list),
 };
 
 /// `session revoke`.
@@ -30,10 +28,8 @@ pub static REVOKE: Tool = Tool {
     description: "End the session of an agent in a project: its token becomes invalid, and the agent can be started \
                   again at once.",
     parameters: &[AGENT, PROJECT],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(revoke),
+    handler: Handler::write(&[], revoke),
 };
 
 fn list(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -7,7 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::rules::task::{self, Actor};
 use crate::coordination::secret;
 use crate::coordination::store::{Entity, Event, Priority, Task, TaskFilter, TaskStatus, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -28,10 +28,8 @@ pub static ADD: Tool = Tool {
         Parameter::optional("priority", Kind::Choice(Priority::VALUES), "How urgent it is (default: medium)."),
         Parameter::optional("assignee", Kind::Text, "The agent to assign it to."),
     ],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(add),
+    handler: Handler::write(&[], add),
 };
 
 /// `task list`.
@@ -40,10 +38,8 @@ pub static LIST: Tool = Tool {
     title: "List tasks",
     description: "List the tasks of a project, most urgent first.",
     parameters: &[PROJECT],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list),
+    handler: Handler::read(&[], list),
 };
 
 /// `task set-status`.
@@ -52,10 +48,8 @@ pub static SET_STATUS: Tool = Tool {
     title: "Set a task's status",
     description: "Move a task to another status, under the same rules as update_task_status.",
     parameters: &[ID, Parameter::required("status", Kind::Choice(TaskStatus::VALUES), "Its new status.")],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(set_status),
+    handler: Handler::write(&[], set_status),
 };
 
 fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

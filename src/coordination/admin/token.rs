@@ -7,7 +7,7 @@ use super::{ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
 use crate::coordination::store::{AccessToken, Entity, Event, Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -21,10 +21,8 @@ pub static ISSUE: Tool = Tool {
         Parameter::required("scope", Kind::Choice(Scope::VALUES), "What the token allows."),
         Parameter::optional("agent", Kind::Text, "The agent's id; required for scope agent."),
     ],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(issue),
+    handler: Handler::write(&[], issue),
 };
 
 /// `token list`.
@@ -33,10 +31,8 @@ pub static LIST: Tool = Tool {
     title: "List bearer tokens",
     description: "List the bearer tokens that are not revoked, without their text.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list),
+    handler: Handler::read(&[], list),
 };
 
 /// `token revoke`.
@@ -45,10 +41,8 @@ pub static REVOKE: Tool = Tool {
     title: "Revoke a bearer token",
     description: "Revoke a bearer token.",
     parameters: &[ID],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(revoke),
+    handler: Handler::write(&[], revoke),
 };
 
 fn issue(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -7,7 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::rules::task;
 use crate::coordination::rules::task::Actor;
 use crate::coordination::store::{Entity, Event, Handoff, Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -17,10 +17,8 @@ pub static TOOL: Tool = Tool {
     title: "Accept a handoff",
     description: "Accept a handoff that is addressed to you or to no one in particular. An unaddressed one makes the task yours. Only one agent can accept a handoff.",
     parameters: &[Parameter::required("handoff_id", Kind::Text, "The handoff, from get_pending_handoffs."), AGENT_ID],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use super::{TASK_ID, required_text};
 use crate::coordination::rules::task;
 use crate::coordination::rules::task::Actor;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -19,10 +19,8 @@ pub static TOOL: Tool = Tool {
         TASK_ID,
         Parameter::required("assignee_id", Kind::TextOrNull, "The agent, or null to unassign the task."),
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

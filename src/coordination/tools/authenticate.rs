@@ -12,7 +12,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{
     Agent, AgentStatus, Credential, EndReason, Entity, Event, Project, ProjectStatus, Scope, Session, Time, Work,
 };
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::coordination::{Coordinator, Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -32,10 +32,8 @@ pub static TOOL: Tool = Tool {
             "An id of your choice. If the answer is lost, call again with the same id before get_my_task.",
         ),
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[Scope::Agent], run),
 };
 
 /// The refusal for unknown agents, wrong passkeys and inactive agents alike: it must not reveal which agents exist.

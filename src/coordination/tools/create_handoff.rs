@@ -8,7 +8,7 @@ use crate::coordination::rules::task;
 use crate::coordination::rules::task::Actor;
 use crate::coordination::secret;
 use crate::coordination::store::{Entity, Event, Handoff, Scope, Task, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -29,10 +29,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("context", Kind::AnyText, "What the next agent needs to know."),
         Parameter::optional("recommendations", Kind::AnyText, "What the next agent should do."),
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{AGENT_ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -15,10 +15,8 @@ pub static TOOL: Tool = Tool {
     title: "Get an agent's profile",
     description: "Get an agent's role, capabilities and status.",
     parameters: &[AGENT_ID],
-    scopes: &[Scope::Agent],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::required_text;
 use crate::coordination::error::not_found;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -19,10 +19,8 @@ pub static TOOL: Tool = Tool {
         Kind::Text,
         "The id of an execution log, from list_execution_logs.",
     )],
-    scopes: &[Scope::Runner],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Runner], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -7,7 +7,7 @@ use crate::coordination::error::not_found;
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{Scope, Session, Task, TaskStatus, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -17,10 +17,8 @@ pub static TOOL: Tool = Tool {
     title: "Get my task",
     description: "Get the one task to work on now, with its context and any handoff. Call it right after authenticate; calling it again returns the same task. It records the start of your execution.",
     parameters: &[SESSION_TOKEN],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::OFFSET;
 use crate::coordination::error::not_found;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -18,10 +18,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("agent_id", Kind::Text, "Only those this agent can accept (default: all)."),
         OFFSET,
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

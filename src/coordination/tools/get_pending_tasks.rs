@@ -6,7 +6,7 @@ use super::{OFFSET, SESSION_TOKEN, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::session;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -16,10 +16,8 @@ pub static TOOL: Tool = Tool {
     title: "Get pending tasks",
     description: "[DEPRECATED] Use get_my_task. List your tasks in progress.",
     parameters: &[SESSION_TOKEN, OFFSET],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: true,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run).deprecated(),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{OFFSET, TASK_ID, required_text};
 use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -15,10 +15,8 @@ pub static TOOL: Tool = Tool {
     title: "Get a task's context",
     description: "Get a task's current context: the latest value of each field, and with include_history every saved note, newest first.",
     parameters: &[TASK_ID, Parameter::optional("include_history", Kind::FLAG, "Also return every saved note."), OFFSET],
-    scopes: &[Scope::Agent],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

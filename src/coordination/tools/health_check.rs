@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::coordination::Coordinator;
 use crate::coordination::store::{Scope, Time};
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
@@ -15,10 +15,8 @@ pub static TOOL: Tool = Tool {
     title: "Health check",
     description: "Check whether the server and its database are up.",
     parameters: &[],
-    scopes: &[Scope::Runner, Scope::Agent],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[Scope::Runner, Scope::Agent], run),
 };
 
 fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {

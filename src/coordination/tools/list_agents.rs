@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::OFFSET;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -14,10 +14,8 @@ pub static TOOL: Tool = Tool {
     title: "List agents",
     description: "List all agents, for example to choose one to hand a task over to.",
     parameters: &[OFFSET],
-    scopes: &[Scope::Agent],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Agent], run),
 };
 
 pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -21,10 +21,8 @@ pub static TOOL: Tool = Tool {
             "The maximum number of logs.",
         ),
     ],
-    scopes: &[Scope::Runner],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Runner], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use super::{OFFSET, STATUSES};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, TaskFilter, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -21,10 +21,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("assignee_id", Kind::Text, "Only tasks assigned to this agent."),
         OFFSET,
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use super::{SESSION_TOKEN, required_text};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::session;
 use crate::coordination::store::{EndReason, Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -16,10 +16,8 @@ pub static TOOL: Tool = Tool {
     title: "Log out",
     description: "End your session without reporting a result. The task keeps its status.",
     parameters: &[SESSION_TOKEN],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -7,7 +7,7 @@ use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::task::Note;
 use crate::coordination::rules::{execution, session, task};
 use crate::coordination::store::{EndReason, Scope, Session, Task, TaskStatus, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -22,10 +22,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("summary", Kind::AnyText, "What was done, or why it was not."),
         Parameter::optional("next_steps", Kind::AnyText, "What to do next."),
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{SESSION_TOKEN, refusal, required_text};
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{ExecutionStatus, Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -21,10 +21,8 @@ pub static TOOL: Tool = Tool {
         Parameter::required("duration_seconds", Kind::Amount, "How long it took, in seconds."),
         Parameter::required("log_file_path", Kind::AnyText, "The path of its log file."),
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: true,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run).deprecated(),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{SESSION_TOKEN, TASK_ID, refusal, required_text};
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
@@ -15,10 +15,8 @@ pub static TOOL: Tool = Tool {
     title: "Report the start of an execution",
     description: "[DEPRECATED] get_my_task does this. Report that you are starting a task.",
     parameters: &[SESSION_TOKEN, TASK_ID],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: true,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run).deprecated(),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use super::{TASK_ID, required_text};
 use crate::coordination::rules::task;
 use crate::coordination::rules::task::{Actor, Note};
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -22,10 +22,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("blockers", Kind::AnyText, "What is in the way."),
         Parameter::optional("next_steps", Kind::AnyText, "What to do next."),
     ],
-    scopes: &[Scope::Agent],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

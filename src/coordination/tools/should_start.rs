@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::required_text;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -17,10 +17,8 @@ pub static TOOL: Tool = Tool {
         Parameter::required("agent_id", Kind::AnyText, "The agent's id."),
         Parameter::required("project_id", Kind::AnyText, "The project's id."),
     ],
-    scopes: &[Scope::Runner],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Runner], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {

@@ -6,7 +6,7 @@ use super::{STATUSES, TASK_ID, required_text};
 use crate::coordination::rules::task;
 use crate::coordination::rules::task::Actor;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -16,10 +16,8 @@ pub static TOOL: Tool = Tool {
     title: "Update a task's status",
     description: "Move a task to another status: backlog to todo or cancelled; todo to in_progress, backlog or cancelled; in_progress to done, blocked or todo; blocked to in_progress or cancelled.",
     parameters: &[TASK_ID, Parameter::required("status", Kind::Text, STATUSES)],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
 fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
