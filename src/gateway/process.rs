@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::exit::Exit;
 use super::program::Program;
 use super::reaper::Reaper;
+use crate::secrets::{Redactor, Secret};
 
 /// How long a child has to exit once its standard input is closed, and again after TERM.
 const EXIT_GRACE: Duration = Duration::from_millis(1500);
@@ -61,7 +62,7 @@ impl Process {
             return Err(Exit::because("its pipes could not be opened"));
         };
         let tail = Tail::default();
-        tokio::spawn(keep_tail(stderr, tail.clone(), Hidden::of(program)));
+        tokio::spawn(keep_tail(stderr, tail.clone(), redactor(program)));
         let server = server.to_owned();
         Ok((Self { server, child, group, tail, stopped: false }, stdin, stdout))
     }
@@ -97,23 +98,13 @@ impl Drop for Process {
     }
 }
 
-/// Values from the child's configured environment, which it may print.
-struct Hidden(Vec<String>);
-
-impl Hidden {
+/// Hides the values of the child's configured environment, which it may print.
+fn redactor(program: &Program) -> Redactor {
     /// Shorter values are unlikely to be secrets, and would match inside ordinary words.
-    const LEAST: usize = 8;
-
-    fn of(program: &Program) -> Self {
-        let mut values: Vec<_> = program.env.values().filter(|value| value.len() >= Self::LEAST).cloned().collect();
-        // One value may be a prefix of another.
-        values.sort_by_key(|value| std::cmp::Reverse(value.len()));
-        Self(values)
-    }
-
-    fn hide_in(&self, line: &str) -> String {
-        self.0.iter().fold(line.to_owned(), |line, value| line.replace(value, "[redacted]"))
-    }
+    const LEAST_BYTES: usize = 8;
+    let values = program.env.values().filter(|value| value.len() >= LEAST_BYTES);
+    let secrets: Vec<_> = values.map(Secret::new).collect();
+    Redactor::new(&secrets)
 }
 
 fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
@@ -128,7 +119,7 @@ fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
 }
 
 /// Reads standard error to its end, so that the child never blocks on it.
-async fn keep_tail(stderr: ChildStderr, tail: Tail, hidden: Hidden) {
+async fn keep_tail(stderr: ChildStderr, tail: Tail, redactor: Redactor) {
     let mut stderr = BufReader::new(stderr);
     loop {
         let mut line = Vec::new();
@@ -136,7 +127,7 @@ async fn keep_tail(stderr: ChildStderr, tail: Tail, hidden: Hidden) {
             Ok(0) | Err(_) => return,
             Ok(_) => {}
         }
-        let line = hidden.hide_in(String::from_utf8_lossy(&line).trim_end());
+        let line = redactor.redact(String::from_utf8_lossy(&line).trim_end());
         tracing::debug!("standard error of a server: {line}");
         let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
         if tail.len() == TAIL_LINES {
