@@ -139,7 +139,7 @@ fn wrong_arguments_are_refused_with_what_is_allowed() {
         (
             "get_execution_by_node",
             json!({"id": "1"}),
-            "Argument 'nodeName' is missing; it must be a string that is not empty.",
+            "Argument 'nodeName' is missing; it must be a non-empty string.",
         ),
         (
             "get_execution_by_node",

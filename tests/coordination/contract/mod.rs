@@ -227,7 +227,7 @@ pub fn nothing_is_told_without_a_passkey(kind: Kind) {
         }
         assert_eq!(office.authenticate(0, 1).await["project_name"], "Project 1", "it does not run there");
         let without_project = json!({"agent_id": "agt_0", "passkey": "key_0"});
-        let missing = "Argument 'project_id' is missing; it must be a string that is not empty.";
+        let missing = "Argument 'project_id' is missing; it must be a non-empty string.";
         refuses(&office, "authenticate", without_project, missing).await;
     });
 }
