@@ -205,10 +205,10 @@ impl ServerEntry {
     fn check_members(&self) -> Result<(), String> {
         let is_remote = self.url.is_some();
         if is_remote && (!self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some()) {
-            return Err("args, env and cwd need a command, not a url.".to_owned());
+            return Err("args, env and cwd are valid only with command.".to_owned());
         }
         if !is_remote && !self.headers.is_empty() {
-            return Err("headers need a url, not a command.".to_owned());
+            return Err("headers is valid only with url.".to_owned());
         }
         Ok(())
     }
@@ -320,8 +320,8 @@ mod tests {
             ("servers: {a: {command: x, url: \"http://h\"}}", "builtin, command and url"),
             ("servers: {a: {builtin: m8n}}", "use one of n8n, agents"),
             ("servers: {a: {url: \"ftp://h\"}}", "http://"),
-            ("{servers: {a: {url: \"http://h\", env: {A: b}}}}", "need a command"),
-            ("servers: {a: {command: x, headers: {A: b}}}", "need a url"),
+            ("{servers: {a: {url: \"http://h\", env: {A: b}}}}", "only with command"),
+            ("servers: {a: {command: x, headers: {A: b}}}", "only with url"),
             ("{\"servers\": {\"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}", "duplicate"),
             ("servers: {a: {command: x, type: sse}}", "sse"),
             ("servers: {\"a b\": {command: x}}", "\"a b\""),

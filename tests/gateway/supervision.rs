@@ -192,7 +192,7 @@ pub fn grandchildren_go_with_their_parent() {
     let gateway = Gateway::start(json!({"a": child(&["--grandchild-ignores"])}));
     let grandchild =
         |gateway: &Gateway| gateway.call("a", "grandchild", json!({})).result()["pid"].as_u64().unwrap() as u32;
-    for crash in ["crash", "kill"] {
+    for (restarts, crash) in ["crash", "kill"].into_iter().enumerate() {
         gateway.wait_for_status("a", "available");
         let pid = grandchild(&gateway);
         assert!(runs(pid));
@@ -201,6 +201,7 @@ pub fn grandchildren_go_with_their_parent() {
             _ => kill(gateway.pid_of("a"), "KILL"),
         }
         eventually("it is gone", Duration::from_secs(1), || !runs(pid));
+        eventually("it restarts", Duration::from_secs(20), || gateway.detail("a")["restarts"] == restarts + 1);
     }
     gateway.wait_for_status("a", "available");
     let pid = grandchild(&gateway);
