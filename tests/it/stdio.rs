@@ -154,7 +154,7 @@ fn wrong_arguments_are_refused_with_what_is_allowed() {
         (
             "get_execution_by_node",
             json!({"id": "1", "nodeName": "A", "offset": -1}),
-            "Argument 'offset' is -1; it must be a whole number from 0.",
+            "Argument 'offset' is -1; it must be a whole number, 0 or more.",
         ),
         (
             "list_executions",
