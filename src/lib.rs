@@ -23,7 +23,7 @@
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL in `store` alone | n8n, rmcp |
 //! | [`transport`] | rmcp, axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, and who may ask | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
-//! | [`config`], [`units`] and others | settings; how sizes are written; where requests may be sent on to; errors without the values they quote | |
+//! | [`config`], [`units`], [`node_outputs`] and others | settings; how sizes are written; what n8n calls the outputs of a node; where requests may be sent on to; errors without the values they quote | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not
 //! learn of it. The gateway runs even our own tools as a child process, as it runs those of others.
@@ -87,6 +87,8 @@ pub mod cli;
 pub mod config;
 
 pub mod units;
+
+pub mod node_outputs;
 
 mod blocking;
 mod redirects;

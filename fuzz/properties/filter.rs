@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use n8n_lens::execution::{node, summary};
 use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Pruner, depth};
-use n8n_lens::workflow::{graph, one_node, outline, whole};
+use n8n_lens::workflow::{graph, node as workflow_node, outline, raw};
 use serde_json::Value;
 
 use super::{has_long_word, is_json, reference, shown, split};
@@ -34,8 +34,8 @@ const TABLES: [Keep; 25] = [
     Keep::Capture,
     graph::KEEP,
     outline::KEEP_LIST,
-    whole::KEEP,
-    one_node::KEEP,
+    raw::KEEP,
+    workflow_node::KEEP,
 ];
 
 /// What comes out before it is known that it must: the two brackets of a container that is too deep.

@@ -28,7 +28,7 @@ use crate::json::{Batches, Cursor, Pruner};
 use crate::n8n::{Client, Progress, Settings};
 use crate::tools::executions::get_execution_by_node::{self, Question};
 use crate::tools::executions::{get_execution, list_executions};
-use crate::tools::{self, Arguments, Context, Memory, Shelf};
+use crate::tools::{self, Arguments, CatalogueCache, Context, MemoryStore};
 use crate::workflow::file::Files;
 use crate::{budget, transport};
 use source::Source;
@@ -323,8 +323,8 @@ fn context_of(options: &Options, settings: Settings, files: Files) -> Context {
         locale: options.locale,
         redact: options.redact,
         files,
-        memory: Memory::default(),
-        shelf: Shelf::new(options.catalogue()),
+        memory: MemoryStore::default(),
+        catalogue: CatalogueCache::new(options.catalogue()),
     }
 }
 

@@ -21,7 +21,7 @@ use crate::blocking::blocking;
 pub use answer::Locale;
 pub(crate) use arguments::schema;
 pub use arguments::{Arguments, Kind, Parameter};
-pub use builder::{Memory, Shelf};
+pub use builder::{CatalogueCache, MemoryStore};
 pub use error::Error;
 use nearest::nearest;
 pub use prompt::{Argument, Prompt};
@@ -101,9 +101,9 @@ pub struct Context {
     /// Where workflow files may be.
     pub files: Files,
     /// Workflows in memory.
-    pub memory: Memory,
+    pub memory: MemoryStore,
     /// The catalogue of node types.
-    pub shelf: Shelf,
+    pub catalogue: CatalogueCache,
 }
 
 impl Context {

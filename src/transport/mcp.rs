@@ -183,7 +183,7 @@ mod tests {
     use super::*;
     use crate::n8n::{Address, Client, Secret, Settings};
     use crate::tools::executions::get_execution;
-    use crate::tools::{Answers, Arguments, Call, Kind, Locale, Memory, Parameter, Shelf};
+    use crate::tools::{Answers, Arguments, Call, CatalogueCache, Kind, Locale, MemoryStore, Parameter};
     use crate::workflow::file::Files;
 
     /// A tool that fails by a fault of ours, where it is told to.
@@ -241,8 +241,8 @@ mod tests {
             locale: Locale::En,
             redact: false,
             files: Files::default(),
-            memory: Memory::default(),
-            shelf: Shelf::new(None),
+            memory: MemoryStore::default(),
+            catalogue: CatalogueCache::new(None),
         };
         let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
         let (ours, theirs) = tokio::io::duplex(64 * 1024);

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 /// The place of a connection at a node: its kind (`main`, `ai_tool`, …) and which of them, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
+pub struct PortRef {
     /// The type of the connection.
     pub kind: String,
     /// Which of this kind.
@@ -14,15 +14,15 @@ pub struct Port {
 
 /// One connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct Connection {
     /// The node that the data come from, by name.
     pub source: String,
     /// Where they leave it.
-    pub output: Port,
+    pub output: PortRef,
     /// The node that they go to, by name.
     pub target: String,
     /// Where they enter it.
-    pub input: Port,
+    pub input: PortRef,
 }
 
 /// All connections of a document.
@@ -30,7 +30,7 @@ pub struct Link {
 #[serde(transparent)]
 pub struct Connections(Map<String, Value>);
 
-impl std::fmt::Display for Link {
+impl std::fmt::Display for Connection {
     /// `Source[main:0] -> Target[main:0]`
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { source, output, target, input } = self;
@@ -40,8 +40,8 @@ impl std::fmt::Display for Link {
 
 impl Connections {
     /// Adds a connection; gives whether it was not there yet.
-    pub fn add(&mut self, link: &Link) -> bool {
-        if self.links().any(|known| known == *link) {
+    pub fn add(&mut self, link: &Connection) -> bool {
+        if self.iter().any(|known| known == *link) {
             return false;
         }
         let place = self.0.entry(link.source.clone()).or_insert(Value::Null);
@@ -61,14 +61,14 @@ impl Connections {
 
     /// Takes out the connections that are not to be kept, and what is empty without them; gives those
     /// that were taken out.
-    pub fn retain(&mut self, keep: impl Fn(&Link) -> bool) -> Vec<Link> {
+    pub fn retain(&mut self, keep: impl Fn(&Connection) -> bool) -> Vec<Connection> {
         let mut removed = Vec::new();
         self.0.retain(|source, kinds| {
             let Some(kinds) = kinds.as_object_mut() else { return true };
             let before = removed.len();
             kinds.retain(|kind, outputs| {
                 let Some(outputs) = outputs.as_array_mut() else { return true };
-                retain_links(source, kind, outputs, &keep, &mut removed) || !outputs.is_empty()
+                retain_connections(source, kind, outputs, &keep, &mut removed) || !outputs.is_empty()
             });
             removed.len() == before || !kinds.is_empty()
         });
@@ -87,13 +87,13 @@ impl Connections {
     }
 
     /// All connections that can be read.
-    pub fn links(&self) -> impl Iterator<Item = Link> {
+    pub fn iter(&self) -> impl Iterator<Item = Connection> {
         self.0.iter().flat_map(|(source, kinds)| {
             kinds.as_object().into_iter().flatten().flat_map(move |(kind, outputs)| {
                 let outputs = outputs.as_array().into_iter().flatten().enumerate();
                 outputs.flat_map(move |(index, links)| {
-                    let output = Port { kind: kind.clone(), index };
-                    links.as_array().into_iter().flatten().filter_map(move |target| link(source, &output, target))
+                    let output = PortRef { kind: kind.clone(), index };
+                    links.as_array().into_iter().flatten().filter_map(move |target| connection(source, &output, target))
                 })
             })
         })
@@ -102,19 +102,19 @@ impl Connections {
 
 /// Takes links out of the outputs of one kind; gives whether all of them stayed. Outputs at the end that
 /// are empty now say nothing, and go, too.
-fn retain_links(
+fn retain_connections(
     source: &str,
     kind: &str,
     outputs: &mut Vec<Value>,
-    keep: &impl Fn(&Link) -> bool,
-    removed: &mut Vec<Link>,
+    keep: &impl Fn(&Connection) -> bool,
+    removed: &mut Vec<Connection>,
 ) -> bool {
     let before = removed.len();
     let mut last_removed = None;
     for (index, links) in outputs.iter_mut().enumerate() {
-        let output = Port { kind: kind.to_owned(), index };
+        let output = PortRef { kind: kind.to_owned(), index };
         let Some(links) = links.as_array_mut() else { continue };
-        links.retain(|target| match link(source, &output, target) {
+        links.retain(|target| match connection(source, &output, target) {
             Some(link) if !keep(&link) => {
                 removed.push(link);
                 last_removed = Some(index);
@@ -131,14 +131,14 @@ fn retain_links(
     removed.len() == before
 }
 
-fn link(source: &str, output: &Port, target: &Value) -> Option<Link> {
+fn connection(source: &str, output: &PortRef, target: &Value) -> Option<Connection> {
     let kind = target["type"].as_str().unwrap_or(&output.kind).to_owned();
     let index = target["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
-    Some(Link {
+    Some(Connection {
         source: source.to_owned(),
         output: output.clone(),
         target: target["node"].as_str()?.to_owned(),
-        input: Port { kind, index },
+        input: PortRef { kind, index },
     })
 }
 

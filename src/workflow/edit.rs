@@ -4,8 +4,8 @@ use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
 use super::Error;
-use super::catalogue::{NodeState, NodeType, Ports};
-use super::connections::{Connections, Link};
+use super::catalogue::{NodePorts, NodeState, NodeType};
+use super::connections::{Connection, Connections};
 use super::document::{Document, Members};
 
 /// Right of the right-most node, n8n's grid leaves as much.
@@ -100,7 +100,7 @@ pub fn replace_node(
     let id = text(node, "id").unwrap_or_default();
     let (inputs, outputs) = ports(node, known);
     document.set("nodes", &nodes)?;
-    let fits = |link: &Link| {
+    let fits = |link: &Connection| {
         (link.source != name || outputs.has(&link.output.kind, link.output.index))
             && (link.target != name || inputs.has(&link.input.kind, link.input.index))
     };
@@ -109,11 +109,11 @@ pub fn replace_node(
     if !removed.is_empty() {
         document.set("connections", &connections)?;
     }
-    let maintained = connections.links().filter(|link| link.source == name || link.target == name);
+    let maintained = connections.iter().filter(|link| link.source == name || link.target == name);
     Ok(Replaced {
         id,
         maintained: maintained.map(|link| link.to_string()).collect(),
-        removed: removed.iter().map(Link::to_string).collect(),
+        removed: removed.iter().map(Connection::to_string).collect(),
     })
 }
 
@@ -152,9 +152,9 @@ pub fn rename_node(document: &mut Document, target: &str, name: &str) -> Result<
 }
 
 /// The inputs and outputs of a node, as far as the catalogue knows its type.
-pub fn ports(node: &Members, known: Option<&NodeType>) -> (Ports, Ports) {
+pub fn ports(node: &Members, known: Option<&NodeType>) -> (NodePorts, NodePorts) {
     let Some(known) = known else {
-        return (Ports::Unknown, Ports::Unknown);
+        return (NodePorts::Unknown, NodePorts::Unknown);
     };
     let value = |member: &str| serde_json::from_str::<Value>(node.get(member)?.get()).ok();
     let parameters = value("parameters").and_then(|parameters| parameters.as_object().cloned()).unwrap_or_default();
@@ -168,7 +168,7 @@ pub fn ports(node: &Members, known: Option<&NodeType>) -> (Ports, Ports) {
 ///
 /// # Errors
 /// [`Error::Edit`], for a node or a place that is not there, and for a node with itself.
-pub fn connect(document: &mut Document, link: &Link) -> Result<bool, Error> {
+pub fn connect(document: &mut Document, link: &Connection) -> Result<bool, Error> {
     if link.source == link.target {
         return Err(Error::Edit(format!("'{}' cannot be connected with itself; name two nodes", link.source)));
     }
@@ -190,16 +190,6 @@ pub fn find(nodes: &[Members], wanted: &str) -> Result<usize, Error> {
         wanted: wanted.to_owned(),
         names: nodes.iter().filter_map(|node| text(node, "name")).collect(),
     })
-}
-
-/// The id of the node of this name; where it has none, the name.
-///
-/// # Errors
-/// [`Error::NoNode`].
-pub fn id(document: &Document, name: &str) -> Result<String, Error> {
-    let nodes = document.nodes()?;
-    let node = &nodes[find(&nodes, name)?];
-    Ok(text(node, "id").unwrap_or_else(|| name.to_owned()))
 }
 
 /// A string of a node.

@@ -21,7 +21,7 @@ const WORD_CHARS: usize = 200;
 
 /// One workflow file.
 #[derive(Debug)]
-pub struct Entry {
+pub struct WorkflowFile {
     /// n8n's id, if the file has one.
     pub id: Option<String>,
     /// The workflow's name.
@@ -36,7 +36,7 @@ pub struct Entry {
 ///
 /// # Errors
 /// What the file system says of the folder.
-pub fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, usize)> {
+pub fn list(folder: &Path) -> std::io::Result<(Vec<WorkflowFile>, usize)> {
     let files = std::fs::read_dir(folder)?.filter_map(Result::ok).filter(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
@@ -51,17 +51,17 @@ pub fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, usize)> {
             None => skipped += 1,
         }
     }
-    found.sort_by(|one: &Entry, other| one.file.cmp(&other.file));
+    found.sort_by(|one: &WorkflowFile, other| one.file.cmp(&other.file));
     Ok((found, skipped))
 }
 
 /// What a list shows of a file; `None` where it is no workflow.
-fn read(path: &Path) -> Option<Entry> {
+fn read(path: &Path) -> Option<WorkflowFile> {
     let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
     let body = BufReader::with_capacity(64 * 1024, File::open(path).ok()?);
     let (id, name) = outline(Cursor::over(Batches::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
     let file = path.file_name()?.to_string_lossy().into_owned();
-    Some(Entry { id, name, file, modified: metadata.modified().ok() })
+    Some(WorkflowFile { id, name, file, modified: metadata.modified().ok() })
 }
 
 fn outline<R: std::io::Read>(mut cursor: Cursor<R>) -> Result<Option<(Option<String>, String)>, ReadError> {

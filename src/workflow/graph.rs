@@ -53,7 +53,7 @@ pub struct GraphNode {
 }
 
 /// One connection, on its way into the graph.
-struct Link {
+struct Edge {
     source: String,
     kind: String,
     target: String,
@@ -102,7 +102,7 @@ fn read_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<GraphNode>, ReadE
 
 /// Reads connections: every link for the graph, and n8n's own object as far as there is room.
 struct Reader<'a> {
-    links: &'a mut Vec<Link>,
+    links: &'a mut Vec<Edge>,
     room: usize,
 }
 
@@ -122,7 +122,7 @@ impl Reader<'_> {
     fn link<R: Read>(&mut self, cursor: &mut Cursor<R>, source: &str, kind: &str) -> Result<Excerpt, ReadError> {
         let link = cursor.excerpt(LINK_BYTES)?;
         if let Some(target) = link.member("node").and_then(Excerpt::text) {
-            self.links.push(Link { source: source.to_owned(), kind: kind.to_owned(), target: cut_name(target) });
+            self.links.push(Edge { source: source.to_owned(), kind: kind.to_owned(), target: cut_name(target) });
         }
         Ok(link)
     }
@@ -179,10 +179,10 @@ impl Reader<'_> {
 const LEAST_LINK_BYTES: usize = 40;
 
 impl Graph {
-    fn connect(&mut self, links: Vec<Link>) {
+    fn connect(&mut self, links: Vec<Edge>) {
         let places: HashMap<_, _> = self.nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
         let mut seen = HashSet::new();
-        for Link { source, kind, target } in links {
+        for Edge { source, kind, target } in links {
             let labelled = |name: &str| if kind == "main" { name.to_owned() } else { format!("{name} ({kind})") };
             let (input, output) = (labelled(&source), labelled(&target));
             if let Some(at) = places.get(&source).filter(|at| seen.insert((**at, true, output.clone()))) {

@@ -10,13 +10,13 @@ pub mod file;
 pub mod folder;
 pub mod graph;
 mod layout;
-pub mod link;
-pub mod one_node;
+pub mod node;
 pub mod outline;
+pub mod raw;
+pub mod resolve;
 mod store;
 pub mod trigger;
-pub mod types;
-pub mod whole;
+pub mod used_types;
 
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;

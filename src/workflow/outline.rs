@@ -50,7 +50,7 @@ pub struct Outline {
 
 /// A page of outlines.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct OutlinePage {
     /// In n8n's order.
     pub workflows: Vec<Outline>,
     /// Whether more follow.
@@ -112,8 +112,8 @@ pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Outline>, ReadError
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Page>, ReadError> {
-    let (mut page, mut is_list) = (Page::default(), false);
+pub fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<OutlinePage>, ReadError> {
+    let (mut page, mut is_list) = (OutlinePage::default(), false);
     cursor.object(|cursor, member| {
         match member {
             "data" => {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use n8n_lens::budget;
 use n8n_lens::workflow::catalogue::Catalogue;
-use n8n_lens::workflow::connections::{Link, Port};
+use n8n_lens::workflow::connections::{Connection, PortRef};
 use n8n_lens::workflow::edit::{self, NewNode};
 use n8n_lens::workflow::{Document, Layout};
 use serde_json::{Map, Value, json};
@@ -452,8 +452,9 @@ fn edits_of_real_workflows_keep_what_they_do_not_touch() {
         assert!(!names.contains(&added));
         for name in &names {
             for (source, target) in [(name, &added), (&added, name)] {
-                let port = |index| Port { kind: "main".to_owned(), index };
-                let link = Link { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
+                let port = |index| PortRef { kind: "main".to_owned(), index };
+                let link =
+                    Connection { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
                 assert!(edit::connect(&mut changed, &link).unwrap());
                 assert!(!edit::connect(&mut changed, &link).unwrap(), "the same twice adds nothing");
                 edited += 1;

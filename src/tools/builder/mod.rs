@@ -3,20 +3,20 @@
 //! Results are plain objects with `success`; the fields are those of the builder's contract.
 
 mod answer;
+mod catalogue_cache;
 pub mod connection_create;
+mod location;
 pub mod node_add;
 pub mod node_replace;
 pub mod node_search;
-mod place;
-mod shelf;
 pub mod test_workflow;
 pub mod workflow_create;
 pub mod workflow_list;
 pub mod workflow_load;
 pub mod workflow_save;
 
-pub use place::Memory;
-pub use shelf::Shelf;
+pub use catalogue_cache::CatalogueCache;
+pub use location::MemoryStore;
 
 use super::{Kind, Parameter, Toolset};
 

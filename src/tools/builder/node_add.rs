@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::answer::with_workflow;
-use super::place::Place;
+use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
@@ -41,16 +41,16 @@ struct Added {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let place = Place::of(&arguments.text("workflowId").unwrap_or_default());
+        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
         let node_type = arguments.text("nodeType").unwrap_or_default();
         let (name, position) = (arguments.text("name"), position(&arguments.take(&["position"]))?);
         let parameters = arguments.take_object("parameters");
-        let known = context.shelf.known(&node_type)?;
+        let known = context.catalogue.known(&node_type)?;
         let edit = move |document: &mut _| {
             let (known, name) = (known.as_ref(), name.as_deref());
             edit::add_node(document, &NewNode { node_type: &node_type, known, name, position, parameters })
         };
-        let (node_id, document) = place.edit(&context, &progress, edit).await?;
+        let (node_id, document) = location.edit(&context, &progress, edit).await?;
         Ok(with_workflow(&Added { success: true, node_id }, &document))
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::place::Place;
+use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
@@ -52,14 +52,14 @@ struct Report {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let place = Place::of(&arguments.text("workflowId").unwrap_or_default());
+        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
         let target = arguments.text("targetNodeId").unwrap_or_default();
         let node_type = arguments.text("newNodeType").unwrap_or_default();
         let parameters = arguments.take_object("parameters");
-        let known = context.shelf.known(&node_type)?;
+        let known = context.catalogue.known(&node_type)?;
         let edit =
             move |document: &mut _| edit::replace_node(document, &target, &node_type, known.as_ref(), &parameters);
-        let (Replaced { id, maintained, removed }, document) = place.edit(&context, &progress, edit).await?;
+        let (Replaced { id, maintained, removed }, document) = location.edit(&context, &progress, edit).await?;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
         Ok(with_workflow(&Answer { success: true, node_id: id, compatibility_report }, &document))
     })

@@ -7,14 +7,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::answer::plain;
-use super::shelf::HOW_TO_BUILD;
+use super::catalogue_cache::HOW_TO_BUILD;
 use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::tools::answer::{json as written, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
 use crate::workflow::catalogue::{NodeType, Query};
-use crate::workflow::types;
+use crate::workflow::used_types;
 
 /// Nodes in an answer.
 const NODES: usize = 25;
@@ -64,9 +64,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             category: arguments.text("category"),
             functionality: arguments.text("functionality"),
         };
-        let shelf = context.shelf.clone();
+        let cache = context.catalogue.clone();
         let searched = blocking(move || {
-            let Some(catalogue) = shelf.catalogue()? else { return Ok::<_, Error>(Err(query)) };
+            let Some(catalogue) = cache.catalogue()? else { return Ok::<_, Error>(Err(query)) };
             let found = catalogue.search(&query);
             let note = found.is_empty().then_some(NOTHING);
             Ok(Ok(answer(found.into_iter().take(NODES).map(node), note)))
@@ -127,7 +127,7 @@ fn node(node: &NodeType) -> Value {
 /// Without a catalogue: the types that the workflows of this n8n use.
 async fn used_types(context: &Context, query: &Query, progress: &Progress) -> Result<String, Error> {
     let page = WorkflowQuery { limit: WORKFLOWS, ..WorkflowQuery::default() };
-    let used = context.n8n.read_workflows(&page, types::KEEP, progress, types::read).await??;
+    let used = context.n8n.read_workflows(&page, used_types::KEEP, progress, used_types::read).await??;
     let wanted: Vec<_> =
         query.keyword.iter().flat_map(|words| words.split_whitespace()).map(str::to_lowercase).collect();
     let fits = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.to_lowercase().contains(word));

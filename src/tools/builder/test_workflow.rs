@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::WORKFLOW_ID;
 use super::answer::plain;
-use super::place::{Place, refused};
+use super::location::{WorkflowLocation, refused};
 use crate::execution::summary::{self, NodeSummary, Summary};
 use crate::json::shorten;
 use crate::n8n::{Client, ListQuery, ProductionCall, Progress};
@@ -82,7 +82,7 @@ struct Answer {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let Place::N8n(id) = Place::of(&arguments.text("workflowId").unwrap_or_default()) else {
+        let WorkflowLocation::N8n(id) = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default()) else {
             return Err(Error::Argument(
                 "Only a workflow in n8n can be tested: create it there (workflow_create with target n8n), and activate it in n8n."
                     .to_owned(),
@@ -90,7 +90,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         };
         let wait = Duration::from_millis(arguments.integer("timeout").unwrap_or(DEFAULT_TIMEOUT_MS));
         let end = Instant::now() + wait;
-        let document = Place::N8n(id.clone()).load(&context, &progress).await?;
+        let document = WorkflowLocation::N8n(id.clone()).load(&context, &progress).await?;
         let trigger = trigger(&document)?;
         let data = arguments.take_object("testData");
         let before = new_ids(&context.n8n, &id, None, None).await?.last().copied();
@@ -104,9 +104,9 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let refused = matches!(answer.status, 401 | 403 | 404 | 405);
         let seen_by = Instant::now() + if refused { REFUSED } else { SAVED };
         match wait_for(&context.n8n, &id, before, end.min(seen_by)).await? {
-            Found::Nothing if refused => Err(not_started(answer.status, &answer.body)),
-            Found::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
-            Found::Running(_) => outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await,
+            TestRun::Nothing if refused => Err(not_started(answer.status, &answer.body)),
+            TestRun::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
+            TestRun::Running(_) => outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await,
             ended => outcome(&context, ended, &progress).await,
         }
     })
@@ -196,7 +196,7 @@ fn not_started(status: u16, body: &str) -> Error {
 }
 
 /// What became of a call.
-enum Found {
+enum TestRun {
     /// An execution that has ended, and how many others began meanwhile.
     Ended(String, usize),
     Running(String),
@@ -219,7 +219,7 @@ async fn new_ids(n8n: &Client, workflow: &str, status: Option<&str>, after: Opti
 }
 
 /// Waits for the end of the first execution that came after `before`.
-async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instant) -> Result<Found, Error> {
+async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instant) -> Result<TestRun, Error> {
     loop {
         // The list leaves out what is running.
         let running = new_ids(n8n, workflow, Some("running"), before).await?;
@@ -227,10 +227,10 @@ async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instan
         let others = (running.len() + ended.len()).saturating_sub(1);
         let found = match (ended.first(), running.first()) {
             (Some(ended), running) if running.is_none_or(|running| ended < running) => {
-                return Ok(Found::Ended(ended.to_string(), others));
+                return Ok(TestRun::Ended(ended.to_string(), others));
             }
-            (_, Some(running)) => Found::Running(running.to_string()),
-            _ => Found::Nothing,
+            (_, Some(running)) => TestRun::Running(running.to_string()),
+            _ => TestRun::Nothing,
         };
         if Instant::now() + PAUSE > end {
             return Ok(found);
@@ -240,11 +240,11 @@ async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instan
 }
 
 /// What is told of a call, at the end of its time.
-async fn outcome(context: &Context, found: Found, progress: &Progress) -> Result<String, Error> {
+async fn outcome(context: &Context, found: TestRun, progress: &Progress) -> Result<String, Error> {
     match found {
-        Found::Ended(execution, others) => ended(context, &execution, others, progress).await,
-        Found::Running(execution) => Ok(plain(&Answer::running(Some(execution)))),
-        Found::Nothing => Ok(plain(&Answer::running(None))),
+        TestRun::Ended(execution, others) => ended(context, &execution, others, progress).await,
+        TestRun::Running(execution) => Ok(plain(&Answer::running(Some(execution)))),
+        TestRun::Nothing => Ok(plain(&Answer::running(None))),
     }
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
-use super::place::{Place, refused};
+use super::location::{WorkflowLocation, refused};
 use crate::n8n::Progress;
 use crate::tools::workflows::{Target, Writing};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
@@ -90,7 +90,7 @@ async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> R
     let written = Writing { context, target, document, given, progress, raw: false }.send().await?;
     let id = written.id().to_owned();
     // As n8n has it: it may have left something out, and added settings of its own.
-    let document = Place::N8n(id.clone()).load(context, progress).await?;
+    let document = WorkflowLocation::N8n(id.clone()).load(context, progress).await?;
     Ok(Created { id, document, left_out: written.left_out })
 }
 

@@ -7,12 +7,12 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::answer::plain;
-use crate::budget::{Entry as PageEntry, Page};
+use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
 use crate::tools::answer::{MAX_TOKENS, json, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
-use crate::workflow::folder::{self, Entry};
+use crate::workflow::folder::{self, WorkflowFile};
 
 const DEFAULT_LIMIT: u64 = 50;
 
@@ -79,7 +79,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
     })
 }
 
-fn entry(file: &Entry, folder: &std::path::Path) -> PageEntry {
+fn entry(file: &WorkflowFile, folder: &std::path::Path) -> Entry {
     let text = |text: &str| Excerpt::from(text);
     let path = folder.join(&file.file);
     let modified = file.modified.and_then(|modified| Timestamp::try_from(modified).ok());
@@ -89,5 +89,5 @@ fn entry(file: &Entry, folder: &std::path::Path) -> PageEntry {
         ("path", text(&path.to_string_lossy())),
         ("lastModified", modified.map_or_else(Excerpt::null, |at| text(&at.to_string()))),
     ]);
-    PageEntry { value, tag: None }
+    Entry { value, tag: None }
 }

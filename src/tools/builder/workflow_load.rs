@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::place::Place;
+use super::location::WorkflowLocation;
 use crate::n8n::Progress;
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
 
@@ -31,7 +31,7 @@ struct Answer {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let workflow_id = arguments.text("workflowIdOrPath").unwrap_or_default();
-        let document = Place::of(&workflow_id).load(&context, &progress).await?;
+        let document = WorkflowLocation::of(&workflow_id).load(&context, &progress).await?;
         Ok(with_workflow(&Answer { workflow_id }, &document))
     })
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::WORKFLOW_ID;
-use super::place::{Place, refused};
+use super::location::{WorkflowLocation, refused};
 use crate::n8n::Progress;
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
 use crate::workflow::Document;
@@ -34,7 +34,11 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
                 let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
                 whole(document.map_err(|error| refused(&error))?)?
             }
-            _ => Place::of(&arguments.text("workflowId").unwrap_or_default()).load(&context, &progress).await?,
+            _ => {
+                WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default())
+                    .load(&context, &progress)
+                    .await?
+            }
         };
         let (files, path) = (context.files.clone(), arguments.text("filePath").unwrap_or_default());
         let file = blocking(move || files.write(&path, &document, false)).await?;

@@ -9,7 +9,7 @@ use crate::n8n::{self, Progress};
 use crate::tools::answer::success;
 use crate::tools::{Context, Error, Locale, blocking, nearest};
 use crate::workflow::outline::{self, Outline};
-use crate::workflow::whole::{self, Whole};
+use crate::workflow::raw::RawWorkflow;
 use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
 
 /// Which workflow is written.
@@ -42,7 +42,7 @@ pub(in crate::tools) struct Written {
 
 enum Made {
     Outline(Outline),
-    Whole(Whole),
+    Raw(RawWorkflow),
 }
 
 /// What `null` and the editor's "DEFAULT" mean: the setting is not set. n8n refuses both.
@@ -88,9 +88,13 @@ impl Writing<'_> {
     async fn try_send(&self) -> Result<Made, Error> {
         let (n8n, body) = (&self.context.n8n, self.document.text());
         let raw = self.raw;
-        let keep = if raw { whole::KEEP } else { outline::KEEP };
+        let keep = if raw { workflow::raw::KEEP } else { outline::KEEP };
         let read = move |cursor| {
-            if raw { Ok(whole::read(cursor)?.map(Made::Whole)) } else { Ok(outline::read(cursor)?.map(Made::Outline)) }
+            if raw {
+                Ok(workflow::raw::read(cursor)?.map(Made::Raw))
+            } else {
+                Ok(outline::read(cursor)?.map(Made::Outline))
+            }
         };
         let made: Result<_, ReadError> = match &self.target {
             Target::New => n8n.create_workflow(body, keep, self.progress, read).await?,
@@ -107,7 +111,7 @@ impl Written {
     pub(in crate::tools) fn id(&self) -> &str {
         match &self.made {
             Made::Outline(outline) => &outline.id,
-            Made::Whole(_) => "",
+            Made::Raw(_) => "",
         }
     }
 
@@ -115,14 +119,14 @@ impl Written {
     pub(super) fn settings(&self) -> &[String] {
         match &self.made {
             Made::Outline(outline) => &outline.settings,
-            Made::Whole(_) => &[],
+            Made::Raw(_) => &[],
         }
     }
 
     /// The answer: the id and the name, and whether it is active where that matters.
     pub(super) fn answer(&self, message: &str, shows_active: bool) -> String {
         match &self.made {
-            Made::Whole(whole) => raw::answer(message, whole),
+            Made::Raw(workflow) => raw::answer(message, workflow),
             Made::Outline(outline) => {
                 let active = shows_active.then_some(outline.active);
                 success(message, &Data { id: &outline.id, name: &outline.name, active })

@@ -11,9 +11,9 @@ use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::Progress;
 use crate::tools::answer::{self, MAX_TOKENS, Truncated, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
-use crate::workflow::one_node::{self, OneNode};
+use crate::workflow;
+use crate::workflow::node::NodeLookup;
 use crate::workflow::outline::{self, Outline};
-use crate::workflow::whole;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -41,12 +41,12 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         // Clipping is work: it stays on the thread that reads.
         if let Some(wanted) = arguments.text("node") {
             let read =
-                move |cursor| Ok(one_node::read(cursor, &wanted)?.map(|found| one_node(message, &found, &wanted)));
-            return there(n8n.read_workflow(&id, false, one_node::KEEP, &progress, read).await?)?;
+                move |cursor| Ok(workflow::node::read(cursor, &wanted)?.map(|found| node(message, &found, &wanted)));
+            return there(n8n.read_workflow(&id, false, workflow::node::KEEP, &progress, read).await?)?;
         }
         if arguments.flag("raw") {
-            let read = move |cursor| Ok(whole::read(cursor)?.map(|whole| raw::answer(message, &whole)));
-            return there(n8n.read_workflow(&id, true, whole::KEEP, &progress, read).await?);
+            let read = move |cursor| Ok(workflow::raw::read(cursor)?.map(|workflow| raw::answer(message, &workflow)));
+            return there(n8n.read_workflow(&id, true, workflow::raw::KEEP, &progress, read).await?);
         }
         let read = move |cursor| Ok(outline::read(cursor)?.map(|outline| small(message, &outline)));
         there(n8n.read_workflow(&id, false, outline::KEEP, &progress, read).await?)
@@ -83,7 +83,7 @@ fn small(message: &str, outline: &Outline) -> String {
     paged(&tags, MAX_TOKENS, write).text
 }
 
-fn one_node(message: &str, found: &OneNode, wanted: &str) -> Result<String, Error> {
+fn node(message: &str, found: &NodeLookup, wanted: &str) -> Result<String, Error> {
     let Some(node) = &found.node else {
         let wanted = shorten(wanted, CUT_NAME_CHARS);
         let names = nearest("Nodes", &wanted, &found.names);

@@ -11,7 +11,7 @@ use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::tools::answer::{self, MAX_TOKENS, Success, Truncated, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
-use crate::workflow::outline::{self, KEEP_LIST, Outline};
+use crate::workflow::outline::{self, KEEP_LIST, Outline, OutlinePage};
 
 /// n8n counts in floating point numbers, and its database fails above.
 const MAX_OFFSET: u64 = 1 << 53;
@@ -43,7 +43,7 @@ pub static TOOL: Tool = Tool {
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let page = Page::new(&arguments)?;
+        let page = PageRequest::new(&arguments)?;
         let list = context.n8n.read_workflows(&page.query(), KEEP_LIST, &progress, outline::read_list).await??;
         let Some(list) = list else {
             return Err(Error::NotThere("n8n's answer holds no list of workflows. Is N8N_URL right?".to_owned()));
@@ -56,7 +56,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
 /// A page of the list, as our cursor carries it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Page {
+struct PageRequest {
     active: Option<bool>,
     tags: Vec<String>,
     name: Option<String>,
@@ -65,7 +65,7 @@ struct Page {
     raw: bool,
 }
 
-impl Page {
+impl PageRequest {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
             Some(cursor) => cursor::decode(&cursor).and_then(Self::checked),
@@ -121,7 +121,7 @@ struct Data {
 }
 
 /// The answer as it is sent: where not all workflows fit, the cursor goes on behind the last one.
-fn answer(message: &str, list: &outline::Page, page: &Page) -> String {
+fn answer(message: &str, list: &OutlinePage, page: &PageRequest) -> String {
     let entries: Vec<_> = list.workflows.iter().map(|workflow| entry(workflow, page.raw)).collect();
     let write = |shown: &budget::Page| {
         let more = list.more || shown.shown < list.workflows.len();

@@ -6,11 +6,11 @@ use super::MAX_RAW_TOKENS;
 use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
 use crate::tools::answer::{self, Success, Truncated, paged};
-use crate::workflow::whole::Whole;
+use crate::workflow::raw::RawWorkflow;
 
 /// The answer that shows a whole workflow.
-pub(super) fn answer(message: &str, whole: &Whole) -> String {
-    show(message, &whole.workflow, &whole.left_out, "get_workflow with node shows one node")
+pub(super) fn answer(message: &str, raw: &RawWorkflow) -> String {
+    show(message, &raw.workflow, &raw.left_out, "get_workflow with node shows one node")
 }
 
 /// The answer that shows one of n8n's objects, of which members were `left_out`; `hint` says what to do where

@@ -100,7 +100,7 @@ fn distinct(words: impl IntoIterator<Item = String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Port, Ports, samples};
+    use super::super::{NodePort, NodePorts, samples};
     use super::*;
 
     fn numbers(numbers: &[Number]) -> Vec<f64> {
@@ -128,7 +128,10 @@ mod tests {
         assert!(chatter.webhook && chatter.usable_as_tool && chatter.usable_for_review);
         let branch = catalogue.find("base.if").unwrap();
         assert_eq!(branch.subcategories, ["Flow"]);
-        assert_eq!(branch.declared_outputs, Ports::Known(vec![Port::new("main", "true"), Port::new("main", "false")]));
+        assert_eq!(
+            branch.declared_outputs,
+            NodePorts::Known(vec![NodePort::new("main", "true"), NodePort::new("main", "false")])
+        );
     }
 
     #[test]

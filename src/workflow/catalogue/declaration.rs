@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 
-use super::ports::{Port, Ports};
+use super::ports::{NodePort, NodePorts};
 
 /// One entry of `nodes.json`.
 #[derive(Deserialize)]
@@ -107,11 +107,11 @@ impl Declaration {
         self.versions().any(|own| own.as_f64() == version.as_f64())
     }
 
-    pub(super) fn inputs(&self) -> Ports {
+    pub(super) fn inputs(&self) -> NodePorts {
         declared_ports(&self.inputs, &self.input_names)
     }
 
-    pub(super) fn outputs(&self) -> Ports {
+    pub(super) fn outputs(&self) -> NodePorts {
         declared_ports(&self.outputs, &self.output_names)
     }
 
@@ -148,30 +148,30 @@ impl Codex {
 }
 
 /// A list of kinds, or an expression that computes it from the parameters.
-fn declared_ports(declared: &Value, names: &[String]) -> Ports {
+fn declared_ports(declared: &Value, names: &[String]) -> NodePorts {
     match declared {
         Value::String(expression) => kinds_in(expression),
-        Value::Array(ports) => Ports::Known(
+        Value::Array(ports) => NodePorts::Known(
             ports
                 .iter()
                 .enumerate()
                 .filter_map(|(place, port)| {
                     let kind = port.as_str().or_else(|| port.get("type")?.as_str())?;
                     let display_name = || port.get("displayName")?.as_str();
-                    Some(Port::new(
+                    Some(NodePort::new(
                         kind,
                         names.get(place).map(String::as_str).or_else(display_name).unwrap_or_default(),
                     ))
                 })
                 .collect(),
         ),
-        _ => Ports::Known(Vec::new()),
+        _ => NodePorts::Known(Vec::new()),
     }
 }
 
 /// The kinds that an expression mentions. Evaluating it would take a JavaScript engine; what it mentions is all
 /// that it can return.
-fn kinds_in(expression: &str) -> Ports {
+fn kinds_in(expression: &str) -> NodePorts {
     let mut kinds = quoted_kinds(expression);
     // The agents share one function; its first argument says whether there is a main input.
     if expression.contains("getInputs(false,") {
@@ -188,7 +188,7 @@ fn kinds_in(expression: &str) -> Ports {
             distinct.push(kind.to_owned());
         }
     }
-    if distinct.is_empty() { Ports::Unknown } else { Ports::Kinds(distinct) }
+    if distinct.is_empty() { NodePorts::Unknown } else { NodePorts::Kinds(distinct) }
 }
 
 /// The string literals that are kinds, but for keys of an object.
@@ -211,7 +211,7 @@ mod tests {
 
     fn kinds(expression: &str) -> Vec<String> {
         match kinds_in(expression) {
-            Ports::Kinds(kinds) => kinds,
+            NodePorts::Kinds(kinds) => kinds,
             other => panic!("{other:?}"),
         }
     }
@@ -222,14 +222,14 @@ mod tests {
         assert_eq!(kinds("={{ f({ 'ai_memory': 1, x: 'ai_tool' }) }}"), ["ai_tool"], "a key is no kind");
         assert_eq!(kinds("={{ getInputs(false, ['main', 'ai_tool']) }}"), ["ai_tool"]);
         assert_eq!(kinds("={{ connectorTypes({ ai_chain: 1, main: 2 }, 'main') }}"), ["ai_chain", "main"]);
-        assert_eq!(kinds_in("={{ $parameter.anything }}"), Ports::Unknown);
+        assert_eq!(kinds_in("={{ $parameter.anything }}"), NodePorts::Unknown);
     }
 
     #[test]
     fn a_list_of_ports_takes_its_names_from_either_place() {
         let ports = declared_ports(&json!(["main", {"type": "ai_tool", "displayName": "Tool"}]), &["yes".to_owned()]);
-        assert_eq!(ports, Ports::Known(vec![Port::new("main", "yes"), Port::new("ai_tool", "Tool")]));
-        assert_eq!(declared_ports(&Value::Null, &[]), Ports::Known(Vec::new()));
+        assert_eq!(ports, NodePorts::Known(vec![NodePort::new("main", "yes"), NodePort::new("ai_tool", "Tool")]));
+        assert_eq!(declared_ports(&Value::Null, &[]), NodePorts::Known(Vec::new()));
     }
 
     #[test]

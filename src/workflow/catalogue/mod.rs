@@ -8,23 +8,24 @@
 mod build;
 mod computed_ports;
 mod declaration;
-mod document;
+mod lexicon;
 mod node_type;
 mod parameters;
 mod ports;
 #[cfg(test)]
 mod samples;
 mod search;
+mod search_entry;
 mod vocabulary;
-mod words;
 
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+pub use crate::node_outputs::NodeState;
 pub use build::build;
 pub use node_type::{NodeType, ParameterType};
-pub use ports::{NodeState, Port, Ports};
+pub use ports::{NodePort, NodePorts};
 pub use search::Query;
 
 /// The shape of the index; an index of another shape is built anew, not converted.

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Number, Value};
 
-use super::ports::{Port, Ports};
+use super::computed_ports::{computed_inputs, computed_outputs};
+use super::ports::{NodePort, NodePorts};
+use crate::node_outputs::NodeState;
 
 /// What n8n appends to the name of a twin for AI agents.
 pub(super) const TOOL: &str = "Tool";
@@ -46,10 +48,10 @@ pub struct NodeType {
     pub parameters: Vec<ParameterType>,
     /// As declared for [`NodeType::version`]; [`NodeType::inputs`] knows those of one node.
     #[serde(rename = "in")]
-    pub(super) declared_inputs: Ports,
+    pub(super) declared_inputs: NodePorts,
     /// As declared for [`NodeType::version`]; [`NodeType::outputs`] knows those of one node.
     #[serde(rename = "out")]
-    pub(super) declared_outputs: Ports,
+    pub(super) declared_outputs: NodePorts,
     /// Where other versions have other ports.
     #[serde(rename = "older", default, skip_serializing_if = "Vec::is_empty")]
     pub(super) older_ports: Vec<OlderPorts>,
@@ -76,9 +78,9 @@ pub(super) struct OlderPorts {
     #[serde(rename = "vs")]
     pub(super) versions: Vec<Number>,
     #[serde(rename = "in")]
-    pub(super) inputs: Ports,
+    pub(super) inputs: NodePorts,
     #[serde(rename = "out")]
-    pub(super) outputs: Ports,
+    pub(super) outputs: NodePorts,
 }
 
 /// One parameter, merged over all conditions under which the editor shows it.
@@ -107,23 +109,44 @@ impl NodeType {
         self.node_type.rsplit_once('.').map_or(self.node_type.as_str(), |(_, name)| name)
     }
 
+    /// The inputs of this node.
+    pub fn inputs(&self, node: &NodeState<'_>) -> NodePorts {
+        let declared = self.older(node.version).map_or(&self.declared_inputs, |older| &older.inputs);
+        declared.clone().or_computed(|_| computed_inputs(self.bare_name(), node))
+    }
+
+    /// The outputs of this node, and the one for failed items if the node has one.
+    pub fn outputs(&self, node: &NodeState<'_>) -> NodePorts {
+        let declared = self.older(node.version).map_or(&self.declared_outputs, |older| &older.outputs);
+        let outputs = declared.clone().or_computed(|kinds| computed_outputs(self.bare_name(), kinds, node));
+        if node.has_error_output() { outputs.with_error_output() } else { outputs }
+    }
+
+    fn older(&self, version: f64) -> Option<&OlderPorts> {
+        self.older_ports.iter().find(|older| older.versions.iter().any(|known| known.as_f64() == Some(version)))
+    }
+
     /// The types that n8n derives from this one when it starts; no package declares them.
     pub(super) fn twins(&self) -> impl Iterator<Item = Self> {
         let tool = self.usable_as_tool.then(|| Self {
             display_name: format!("{} {TOOL}", self.display_name),
-            ..self.twin(TOOL, Vec::new(), vec![Port::new("ai_tool", "")])
+            ..self.twin(TOOL, Vec::new(), vec![NodePort::new("ai_tool", "")])
         });
         let review = self.usable_for_review.then(|| {
-            self.twin(HUMAN_REVIEW_TOOL, vec![Port::new("ai_tool", "Tool")], vec![Port::new("ai_tool", "Human Review")])
+            self.twin(
+                HUMAN_REVIEW_TOOL,
+                vec![NodePort::new("ai_tool", "Tool")],
+                vec![NodePort::new("ai_tool", "Human Review")],
+            )
         });
         tool.into_iter().chain(review)
     }
 
-    fn twin(&self, suffix: &str, inputs: Vec<Port>, outputs: Vec<Port>) -> Self {
+    fn twin(&self, suffix: &str, inputs: Vec<NodePort>, outputs: Vec<NodePort>) -> Self {
         Self {
             node_type: format!("{}{suffix}", self.node_type),
-            declared_inputs: Ports::Known(inputs),
-            declared_outputs: Ports::Known(outputs),
+            declared_inputs: NodePorts::Known(inputs),
+            declared_outputs: NodePorts::Known(outputs),
             older_ports: Vec::new(),
             usable_as_tool: false,
             usable_for_review: false,

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::NodeType;
-use super::document::{Document, FEWEST_LETTERS, is_offered};
+use super::lexicon::{camel_words, compact, is_filler, is_occasion, stem, words};
+use super::search_entry::{FEWEST_LETTERS, SearchEntry, is_offered};
 use super::vocabulary::{Term, Vocabulary};
-use super::words::{camel_words, compact, is_filler, is_occasion, stem, words};
 
 /// What is looked for; what is empty asks for nothing.
 #[derive(Debug, Clone, Default)]
@@ -48,7 +48,7 @@ const MOST_WORDS: usize = 32;
 /// All that the search knows, computed once for a catalogue.
 #[derive(Debug)]
 pub(super) struct Index {
-    documents: Vec<Document>,
+    entries: Vec<SearchEntry>,
     vocabulary: Vocabulary,
 }
 
@@ -70,27 +70,27 @@ impl Index {
     pub(super) fn new(nodes: &[NodeType]) -> Self {
         let types: HashSet<&str> = nodes.iter().map(|node| node.node_type.as_str()).collect();
         let offered = nodes.iter().enumerate().filter(|(_, node)| is_offered(node));
-        let documents: Vec<Document> =
-            offered.map(|(place, node)| Document::new(place, node, |name| types.contains(name))).collect();
-        Self { vocabulary: Vocabulary::new(&documents), documents }
+        let entries: Vec<SearchEntry> =
+            offered.map(|(place, node)| SearchEntry::new(place, node, |name| types.contains(name))).collect();
+        Self { vocabulary: Vocabulary::new(&entries), entries }
     }
 
     /// The nodes that fit, best first. `nodes` are those the index was made of.
     pub(super) fn search<'a>(&self, nodes: &'a [NodeType], query: &Query) -> Vec<&'a NodeType> {
         let (text, filter) = self.split(query);
-        let fitting = self.documents.iter().filter(|document| filter.fits(document));
-        let mut found: Vec<(f64, &Document)> = if text.trim().is_empty() {
-            fitting.map(|document| (if document.core { bonus::CORE } else { 0.0 }, document)).collect()
+        let fitting = self.entries.iter().filter(|entry| filter.fits(entry));
+        let mut found: Vec<(f64, &SearchEntry)> = if text.trim().is_empty() {
+            fitting.map(|entry| (if entry.core { bonus::CORE } else { 0.0 }, entry)).collect()
         } else {
             let words = self.words(&text);
-            without_noise(fitting.filter_map(|document| Some((score(&words, document)?, document))).collect())
+            without_noise(fitting.filter_map(|entry| Some((score(&words, entry)?, entry))).collect())
         };
-        let node = |document: &Document| nodes.get(document.place);
-        found.sort_by(|(score, document), (other_score, other)| {
-            let tie = |document| node(document).map(|node| (node.display_name.chars().count(), &node.node_type));
-            other_score.total_cmp(score).then_with(|| tie(document).cmp(&tie(other)))
+        let node = |entry: &SearchEntry| nodes.get(entry.place);
+        found.sort_by(|(score, entry), (other_score, other)| {
+            let tie = |entry| node(entry).map(|node| (node.display_name.chars().count(), &node.node_type));
+            other_score.total_cmp(score).then_with(|| tie(entry).cmp(&tie(other)))
         });
-        found.into_iter().filter_map(|(_, document)| node(document)).collect()
+        found.into_iter().filter_map(|(_, entry)| node(entry)).collect()
     }
 
     /// At most this many types that may be meant by one that does not exist: similar names first, then what the
@@ -99,12 +99,12 @@ impl Index {
         let asked = node_type.rsplit('.').next().unwrap_or(node_type);
         let bare = compact(asked);
         let most_edits = bare.len() / 4;
-        let near = self.documents.iter().filter(|document| document.bare.len().abs_diff(bare.len()) <= most_edits);
-        let mut similar: Vec<(usize, &Document)> =
-            near.map(|document| (strsim::osa_distance(&bare, &document.bare), document)).collect();
+        let near = self.entries.iter().filter(|entry| entry.bare.len().abs_diff(bare.len()) <= most_edits);
+        let mut similar: Vec<(usize, &SearchEntry)> =
+            near.map(|entry| (strsim::osa_distance(&bare, &entry.bare), entry)).collect();
         similar.retain(|(edits, _)| *edits <= most_edits);
-        similar.sort_by_key(|(edits, document)| (*edits, Reverse(document.core), document.place));
-        let similar = similar.into_iter().filter_map(|(_, document)| nodes.get(document.place));
+        similar.sort_by_key(|(edits, entry)| (*edits, Reverse(entry.core), entry.place));
+        let similar = similar.into_iter().filter_map(|(_, entry)| nodes.get(entry.place));
 
         let keyword = camel_words(asked).join(" ");
         let by_words = if keyword.is_empty() { Vec::new() } else { self.search(nodes, &Query::keyword(keyword)) };
@@ -123,7 +123,7 @@ impl Index {
         let mut text = query.keyword.clone().unwrap_or_default();
         let mut filter = Filter(query.category.iter().filter_map(|part| Filter::part(part)).collect());
         if let Some(part) = query.functionality.as_deref().and_then(Filter::part) {
-            if self.documents.iter().any(|document| has_tag(document, &part)) {
+            if self.entries.iter().any(|entry| has_tag(entry, &part)) {
                 filter.0.push(part);
             } else {
                 text.push(' ');
@@ -167,43 +167,42 @@ impl Filter {
         (!part.is_empty()).then_some(part)
     }
 
-    fn fits(&self, document: &Document) -> bool {
-        self.0.iter().all(|part| has_tag(document, part))
+    fn fits(&self, entry: &SearchEntry) -> bool {
+        self.0.iter().all(|part| has_tag(entry, part))
     }
 }
 
-fn has_tag(document: &Document, part: &str) -> bool {
-    document.tags.iter().any(|tag| tag.contains(part))
+fn has_tag(entry: &SearchEntry, part: &str) -> bool {
+    entry.tags.iter().any(|tag| tag.contains(part))
 }
 
 /// `None` for a node that shares nothing with the query.
-fn score(words: &Words, document: &Document) -> Option<f64> {
+fn score(words: &Words, entry: &SearchEntry) -> Option<f64> {
     let (mut sum, mut covered) = (0.0, 0.0);
     for term in &words.terms {
-        let weights = term.meanings.iter().map(|(word, factor)| document.weight_of(word) * factor);
+        let weights = term.meanings.iter().map(|(word, factor)| entry.weight_of(word) * factor);
         let best = weights.fold(0.0, f64::max);
         if best > 0.0 {
             sum += best * term.importance;
             covered += term.importance;
         }
     }
-    let name = name_bonus(&words.whole, document);
+    let name = name_bonus(&words.whole, entry);
     if sum == 0.0 && name == 0.0 {
         return None;
     }
     let total = if words.total > 0.0 { words.total } else { 1.0 };
     let shared = sum / total * (REGARDLESS + (1.0 - REGARDLESS) * covered / total);
-    Some(shared + name + title_bonus(words, document) + kind_bonus(words, document, name))
+    Some(shared + name + title_bonus(words, entry) + kind_bonus(words, entry, name))
 }
 
 /// The whole query is a name of the node, or begins one.
-fn name_bonus(whole: &str, document: &Document) -> f64 {
-    if whole == document.full {
+fn name_bonus(whole: &str, entry: &SearchEntry) -> f64 {
+    if whole == entry.full {
         bonus::FULL_TYPE
-    } else if whole == document.bare || whole == document.display {
+    } else if whole == entry.bare || whole == entry.display {
         bonus::WHOLE_NAME
-    } else if whole.len() >= FEWEST_LETTERS && (document.display.starts_with(whole) || document.bare.starts_with(whole))
-    {
+    } else if whole.len() >= FEWEST_LETTERS && (entry.display.starts_with(whole) || entry.bare.starts_with(whole)) {
         bonus::BEGINS_NAME
     } else {
         0.0
@@ -211,32 +210,32 @@ fn name_bonus(whole: &str, document: &Document) -> f64 {
 }
 
 /// The share of the display name that was asked for: of two nodes that have all words, the one with fewer others.
-fn title_bonus(words: &Words, document: &Document) -> f64 {
-    let asked = document.title.iter().filter(|word| words.stems.contains(*word)).count();
-    bonus::TITLE * asked as f64 / document.title.len().max(1) as f64
+fn title_bonus(words: &Words, entry: &SearchEntry) -> f64 {
+    let asked = entry.title.iter().filter(|word| words.stems.contains(*word)).count();
+    bonus::TITLE * asked as f64 / entry.title.len().max(1) as f64
 }
 
 /// What kind of node it is.
-fn kind_bonus(words: &Words, document: &Document, name: f64) -> f64 {
+fn kind_bonus(words: &Words, entry: &SearchEntry, name: f64) -> f64 {
     let mut sum = 0.0;
-    if document.core {
+    if entry.core {
         sum += bonus::CORE;
     }
-    if document.trigger && words.wants_trigger {
+    if entry.trigger && words.wants_trigger {
         sum += bonus::TRIGGER_ASKED_FOR;
-    } else if document.trigger_of_pair {
+    } else if entry.trigger_of_pair {
         sum += bonus::TRIGGER_OF_PAIR;
     }
-    if document.sub_node && name < bonus::WHOLE_NAME {
+    if entry.sub_node && name < bonus::WHOLE_NAME {
         sum += bonus::SUB_NODE;
     }
-    if document.deprecated {
+    if entry.deprecated {
         sum += bonus::DEPRECATED;
     }
     sum
 }
 
-fn without_noise(mut found: Vec<(f64, &Document)>) -> Vec<(f64, &Document)> {
+fn without_noise(mut found: Vec<(f64, &SearchEntry)>) -> Vec<(f64, &SearchEntry)> {
     let best = found.iter().map(|(score, _)| *score).fold(0.0, f64::max);
     found.retain(|(score, _)| *score > 0.0 && *score >= NOISE * best.min(GOOD));
     found

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::document::{ALIAS, Document};
-use super::words::{is_common, is_filler, stem, synonyms, with_synonyms};
+use super::lexicon::{is_common, is_filler, stem, synonyms, with_synonyms};
+use super::search_entry::{ALIAS, SearchEntry};
 
 /// A synonym counts almost as much as the word, a correction less.
 const SYNONYM: f64 = 0.9;
@@ -41,17 +41,17 @@ pub(super) struct Term {
 }
 
 impl Vocabulary {
-    pub(super) fn new(documents: &[Document]) -> Self {
+    pub(super) fn new(entries: &[SearchEntry]) -> Self {
         let mut nodes_with: HashMap<String, u32> = HashMap::new();
-        for document in documents {
-            for (word, _) in document.words.iter().filter(|(_, weight)| **weight >= ALIAS) {
+        for entry in entries {
+            for (word, _) in entry.words.iter().filter(|(_, weight)| **weight >= ALIAS) {
                 *nodes_with.entry(word.clone()).or_default() += 1;
             }
         }
-        let all = documents.len() as f64;
+        let all = entries.len() as f64;
         let rarity = |nodes: u32| (all / f64::from(nodes)).ln_1p() / all.ln_1p();
         let rarity: HashMap<_, _> = nodes_with.into_iter().map(|(word, nodes)| (word, rarity(nodes))).collect();
-        let names: HashSet<String> = documents.iter().flat_map(Document::names).cloned().collect();
+        let names: HashSet<String> = entries.iter().flat_map(SearchEntry::names).cloned().collect();
         let spellings = rarity.keys().chain(&names).cloned().chain(with_synonyms().map(str::to_owned));
         let spellings = spellings.filter(|word| word.len() >= SHORTEST_MISSPELLED).collect();
         Self { rarity, names, spellings }

@@ -16,12 +16,12 @@ const PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."];
 
 /// Where the catalogue is.
 #[derive(Clone, Debug, Default)]
-pub struct Shelf {
+pub struct CatalogueCache {
     file: Option<PathBuf>,
     read: Arc<OnceLock<Result<Option<Arc<Catalogue>>, String>>>,
 }
 
-impl Shelf {
+impl CatalogueCache {
     /// A catalogue in this file, which need not be there.
     pub fn new(file: Option<PathBuf>) -> Self {
         Self { file, read: Arc::default() }

@@ -22,17 +22,17 @@ const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 
 /// Workflows that live as long as this process, by id.
 #[derive(Clone, Debug, Default)]
-pub struct Memory(Arc<Mutex<IndexMap<String, Document>>>);
+pub struct MemoryStore(Arc<Mutex<IndexMap<String, Document>>>);
 
 /// Where a document lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum WorkflowLocation {
     File(String),
     N8n(String),
     Memory(String),
 }
 
-impl Place {
+impl WorkflowLocation {
     /// What a `workflowId` means.
     pub(super) fn of(id: &str) -> Self {
         if id.starts_with(PREFIX) && !id.ends_with(".json") {
@@ -91,7 +91,7 @@ impl Place {
     }
 }
 
-impl Memory {
+impl MemoryStore {
     /// Holds a document; gives its id. The oldest makes room.
     pub(super) fn hold(&self, document: Document) -> String {
         let mut held = self.lock();
@@ -113,11 +113,11 @@ impl Memory {
         edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
     ) -> Result<(T, Document), Error> {
         let mut held = self.lock();
-        let place = held.get_mut(id).ok_or_else(|| not_held(id))?;
+        let held_document = held.get_mut(id).ok_or_else(|| not_held(id))?;
         // What fails midway must leave nothing behind.
-        let mut document = place.clone();
+        let mut document = held_document.clone();
         let done = edit(&mut document).map_err(|error| refused(&error))?;
-        *place = document.clone();
+        *held_document = document.clone();
         Ok((done, document))
     }
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::words::{camel_words, compact, stem, words};
-use super::{NodeType, Ports};
+use super::lexicon::{camel_words, compact, stem, words};
+use super::{NodePorts, NodeType};
 
 /// What a word of a query counts that is the whole name of a node; and by where else the node has it.
 const WHOLE_NAME: f64 = 12.0;
@@ -23,7 +23,7 @@ const INTERNAL: [&str; 4] = ["e2e", "dynamicCredentialCheck", "n8nTraining", "si
 
 /// A node type as words.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(super) struct SearchEntry {
     /// Where it stands in the catalogue.
     pub(super) place: usize,
     /// Each word with the best of its weights.
@@ -52,7 +52,7 @@ pub(super) fn is_offered(node: &NodeType) -> bool {
     !node.hidden && !INTERNAL.iter().any(|prefix| node.bare_name().starts_with(prefix))
 }
 
-impl Document {
+impl SearchEntry {
     /// `exists` tells whether there is a type of this full name.
     pub(super) fn new(place: usize, node: &NodeType, exists: impl Fn(&str) -> bool) -> Self {
         let bare = node.bare_name();
@@ -117,10 +117,10 @@ fn weighted_words(node: &NodeType) -> HashMap<String, f64> {
     weights
 }
 
-fn is_sub_node(outputs: &Ports) -> bool {
+fn is_sub_node(outputs: &NodePorts) -> bool {
     match outputs {
-        Ports::Known(ports) => !ports.is_empty() && ports.iter().all(|port| port.kind != "main"),
-        Ports::Kinds(kinds) => kinds.iter().all(|kind| kind != "main"),
-        Ports::Unknown => false,
+        NodePorts::Known(ports) => !ports.is_empty() && ports.iter().all(|port| port.kind != "main"),
+        NodePorts::Kinds(kinds) => kinds.iter().all(|kind| kind != "main"),
+        NodePorts::Unknown => false,
     }
 }

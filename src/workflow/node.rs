@@ -16,7 +16,7 @@ const WORD_CHARS: usize = 200;
 
 /// A node that was looked for.
 #[derive(Debug, Default)]
-pub struct OneNode {
+pub struct NodeLookup {
     /// n8n's id of the workflow.
     pub id: String,
     /// Its name.
@@ -31,8 +31,8 @@ pub struct OneNode {
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<OneNode>, ReadError> {
-    let mut found = OneNode::default();
+pub fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<NodeLookup>, ReadError> {
+    let mut found = NodeLookup::default();
     let mut by_id = None;
     cursor.object(|cursor, member| {
         match member {

@@ -15,7 +15,7 @@ const MEMBER_BYTES: usize = 4 * 1024 * 1024;
 
 /// A workflow, with all its members but those that are left out.
 #[derive(Debug)]
-pub struct Whole {
+pub struct RawWorkflow {
     /// The object.
     pub workflow: Excerpt,
     /// Members that are there and not shown.
@@ -26,7 +26,7 @@ pub struct Whole {
 ///
 /// # Errors
 /// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Whole>, ReadError> {
+pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<RawWorkflow>, ReadError> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     cursor.object(|cursor, member| {
         match LEFT_OUT.into_iter().find(|name| *name == member) {
@@ -38,5 +38,5 @@ pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Whole>, ReadError> 
     cursor.finish()?;
     let is_workflow = kept.iter().any(|(member, _)| member == "id");
     let total = kept.len() as u64;
-    Ok(is_workflow.then_some(Whole { workflow: Excerpt::Object { kept, total }, left_out }))
+    Ok(is_workflow.then_some(RawWorkflow { workflow: Excerpt::Object { kept, total }, left_out }))
 }
