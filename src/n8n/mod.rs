@@ -4,6 +4,7 @@
 //! Facts about n8n's public API are from its source (`packages/cli/src/public-api`) and were seen on
 //! n8n 1.123 and 2.41.
 
+mod activation;
 mod address;
 mod body;
 mod check;
@@ -20,6 +21,7 @@ mod secret;
 mod turns;
 mod workflows;
 
+pub use activation::Activation;
 pub use address::Address;
 pub use body::BodyText;
 pub use check::{SCOPES, Standing};

@@ -34,6 +34,9 @@ impl Locale {
 pub(super) struct Success<'a, T> {
     success: bool,
     message: &'a str,
+    /// Members that n8n's own object has and `data` never shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
     /// What is not in `data`, where that is n8n's own object and has no place for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
@@ -41,6 +44,22 @@ pub(super) struct Success<'a, T> {
     /// Where to go on, where `data` is a list.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
+}
+
+/// Members of n8n's own object that no answer shows, however small they are.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct LeftOut {
+    members: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+}
+
+impl LeftOut {
+    /// These members, of an object in which this many values are clipped.
+    pub(super) fn new(members: &[&'static str], clipped: u64) -> Self {
+        let note = "update_workflow keeps them: the object may be written back without them";
+        Self { members: members.to_vec(), note: (clipped == 0).then_some(note) }
+    }
 }
 
 /// What was left out.
@@ -57,7 +76,12 @@ pub(super) struct Truncated {
 
 impl<'a, T: Serialize> Success<'a, T> {
     pub(super) fn new(message: &'a str, data: &'a T) -> Self {
-        Self { success: true, message, truncated: None, data, next_cursor: None }
+        Self { success: true, message, left_out: None, truncated: None, data, next_cursor: None }
+    }
+
+    /// With the members that `data` never shows.
+    pub(super) fn left_out(self, left_out: Option<LeftOut>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// With what is not in `data`.

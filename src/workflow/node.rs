@@ -1,4 +1,4 @@
-//! One node of a workflow, whole, and the names of the others.
+//! One node of a workflow in full, and the names of all nodes.
 
 use std::io::Read;
 
@@ -8,29 +8,29 @@ use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
 pub const KEEP: Keep =
     Keep::Members(&[("id", Keep::Whole), ("name", Keep::Whole), ("nodes", Keep::EachElement(&Keep::Whole))]);
 
-/// What is held of a node: more than any answer shows.
+/// Bytes held of a node: more than any answer shows.
 const NODE_BYTES: usize = 1024 * 1024;
 
-/// An id is never longer.
+/// Ids are never longer.
 const WORD_CHARS: usize = 200;
 
-/// A node that was looked for.
+/// The result of looking for a node.
 #[derive(Debug, Default)]
 pub struct NodeLookup {
     /// n8n's id of the workflow.
     pub id: String,
     /// Its name.
     pub name: String,
-    /// The node, if it is there.
+    /// The node, if there is one.
     pub node: Option<Excerpt>,
     /// The names of all nodes.
     pub names: Vec<String>,
 }
 
-/// Looks for the node of this name, else of this id; `None` where the body is no workflow.
+/// Looks for the node with this name, else for the one with this id; `None` if the body is not a workflow.
 ///
 /// # Errors
-/// [`ReadError`].
+/// [`ReadError`] if the body is not valid JSON, or ends early.
 pub fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<NodeLookup>, ReadError> {
     let mut found = NodeLookup::default();
     let mut by_id = None;

@@ -1,4 +1,4 @@
-//! What a list shows of a workflow.
+//! A workflow in one line, for lists.
 
 use std::io::Read;
 
@@ -21,10 +21,10 @@ const MEMBERS: [(&str, Keep); 8] = [
     ("settings", Keep::EachMember(&Keep::Skip)),
 ];
 
-/// n8n's tags have at most 24 characters; about a hundred of them.
+/// Bytes held of the tags: about a hundred of n8n's, whose names have at most 24 characters.
 const TAGS_BYTES: usize = 16 * 1024;
 
-/// A date or an id is never longer.
+/// Dates and ids are never longer.
 const WORD_CHARS: usize = 100;
 
 /// The outline of one workflow.
@@ -34,7 +34,7 @@ pub struct Outline {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Whether its triggers are on.
+    /// Whether it is active.
     pub active: bool,
     /// Nodes, sticky notes included.
     pub nodes: u64,
@@ -72,7 +72,7 @@ impl Outline {
         }
     }
 
-    /// `None` where no workflow stands.
+    /// Reads one workflow; `None` if the value is not one.
     fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut outline = Self::default();
         cursor.object(|cursor, member| {
@@ -98,20 +98,20 @@ impl Outline {
     }
 }
 
-/// Reads one workflow; `None` where the body is none.
+/// Reads one workflow; `None` if the body is not a workflow.
 ///
 /// # Errors
-/// [`ReadError`].
+/// [`ReadError`] if the body is not valid JSON, or ends early.
 pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Outline>, ReadError> {
     let outline = Outline::read_from(&mut cursor)?;
     cursor.finish()?;
     Ok(outline)
 }
 
-/// Reads a list; `None` where there is none in the body.
+/// Reads a list; `None` if the body contains no list.
 ///
 /// # Errors
-/// [`ReadError`].
+/// [`ReadError`] if the body is not valid JSON, or ends early.
 pub fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<OutlinePage>, ReadError> {
     let (mut page, mut is_list) = (OutlinePage::default(), false);
     cursor.object(|cursor, member| {

@@ -1,31 +1,31 @@
-//! n8n's own object, but for what is a copy or a secret of its own: a bounded copy of it.
+//! n8n's own object as a bounded copy, without data that is repeated or can hold secrets.
 
 use std::io::Read;
 
 use crate::json::{Cursor, Excerpt, Keep, ReadError};
 
-/// What is left out: the data of triggers, pinned items, and a second copy of the nodes.
+/// Everything but the data of triggers, pinned items, and the second copy of the nodes.
 pub const KEEP: Keep =
     Keep::Except(&[("staticData", Keep::Skip), ("pinData", Keep::Skip), ("activeVersion", Keep::Skip)]);
 
 const LEFT_OUT: [&str; 3] = ["staticData", "pinData", "activeVersion"];
 
-/// What is held of a workflow: more than any answer shows.
+/// Bytes held of each member: more than any answer shows.
 const MEMBER_BYTES: usize = 4 * 1024 * 1024;
 
-/// A workflow, with all its members but those that are left out.
+/// A workflow with all members but those that are left out.
 #[derive(Debug)]
 pub struct RawWorkflow {
     /// The object.
     pub workflow: Excerpt,
-    /// Members that are there and not shown.
+    /// The members that it has and the copy does not.
     pub left_out: Vec<&'static str>,
 }
 
-/// Reads a workflow; `None` where the body is none.
+/// Reads a workflow; `None` if the body is not a workflow.
 ///
 /// # Errors
-/// [`ReadError`].
+/// [`ReadError`] if the body is not valid JSON, or ends early.
 pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<RawWorkflow>, ReadError> {
     let (mut kept, mut left_out) = (Vec::new(), Vec::new());
     cursor.object(|cursor, member| {

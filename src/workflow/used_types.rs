@@ -11,13 +11,13 @@ pub const KEEP: Keep = Keep::Members(&[(
     Keep::EachElement(&Keep::Members(&[("nodes", Keep::EachElement(&Keep::Members(&[("type", Keep::Whole)])))])),
 )]);
 
-/// A type is never longer.
+/// Types are never longer.
 const TYPE_CHARS: usize = 200;
 
-/// The types, the most used first.
+/// Reads the types in a list of workflows, the most used first.
 ///
 /// # Errors
-/// [`ReadError`].
+/// [`ReadError`] if the body is not valid JSON, or ends early.
 pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Vec<String>, ReadError> {
     let mut used: HashMap<String, u64> = HashMap::new();
     cursor.object(|cursor, member| match member {

@@ -60,6 +60,10 @@ mod stdio;
 mod tidy;
 /// What clients see of the tools.
 mod tool_schemas;
+/// Activating workflows, through the real binary.
+mod workflow_activation;
+/// Which output of a node leads where, through the real binary.
+mod workflow_connections;
 /// An n8n that keeps workflows.
 #[allow(dead_code, reason = "it can do more than the tests need today")]
 mod workflow_store;

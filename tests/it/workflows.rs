@@ -77,9 +77,9 @@ fn a_workflow_is_shown_small_and_raw() {
         for member in ["staticData", "pinData", "activeVersion"] {
             assert!(raw["data"].get(member).is_none(), "{member} is left out");
         }
-        let reason = raw["truncated"]["reason"].as_str().unwrap();
-        assert!(reason.contains("staticData") && reason.contains("activeVersion"), "{reason}");
-        assert!(!reason.contains("write"), "nothing is clipped");
+        assert!(raw.get("truncated").is_none(), "nothing is clipped: {}", raw["truncated"]);
+        assert_eq!(raw["leftOut"]["members"].as_array().unwrap().len(), 3, "{}", raw["leftOut"]);
+        assert!(raw["leftOut"]["note"].as_str().unwrap().contains("may be written back without them"));
         assert!(!raw.to_string().contains("pinned"));
     }
 }
@@ -115,10 +115,12 @@ fn the_graph_names_neighbours_and_kinds() {
     assert_eq!(
         shown["data"]["graph"],
         json!([
-            {"node": "Chat", "id": "chat", "type": "n8n-nodes-base.webhook", "inputs": [], "outputs": ["Agent", "Log"]},
-            {"node": "Agent", "id": "agent", "type": "agent", "inputs": ["Chat", "Model (ai_languageModel)"], "outputs": ["Log"]},
+            {"node": "Chat", "id": "chat", "type": "n8n-nodes-base.webhook", "inputs": [],
+             "outputs": ["Agent (output 0)", "Log (output 0)", "Agent (output 2)"]},
+            {"node": "Agent", "id": "agent", "type": "agent",
+             "inputs": ["Chat (output 0)", "Chat (output 2)", "Model (ai_languageModel)"], "outputs": ["Log"]},
             {"node": "Model", "id": "model", "type": "lm", "inputs": [], "outputs": ["Agent (ai_languageModel)"]},
-            {"node": "Log", "id": "log", "type": "set", "inputs": ["Chat", "Agent"], "outputs": []},
+            {"node": "Log", "id": "log", "type": "set", "inputs": ["Chat (output 0)", "Agent"], "outputs": []},
         ])
     );
     assert!(shown["data"].get("rawConnections").is_none());
@@ -377,7 +379,10 @@ fn n8ns_own_refusals_are_shown_in_its_words() {
     let refused = client.call("create_workflow", twice).unwrap_err();
     assert!(refused.contains("400") && refused.contains("duplicate_node_name"), "{refused}");
     let active = client.call("delete_workflow", json!({"id": "agent1"})).unwrap_err();
-    assert_eq!(active, "n8n answered 409 (Cannot delete a published workflow. Unpublish it before deleting.).");
+    assert!(
+        active.starts_with("n8n answered 409 (Cannot delete a published workflow. Unpublish it before deleting.). "),
+        "{active}"
+    );
     let silent = json!({"id": "agent1", "nodes": [node("Log", "set")], "connections": {}});
     let refused = client.call("update_workflow", silent).unwrap_err();
     assert!(refused.contains("saved the change") && refused.contains("no trigger node"), "{refused}");
@@ -508,7 +513,7 @@ fn files_that_are_no_workflows_are_told_apart() {
         ("long.json", "it is not a workflow: name must have 1 to 128 characters."),
         ("folder.json", "'folder.json' is not a file."),
         ("huge.json", "File 'huge.json' is larger than 64 MiB, which no workflow is."),
-        ("none.json", "File 'none.json' does not exist. Relative paths begin at the folder for workflow files."),
+        ("none.json", "File 'none.json' does not exist. Relative paths start at the folder for workflow files."),
     ];
     for (file, why) in cases {
         for (tool, arguments) in [
@@ -553,7 +558,7 @@ fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
     ];
     for path in outside {
         let refused = client.call("create_workflow_from_file", json!({"filePath": path})).unwrap_err();
-        assert!(refused.contains("is outside of the folder for workflow files"), "{path}: {refused}");
+        assert!(refused.contains("is outside the folder for workflow files"), "{path}: {refused}");
     }
     let refused = client.call("create_workflow_from_file", json!({"filePath": "pipe.json"})).unwrap_err();
     assert_eq!(refused, "'pipe.json' is not a file.");
@@ -647,13 +652,13 @@ fn an_answer_that_is_no_workflow_is_not_taken_for_one() {
         let mut client = McpClient::start(&n8n.url());
         for arguments in [json!({"id": "w"}), json!({"id": "w", "raw": true}), json!({"id": "w", "node": "A"})] {
             let refused = client.call("get_workflow", arguments).unwrap_err();
-            assert_eq!(refused, "n8n's answer holds no workflow. Is N8N_URL right?", "{body}");
+            assert_eq!(refused, "n8n's response contains no workflow. Check N8N_URL.", "{body}");
         }
         assert!(client.call("get_workflow_connections", json!({"id": "w"})).is_err());
         for raw in [false, true] {
             let create = json!({"name": "W", "nodes": [], "connections": {}, "raw": raw});
             let unsure = client.call("create_workflow", create).unwrap_err();
-            assert!(unsure.contains("holds no workflow") && unsure.contains("may have been made"), "{unsure}");
+            assert!(unsure.contains("contains no workflow") && unsure.contains("may have been made"), "{unsure}");
         }
     }
     let page = Server::start(|_| Reply::bytes(200, "text/html", b"<html>Log in</html>".as_slice()));
@@ -775,7 +780,7 @@ fn what_raw_leaves_out_is_named_pinned_data_too() {
         store.put(agent());
         let (_n8n, mut client) = start(&store);
         let raw = call(&mut client, "get_workflow", json!({"id": "agent1", "raw": true}));
-        assert!(raw["truncated"]["reason"].as_str().unwrap().contains("pinData"), "{}", raw["truncated"]);
+        assert!(raw["leftOut"]["members"].as_array().unwrap().contains(&json!("pinData")), "{}", raw["leftOut"]);
     }
 }
 
@@ -864,7 +869,7 @@ fn an_answer_that_is_no_list_is_not_an_empty_list() {
     let n8n = Server::start(|_| Reply::json(200, r#"{"status":"ok"}"#));
     let mut client = McpClient::start(&n8n.url());
     let refused = client.call("list_workflows", json!({})).unwrap_err();
-    assert_eq!(refused, "n8n's answer holds no list of workflows. Is N8N_URL right?");
+    assert_eq!(refused, "n8n's response contains no list of workflows. Check N8N_URL.");
 }
 
 /// The workflows of all executions that were saved from real n8ns.

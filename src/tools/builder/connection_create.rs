@@ -1,4 +1,4 @@
-//! `connection_create`: data from one node to another.
+//! `connection_create`: connects an output of one node to an input of another.
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ pub static TOOL: Tool = Tool {
         WORKFLOW_ID,
         Parameter::required("sourceNodeId", Kind::Text, "The node that the data come from, by id or name."),
         Parameter::required("targetNodeId", Kind::Text, "The node that they go to, by id or name."),
-        Parameter::optional("sourceOutput", Kind::Word, "Where they leave (default main)."),
-        Parameter::optional("targetInput", Kind::Word, "Where they enter (default main)."),
+        Parameter::optional("sourceOutput", Kind::Word, "The output they leave by (default main)."),
+        Parameter::optional("targetInput", Kind::Word, "The input they enter by (default main)."),
     ],
     ignored: &[],
     answers: Answers::Plain(&[("success", "boolean"), ("connection", "object"), ("workflowData", "object")]),
@@ -68,8 +68,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
                 target_input: shown(&connection.input),
             })
         };
-        let (connection, document) = location.edit(&context, &progress, edit).await?;
-        Ok(with_workflow(&Answer { success: true, connection }, &document))
+        let edited = location.edit(&context, &progress, edit).await?;
+        let answer = Answer { success: true, connection: edited.value };
+        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
     })
 }
 

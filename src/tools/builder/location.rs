@@ -1,30 +1,18 @@
-//! Where a document lives: a file, n8n, or this process.
+//! Where a workflow is: a file, n8n, or the memory of this process.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-use indexmap::IndexMap;
 use serde_json::Map;
 
+use super::memory_store::MemoryStore;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::n8n::Progress;
 use crate::tools::workflows::{Target, Writing};
 use crate::tools::{Context, Error, blocking, nearest};
 use crate::workflow::{self, Document, file};
 
-/// Workflows that this process holds at most; the oldest makes room for another.
-const HELD: usize = 100;
-
-/// How ids of workflows in memory begin.
-const PREFIX: &str = "mem-";
-
-/// What n8n is told of an edit; everything else stays as it is.
+/// The members that an edit sends to n8n; everything else stays as n8n has it.
 const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 
-/// Workflows that live as long as this process, by id.
-#[derive(Clone, Debug, Default)]
-pub struct MemoryStore(Arc<Mutex<IndexMap<String, Document>>>);
-
-/// Where a document lives.
+/// Where a workflow is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum WorkflowLocation {
     File(String),
@@ -32,10 +20,20 @@ pub(super) enum WorkflowLocation {
     Memory(String),
 }
 
+/// A workflow after an edit.
+pub(super) struct Edited<T> {
+    /// What the edit returned.
+    pub value: T,
+    /// The workflow as an answer shows it.
+    pub shown: Document,
+    /// What the caller should know about the change.
+    pub note: Option<String>,
+}
+
 impl WorkflowLocation {
-    /// What a `workflowId` means.
+    /// The location that a `workflowId` names.
     pub(super) fn of(id: &str) -> Self {
-        if id.starts_with(PREFIX) && !id.ends_with(".json") {
+        if MemoryStore::is_id(id) {
             Self::Memory(id.to_owned())
         } else if id.ends_with(".json") || id.contains(['/', std::path::MAIN_SEPARATOR]) {
             Self::File(id.to_owned())
@@ -44,7 +42,10 @@ impl WorkflowLocation {
         }
     }
 
-    /// Reads the document.
+    /// Reads the workflow.
+    ///
+    /// # Errors
+    /// [`Error`] if there is no such workflow, if it cannot be read, or if it is not a workflow.
     pub(super) async fn load(&self, context: &Context, progress: &Progress) -> Result<Document, Error> {
         match self {
             Self::Memory(id) => context.memory.get(id),
@@ -60,69 +61,59 @@ impl WorkflowLocation {
         }
     }
 
-    /// Edits the document where it lives; gives what `edit` gave, and the document as it is then.
-    pub(super) async fn edit<T, F>(
-        &self,
-        context: &Context,
-        progress: &Progress,
-        edit: F,
-    ) -> Result<(T, Document), Error>
+    /// The workflow as an answer shows it. Members that n8n only sends hold the names and addresses of people,
+    /// and a second copy of all nodes.
+    pub(super) fn shown(&self, document: Document) -> Document {
+        match self {
+            Self::N8n(_) => document.without_read_only(),
+            Self::File(_) | Self::Memory(_) => document,
+        }
+    }
+
+    /// Edits the workflow where it is.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); [`Error::Argument`] if the edit is not possible; [`Error`] if the workflow cannot
+    /// be written.
+    pub(super) async fn edit<T, F>(&self, context: &Context, progress: &Progress, edit: F) -> Result<Edited<T>, Error>
     where
         T: Send + 'static,
         F: FnOnce(&mut Document) -> Result<T, workflow::Error> + Send + 'static,
     {
-        match self {
-            Self::Memory(id) => context.memory.edit(id, edit),
+        let (value, shown) = match self {
+            Self::Memory(id) => context.memory.edit(id, edit)?,
             Self::File(path) => {
                 let (files, path) = (context.files.clone(), path.clone());
-                blocking(move || files.edit(&path, edit).map_err(of_file)).await
+                blocking(move || files.edit(&path, edit).map_err(of_file)).await?
             }
-            Self::N8n(id) => {
-                let _turn = context.n8n.change_turn(id).await;
-                let mut document = parse(id, &context.n8n.workflow_text(id, progress).await?)?;
-                let done = edit(&mut document).map_err(|error| refused(&error))?;
-                let mut sent = document.clone();
-                sent.keep_only(&EDITED);
-                let (target, given) = (Target::Existing(id), Map::new());
-                Writing { context, target, document: sent, given, progress, raw: false }.send().await?;
-                Ok((done, document))
-            }
-        }
-    }
-}
-
-impl MemoryStore {
-    /// Holds a document; gives its id. The oldest makes room.
-    pub(super) fn hold(&self, document: Document) -> String {
-        let mut held = self.lock();
-        if held.len() >= HELD {
-            held.shift_remove_index(0);
-        }
-        let id = format!("{PREFIX}{}", uuid::Uuid::new_v4());
-        held.insert(id.clone(), document);
-        id
+            Self::N8n(id) => return self.edit_in_n8n(id, context, progress, edit).await,
+        };
+        Ok(Edited { value, shown, note: None })
     }
 
-    fn get(&self, id: &str) -> Result<Document, Error> {
-        self.lock().get(id).cloned().ok_or_else(|| not_held(id))
-    }
-
-    fn edit<T>(
+    async fn edit_in_n8n<T>(
         &self,
         id: &str,
+        context: &Context,
+        progress: &Progress,
         edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
-    ) -> Result<(T, Document), Error> {
-        let mut held = self.lock();
-        let held_document = held.get_mut(id).ok_or_else(|| not_held(id))?;
-        // What fails midway must leave nothing behind.
-        let mut document = held_document.clone();
-        let done = edit(&mut document).map_err(|error| refused(&error))?;
-        *held_document = document.clone();
-        Ok((done, document))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, IndexMap<String, Document>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    ) -> Result<Edited<T>, Error> {
+        let _turn = context.n8n.change_turn(id).await;
+        let mut document = parse(id, &context.n8n.workflow_text(id, progress).await?)?;
+        let value = edit(&mut document).map_err(|error| refused(&error))?;
+        let mut sent = document.clone();
+        sent.keep_only(&EDITED);
+        let (target, given) = (Target::Existing(id), Map::new());
+        let written = Writing { context, target, document: sent, given, progress, raw: false }.send().await?;
+        let mut notes = Vec::new();
+        if written.is_active() {
+            notes.push("The workflow is active: this change is live in production.".to_owned());
+        }
+        if !written.left_out.is_empty() {
+            notes.push(format!("n8n does not accept, and was not sent: {}.", written.left_out.join(", ")));
+        }
+        let note = (!notes.is_empty()).then(|| notes.join(" "));
+        Ok(Edited { value, shown: self.shown(document), note })
     }
 }
 
@@ -138,7 +129,7 @@ fn of_file(error: file::Error) -> Error {
     }
 }
 
-/// Why an edit is not made.
+/// The reason why an edit is not made.
 pub(super) fn refused(error: &workflow::Error) -> Error {
     match error {
         workflow::Error::NoNode { wanted, names } => {
@@ -150,11 +141,4 @@ pub(super) fn refused(error: &workflow::Error) -> Error {
         }
         error => Error::Argument(format!("This edit is not possible: {error}.")),
     }
-}
-
-fn not_held(id: &str) -> Error {
-    Error::NotThere(format!(
-        "Workflow '{}' is not in memory: it was made by another process, or never. Make it with workflow_create.",
-        shorten(id, CUT_NAME_CHARS)
-    ))
 }

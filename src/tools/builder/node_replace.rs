@@ -1,4 +1,4 @@
-//! `node_replace`: another type in the place of a node.
+//! `node_replace`: gives a node another type.
 
 use std::sync::Arc;
 
@@ -15,12 +15,16 @@ use crate::workflow::edit::{self, Replaced};
 pub static TOOL: Tool = Tool {
     name: "node_replace",
     title: "Replace a node",
-    description: "Give a node another type. It keeps its id, name and position; connections that the new type has no \
-                  place for are removed and reported.",
+    description: "Give a node another type. It keeps its id, name and position; connections that do not fit \
+                  the new type are removed and reported.",
     parameters: &[
         WORKFLOW_ID,
         Parameter::required("targetNodeId", Kind::Text, "The node, by id or name."),
-        Parameter::required("newNodeType", Kind::Text, "The full type, as node_search gives it."),
+        Parameter::required(
+            "newNodeType",
+            Kind::Text,
+            "The full type, as node_search returns it, or a display name such as Code.",
+        ),
         PARAMETERS,
     ],
     ignored: &[],
@@ -54,13 +58,15 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
     Box::pin(async move {
         let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
         let target = arguments.text("targetNodeId").unwrap_or_default();
-        let node_type = arguments.text("newNodeType").unwrap_or_default();
         let parameters = arguments.take_object("parameters");
-        let known = context.catalogue.known(&node_type)?;
-        let edit =
-            move |document: &mut _| edit::replace_node(document, &target, &node_type, known.as_ref(), &parameters);
-        let (Replaced { id, maintained, removed }, document) = location.edit(&context, &progress, edit).await?;
+        let node_type = context.catalogue.node_type(&arguments.text("newNodeType").unwrap_or_default())?;
+        let edit = move |document: &mut _| {
+            edit::replace_node(document, &target, &node_type.name, node_type.known.as_ref(), &parameters)
+        };
+        let edited = location.edit(&context, &progress, edit).await?;
+        let Replaced { id, maintained, removed } = edited.value;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
-        Ok(with_workflow(&Answer { success: true, node_id: id, compatibility_report }, &document))
+        let answer = Answer { success: true, node_id: id, compatibility_report };
+        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
     })
 }

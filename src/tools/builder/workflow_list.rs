@@ -1,4 +1,4 @@
-//! `workflow_list`: the workflow files of a folder.
+//! `workflow_list`: the workflow files in a folder.
 
 use std::sync::Arc;
 
@@ -20,15 +20,15 @@ const DEFAULT_LIMIT: u64 = 50;
 pub static TOOL: Tool = Tool {
     name: "workflow_list",
     title: "List workflow files",
-    description: "List the workflow files of a folder; list_workflows lists those in n8n.",
+    description: "List the workflow files in a folder; list_workflows lists those in n8n.",
     parameters: &[
-        Parameter::optional("directoryPath", Kind::Text, "The folder (default: where workflow files are)."),
+        Parameter::optional("directoryPath", Kind::Text, "The folder (default: the one for workflow files)."),
         Parameter::optional(
             "limit",
             Kind::Integer { range: 1..=1000, default: Some(DEFAULT_LIMIT) },
-            "At most so many.",
+            "At most this many.",
         ),
-        Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip so many."),
+        Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip this many."),
     ],
     ignored: &[],
     answers: Answers::Plain(&[("workflows", "array"), ("total", "integer")]),
@@ -42,10 +42,10 @@ pub static TOOL: Tool = Tool {
 struct Answer {
     workflows: Box<RawValue>,
     total: usize,
-    /// Where to go on, where not all fit.
+    /// The offset of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
-    /// JSON files that are no workflows.
+    /// JSON files that are not workflows.
     #[serde(skip_serializing_if = "is_zero")]
     skipped: usize,
 }

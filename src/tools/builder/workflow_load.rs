@@ -1,4 +1,4 @@
-//! `workflow_load`: a workflow from a file, from n8n, or from memory.
+//! `workflow_load`: reads a workflow from a file, n8n or memory.
 
 use std::sync::Arc;
 
@@ -13,8 +13,9 @@ use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, T
 pub static TOOL: Tool = Tool {
     name: "workflow_load",
     title: "Load a workflow",
-    description: "Read a workflow from a file, from n8n, or from memory.",
-    parameters: &[Parameter::required("workflowIdOrPath", Kind::Text, "A path, an id in n8n, or mem-….")],
+    description: "Read a workflow from a file, n8n or memory, as the builder's tools edit it. get_workflow shows a summary or one \
+                  node of a workflow in n8n.",
+    parameters: &[Parameter::required("workflowIdOrPath", Kind::Text, "A path, an id in n8n, or a mem-… id.")],
     ignored: &[],
     answers: Answers::Plain(&[("workflowId", "string"), ("workflowData", "object")]),
     effect: Effect::Read,
@@ -31,7 +32,8 @@ struct Answer {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let workflow_id = arguments.text("workflowIdOrPath").unwrap_or_default();
-        let document = WorkflowLocation::of(&workflow_id).load(&context, &progress).await?;
-        Ok(with_workflow(&Answer { workflow_id }, &document))
+        let location = WorkflowLocation::of(&workflow_id);
+        let document = location.shown(location.load(&context, &progress).await?);
+        Ok(with_workflow(&Answer { workflow_id }, None, &document))
     })
 }

@@ -13,7 +13,7 @@ use crate::tools::{Answers, Arguments, Call, Context, Effect, Tool};
 pub static TOOL: Tool = Tool {
     name: "create_workflow_from_file",
     title: "Create a workflow from a file",
-    description: "Create an n8n workflow from a JSON file. It gets a new id and is not active.",
+    description: "Create an n8n workflow from a JSON file. It gets a new id and starts inactive.",
     parameters: &[FILE_PATH, RAW],
     ignored: &[],
     answers: Answers::Envelope,

@@ -1,19 +1,19 @@
-//! `delete_workflow`.
+//! `delete_workflow`: removes a workflow permanently.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::ID;
-use crate::n8n::Progress;
+use crate::n8n::{self, Progress};
 use crate::tools::answer::success;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Tool};
+use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "delete_workflow",
     title: "Delete a workflow",
-    description: "Delete an n8n workflow for good. n8n 2 refuses while it is active.",
+    description: "Delete an n8n workflow permanently. n8n 2 refuses while it is active: set_workflow_active first.",
     parameters: &[ID],
     ignored: &[],
     answers: Answers::Envelope,
@@ -25,8 +25,18 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        context.n8n.delete_workflow(&id, &progress).await?;
+        context.n8n.delete_workflow(&id, &progress).await.map_err(refused)?;
         let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");
         Ok(success(message, &json!({ "id": id })))
     })
+}
+
+/// n8n 2 does not delete a workflow that is active.
+fn refused(error: n8n::Error) -> Error {
+    match error {
+        error @ n8n::Error::Refused { status: 409, .. } => {
+            Error::NotThere(format!("{error} Deactivate it with set_workflow_active (active: false), then delete it."))
+        }
+        error => error.into(),
+    }
 }

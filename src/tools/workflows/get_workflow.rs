@@ -1,4 +1,4 @@
-//! `get_workflow`: one workflow in a line, whole, or one of its nodes.
+//! `get_workflow`: one workflow, as a summary, in full, or one of its nodes.
 
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub static TOOL: Tool = Tool {
     name: "get_workflow",
     title: "Get a workflow",
     description: "Get one n8n workflow: name, active, tags and number of nodes. raw: true shows nodes, connections and \
-                  settings; node shows one node whole.",
+                  settings; node shows one node in full. For a workflow file, use workflow_load (toolset \
+                  builder).",
     parameters: &[
         ID,
         Parameter::optional("node", Kind::Text, "Show only this node, by name or id, with all its keys."),
@@ -38,7 +39,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let id = arguments.text("id").unwrap_or_default();
         let message = context.locale.choose("ワークフローを取得しました", "Workflow retrieved");
         let n8n = &context.n8n;
-        // Clipping is work: it stays on the thread that reads.
+        // Clipping takes time, so it stays on the thread that reads.
         if let Some(wanted) = arguments.text("node") {
             let read =
                 move |cursor| Ok(workflow::node::read(cursor, &wanted)?.map(|found| node(message, &found, &wanted)));

@@ -1,4 +1,4 @@
-//! `list_workflows`: which workflows there are.
+//! `list_workflows`: the workflows of an n8n, in pages.
 
 use std::sync::Arc;
 
@@ -13,24 +13,24 @@ use crate::tools::answer::{self, MAX_TOKENS, Success, Truncated, paged};
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
 use crate::workflow::outline::{self, KEEP_LIST, Outline, OutlinePage};
 
-/// n8n counts in floating point numbers, and its database fails above.
+/// n8n counts in floating point numbers, and its database fails above this.
 const MAX_OFFSET: u64 = 1 << 53;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_workflows",
     title: "List workflows",
-    description: "List n8n workflows: id, name and whether active. Hand nextCursor back to go on.",
+    description: "List n8n workflows: id, name and whether active. Pass nextCursor back to continue.",
     parameters: &[
-        Parameter::optional("active", Kind::Flag { default: None }, "Only those that are (or are not) active."),
+        Parameter::optional("active", Kind::Flag { default: None }, "Only active (or only inactive) ones."),
         Parameter::optional(
             "tags",
             Kind::Texts,
-            "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
+            "Only those with these tags, by name (n8n 2: all of them; n8n 1: any).",
         ),
         Parameter::optional("name", Kind::Text, "Only those whose name contains this; % and _ are wildcards."),
         cursor::LIMIT,
-        Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip so many."),
+        Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip this many."),
         cursor::CURSOR,
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
@@ -46,22 +46,26 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let page = PageRequest::new(&arguments)?;
         let list = context.n8n.read_workflows(&page.query(), KEEP_LIST, &progress, outline::read_list).await??;
         let Some(list) = list else {
-            return Err(Error::NotThere("n8n's answer holds no list of workflows. Is N8N_URL right?".to_owned()));
+            return Err(Error::NotThere("n8n's response contains no list of workflows. Check N8N_URL.".to_owned()));
         };
         let message = context.locale.choose("ワークフロー一覧を取得しました", "Workflows retrieved");
         Ok(answer(message, &list, &page))
     })
 }
 
-/// A page of the list, as our cursor carries it.
+/// A page of the list, as n8n-lens's own cursor carries it; what is not set is left out, to keep the cursor short.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct PageRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     active: Option<bool>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     tags: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     limit: u64,
     offset: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     raw: bool,
 }
 
@@ -80,14 +84,14 @@ impl PageRequest {
         }
     }
 
-    /// A cursor may come from anywhere; and n8n divides tags at commas.
+    /// Checks a page: a cursor can come from anywhere, and n8n splits tags at commas.
     fn checked(self) -> Result<Self, Error> {
         if !cursor::LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
             return Err(cursor::refused());
         }
         match self.tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
             Some(tag) => Err(Error::Argument(format!(
-                "Argument 'tags' holds '{}'; a tag must not be empty, and n8n cannot be asked for one with a comma.",
+                "Argument 'tags' holds '{}'; a tag must not be empty or contain a comma, at which n8n splits.",
                 shorten(tag, CUT_NAME_CHARS)
             ))),
             None => Ok(self),
@@ -104,7 +108,8 @@ impl PageRequest {
         }
     }
 
-    fn behind(&self, shown: usize) -> String {
+    /// The cursor of the page after the first `shown` workflows of this one.
+    fn after(&self, shown: usize) -> String {
         cursor::encode(&Self { offset: self.offset.saturating_add(shown as u64), ..self.clone() })
     }
 }
@@ -120,25 +125,34 @@ struct Data {
     next_cursor: Option<String>,
 }
 
-/// The answer as it is sent: where not all workflows fit, the cursor goes on behind the last one.
+/// The answer: if not all workflows fit, the cursor continues after the last one that does.
 fn answer(message: &str, list: &OutlinePage, page: &PageRequest) -> String {
     let entries: Vec<_> = list.workflows.iter().map(|workflow| entry(workflow, page.raw)).collect();
     let write = |shown: &budget::Page| {
         let more = list.more || shown.shown < list.workflows.len();
-        let next_cursor = more.then(|| page.behind(shown.shown));
+        let next_cursor = more.then(|| page.after(shown.shown));
         let workflows = answer::json(&format!("[{}]", shown.text));
         if page.raw {
-            let answer = Success::new(message, &workflows).truncated(truncated(shown));
+            let answer = Success::new(message, &workflows).truncated(truncated(shown, page));
             return answer.next_cursor(next_cursor).text();
         }
-        answer::success(message, &Data { count: shown.shown, truncated: truncated(shown), workflows, next_cursor })
+        answer::success(
+            message,
+            &Data { count: shown.shown, truncated: truncated(shown, page), workflows, next_cursor },
+        )
     };
     paged(&entries, if page.raw { MAX_RAW_TOKENS } else { MAX_TOKENS }, write).text
 }
 
-fn truncated(shown: &budget::Page) -> Option<Truncated> {
-    let reason = "names or tags are clipped; get_workflow shows one workflow".to_owned();
-    (shown.clipped > 0).then_some(Truncated { reason, next_offset: None, clipped_values: Some(shown.clipped) })
+fn truncated(shown: &budget::Page, page: &PageRequest) -> Option<Truncated> {
+    let (reason, clipped_values) = if shown.clipped > 0 {
+        ("names or tags are clipped; get_workflow shows one workflow".to_owned(), Some(shown.clipped))
+    } else if shown.shown == 0 && page.offset > 0 {
+        (format!("offset {} is beyond the last workflow", page.offset), None)
+    } else {
+        return None;
+    };
+    Some(Truncated { reason, next_offset: None, clipped_values })
 }
 
 fn entry(workflow: &Outline, raw: bool) -> Entry {

@@ -1,10 +1,10 @@
-//! `replace_workflow_from_file`: another content for a workflow that is there.
+//! `replace_workflow_from_file`: new content for an existing workflow.
 
 use std::sync::Arc;
 
 use serde_json::Map;
 
-use super::change::{Target, Writing, message, read_file};
+use super::change::{Target, Writing, live, message, read_file};
 use super::{FILE_PATH, ID, RAW};
 use crate::n8n::Progress;
 use crate::tools::{Answers, Arguments, Call, Context, Effect, Locale, Tool};
@@ -13,7 +13,8 @@ use crate::tools::{Answers, Arguments, Call, Context, Effect, Locale, Tool};
 pub static TOOL: Tool = Tool {
     name: "replace_workflow_from_file",
     title: "Replace a workflow from a file",
-    description: "Replace all of an n8n workflow with a JSON file. The id in the file is ignored.",
+    description: "Replace an n8n workflow with a JSON file, whose id is ignored. If the workflow is active, production changes \
+                  at once.",
     parameters: &[ID, FILE_PATH, RAW],
     ignored: &[],
     answers: Answers::Envelope,
@@ -34,11 +35,12 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let written = writing.send().await?;
         let (ja, en) = ("ファイルからワークフローを置き換えました", "Workflow replaced from file");
         let message = message(context.locale, ja, en, &written.left_out);
-        Ok(written.answer(&(message + &kept(context.locale, written.settings(), &own)), false))
+        let kept = kept(context.locale, written.settings(), &own);
+        Ok(written.answer(&(message + &kept + live(context.locale, &written)), false))
     })
 }
 
-/// Settings that the file does not have, and n8n keeps all the same: it lays new ones over the old.
+/// Settings that the file does not have and n8n keeps nevertheless: it merges new settings into the old ones.
 fn kept(locale: Locale, settings: &[String], own: &[String]) -> String {
     let kept: Vec<_> = settings.iter().filter(|setting| !own.contains(setting)).map(String::as_str).collect();
     if kept.is_empty() {

@@ -1,25 +1,25 @@
-//! The ranked search: which node types are meant by a few words.
+//! The ranked search: the node types that a few words mean.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::NodeType;
-use super::lexicon::{camel_words, compact, is_filler, is_occasion, stem, words};
-use super::search_entry::{FEWEST_LETTERS, SearchEntry, is_offered};
+use super::lexicon::{camel_words, compact, is_filler, stem, wants_trigger, words};
+use super::search_entry::{MIN_PREFIX_LETTERS, SearchEntry, is_offered};
 use super::vocabulary::{Term, Vocabulary};
 
-/// What is looked for; what is empty asks for nothing.
+/// What to look for; an empty member matches everything.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// Words, in any order and spelling; a type or a name.
+    /// A type, a name, or words in any order and spelling.
     pub keyword: Option<String>,
     /// Part of a category, subcategory or group.
     pub category: Option<String>,
-    /// The same; what is none of them is searched for as words.
+    /// As `category`; if nothing matches, it is searched for as words.
     pub functionality: Option<String>,
 }
 
-/// What a node gets on top of the words it shares with the query, or loses.
+/// What is added to the score of the words that a node shares with the query.
 mod bonus {
     pub(super) const FULL_TYPE: f64 = 100.0;
     pub(super) const WHOLE_NAME: f64 = 60.0;
@@ -27,25 +27,25 @@ mod bonus {
     /// For all words of its display name.
     pub(super) const TITLE: f64 = 2.0;
     pub(super) const CORE: f64 = 1.0;
-    pub(super) const TRIGGER_ASKED_FOR: f64 = 6.0;
+    pub(super) const TRIGGER_WANTED: f64 = 6.0;
     pub(super) const TRIGGER_OF_PAIR: f64 = -4.0;
     pub(super) const SUB_NODE: f64 = -3.0;
     pub(super) const DEPRECATED: f64 = -8.0;
 }
 
-/// The share of its score that a node has without regard to how many of the words it has.
-const REGARDLESS: f64 = 0.4;
+/// The share of its score that a node gets however few of the words it has.
+const BASE_SHARE: f64 = 0.4;
 
-/// A node below this share of the best is noise.
+/// A node with less than this share of the best score is noise.
 const NOISE: f64 = 0.2;
 
-/// A best score above this is a bonus for a name, and does not make the others noise.
+/// A best score above this includes a bonus for a name, which does not make other nodes noise.
 const GOOD: f64 = 14.0;
 
-/// Nobody asks for a node in more words, and each of them is compared with all that are known.
-const MOST_WORDS: usize = 32;
+/// No sensible query has more words, and each is compared with all that are known.
+const MAX_WORDS: usize = 32;
 
-/// All that the search knows, computed once for a catalogue.
+/// What the search knows, computed once for a catalogue.
 #[derive(Debug)]
 pub(super) struct Index {
     entries: Vec<SearchEntry>,
@@ -54,16 +54,16 @@ pub(super) struct Index {
 
 /// The words of a query.
 struct Words {
-    /// All as one.
+    /// All words joined.
     whole: String,
     stems: HashSet<String>,
     wants_trigger: bool,
     terms: Vec<Term>,
-    /// The importance of all terms.
+    /// The sum of the importance of all terms.
     total: f64,
 }
 
-/// Parts of tags, in lower case.
+/// Parts of tags that a node must have, in lower case.
 struct Filter(Vec<String>);
 
 impl Index {
@@ -75,7 +75,7 @@ impl Index {
         Self { vocabulary: Vocabulary::new(&entries), entries }
     }
 
-    /// The nodes that fit, best first. `nodes` are those the index was made of.
+    /// The nodes that match, best first. `nodes` are those that the index was built from.
     pub(super) fn search<'a>(&self, nodes: &'a [NodeType], query: &Query) -> Vec<&'a NodeType> {
         let (text, filter) = self.split(query);
         let fitting = self.entries.iter().filter(|entry| filter.fits(entry));
@@ -93,11 +93,11 @@ impl Index {
         found.into_iter().filter_map(|(_, entry)| node(entry)).collect()
     }
 
-    /// At most this many types that may be meant by one that does not exist: similar names first, then what the
-    /// words of the name find.
+    /// At most `most` types that a type which does not exist could mean: similar names first, then what the words of
+    /// its name find.
     pub(super) fn nearest<'a>(&self, nodes: &'a [NodeType], node_type: &str, most: usize) -> Vec<&'a str> {
-        let asked = node_type.rsplit('.').next().unwrap_or(node_type);
-        let bare = compact(asked);
+        let name = node_type.rsplit('.').next().unwrap_or(node_type);
+        let bare = compact(name);
         let most_edits = bare.len() / 4;
         let near = self.entries.iter().filter(|entry| entry.bare.len().abs_diff(bare.len()) <= most_edits);
         let mut similar: Vec<(usize, &SearchEntry)> =
@@ -106,7 +106,7 @@ impl Index {
         similar.sort_by_key(|(edits, entry)| (*edits, Reverse(entry.core), entry.place));
         let similar = similar.into_iter().filter_map(|(_, entry)| nodes.get(entry.place));
 
-        let keyword = camel_words(asked).join(" ");
+        let keyword = camel_words(name).join(" ");
         let by_words = if keyword.is_empty() { Vec::new() } else { self.search(nodes, &Query::keyword(keyword)) };
         let mut names: Vec<&str> = Vec::new();
         for name in similar.chain(by_words).map(|node| node.node_type.as_str()) {
@@ -117,7 +117,7 @@ impl Index {
         names
     }
 
-    /// The words to look for, and what all found nodes must have. A functionality that is no tag of any node
+    /// The words to look for, and the tags that a node must have. A functionality that is not a tag of any node
     /// (`send a message`) is a description in words.
     fn split(&self, query: &Query) -> (String, Filter) {
         let mut text = query.keyword.clone().unwrap_or_default();
@@ -135,19 +135,19 @@ impl Index {
 
     fn words(&self, text: &str) -> Words {
         let mut all = words(text);
-        all.truncate(MOST_WORDS);
+        all.truncate(MAX_WORDS);
         let telling = |word: &&String| !is_filler(word) && !word.chars().all(|letter| letter.is_ascii_digit());
         let mut kept: Vec<String> = all.iter().filter(telling).cloned().collect();
         if kept.is_empty() {
             kept.clone_from(&all);
         }
         let stems: HashSet<String> = all.iter().map(|word| stem(word)).collect();
-        let occasion = all.iter().chain(&stems).any(|word| is_occasion(word));
+        let has_trigger_word = all.iter().chain(&stems).any(|word| wants_trigger(word));
         let terms = self.vocabulary.terms(&all, &kept);
         Words {
             whole: all.concat(),
             stems,
-            wants_trigger: occasion || all.first().is_some_and(|word| word == "on"),
+            wants_trigger: has_trigger_word || all.first().is_some_and(|word| word == "on"),
             total: terms.iter().map(|term| term.importance).sum(),
             terms,
         }
@@ -155,7 +155,7 @@ impl Index {
 }
 
 impl Query {
-    /// A query for words only.
+    /// A query with words only.
     pub fn keyword(keyword: impl Into<String>) -> Self {
         Self { keyword: Some(keyword.into()), ..Self::default() }
     }
@@ -192,37 +192,38 @@ fn score(words: &Words, entry: &SearchEntry) -> Option<f64> {
         return None;
     }
     let total = if words.total > 0.0 { words.total } else { 1.0 };
-    let shared = sum / total * (REGARDLESS + (1.0 - REGARDLESS) * covered / total);
+    let shared = sum / total * (BASE_SHARE + (1.0 - BASE_SHARE) * covered / total);
     Some(shared + name + title_bonus(words, entry) + kind_bonus(words, entry, name))
 }
 
-/// The whole query is a name of the node, or begins one.
+/// The bonus if the whole query is a name of the node, or the beginning of one.
 fn name_bonus(whole: &str, entry: &SearchEntry) -> f64 {
     if whole == entry.full {
         bonus::FULL_TYPE
     } else if whole == entry.bare || whole == entry.display {
         bonus::WHOLE_NAME
-    } else if whole.len() >= FEWEST_LETTERS && (entry.display.starts_with(whole) || entry.bare.starts_with(whole)) {
+    } else if whole.len() >= MIN_PREFIX_LETTERS && (entry.display.starts_with(whole) || entry.bare.starts_with(whole)) {
         bonus::BEGINS_NAME
     } else {
         0.0
     }
 }
 
-/// The share of the display name that was asked for: of two nodes that have all words, the one with fewer others.
+/// The bonus for the share of the display name that the query has: of two nodes with all words, the one with fewer
+/// others wins.
 fn title_bonus(words: &Words, entry: &SearchEntry) -> f64 {
-    let asked = entry.title.iter().filter(|word| words.stems.contains(*word)).count();
-    bonus::TITLE * asked as f64 / entry.title.len().max(1) as f64
+    let wanted = entry.title.iter().filter(|word| words.stems.contains(*word)).count();
+    bonus::TITLE * wanted as f64 / entry.title.len().max(1) as f64
 }
 
-/// What kind of node it is.
+/// The bonus for the kind of node.
 fn kind_bonus(words: &Words, entry: &SearchEntry, name: f64) -> f64 {
     let mut sum = 0.0;
     if entry.core {
         sum += bonus::CORE;
     }
     if entry.trigger && words.wants_trigger {
-        sum += bonus::TRIGGER_ASKED_FOR;
+        sum += bonus::TRIGGER_WANTED;
     } else if entry.trigger_of_pair {
         sum += bonus::TRIGGER_OF_PAIR;
     }
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_is_found_by_who_asks_for_one() {
+    fn a_query_that_wants_a_trigger_finds_one() {
         assert_eq!(first("chatter").as_deref(), Some("base.chatter"));
         assert_eq!(first("when chatter message received").as_deref(), Some("base.chatterTrigger"));
         assert_eq!(first("on chatter message").as_deref(), Some("base.chatterTrigger"));
