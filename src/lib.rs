@@ -25,7 +25,7 @@
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, access control | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
-//! | [`config`], [`units`], `blocking` | settings; how sizes are written; moving work to a blocking thread | |
+//! | [`config`], [`units`], [`node_outputs`], `blocking` | settings; how sizes are written; what n8n calls the outputs of a node; blocking threads | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know
 //! it. n8n's tools and coordination's are neighbours on one toolkit. The gateway runs even our own tools as a
@@ -69,6 +69,8 @@
 //! `tests/memory.rs` compares 1 MB with 1 GB.
 
 pub mod units;
+
+pub mod node_outputs;
 
 pub mod json;
 

@@ -1,4 +1,4 @@
-//! All eleven tools against a real n8n: `N8N_URL=… N8N_API_KEY=… cargo test --test real_n8n -- --ignored`.
+//! All tools against a real n8n: `N8N_URL=… N8N_API_KEY=… cargo test --test real_n8n -- --ignored`.
 //!
 //! The key needs every scope of a workflow and of an execution. What the tests create they delete.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unreachable_pub, reason = "a test fails by a panic")]
@@ -210,7 +210,8 @@ fn a_failing_execution_is_found_and_explained() {
     let made = call(&mut client, "create_workflow", json!({"name": path, "nodes": nodes, "connections": connections}));
     let id = made["data"]["id"].as_str().unwrap().to_owned();
     let _made = Created { n8n: &n8n, id: id.clone() };
-    n8n.activate(&id);
+    let activated = call(&mut client, "set_workflow_active", json!({"id": id, "active": true}));
+    assert_eq!(activated["data"]["active"], true);
     n8n.call_webhook(&path);
     let begun = Instant::now();
     let execution = loop {
@@ -234,12 +235,14 @@ fn a_failing_execution_is_found_and_explained() {
     let before = n8n.workflow(&id);
     let mut changed = before["nodes"].clone();
     changed[1]["parameters"]["errorMessage"] = json!("still broken");
-    call(&mut client, "update_workflow", json!({"id": id, "nodes": changed}));
+    let updated = call(&mut client, "update_workflow", json!({"id": id, "nodes": changed}));
+    assert!(updated["message"].as_str().unwrap().contains("本番"), "{updated}");
     let after = n8n.workflow(&id);
     assert_eq!((&after["active"], &after["nodes"]), (&json!(true), &changed));
     assert_only_changed(&before, &after, "nodes", &n8n.url);
 
-    n8n.deactivate(&id);
+    call(&mut client, "set_workflow_active", json!({"id": id, "active": false}));
+    assert_eq!(n8n.workflow(&id)["active"], false);
     // n8n 2 takes a moment to unpublish, and says so.
     let begun = Instant::now();
     while let Err(refused) = client.call("delete_workflow", json!({"id": id})) {

@@ -5,7 +5,10 @@ use std::ops::Range;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Projection, Pruner, depth};
-use n8n_lens::workflow::projections::{self, GraphProjection, OutlinePageProjection, RawProjection};
+use n8n_lens::workflow::graph::GraphProjection;
+use n8n_lens::workflow::node;
+use n8n_lens::workflow::outline::OutlinePageProjection;
+use n8n_lens::workflow::raw::RawProjection;
 use serde_json::Value;
 
 use super::{has_long_word, is_json, reference, shown, split};
@@ -36,7 +39,7 @@ const TABLES: [Keep; 25] = [
     GraphProjection::KEEP,
     OutlinePageProjection::KEEP,
     RawProjection::KEEP,
-    projections::NodeProjection::KEEP,
+    node::NodeProjection::KEEP,
 ];
 
 /// What comes out before it is known that it must: the two brackets of a container that is too deep.

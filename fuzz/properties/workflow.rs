@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use n8n_lens::json::depth;
-use n8n_lens::workflow::connections::{Link, Port};
+use n8n_lens::workflow::connections::{Connection, PortRef};
 use n8n_lens::workflow::edit::{self, NewNode};
 use n8n_lens::workflow::file::Files;
 use n8n_lens::workflow::{Change, Document, Layout, N8N_1, N8N_2};
@@ -102,10 +102,10 @@ fn assert_edited(document: &Document) {
     assert_eq!(count(&edited), count(document) + 1);
     assert!(edited.check().is_ok() && edit::add_node(&mut edited, &new).is_err(), "{}", edited.text());
     let nodes = edited.nodes().expect("it has nodes");
-    let place = |kind: &str| Port { kind: kind.to_owned(), index: 1 };
+    let place = |kind: &str| PortRef { kind: kind.to_owned(), index: 1 };
     let first = edit::text(&nodes[0], "name").filter(|name| Some(name.as_str()) != new.name);
     if let (Some(source), Some(target)) = (first, new.name) {
-        let link = Link { source, output: place("main"), target: target.to_owned(), input: place("main") };
+        let link = Connection { source, output: place("main"), target: target.to_owned(), input: place("main") };
         // Connections that serde_json cannot hold stay as they are.
         if let Ok(added) = edit::connect(&mut edited, &link) {
             assert!(added && edited.check().is_ok(), "{}", edited.text());
@@ -113,7 +113,9 @@ fn assert_edited(document: &Document) {
         }
     }
     if edit::rename_node(&mut edited, &id, "Another name, of all").is_ok() {
-        assert!(edited.check().is_ok() && edit::id(&edited, "Another name, of all").is_ok_and(|found| found == id));
+        let nodes = edited.nodes().expect("it has nodes");
+        let renamed = edit::find(&nodes, "Another name, of all").expect("it has the new name");
+        assert!(edited.check().is_ok() && edit::text(&nodes[renamed], "id").as_deref() == Some(&id));
     }
     if edit::remove_node(&mut edited, &id).is_ok() {
         assert!(edited.check().is_ok() && count(&edited) == count(document), "{}", edited.text());

@@ -1,6 +1,7 @@
-//! `n8n-lens catalogue update`: n8n's node types, from the packages that hold them.
+//! `n8n-lens catalogue update`: builds the catalogue of n8n's node types from the packages that describe them.
 //!
-//! The packages' licence does not let their text be a part of this binary; so it is built where it is used.
+//! The packages' licence does not allow shipping their text in this binary, so the catalogue is built where it is
+//! used.
 
 use std::fs::File;
 use std::io::Read;
@@ -28,10 +29,10 @@ pub(super) enum Command {
 /// The packages, as npm names them.
 const PACKAGES: [&str; 2] = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"];
 
-/// Where a package holds its node types.
+/// The file of a package that describes its node types.
 const NODES: &str = "dist/types/nodes.json";
 
-/// Where an n8n that is installed in a folder has its packages.
+/// Where the packages of an installed n8n can be, below its folder.
 const INSTALLED: [&str; 4] = ["", "node_modules", "n8n/node_modules", "lib/node_modules/n8n/node_modules"];
 
 /// The node types of one package.
@@ -41,11 +42,10 @@ struct Package {
     nodes: Vec<u8>,
 }
 
-/// Builds the catalogue from an installed n8n, or from the packages that npm gives, and writes it.
+/// Builds the catalogue from an installed n8n, or from the packages that npm downloads, and writes it.
 pub(super) fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Error> {
-    let to = to.ok_or_else(|| {
-        Error::Input("This system has no folder for data: name the file with --catalogue.".to_owned())
-    })?;
+    let to =
+        to.ok_or_else(|| Error::Input("This system has no data folder: name the file with --catalogue.".to_owned()))?;
     let packages = match from {
         Some(folder) => PACKAGES.iter().map(|name| installed(folder, name)).collect::<Result<Vec<_>, _>>()?,
         None => packed()?,
@@ -62,19 +62,19 @@ pub(super) fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Err
 fn write(to: &Path, text: &[u8]) -> std::io::Result<()> {
     let folder = to.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)?;
-    // Servers may read it at any time.
+    // Running servers can read it at any time.
     let mut file = tempfile::NamedTempFile::new_in(folder)?;
     std::io::Write::write_all(&mut file, text)?;
     file.persist(to).map(drop).map_err(|error| error.error)
 }
 
-/// A package of an n8n that is installed in a folder.
+/// A package of the n8n that is installed in a folder.
 fn installed(folder: &Path, name: &'static str) -> Result<Package, Error> {
     let found =
         INSTALLED.iter().map(|below| folder.join(below).join(name)).find(|package| package.join(NODES).is_file());
     let Some(package) = found else {
         return Err(Error::Input(format!(
-            "There is no {name} in {}. Name a folder where n8n is installed, or leave out --from to take it from npm.",
+            "There is no {name} in {}. Name a folder in which n8n is installed, or leave out --from to download it with npm.",
             folder.display()
         )));
     };
@@ -87,26 +87,27 @@ fn installed(folder: &Path, name: &'static str) -> Result<Package, Error> {
     Ok(Package { name, version, nodes: read(NODES)? })
 }
 
-/// The packages from the registry that npm is set up for.
+/// The packages from the registry that npm is configured for.
 fn packed() -> Result<Vec<Package>, Error> {
-    let folder = tempfile::tempdir().map_err(|error| Error::Input(format!("A temporary folder: {error}.")))?;
+    let folder =
+        tempfile::tempdir().map_err(|error| Error::Input(format!("A temporary folder cannot be created: {error}.")))?;
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
     let mut command = process::Command::new(npm);
     command.args(["pack", "--silent", "--pack-destination"]).arg(folder.path()).args(PACKAGES);
     let output = command.output().map_err(|error| {
         Error::Input(format!(
-            "npm cannot be run ({error}). Install it, or name a folder where n8n is installed with --from."
+            "npm cannot be run ({error}). Install it, or name a folder in which n8n is installed with --from."
         ))
     })?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        let said = said.lines().last().unwrap_or("it did not say why").trim();
-        return Err(Error::Input(format!("npm could not get n8n's packages: {said}.")));
+        let said = said.lines().last().unwrap_or("it gave no reason").trim();
+        return Err(Error::Input(format!("npm could not download n8n's packages: {said}.")));
     }
     PACKAGES.iter().map(|name| unpack(folder.path(), name)).collect()
 }
 
-/// One package out of the folder that npm packed it into, such as `n8n-nodes-base-2.41.2.tgz`.
+/// One package from the folder that npm downloaded it to, such as `n8n-nodes-base-2.41.2.tgz`.
 fn unpack(folder: &Path, name: &'static str) -> Result<Package, Error> {
     let broken = |why: &str| Error::Input(format!("npm's package {name} cannot be used: {why}."));
     let prefix = format!("{}-", name.trim_start_matches('@').replace('/', "-"));
@@ -116,12 +117,12 @@ fn unpack(folder: &Path, name: &'static str) -> Result<Package, Error> {
         let version = file_name.strip_prefix(&prefix)?.strip_suffix(".tgz")?.to_owned();
         version.starts_with(|char: char| char.is_ascii_digit()).then(|| (file.path(), version))
     });
-    let (path, version) = found.ok_or_else(|| broken("it is not there"))?;
+    let (path, version) = found.ok_or_else(|| broken("npm did not write it"))?;
     let nodes = nodes_of(&path).map_err(|error| broken(&error.to_string()))?;
-    Ok(Package { name, version, nodes: nodes.ok_or_else(|| broken("it holds no node types"))? })
+    Ok(Package { name, version, nodes: nodes.ok_or_else(|| broken("it describes no node types"))? })
 }
 
-/// The node types in a package: one of about 30,000 files, the rest of which is passed over.
+/// The node types in a package: one of about 30,000 files; the others are skipped.
 fn nodes_of(path: &Path) -> std::io::Result<Option<Vec<u8>>> {
     let mut archive = tar::Archive::new(GzDecoder::new(File::open(path)?));
     for entry in archive.entries()? {

@@ -26,7 +26,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
 use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
-use crate::tools::{Context, Memory, Shelf};
+use crate::tools::{CatalogueCache, Context, MemoryStore};
 use crate::transport;
 use crate::workflow::file::Files;
 
@@ -217,8 +217,8 @@ fn context(options: &Options, settings: Settings, files: Files) -> Context {
         locale: options.locale,
         redact: options.redact,
         files,
-        memory: Memory::default(),
-        shelf: Shelf::new(options.catalogue()),
+        memory: MemoryStore::default(),
+        catalogue: CatalogueCache::new(options.catalogue()),
     }
 }
 

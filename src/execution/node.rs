@@ -8,7 +8,7 @@ use indexmap::IndexMap;
 use super::header::Header;
 use super::inputs::Candidates;
 use super::items::{Port, Ports, Room};
-use super::label::label;
+use super::label::labels;
 use super::run::{Run, Source};
 use super::workflow::WorkflowNode;
 use super::{Error, body};
@@ -351,7 +351,9 @@ impl Target {
 
     fn labels(&self, workflow: &WorkflowNode) -> Vec<Option<String>> {
         let outputs = self.run.iter().flat_map(|run| &run.outputs.list);
-        let mains = outputs.clone().filter(|port| port.connection == "main").count() as u64;
-        outputs.map(|port| label(workflow, port.index, mains).filter(|_| port.connection == "main")).collect()
+        let mains = outputs.clone().filter(|port| port.connection == "main").count();
+        let labels = labels(workflow);
+        let label = |port: &Port| labels.get(usize::try_from(port.index).ok()?, mains);
+        outputs.map(|port| label(port).filter(|_| port.connection == "main")).collect()
     }
 }

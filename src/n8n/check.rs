@@ -12,7 +12,7 @@ use super::error::Error;
 use super::request::{Miss, Request};
 
 /// The scopes that the tools need, in the order of their use.
-pub const SCOPES: [&str; 7] = [
+pub const SCOPES: [&str; 9] = [
     "execution:list",
     "execution:read",
     "workflow:list",
@@ -20,6 +20,8 @@ pub const SCOPES: [&str; 7] = [
     "workflow:create",
     "workflow:update",
     "workflow:delete",
+    "workflow:activate",
+    "workflow:deactivate",
 ];
 
 /// The editor's page and the list of scopes are below 100 KB.

@@ -172,6 +172,29 @@ impl Client {
         self.change(&request, projection, progress).await.map_err(saved_all_the_same)
     }
 
+    /// Activates or deactivates a workflow, which n8n 2 calls publishing and unpublishing, and reads it as it is then.
+    /// Activating an active workflow publishes the changes that were only saved. The paths exist in all versions; n8n
+    /// 2.33 and newer call them deprecated aliases of `publish` and `unpublish`.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`] if there is no such workflow, [`Error::Refused`] with n8n's own words if it cannot be
+    /// activated, and [`Error::Unsure`] if it may have been done although n8n's response is missing or unusable.
+    pub async fn set_workflow_active<P: Projection>(
+        &self,
+        id: &str,
+        active: bool,
+        projection: &P,
+        progress: &Progress,
+    ) -> Result<P::View, Error> {
+        let (action, scope) =
+            if active { ("activate", "workflow:activate") } else { ("deactivate", "workflow:deactivate") };
+        let [workflows, id] = path(id)?;
+        let segments = [workflows, id, action];
+        // No options: n8n publishes what is saved.
+        let request = Request::write(Method::POST, &segments, Some("{}".into()), scope, subject(id));
+        self.change(&request, projection, progress).await
+    }
+
     /// Deletes a workflow.
     ///
     /// # Errors

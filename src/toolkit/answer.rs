@@ -31,6 +31,9 @@ pub fn max_tokens(arguments: &Arguments) -> usize {
 pub struct Success<'a, T> {
     success: bool,
     message: &'a str,
+    /// Members that n8n's own object has and `data` never shows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
     /// What was left out, if `data` is n8n's own object and has no place for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<Truncated>,
@@ -54,10 +57,31 @@ pub struct Truncated {
     pub clipped_values: Option<u64>,
 }
 
+/// Members of n8n's own object that no answer shows, however small they are.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    members: Vec<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'static str>,
+}
+
+impl LeftOut {
+    /// These members, of an object in which this many values are clipped.
+    pub fn new(members: &[&'static str], clipped: u64) -> Self {
+        let note = "update_workflow keeps them: the object may be written back without them";
+        Self { members: members.to_vec(), note: (clipped == 0).then_some(note) }
+    }
+}
+
 impl<'a, T: Serialize> Success<'a, T> {
     /// A success with nothing left out.
     pub fn new(message: &'a str, data: &'a T) -> Self {
-        Self { success: true, message, truncated: None, data, next_cursor: None }
+        Self { success: true, message, left_out: None, truncated: None, data, next_cursor: None }
+    }
+
+    /// Adds the members that `data` never shows.
+    pub fn left_out(self, left_out: Option<LeftOut>) -> Self {
+        Self { left_out, ..self }
     }
 
     /// Adds what was left out.

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-pub use builder::{Memory, Shelf};
+pub use builder::{CatalogueCache, MemoryStore};
 pub use error::Error;
 pub use toolbox::{Selection, Toolbox, Unavailable};
 
@@ -70,9 +70,9 @@ pub struct Context {
     /// Where workflow files may be.
     pub files: Files,
     /// Workflows in memory.
-    pub memory: Memory,
+    pub memory: MemoryStore,
     /// The catalogue of node types.
-    pub shelf: Shelf,
+    pub catalogue: CatalogueCache,
 }
 
 impl Context {

@@ -188,7 +188,7 @@ mod tests {
     use crate::n8n::{Address, Client, ExecutionRequest, Settings};
     use crate::secrets::Secret;
     use crate::toolkit::{Answers, Arguments, Kind, Locale, Parameter};
-    use crate::tools::{Call, Memory, Shelf};
+    use crate::tools::{Call, CatalogueCache, MemoryStore};
     use crate::workflow::file::Files;
 
     /// A tool that fails by a fault of ours, where it is told to.
@@ -247,8 +247,8 @@ mod tests {
             locale: Locale::En,
             redact: false,
             files: Files::default(),
-            memory: Memory::default(),
-            shelf: Shelf::new(None),
+            memory: MemoryStore::default(),
+            catalogue: CatalogueCache::new(None),
         };
         let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
         let (ours, theirs) = tokio::io::duplex(64 * 1024);

@@ -1,30 +1,30 @@
-//! The keys that n8n's public API takes of a workflow. It refuses a body with any other (400), also
-//! those that it sent itself.
+//! The keys that n8n's public API accepts in a workflow. It refuses a body with any other key (400), even one
+//! that it sent itself.
 //!
-//! From the schemas in `packages/cli/src/public-api/v1`, and tried key by key on 2.41.1 and 1.123.81.
+//! From the schemas in `packages/cli/src/public-api/v1`, and verified key by key on 2.41.1 and 1.123.81.
 
 use indexmap::IndexSet;
 
 use super::Error;
 use super::document::{Document, Members};
 
-/// What becomes of a document in n8n.
+/// What n8n does with a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
     /// A new workflow.
     Create,
-    /// Another content for one that is there.
+    /// New content for an existing workflow.
     Replace,
 }
 
-/// What one version of n8n takes.
+/// The keys that one version of n8n accepts.
 #[derive(Debug)]
 pub struct Accepted {
-    /// Of a workflow.
+    /// In a workflow.
     pub workflow: &'static [&'static str],
-    /// Of a node.
+    /// In a node.
     pub node: &'static [&'static str],
-    /// Of the settings.
+    /// In the settings.
     pub settings: &'static [&'static str],
 }
 
@@ -73,25 +73,42 @@ pub static N8N_2: Accepted = Accepted {
     ],
 };
 
-/// n8n 1.123: a part of what [`N8N_2`] takes.
+/// n8n 1.123: a subset of [`N8N_2`].
 pub static N8N_1: Accepted = Accepted {
     workflow: &["name", "nodes", "connections", "settings", "staticData"],
     node: N8N_2.node.split_at(18).0,
     settings: N8N_2.settings.split_at(12).0,
 };
 
-/// Keys of nodes that n8n and its editor write and no version of the API takes back.
+/// Keys of nodes that n8n and its editor write, and that no version of the API accepts.
 const NEVER_IN_NODES: [&str; 7] =
     ["createdAt", "updatedAt", "extendsCredential", "rewireOutputLogTo", "forceCustomOperation", "color", "issues"];
 
-/// Taken in a replacement, refused in a new workflow.
+/// Accepted in a replacement, refused in a new workflow.
 const NOT_IN_NEW: &str = "description";
 
+/// What an answer about a workflow in n8n shows beside the keys that n8n accepts.
+const SHOWN: [&str; 2] = ["id", "active"];
+
+/// Accepted by n8n, but its triggers write it, and it can hold their secrets.
+const STATIC_DATA: &str = "staticData";
+
 impl Document {
-    /// Takes out what no n8n takes; gives its names.
+    /// The workflow without what n8n sends and does not accept back, such as its owner's name and e-mail address,
+    /// dates, versions and the second copy of all nodes in `activeVersion`.
+    pub fn without_read_only(mut self) -> Self {
+        self.members_mut().retain(|member, _| {
+            let member = member.as_str();
+            SHOWN.contains(&member) || (N8N_2.workflow.contains(&member) && member != STATIC_DATA)
+        });
+        self
+    }
+
+    /// Removes what no n8n accepts, and returns the names of the removed keys: `meta`, `nodes[].color`,
+    /// `settings.x`.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if the nodes or the settings are not what they should be.
     pub fn tidy(&mut self, change: Change) -> Result<Vec<String>, Error> {
         let mut left_out = LeftOut::default();
         // n8n refuses a description that is null.
@@ -101,7 +118,7 @@ impl Document {
         });
         let mut nodes = self.nodes()?;
         for node in &mut nodes {
-            // n8n refuses `null`, which says no more than no member where it knows that.
+            // n8n refuses `null`, which in a known key means the same as no key.
             left_out.retain(node, "nodes[].", |member, value| {
                 !NEVER_IN_NODES.contains(&member) && (value != "null" || N8N_2.node.contains(&member))
             });
@@ -109,7 +126,7 @@ impl Document {
         }
         self.set("nodes", &nodes)?;
         let mut settings = self.settings()?;
-        // The editor writes "DEFAULT" for what is not set, and the API knows it for the timezone only.
+        // The editor writes "DEFAULT" for a setting that is not set; the API accepts it for the timezone only.
         settings.retain(|member, value| match value.get() {
             "null" => false,
             "\"DEFAULT\"" => member == "timezone",
@@ -119,10 +136,10 @@ impl Document {
         Ok(left_out.names.into_iter().collect())
     }
 
-    /// Takes out what this n8n does not take; gives its names.
+    /// Removes what this n8n does not accept, and returns the names of the removed keys.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if the nodes or the settings are not what they should be.
     pub fn narrow(&mut self, accepted: &Accepted) -> Result<Vec<String>, Error> {
         let mut left_out = LeftOut::default();
         left_out.retain(self.members_mut(), "", |member, _| accepted.workflow.contains(&member));
@@ -137,7 +154,7 @@ impl Document {
     }
 }
 
-/// Names of what was left out, each once.
+/// The names of removed keys, each once.
 #[derive(Default)]
 struct LeftOut {
     names: IndexSet<String>,
@@ -160,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn n8n_1_takes_a_part_of_what_n8n_2_takes() {
+    fn n8n_1_accepts_a_subset_of_what_n8n_2_accepts() {
         assert_eq!(N8N_1.node.last(), Some(&"credentials"));
         assert_eq!(N8N_1.settings.last(), Some(&"availableInMCP"));
         assert!(N8N_1.workflow.iter().all(|key| N8N_2.workflow.contains(key)));

@@ -1,28 +1,40 @@
 //! The connections of a document: `connections[source][kind][output][] = {node, type, index}`. A list of
-//! outputs may hold `null`, and a link keys that we do not know: both stay.
+//! outputs can hold `null`, and a target unknown keys: both are kept.
+//!
+//! ```
+//! use n8n_lens::workflow::connections::{Connection, Connections, PortRef};
+//!
+//! let port = |index| PortRef { kind: "main".to_owned(), index };
+//! let branch =
+//!     Connection { source: "Large?".to_owned(), output: port(1), target: "Ship".to_owned(), input: port(0) };
+//! let mut connections = Connections::default();
+//! assert!(connections.add(&branch));
+//! assert!(!connections.add(&branch), "the same connection is added once");
+//! assert_eq!(branch.to_string(), "Large?[main:1] -> Ship[main:0]");
+//! ```
 
 use serde_json::{Map, Value, json};
 
-/// The place of a connection at a node: its kind (`main`, `ai_tool`, …) and which of them, from 0.
+/// Which output or input of a node: its connection type and its index among those of that type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Port {
-    /// The type of the connection.
+pub struct PortRef {
+    /// The connection type: `main`, `ai_tool`, …
     pub kind: String,
-    /// Which of this kind.
+    /// From 0.
     pub index: usize,
 }
 
 /// One connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct Connection {
     /// The node that the data come from, by name.
     pub source: String,
-    /// Where they leave it.
-    pub output: Port,
+    /// The output that they leave by.
+    pub output: PortRef,
     /// The node that they go to, by name.
     pub target: String,
-    /// Where they enter it.
-    pub input: Port,
+    /// The input that they enter by.
+    pub input: PortRef,
 }
 
 /// All connections of a document.
@@ -30,7 +42,7 @@ pub struct Link {
 #[serde(transparent)]
 pub struct Connections(Map<String, Value>);
 
-impl std::fmt::Display for Link {
+impl std::fmt::Display for Connection {
     /// `Source[main:0] -> Target[main:0]`
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { source, output, target, input } = self;
@@ -39,43 +51,44 @@ impl std::fmt::Display for Link {
 }
 
 impl Connections {
-    /// Adds a connection; gives whether it was not there yet.
-    pub fn add(&mut self, link: &Link) -> bool {
-        if self.links().any(|known| known == *link) {
+    /// Adds a connection; returns `false` if it existed already.
+    pub fn add(&mut self, connection: &Connection) -> bool {
+        if self.iter().any(|known| known == *connection) {
             return false;
         }
-        let place = self.0.entry(link.source.clone()).or_insert(Value::Null);
-        let mut kinds = into_object(place.take());
-        let mut outputs = into_array(kinds.get_mut(&link.output.kind).map(Value::take));
-        if outputs.len() <= link.output.index {
-            outputs.resize(link.output.index + 1, json!([]));
+        let entry = self.0.entry(connection.source.clone()).or_insert(Value::Null);
+        let mut kinds = into_object(entry.take());
+        let mut outputs = into_array(kinds.get_mut(&connection.output.kind).map(Value::take));
+        if outputs.len() <= connection.output.index {
+            outputs.resize(connection.output.index + 1, json!([]));
         }
-        let mut links = into_array(outputs.get_mut(link.output.index).map(Value::take));
-        links.push(json!({"node": link.target, "type": link.input.kind, "index": link.input.index}));
-        outputs[link.output.index] = links.into();
-        // In the place where they were.
-        kinds.insert(link.output.kind.clone(), outputs.into());
-        *place = kinds.into();
+        let mut targets = into_array(outputs.get_mut(connection.output.index).map(Value::take));
+        targets
+            .push(json!({"node": connection.target, "type": connection.input.kind, "index": connection.input.index}));
+        outputs[connection.output.index] = targets.into();
+        // An existing key keeps its place.
+        kinds.insert(connection.output.kind.clone(), outputs.into());
+        *entry = kinds.into();
         true
     }
 
-    /// Takes out the connections that are not to be kept, and what is empty without them; gives those
-    /// that were taken out.
-    pub fn retain(&mut self, keep: impl Fn(&Link) -> bool) -> Vec<Link> {
+    /// Removes the connections for which `keep` returns `false`, and what is empty without them; returns the removed
+    /// ones.
+    pub fn retain(&mut self, keep: impl Fn(&Connection) -> bool) -> Vec<Connection> {
         let mut removed = Vec::new();
         self.0.retain(|source, kinds| {
             let Some(kinds) = kinds.as_object_mut() else { return true };
             let before = removed.len();
             kinds.retain(|kind, outputs| {
                 let Some(outputs) = outputs.as_array_mut() else { return true };
-                retain_links(source, kind, outputs, &keep, &mut removed) || !outputs.is_empty()
+                retain_connections(source, kind, outputs, &keep, &mut removed) || !outputs.is_empty()
             });
             removed.len() == before || !kinds.is_empty()
         });
         removed
     }
 
-    /// Gives a node another name wherever it is named.
+    /// Renames a node, as a source and as a target.
     pub fn rename(&mut self, from: &str, to: &str) {
         let renamed = |name: String| if name == from { to.to_owned() } else { name };
         self.0 = std::mem::take(&mut self.0).into_iter().map(|(name, kinds)| (renamed(name), kinds)).collect();
@@ -86,37 +99,41 @@ impl Connections {
         }
     }
 
-    /// All connections that can be read.
-    pub fn links(&self) -> impl Iterator<Item = Link> {
+    /// All connections; what is not one is skipped.
+    pub fn iter(&self) -> impl Iterator<Item = Connection> {
         self.0.iter().flat_map(|(source, kinds)| {
             kinds.as_object().into_iter().flatten().flat_map(move |(kind, outputs)| {
                 let outputs = outputs.as_array().into_iter().flatten().enumerate();
-                outputs.flat_map(move |(index, links)| {
-                    let output = Port { kind: kind.clone(), index };
-                    links.as_array().into_iter().flatten().filter_map(move |target| link(source, &output, target))
+                outputs.flat_map(move |(index, targets)| {
+                    let output = PortRef { kind: kind.clone(), index };
+                    targets
+                        .as_array()
+                        .into_iter()
+                        .flatten()
+                        .filter_map(move |target| connection(source, &output, target))
                 })
             })
         })
     }
 }
 
-/// Takes links out of the outputs of one kind; gives whether all of them stayed. Outputs at the end that
-/// are empty now say nothing, and go, too.
-fn retain_links(
+/// Removes connections from the outputs of one type, and the empty outputs that this leaves at the end; returns
+/// whether all connections were kept.
+fn retain_connections(
     source: &str,
     kind: &str,
     outputs: &mut Vec<Value>,
-    keep: &impl Fn(&Link) -> bool,
-    removed: &mut Vec<Link>,
+    keep: &impl Fn(&Connection) -> bool,
+    removed: &mut Vec<Connection>,
 ) -> bool {
     let before = removed.len();
     let mut last_removed = None;
-    for (index, links) in outputs.iter_mut().enumerate() {
-        let output = Port { kind: kind.to_owned(), index };
-        let Some(links) = links.as_array_mut() else { continue };
-        links.retain(|target| match link(source, &output, target) {
-            Some(link) if !keep(&link) => {
-                removed.push(link);
+    for (index, targets) in outputs.iter_mut().enumerate() {
+        let output = PortRef { kind: kind.to_owned(), index };
+        let Some(targets) = targets.as_array_mut() else { continue };
+        targets.retain(|target| match connection(source, &output, target) {
+            Some(found) if !keep(&found) => {
+                removed.push(found);
                 last_removed = Some(index);
                 false
             }
@@ -124,21 +141,21 @@ fn retain_links(
         });
     }
     if last_removed.is_some_and(|index| index + 1 == outputs.len()) {
-        while outputs.last().is_some_and(|links| links.as_array().is_none_or(Vec::is_empty)) {
+        while outputs.last().is_some_and(|targets| targets.as_array().is_none_or(Vec::is_empty)) {
             outputs.pop();
         }
     }
     removed.len() == before
 }
 
-fn link(source: &str, output: &Port, target: &Value) -> Option<Link> {
+fn connection(source: &str, output: &PortRef, target: &Value) -> Option<Connection> {
     let kind = target["type"].as_str().unwrap_or(&output.kind).to_owned();
     let index = target["index"].as_u64().and_then(|index| usize::try_from(index).ok()).unwrap_or(0);
-    Some(Link {
+    Some(Connection {
         source: source.to_owned(),
         output: output.clone(),
         target: target["node"].as_str()?.to_owned(),
-        input: Port { kind, index },
+        input: PortRef { kind, index },
     })
 }
 
@@ -147,12 +164,12 @@ fn targets_mut(kinds: &mut Value) -> impl Iterator<Item = &mut Value> {
     outputs.flatten().filter_map(Value::as_array_mut).flatten()
 }
 
-/// The object that stood here; what was none (`null`) held no connection, and gives way to one.
+/// The object, or an empty one in the place of anything else (`null`), which held no connection.
 fn into_object(value: Value) -> Map<String, Value> {
     if let Value::Object(object) = value { object } else { Map::new() }
 }
 
-/// The array that stood here, in the same way.
+/// The array, or an empty one in the place of anything else.
 fn into_array(value: Option<Value>) -> Vec<Value> {
     if let Some(Value::Array(array)) = value { array } else { Vec::new() }
 }

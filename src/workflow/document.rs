@@ -1,5 +1,15 @@
-//! A workflow document. Values that nobody changes stay as they are written, byte by byte, and keys stay
-//! in their order.
+//! A workflow document. Values that are not changed stay byte for byte as they were written, and keys keep their
+//! order.
+//!
+//! ```
+//! use n8n_lens::workflow::Document;
+//!
+//! let mut document = Document::parse(br#"{"name": "Orders", "nodes": [], "connections": {}, "x": 1.50}"#)?;
+//! document.check()?;
+//! document.set("name", "Invoices")?;
+//! assert_eq!(document.text(), r#"{"name":"Invoices","nodes":[],"connections":{},"x":1.50}"#);
+//! # Ok::<(), n8n_lens::workflow::Error>(())
+//! ```
 
 use indexmap::IndexMap;
 use serde::Serialize;
@@ -9,10 +19,10 @@ use serde_json::{Map, Value};
 
 use super::Error;
 
-/// The longest name that n8n takes, in characters (Unicode code points).
+/// The longest name that n8n accepts, in characters (Unicode code points).
 pub const NAME_CHARS: usize = 128;
 
-/// An object whose values are not looked into.
+/// An object whose values are not parsed.
 pub type Members = IndexMap<String, Box<RawValue>>;
 
 /// A workflow as n8n's API and its editor write it.
@@ -23,19 +33,19 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a workflow: an object with a list of nodes; what else it holds is not
-    /// [checked](Self::check).
+    /// Reads a workflow: an object with a list of nodes. Everything else is left to [`check`](Self::check).
     ///
     /// # Errors
-    /// [`Error`], which names the line and column, or the field.
+    /// [`Error::NotJson`] with line and column if the text is not JSON; [`Error::NotWorkflow`] with the field if it is
+    /// not an object, has no list of nodes, or has settings that are not an object.
     pub fn parse(text: &[u8]) -> Result<Self, Error> {
         Self::new(serde_json::from_slice(text).map_err(|error| not_an_object(error, text))?)
     }
 
-    /// A workflow of these members.
+    /// Makes a workflow of these members.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if there is no list of nodes, or if the settings are not an object.
     pub fn of(members: &Map<String, Value>) -> Result<Self, Error> {
         let raw = members.iter().map(|(member, value)| Ok((member.clone(), raw(value)?)));
         Self::new(raw.collect::<Result<_, Error>>()?)
@@ -48,17 +58,18 @@ impl Document {
         Ok(document)
     }
 
-    /// Whether n8n could make a workflow of it.
+    /// Checks that n8n could make a workflow of it.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`], which names the field.
+    /// [`Error::NotWorkflow`] with the field, if the name is missing, empty or too long, a node lacks its name or
+    /// type, or the connections are not an object.
     pub fn check(&self) -> Result<(), Error> {
         self.check_name()?;
         self.check_nodes()?;
         self.connections::<Members>().map(drop)
     }
 
-    /// n8n itself takes an empty name in a replacement, and some versions a long one.
+    /// n8n itself accepts an empty name in a replacement, and some versions a long one.
     fn check_name(&self) -> Result<(), Error> {
         let name: String = read(self.member("name")?, "name", "a string")?;
         if name.is_empty() || name.chars().count() > NAME_CHARS {
@@ -67,13 +78,13 @@ impl Document {
         Ok(())
     }
 
-    /// n8n 1.123 takes nodes without a name or a type, and breaks on them later.
+    /// n8n 1.123 accepts nodes without a name or a type, and fails on them later.
     fn check_nodes(&self) -> Result<(), Error> {
         for (at, node) in self.nodes()?.iter().enumerate() {
             for member in ["name", "type"] {
                 let what = format!("nodes[{at}].{member}");
                 let value = node.get(member).ok_or_else(|| missing(&what))?;
-                // It may hold half a character, which is a string all the same.
+                // It is not decoded: half a surrogate pair is a string for n8n, but not for Rust.
                 if !value.get().starts_with('"') || value.get() == "\"\"" {
                     return Err(Error::NotWorkflow(format!("{what} must be a string that is not empty")));
                 }
@@ -82,10 +93,10 @@ impl Document {
         Ok(())
     }
 
-    /// Lays other values over this one's: settings one by one, everything else whole.
+    /// Replaces members with the given ones, and settings one by one.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] with the field, if a given member is not what n8n expects.
     pub fn lay_over(&mut self, given: &Map<String, Value>) -> Result<(), Error> {
         for (member, value) in given {
             if member == "settings" {
@@ -105,7 +116,7 @@ impl Document {
         Ok(())
     }
 
-    /// Whether its triggers are on, as far as it says.
+    /// Whether the document says that the workflow is active.
     pub fn is_active(&self) -> bool {
         self.members.get("active").is_some_and(|active| active.get() == "true")
     }
@@ -113,23 +124,23 @@ impl Document {
     /// The nodes.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if they are not a list of objects.
     pub fn nodes(&self) -> Result<Vec<Members>, Error> {
         read(self.member("nodes")?, "nodes", "a list of objects")
     }
 
-    /// The connections, in the shape that is wanted.
+    /// The connections, as the type that the caller wants.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if they are missing, or cannot be read as that type.
     pub fn connections<T: DeserializeOwned>(&self) -> Result<T, Error> {
         read(self.member("connections")?, "connections", "an object")
     }
 
-    /// The settings; none where there are none.
+    /// The settings; empty if there are none.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if they are not an object.
     pub fn settings(&self) -> Result<Members, Error> {
         match self.members.get("settings").filter(|settings| settings.get() != "null") {
             Some(settings) => read(settings, "settings", "an object"),
@@ -137,26 +148,26 @@ impl Document {
         }
     }
 
-    /// Puts a value in the place of a member, or behind the last one.
+    /// Replaces the value of a member, or adds it as the last one.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`], for a value that is no JSON.
+    /// [`Error::NotWorkflow`] if the value cannot be written as JSON.
     pub fn set(&mut self, member: &str, value: &(impl Serialize + ?Sized)) -> Result<(), Error> {
         self.members.insert(member.to_owned(), raw(value)?);
         Ok(())
     }
 
-    /// All members, to take some out.
+    /// All members, to remove some.
     pub(super) fn members_mut(&mut self) -> &mut Members {
         &mut self.members
     }
 
-    /// Takes out all members but these: what n8n is not told stays as it is.
+    /// Removes all members but these. n8n keeps its own value of a member that it is not sent.
     pub fn keep_only(&mut self, members: &[&str]) {
         self.members.retain(|member, _| members.contains(&member.as_str()));
     }
 
-    /// The document as compact JSON; unchanged values keep their white space.
+    /// The document as compact JSON, except that unchanged values keep their white space.
     pub fn text(&self) -> String {
         // Keys are strings and the values are JSON: there is nothing to report.
         serde_json::to_string(&self.members).unwrap_or_default()
@@ -181,7 +192,7 @@ fn read<T: DeserializeOwned>(value: &RawValue, what: &str, is: &str) -> Result<T
 
 fn not_an_object(error: serde_json::Error, text: &[u8]) -> Error {
     use serde_json::error::Category;
-    // Of another type: but is it whole?
+    // Not an object: but is it valid JSON?
     let error = match (error.classify(), serde_json::from_slice::<IgnoredAny>(text)) {
         (Category::Data, Err(error)) => error,
         (Category::Data, Ok(_)) if text.trim_ascii_start().starts_with(b"[") => {

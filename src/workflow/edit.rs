@@ -1,58 +1,78 @@
-//! Edits of a document: each a pure function that leaves everything else as it is.
+//! Edits of a document. Each is a pure function that leaves everything else as it is.
+//!
+//! ```
+//! use n8n_lens::workflow::{Document, edit};
+//! use n8n_lens::workflow::edit::NewNode;
+//!
+//! let mut document = Document::parse(br#"{"name": "Orders", "nodes": [], "connections": {}}"#)?;
+//! let node = NewNode {
+//!     node_type: "n8n-nodes-base.httpRequest",
+//!     known: None,
+//!     name: None,
+//!     position: None,
+//!     parameters: serde_json::Map::new(),
+//! };
+//! edit::add_node(&mut document, &node)?;
+//! edit::add_node(&mut document, &node)?;
+//! let nodes = document.nodes()?;
+//! assert_eq!(edit::text(&nodes[1], "name").as_deref(), Some("Http Request1"));
+//! # Ok::<(), n8n_lens::workflow::Error>(())
+//! ```
 
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value, json};
 
 use super::Error;
-use super::catalogue::{NodeState, NodeType, Ports};
-use super::connections::{Connections, Link};
+use super::catalogue::{NodePort, NodePorts, NodeState, NodeType};
+use super::connections::{Connection, Connections};
 use super::document::{Document, Members};
+use crate::node_outputs::OutputLabels;
 
-/// Right of the right-most node, n8n's grid leaves as much.
+/// The distance that n8n's editor leaves between two nodes.
 const STEP: f64 = 240.0;
 
-/// A node that is to be added.
+/// A node to add.
 #[derive(Debug)]
 pub struct NewNode<'a> {
     /// The full type, such as `n8n-nodes-base.httpRequest`.
     pub node_type: &'a str,
     /// What the catalogue knows of it.
     pub known: Option<&'a NodeType>,
-    /// A name of its own; else one from the type.
+    /// Its name; by default one from the type.
     pub name: Option<&'a str>,
-    /// Where it stands; else right of the right-most node.
+    /// Where it is drawn; by default right of the right-most node.
     pub position: Option<(f64, f64)>,
     /// Its parameters.
     pub parameters: Map<String, Value>,
 }
 
-/// What became of the connections of a node that was replaced: `Source[main:0] -> Target[main:0]`.
+/// A replaced node and its connections, written as `Source[main:0] -> Target[main:0]`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
     /// The id of the node.
     pub id: String,
-    /// Those that are there still.
+    /// Those that were kept.
     pub maintained: Vec<String>,
-    /// Those that the new type has no place for.
+    /// Those that do not fit the new type.
     pub removed: Vec<String>,
 }
 
-/// Adds a node; gives its id.
+/// Adds a node; returns its id, a new UUID.
 ///
 /// # Errors
-/// [`Error::Edit`], for a name that is taken.
+/// [`Error::Edit`] if another node has the name; [`Error::NotWorkflow`] if the document has no list of nodes.
 pub fn add_node(document: &mut Document, new: &NewNode<'_>) -> Result<String, Error> {
     let mut nodes = document.nodes()?;
     let name = match new.name {
         Some(name) if nodes.iter().any(|node| text(node, "name").as_deref() == Some(name)) => {
-            return Err(Error::Edit(format!("there is a node '{name}' already; give another name, or leave it out")));
+            return Err(Error::Edit(format!("there is already a node '{name}'; give another name, or leave it out")));
         }
         Some(name) => name.to_owned(),
         None => {
             unique_name(&nodes, new.known.map_or_else(|| short_type(new.node_type), |known| known.display_name.clone()))
         }
     };
-    let (x, y) = new.position.unwrap_or_else(|| free_place(&nodes));
+    let (x, y) = new.position.unwrap_or_else(|| free_position(&nodes));
     let id = uuid::Uuid::new_v4().to_string();
     let mut node = json!({
         "parameters": new.parameters,
@@ -62,7 +82,7 @@ pub fn add_node(document: &mut Document, new: &NewNode<'_>) -> Result<String, Er
         "typeVersion": new.known.map_or_else(|| json!(1), |known| json!(known.version)),
         "position": [number(x), number(y)],
     });
-    // n8n finds the production address of a webhook by this.
+    // n8n finds the production URL of a webhook by this id.
     if has_webhook(new.node_type, new.known) {
         node["webhookId"] = uuid::Uuid::new_v4().to_string().into();
     }
@@ -71,11 +91,11 @@ pub fn add_node(document: &mut Document, new: &NewNode<'_>) -> Result<String, Er
     Ok(id)
 }
 
-/// Gives a node another type. It keeps its id, name and position, and the connections that the new type has
-/// a place for.
+/// Gives a node another type. It keeps its id, name and position, and the connections that fit the new type.
 ///
 /// # Errors
-/// [`Error::Edit`], for a node that is not there.
+/// [`Error::NoNode`] if there is no such node; [`Error::NotWorkflow`] if the nodes or the connections are not what
+/// they should be.
 pub fn replace_node(
     document: &mut Document,
     target: &str,
@@ -91,7 +111,7 @@ pub fn replace_node(
     for (member, value) in [("parameters", json!(parameters)), ("type", json!(node_type)), ("typeVersion", version)] {
         node.insert(member.to_owned(), raw(&value)?);
     }
-    // Credentials belong to a type, and a webhook's id to its address.
+    // Credentials belong to a type, and a webhook's id to its URL.
     node.shift_remove("credentials");
     node.shift_remove("webhookId");
     if has_webhook(node_type, known) {
@@ -100,48 +120,51 @@ pub fn replace_node(
     let id = text(node, "id").unwrap_or_default();
     let (inputs, outputs) = ports(node, known);
     document.set("nodes", &nodes)?;
-    let fits = |link: &Link| {
-        (link.source != name || outputs.has(&link.output.kind, link.output.index))
-            && (link.target != name || inputs.has(&link.input.kind, link.input.index))
+    let fits = |connection: &Connection| {
+        let Connection { source, output, target, input } = connection;
+        (*source != name || outputs.has(&output.kind, output.index))
+            && (*target != name || inputs.has(&input.kind, input.index))
     };
     let mut connections: Connections = document.connections()?;
     let removed = connections.retain(fits);
     if !removed.is_empty() {
         document.set("connections", &connections)?;
     }
-    let maintained = connections.links().filter(|link| link.source == name || link.target == name);
+    let maintained = connections.iter().filter(|connection| connection.source == name || connection.target == name);
     Ok(Replaced {
         id,
-        maintained: maintained.map(|link| link.to_string()).collect(),
-        removed: removed.iter().map(Link::to_string).collect(),
+        maintained: maintained.map(|connection| connection.to_string()).collect(),
+        removed: removed.iter().map(Connection::to_string).collect(),
     })
 }
 
-/// Takes a node out, and its connections.
+/// Removes a node and its connections.
 ///
 /// # Errors
-/// [`Error::Edit`], for a node that is not there.
+/// [`Error::NoNode`] if there is no such node; [`Error::NotWorkflow`] if the nodes or the connections are not what
+/// they should be.
 pub fn remove_node(document: &mut Document, target: &str) -> Result<(), Error> {
     let mut nodes = document.nodes()?;
     let at = find(&nodes, target)?;
     let name = text(&nodes.remove(at), "name").unwrap_or_default();
     document.set("nodes", &nodes)?;
     let mut connections: Connections = document.connections()?;
-    if !connections.retain(|link| link.source != name && link.target != name).is_empty() {
+    if !connections.retain(|connection| connection.source != name && connection.target != name).is_empty() {
         document.set("connections", &connections)?;
     }
     Ok(())
 }
 
-/// Gives a node another name, also in the connections.
+/// Renames a node, in the connections too.
 ///
 /// # Errors
-/// [`Error::Edit`], for a node that is not there or a name that is taken.
+/// [`Error::NoNode`] if there is no such node; [`Error::Edit`] if another node has the name;
+/// [`Error::NotWorkflow`] if the nodes or the connections are not what they should be.
 pub fn rename_node(document: &mut Document, target: &str, name: &str) -> Result<(), Error> {
     let mut nodes = document.nodes()?;
     let at = find(&nodes, target)?;
     if nodes.iter().any(|node| text(node, "name").as_deref() == Some(name)) {
-        return Err(Error::Edit(format!("there is a node '{name}' already; give another name")));
+        return Err(Error::Edit(format!("there is already a node '{name}'; give another name")));
     }
     let old = text(&nodes[at], "name").unwrap_or_default();
     nodes[at].insert("name".to_owned(), raw(&json!(name))?);
@@ -151,39 +174,47 @@ pub fn rename_node(document: &mut Document, target: &str, name: &str) -> Result<
     document.set("connections", &connections)
 }
 
-/// The inputs and outputs of a node, as far as the catalogue knows its type.
-pub fn ports(node: &Members, known: Option<&NodeType>) -> (Ports, Ports) {
-    let Some(known) = known else {
-        return (Ports::Unknown, Ports::Unknown);
-    };
+/// The inputs and outputs of a node: those of its type in the catalogue, else the outputs that the node's own
+/// parameters tell, else unknown ones.
+pub fn ports(node: &Members, known: Option<&NodeType>) -> (NodePorts, NodePorts) {
     let value = |member: &str| serde_json::from_str::<Value>(node.get(member)?.get()).ok();
     let parameters = value("parameters").and_then(|parameters| parameters.as_object().cloned()).unwrap_or_default();
     let on_error = text(node, "onError");
     let version = value("typeVersion").and_then(|version| version.as_f64()).unwrap_or(1.0);
     let state = NodeState { version, parameters: &parameters, on_error: on_error.as_deref() };
-    (known.inputs(&state), known.outputs(&state))
+    match known {
+        Some(known) => (known.inputs(&state), known.outputs(&state)),
+        None => (NodePorts::Unknown, labelled_outputs(&text(node, "type").unwrap_or_default(), &state)),
+    }
 }
 
-/// Connects two nodes; gives whether they were not connected so before.
+/// The outputs of a type that the catalogue does not have, if n8n-lens knows what n8n calls them.
+fn labelled_outputs(node_type: &str, state: &NodeState<'_>) -> NodePorts {
+    let labels = OutputLabels::new(node_type, state);
+    let ports = |names: &[String]| NodePorts::Known(names.iter().map(|name| NodePort::main(name)).collect());
+    labels.names().map_or(NodePorts::Unknown, ports)
+}
+
+/// Adds a connection; returns `false` if it existed already.
 ///
 /// # Errors
-/// [`Error::Edit`], for a node or a place that is not there, and for a node with itself.
-pub fn connect(document: &mut Document, link: &Link) -> Result<bool, Error> {
-    if link.source == link.target {
-        return Err(Error::Edit(format!("'{}' cannot be connected with itself; name two nodes", link.source)));
+/// [`Error::Edit`] if it connects a node with itself; [`Error::NotWorkflow`] if the connections are not an object.
+pub fn connect(document: &mut Document, connection: &Connection) -> Result<bool, Error> {
+    if connection.source == connection.target {
+        return Err(Error::Edit(format!("'{}' cannot be connected to itself; name two nodes", connection.source)));
     }
     let mut connections: Connections = document.connections()?;
-    let added = connections.add(link);
+    let added = connections.add(connection);
     if added {
         document.set("connections", &connections)?;
     }
     Ok(added)
 }
 
-/// The place of the node of this id, else of this name.
+/// The index of the node with this id, else of the one with this name.
 ///
 /// # Errors
-/// [`Error::NoNode`].
+/// [`Error::NoNode`] if there is neither.
 pub fn find(nodes: &[Members], wanted: &str) -> Result<usize, Error> {
     let by = |member: &str| nodes.iter().position(|node| text(node, member).as_deref() == Some(wanted));
     by("id").or_else(|| by("name")).ok_or_else(|| Error::NoNode {
@@ -192,17 +223,7 @@ pub fn find(nodes: &[Members], wanted: &str) -> Result<usize, Error> {
     })
 }
 
-/// The id of the node of this name; where it has none, the name.
-///
-/// # Errors
-/// [`Error::NoNode`].
-pub fn id(document: &Document, name: &str) -> Result<String, Error> {
-    let nodes = document.nodes()?;
-    let node = &nodes[find(&nodes, name)?];
-    Ok(text(node, "id").unwrap_or_else(|| name.to_owned()))
-}
-
-/// A string of a node.
+/// A string member of a node.
 pub fn text(node: &Members, member: &str) -> Option<String> {
     serde_json::from_str(node.get(member)?.get()).ok()
 }
@@ -216,7 +237,7 @@ fn unique_name(nodes: &[Members], name: String) -> String {
     (1..).map(|number| format!("{name}{number}")).find(|name| !names.contains(name)).unwrap_or(name)
 }
 
-/// `n8n-nodes-base.httpRequest` without its package, for people: `Http Request`.
+/// `n8n-nodes-base.httpRequest` as a name for people: `Http Request`.
 fn short_type(node_type: &str) -> String {
     let name = node_type.rsplit('.').next().unwrap_or(node_type);
     let mut words = String::new();
@@ -233,13 +254,13 @@ fn short_type(node_type: &str) -> String {
     words
 }
 
-fn free_place(nodes: &[Members]) -> (f64, f64) {
+fn free_position(nodes: &[Members]) -> (f64, f64) {
     let position = |node: &Members| serde_json::from_str::<(f64, f64)>(node.get("position")?.get()).ok();
     let right_most = nodes.iter().filter_map(position).max_by(|(one, _), (other, _)| one.total_cmp(other));
     right_most.map_or((0.0, 0.0), |(x, y)| (x + STEP, y))
 }
 
-/// A whole number is written as one.
+/// A whole number is written without a fraction.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 { json!(value as i64) } else { json!(value) }
 }

@@ -1,4 +1,4 @@
-//! Workflow files, inside of the folder where they may be.
+//! Workflow files, confined to a folder.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use crate::json::shorten;
 
-/// The largest file, bytes: n8n takes 16 MiB unless it is told otherwise.
+/// The largest file, in bytes. n8n accepts 16 MiB by default.
 pub const FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Characters of a path in an error.
 const PATH_CHARS: usize = 300;
 
-/// Where workflow files may be.
+/// The folder to which workflow files are confined, if any.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     root: Option<PathBuf>,
 }
 
-/// Why a file is not read, in words for the agent.
+/// Why a file is not read or written, in words for the agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// There is none.
-    #[error("File '{0}' does not exist. Relative paths begin at {1}.")]
+    /// There is no such file.
+    #[error("File '{0}' does not exist. Relative paths start at {1}.")]
     Missing(String, String),
     /// A folder, a device, a pipe.
     #[error("'{0}' is not a file.")]
@@ -30,37 +30,37 @@ pub enum Error {
     /// Not a folder.
     #[error("'{0}' is not a folder.")]
     NotAFolder(String),
-    /// It is not where files may be, itself or by a link.
-    #[error("'{0}' is outside of the folder for workflow files (--files-root). Give a path inside of it.")]
+    /// It is outside of the folder, itself or through a link.
+    #[error("'{0}' is outside the folder for workflow files (--files-root). Give a path inside it.")]
     Outside(String),
     /// It is too large.
     #[error("File '{0}' is larger than 64 MiB, which no workflow is.")]
     TooLarge(String),
-    /// Something else.
+    /// The system refuses to read it.
     #[error("File '{0}' cannot be read: {1}.")]
     Unreadable(String, std::io::Error),
-    /// It cannot be written.
+    /// The system refuses to write it.
     #[error("File '{0}' cannot be written: {1}.")]
     Unwritable(String, std::io::Error),
-    /// A workflow file has another name.
-    #[error("'{0}' is no name for a workflow file: it must end in .json, and not begin with a dot.")]
+    /// Its name is not one for a workflow file.
+    #[error("'{0}' is not a name for a workflow file: it must end in .json and not begin with a dot.")]
     OddName(String),
-    /// It is there already.
-    #[error("File '{0}' is there already. Give another path, or another name.")]
+    /// It exists already, and must not.
+    #[error("File '{0}' already exists. Give another path or name.")]
     Exists(String),
-    /// It holds no workflow.
+    /// It does not hold a workflow.
     #[error("File '{0}' cannot be used: {1}.")]
     Unusable(String, super::Error),
-    /// What was to be done with it cannot be done.
+    /// The edit is not possible.
     #[error(transparent)]
     Edit(super::Error),
 }
 
 impl Files {
-    /// Files below `root` only, or anywhere.
+    /// Files below `root`, or anywhere if there is none.
     ///
     /// # Errors
-    /// A sentence, when the root is not a folder.
+    /// A sentence, if the root does not exist or is not a folder.
     pub fn below(root: Option<&Path>) -> Result<Self, String> {
         let Some(root) = root else {
             return Ok(Self::default());
@@ -73,15 +73,16 @@ impl Files {
         Ok(Self { root: Some(folder) })
     }
 
-    /// Reads a file, absolute or relative to the root, else to the working directory.
+    /// Reads a file. A relative path starts at the root, else at the working directory.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error::Missing`], [`Error::NotAFile`], [`Error::Outside`] or [`Error::TooLarge`], and [`Error::Unreadable`] with
+    /// the system's reason.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
         let file = self.resolve(path)?;
         let unreadable = |error| Error::Unreadable(path.to_owned(), error);
         let metadata = std::fs::metadata(&file).map_err(unreadable)?;
-        // Before it is opened: opening a pipe would wait for its writer.
+        // Checked before opening, since opening a pipe would wait for its writer.
         if !metadata.is_file() {
             return Err(Error::NotAFile(path.to_owned()));
         }
@@ -91,11 +92,11 @@ impl Files {
         if text.len() as u64 > FILE_BYTES {
             return Err(Error::TooLarge(path.to_owned()));
         }
-        // Editors on Windows write a byte order mark, which is no JSON.
+        // Editors on Windows write a byte order mark, which is not JSON.
         Ok(text.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(text))
     }
 
-    /// The file that a path leads to, through links and `..`.
+    /// The existing file that a path leads to, through links and `..`.
     pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
         let asked = self.start().join(path);
         let inside = |found: &Path| self.root.as_ref().is_none_or(|root| found.starts_with(root));
@@ -103,7 +104,7 @@ impl Files {
         match asked.canonicalize() {
             Ok(found) if inside(&found) => Ok(found),
             Ok(_) => Err(Error::Outside(path)),
-            // What is outside is not even told to exist.
+            // Whether a file outside exists is not revealed.
             Err(_) if !inside(&nearest_there(&lexically(&asked))) => Err(Error::Outside(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let start = if self.root.is_some() { "the folder for workflow files" } else { "the working directory" };
@@ -113,14 +114,14 @@ impl Files {
         }
     }
 
-    /// The file that a path leads to, there or not: its folder must be.
+    /// The file that a path leads to, which need not exist; its folder must.
     pub(super) fn resolve_new(&self, path: &str) -> Result<PathBuf, Error> {
         match self.resolve(path) {
             Err(Error::Missing(..)) => {}
             found => return found,
         }
         let asked = self.start().join(path);
-        let missing = || Error::Missing(shorten(path, PATH_CHARS), "a folder that is there".to_owned());
+        let missing = || Error::Missing(shorten(path, PATH_CHARS), "an existing folder".to_owned());
         let (folder, name) = asked.parent().zip(asked.file_name()).ok_or_else(missing)?;
         let folder = folder.canonicalize().map_err(|_| missing())?;
         if self.root.as_ref().is_none_or(|root| folder.starts_with(root)) {
@@ -130,15 +131,16 @@ impl Files {
         }
     }
 
-    /// Where relative paths begin.
+    /// Where relative paths start.
     fn start(&self) -> PathBuf {
         self.root.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
     }
 
-    /// A folder, the root or the working directory where none is named.
+    /// A folder; by default the root, else the working directory.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error::Missing`], [`Error::NotAFolder`] or [`Error::Outside`], and [`Error::Unreadable`] with the system's
+    /// reason.
     pub fn folder(&self, path: Option<&str>) -> Result<PathBuf, Error> {
         let folder = match path {
             Some(path) => self.resolve(path)?,
@@ -148,12 +150,12 @@ impl Files {
     }
 }
 
-/// The nearest folder above a path that is there, through its links.
+/// The nearest existing folder above a path, with its links resolved.
 fn nearest_there(path: &Path) -> PathBuf {
     path.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_default()
 }
 
-/// A path without `.` and `..`, where there is nothing to follow.
+/// A path without `.` and `..`, for one that does not exist and has no links to follow.
 fn lexically(path: &Path) -> PathBuf {
     use std::path::Component;
     let mut plain = PathBuf::new();

@@ -1,4 +1,4 @@
-//! The workflow files of a folder.
+//! The workflow files in a folder.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use super::file::FILE_BYTES;
 use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
 
-/// What a list needs of a file.
+/// What the list needs of a file.
 const KEEP: Keep = Keep::Members(&[
     ("id", Keep::Whole),
     ("name", Keep::Whole),
@@ -16,31 +16,31 @@ const KEEP: Keep = Keep::Members(&[
     ("connections", Keep::Members(&[])),
 ]);
 
-/// An id is never longer.
+/// Ids are never longer.
 const WORD_CHARS: usize = 200;
 
 /// One workflow file.
 #[derive(Debug)]
-pub struct Entry {
+pub struct WorkflowFile {
     /// n8n's id, if the file has one.
     pub id: Option<String>,
     /// The workflow's name.
     pub name: String,
     /// The file's name.
     pub file: String,
-    /// When it was written.
+    /// When it was last written.
     pub modified: Option<SystemTime>,
 }
 
-/// The workflow files of a folder, by name, and how many `.json` files are none.
+/// The workflow files in a folder, by name, and how many other `.json` files there are.
 ///
 /// # Errors
-/// What the file system says of the folder.
-pub fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, usize)> {
+/// The system's error, if the folder cannot be read.
+pub fn list(folder: &Path) -> std::io::Result<(Vec<WorkflowFile>, usize)> {
     let files = std::fs::read_dir(folder)?.filter_map(Result::ok).filter(|entry| {
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        // A link may lead out of the folder.
+        // A link could lead out of the folder.
         let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
         name.ends_with(".json") && !name.starts_with('.') && !is_link
     });
@@ -51,17 +51,17 @@ pub fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, usize)> {
             None => skipped += 1,
         }
     }
-    found.sort_by(|one: &Entry, other| one.file.cmp(&other.file));
+    found.sort_by(|one: &WorkflowFile, other| one.file.cmp(&other.file));
     Ok((found, skipped))
 }
 
-/// What a list shows of a file; `None` where it is no workflow.
-fn read(path: &Path) -> Option<Entry> {
+/// What the list shows of a file; `None` if it is not a workflow.
+fn read(path: &Path) -> Option<WorkflowFile> {
     let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
     let body = BufReader::with_capacity(64 * 1024, File::open(path).ok()?);
     let (id, name) = outline(Cursor::over(PrunedReader::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
     let file = path.file_name()?.to_string_lossy().into_owned();
-    Some(Entry { id, name, file, modified: metadata.modified().ok() })
+    Some(WorkflowFile { id, name, file, modified: metadata.modified().ok() })
 }
 
 fn outline<R: std::io::Read>(mut cursor: Cursor<R>) -> Result<Option<(Option<String>, String)>, ReadError> {

@@ -1,27 +1,58 @@
 //! How the nodes of a workflow are connected.
 //!
-//! n8n keeps `connections[source][type][output][] = {node, type, index}`; a list may hold `null`.
+//! n8n keeps `connections[source][type][output][] = {node, type, index}`, where `type` is the connection type,
+//! `output` the index of the source's output and `index` that of the target's input; a list may hold `null`.
+//!
+//! ```
+//! use n8n_lens::{json::Cursor, workflow::graph};
+//!
+//! let body = r#"{"id": "w", "name": "Orders", "nodes": [
+//!     {"name": "Large?", "type": "n8n-nodes-base.if", "typeVersion": 2},
+//!     {"name": "Ask", "type": "n8n-nodes-base.slack"}, {"name": "Ship", "type": "n8n-nodes-base.set"}],
+//!     "connections": {"Large?": {"main": [
+//!         [{"node": "Ask", "type": "main", "index": 0}], [{"node": "Ship", "type": "main", "index": 0}]]}}}"#;
+//! let graph = graph::read(Cursor::unpruned(body.as_bytes()))?.unwrap();
+//! assert_eq!(graph.nodes[0].outputs, ["Ask (output 0: true)", "Ship (output 1: false)"]);
+//! # Ok::<(), n8n_lens::json::ReadError>(())
+//! ```
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
+use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, cut_name};
+use crate::node_outputs::{self, OutputLabels};
 
 /// What the graph needs of a workflow.
-pub const KEEP: Keep = Keep::Members(&[
+const KEEP: Keep = Keep::Members(&[
     ("id", Keep::Whole),
     ("name", Keep::Whole),
-    ("nodes", Keep::EachElement(&Keep::Members(&[("id", Keep::Whole), ("name", Keep::Whole), ("type", Keep::Whole)]))),
+    (
+        "nodes",
+        Keep::EachElement(&Keep::Members(&[
+            ("id", Keep::Whole),
+            ("name", Keep::Whole),
+            ("type", Keep::Whole),
+            ("typeVersion", Keep::Whole),
+            ("onError", Keep::Whole),
+            ("parameters", node_outputs::PARAMETERS),
+        ])),
+    ),
     ("connections", Keep::Whole),
 ]);
 
-/// What is held of n8n's own object: more than any answer shows.
-const OWN_BYTES: usize = 1024 * 1024;
+/// Bytes held of n8n's own object: more than any answer shows.
+const RAW_BYTES: usize = 1024 * 1024;
 
-/// A link is `{node, type, index}`.
-const LINK_BYTES: usize = 8 * 1024;
+/// Bytes held of one `{node, type, index}`.
+const TARGET_BYTES: usize = 8 * 1024;
 
-/// An id or a type is never longer.
+/// What a held target counts for at least: it has a name, a type and an index.
+const MIN_TARGET_BYTES: usize = 40;
+
+/// Bytes held of the parameters that decide a node's outputs: several hundred rules of a Switch.
+const PARAMETERS_BYTES: usize = 64 * 1024;
+
+/// Ids and types are never longer.
 const WORD_CHARS: usize = 200;
 
 /// A workflow as its nodes and what they are connected to.
@@ -33,11 +64,13 @@ pub struct Graph {
     pub name: String,
     /// In the order of the workflow.
     pub nodes: Vec<GraphNode>,
-    /// n8n's own object, as far as it is held.
+    /// n8n's own object, as much of it as is held.
     pub connections: Option<Excerpt>,
 }
 
-/// A node and its neighbours: each once, by name; with the type of the connection unless it is `main`.
+/// A node and its neighbours, one for each connection, by name. Parentheses after the name hold what the name
+/// alone does not tell: a connection type other than `main`, the output if the source uses several or n8n
+/// labels it, the input if the target uses several: `Merge (output 1: false, input 0)`.
 #[derive(Debug, Default)]
 pub struct GraphNode {
     /// Its name.
@@ -46,26 +79,39 @@ pub struct GraphNode {
     pub id: String,
     /// Its type.
     pub node_type: String,
-    /// Where its data come from.
+    /// The nodes that its data come from.
     pub inputs: Vec<String>,
-    /// Where its data go.
+    /// The nodes that its data go to.
     pub outputs: Vec<String>,
+    labels: OutputLabels,
 }
 
 /// One connection, on its way into the graph.
-struct Link {
+struct Edge {
     source: String,
     kind: String,
+    output: usize,
     target: String,
+    input: u64,
 }
 
-/// Reads the graph of a workflow; `None` where the body is none.
-///
-/// # Errors
-/// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Graph>, ReadError> {
+/// Reads the [`Graph`] of a workflow; `None` if the body is not a workflow.
+#[derive(Clone, Copy, Debug)]
+pub struct GraphProjection;
+
+impl Projection for GraphProjection {
+    type View = Result<Option<Graph>, ReadError>;
+    const KEEP: Keep = KEEP;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        read(cursor)
+    }
+}
+
+/// Reads the graph of a workflow; `None` if the body is not a workflow.
+fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Graph>, ReadError> {
     let mut graph = Graph::default();
-    let mut links = Vec::new();
+    let mut edges = Vec::new();
     cursor.object(|cursor, member| {
         match member {
             "id" => graph.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
@@ -76,33 +122,38 @@ pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Graph>, ReadError> 
                     Ok(())
                 })?;
             }
-            "connections" => graph.connections = Some(Reader { links: &mut links, room: OWN_BYTES }.sources(cursor)?),
+            "connections" => graph.connections = Some(Reader { edges: &mut edges, room: RAW_BYTES }.sources(cursor)?),
             _ => cursor.skip()?,
         }
         Ok(())
     })?;
     cursor.finish()?;
-    graph.connect(links);
+    graph.connect(edges);
     Ok((!graph.id.is_empty()).then_some(graph))
 }
 
 fn read_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<GraphNode>, ReadError> {
     let mut node = GraphNode::default();
+    let (mut version, mut on_error, mut parameters) = (None, None, None);
     let is_node = cursor.object(|cursor, member| {
         match member {
             "id" => node.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
             "name" => node.name = cursor.name()?.map(cut_name).unwrap_or_default(),
             "type" => node.node_type = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+            "typeVersion" => version = cursor.number()?,
+            "onError" => on_error = cursor.text(WORD_CHARS)?,
+            "parameters" => parameters = Some(cursor.excerpt(PARAMETERS_BYTES)?),
             _ => cursor.skip()?,
         }
         Ok(())
     })?;
+    node.labels = OutputLabels::of_excerpt(&node.node_type, version, on_error.as_deref(), parameters.as_ref());
     Ok(is_node.then_some(node))
 }
 
-/// Reads connections: every link for the graph, and n8n's own object as far as there is room.
+/// Reads connections: every edge for the graph, and n8n's own object while there is room.
 struct Reader<'a> {
-    links: &'a mut Vec<Link>,
+    edges: &'a mut Vec<Edge>,
     room: usize,
 }
 
@@ -112,19 +163,28 @@ impl Reader<'_> {
             let source = cut_name(source.to_owned());
             reader.members(cursor, |reader, cursor, kind| {
                 let kind = cut_name(kind.to_owned());
-                reader.elements(cursor, |reader, cursor| {
-                    reader.elements(cursor, |reader, cursor| reader.link(cursor, &source, &kind))
+                reader.elements(cursor, |reader, cursor, output| {
+                    reader.elements(cursor, |reader, cursor, _| reader.target(cursor, (&source, &kind, output)))
                 })
             })
         })
     }
 
-    fn link<R: Read>(&mut self, cursor: &mut Cursor<R>, source: &str, kind: &str) -> Result<Excerpt, ReadError> {
-        let link = cursor.excerpt(LINK_BYTES)?;
-        if let Some(target) = link.member("node").and_then(Excerpt::text) {
-            self.links.push(Link { source: source.to_owned(), kind: kind.to_owned(), target: cut_name(target) });
+    fn target<R: Read>(
+        &mut self,
+        cursor: &mut Cursor<R>,
+        (source, kind, output): (&str, &str, usize),
+    ) -> Result<Excerpt, ReadError> {
+        let target = cursor.excerpt(TARGET_BYTES)?;
+        if let Some(name) = target.member("node").and_then(Excerpt::text) {
+            let input = match target.member("index") {
+                Some(Excerpt::Scalar(index)) => index.parse().unwrap_or(0),
+                _ => 0,
+            };
+            let (source, kind) = (source.to_owned(), kind.to_owned());
+            self.edges.push(Edge { source, kind, output, target: cut_name(name), input });
         }
-        Ok(link)
+        Ok(target)
     }
 
     fn members<R: Read>(
@@ -133,13 +193,13 @@ impl Reader<'_> {
         mut read: impl FnMut(&mut Self, &mut Cursor<R>, &str) -> Result<Excerpt, ReadError>,
     ) -> Result<Excerpt, ReadError> {
         if !cursor.at_object()? {
-            return cursor.excerpt(LINK_BYTES);
+            return cursor.excerpt(TARGET_BYTES);
         }
         let (mut kept, mut total) = (Vec::new(), 0);
         cursor.object(|cursor, name| {
             total += 1;
             let value = read(self, cursor, name)?;
-            if self.takes(name.len()) {
+            if self.reserve(name.len()) {
                 kept.push((cut_name(name.to_owned()), value));
             }
             Ok(())
@@ -150,16 +210,16 @@ impl Reader<'_> {
     fn elements<R: Read>(
         &mut self,
         cursor: &mut Cursor<R>,
-        mut read: impl FnMut(&mut Self, &mut Cursor<R>) -> Result<Excerpt, ReadError>,
+        mut read: impl FnMut(&mut Self, &mut Cursor<R>, usize) -> Result<Excerpt, ReadError>,
     ) -> Result<Excerpt, ReadError> {
         if !cursor.at_array()? {
-            return cursor.excerpt(LINK_BYTES);
+            return cursor.excerpt(TARGET_BYTES);
         }
         let (mut kept, mut total) = (Vec::new(), 0);
         cursor.array(|cursor, _| {
+            let value = read(self, cursor, total as usize)?;
             total += 1;
-            let value = read(self, cursor)?;
-            if self.takes(LEAST_LINK_BYTES) {
+            if self.reserve(MIN_TARGET_BYTES) {
                 kept.push(value);
             }
             Ok(())
@@ -167,30 +227,75 @@ impl Reader<'_> {
         Ok(Excerpt::Array { kept, total })
     }
 
-    /// Whether there is room for one more value.
-    fn takes(&mut self, bytes: usize) -> bool {
+    /// Reserves room for one more value; `false` if there is none left.
+    fn reserve(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.room;
         self.room = self.room.saturating_sub(bytes);
         fits
     }
 }
 
-/// A link has a name, a type and an index.
-const LEAST_LINK_BYTES: usize = 40;
-
 impl Graph {
-    fn connect(&mut self, links: Vec<Link>) {
+    fn connect(&mut self, edges: Vec<Edge>) {
+        let in_use = PortsInUse::of(&edges);
         let places: HashMap<_, _> = self.nodes.iter().enumerate().map(|(at, node)| (node.name.clone(), at)).collect();
         let mut seen = HashSet::new();
-        for Link { source, kind, target } in links {
-            let labelled = |name: &str| if kind == "main" { name.to_owned() } else { format!("{name} ({kind})") };
-            let (input, output) = (labelled(&source), labelled(&target));
-            if let Some(at) = places.get(&source).filter(|at| seen.insert((**at, true, output.clone()))) {
+        let mut texts = Vec::new();
+        for edge in &edges {
+            let labels = places.get(&edge.source).map(|at| &self.nodes[*at].labels);
+            let details = in_use.details(edge, labels);
+            texts.push((with_details(&edge.source, &details), with_details(&edge.target, &details)));
+        }
+        for (edge, (input, output)) in edges.iter().zip(texts) {
+            if let Some(at) = places.get(&edge.source).filter(|at| seen.insert((**at, true, output.clone()))) {
                 self.nodes[*at].outputs.push(output);
             }
-            if let Some(at) = places.get(&target).filter(|at| seen.insert((**at, false, input.clone()))) {
+            if let Some(at) = places.get(&edge.target).filter(|at| seen.insert((**at, false, input.clone()))) {
                 self.nodes[*at].inputs.push(input);
             }
         }
+    }
+}
+
+fn with_details(name: &str, details: &[String]) -> String {
+    if details.is_empty() { name.to_owned() } else { format!("{name} ({})", details.join(", ")) }
+}
+
+/// How many outputs and inputs each node uses, by connection type: the highest index and one.
+struct PortsInUse<'a> {
+    outputs: HashMap<(&'a str, &'a str), usize>,
+    inputs: HashMap<(&'a str, &'a str), u64>,
+}
+
+impl<'a> PortsInUse<'a> {
+    fn of(edges: &'a [Edge]) -> Self {
+        let mut in_use = Self { outputs: HashMap::new(), inputs: HashMap::new() };
+        for edge in edges {
+            let outputs = in_use.outputs.entry((&edge.source, &edge.kind)).or_default();
+            *outputs = (*outputs).max(edge.output + 1);
+            let inputs = in_use.inputs.entry((&edge.target, &edge.kind)).or_default();
+            *inputs = (*inputs).max(edge.input.saturating_add(1));
+        }
+        in_use
+    }
+
+    /// What a connection's two names do not tell.
+    fn details(&self, edge: &Edge, labels: Option<&OutputLabels>) -> Vec<String> {
+        let outputs = self.outputs.get(&(edge.source.as_str(), edge.kind.as_str())).copied().unwrap_or(1);
+        let inputs = self.inputs.get(&(edge.target.as_str(), edge.kind.as_str())).copied().unwrap_or(1);
+        let is_main = edge.kind == "main";
+        let mut details = Vec::new();
+        if !is_main {
+            details.push(edge.kind.clone());
+        }
+        match labels.filter(|_| is_main).and_then(|labels| labels.get(edge.output, outputs)) {
+            Some(label) => details.push(format!("output {}: {label}", edge.output)),
+            None if outputs > 1 => details.push(format!("output {}", edge.output)),
+            None => {}
+        }
+        if inputs > 1 {
+            details.push(format!("input {}", edge.input));
+        }
+        details
     }
 }

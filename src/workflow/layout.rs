@@ -1,4 +1,4 @@
-//! How a JSON text is laid out, so that a file that is edited looks as its owner wrote it.
+//! How a JSON text is laid out, so that an edited file still looks as its owner wrote it.
 
 /// The layout of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct Layout {
 }
 
 impl Default for Layout {
-    /// As n8n's editor exports workflows.
+    /// The layout of n8n's own exports.
     fn default() -> Self {
         Self { indent: Some("  ".to_owned()), ends_in_line: false }
     }
@@ -29,7 +29,7 @@ impl Layout {
         Self { indent, ends_in_line }
     }
 
-    /// Lays out a JSON text. Only white space outside of strings changes.
+    /// Lays out a JSON text. Only white space outside strings changes.
     pub fn apply(&self, json: &str) -> String {
         let mut out = Writer { indent: self.indent.as_deref(), depth: 0, text: String::with_capacity(json.len()) };
         out.write(json);
@@ -77,7 +77,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Takes a string as it is; gives its bytes.
+    /// Copies a string as it is; returns its length in bytes.
     fn string(&mut self, rest: &str) -> usize {
         let mut escaped = false;
         let end = rest.bytes().skip(1).position(|byte| {
@@ -90,7 +90,7 @@ impl Writer<'_> {
         taken
     }
 
-    /// Opens an object or an array; an empty one is closed at once.
+    /// Opens an object or an array, and closes an empty one; returns the length in bytes of what it copied.
     fn open(&mut self, rest: &str, bracket: char) -> usize {
         let close = if bracket == '{' { '}' } else { ']' };
         let inside = rest[1..].trim_start();

@@ -1,5 +1,8 @@
-//! A workflow document: what is shown of it, how it is connected, how it is edited, and what n8n takes of
-//! it. Pure but for the files that it may come from; it does not know HTTP.
+//! Workflow documents: what is shown of one, how its nodes are connected, how it is edited, and what n8n accepts of
+//! it. Pure except for workflow files; HTTP is not known here.
+//!
+//! n8n's own workflows stream through [`outline`], [`graph`], [`node`] and [`raw`], which hold a bounded part of
+//! them. A workflow that is changed is a [`Document`], held in full.
 
 mod accepted;
 pub mod catalogue;
@@ -10,20 +13,19 @@ pub mod file;
 pub mod folder;
 pub mod graph;
 mod layout;
-pub mod link;
-pub mod one_node;
+pub mod node;
 pub mod outline;
-pub mod projections;
+pub mod raw;
+pub mod resolve;
 mod store;
 pub mod trigger;
-pub mod types;
-pub mod whole;
+pub mod used_types;
 
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;
 pub use layout::Layout;
 
-/// Why a document is none, or cannot be edited so, in words for the agent.
+/// Why a text is not a workflow, or an edit is not possible, in words for the agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Not JSON.
@@ -36,18 +38,18 @@ pub enum Error {
         /// From 1.
         column: usize,
     },
-    /// JSON, but no workflow.
+    /// JSON, but not a workflow.
     #[error("it is not a workflow: {0}")]
     NotWorkflow(String),
     /// There is no such node.
     #[error("there is no node '{wanted}'")]
     NoNode {
-        /// What was asked for.
+        /// The id or name that was looked for.
         wanted: String,
-        /// The names that there are.
+        /// The names of all nodes.
         names: Vec<String>,
     },
-    /// An edit that is not possible.
+    /// The edit is not possible.
     #[error("{0}")]
     Edit(String),
 }

@@ -1,14 +1,14 @@
-//! What a list shows of a workflow.
+//! A workflow in one line, for lists.
 
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, Keep, ReadError};
+use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
 
 /// What the outline needs of a workflow.
-pub const KEEP: Keep = Keep::Members(&MEMBERS);
+const KEEP: Keep = Keep::Members(&MEMBERS);
 
 /// What a list of outlines needs.
-pub const KEEP_LIST: Keep = Keep::Members(&[("data", Keep::EachElement(&KEEP)), ("nextCursor", Keep::Whole)]);
+const KEEP_LIST: Keep = Keep::Members(&[("data", Keep::EachElement(&KEEP)), ("nextCursor", Keep::Whole)]);
 
 const MEMBERS: [(&str, Keep); 8] = [
     ("id", Keep::Whole),
@@ -21,10 +21,10 @@ const MEMBERS: [(&str, Keep); 8] = [
     ("settings", Keep::EachMember(&Keep::Skip)),
 ];
 
-/// n8n's tags have at most 24 characters; about a hundred of them.
+/// Bytes held of the tags: about a hundred of n8n's, whose names have at most 24 characters.
 const TAGS_BYTES: usize = 16 * 1024;
 
-/// A date or an id is never longer.
+/// Dates and ids are never longer.
 const WORD_CHARS: usize = 100;
 
 /// The outline of one workflow.
@@ -34,7 +34,7 @@ pub struct Outline {
     pub id: String,
     /// Its name.
     pub name: String,
-    /// Whether its triggers are on.
+    /// Whether it is active.
     pub active: bool,
     /// Nodes, sticky notes included.
     pub nodes: u64,
@@ -50,7 +50,7 @@ pub struct Outline {
 
 /// A page of outlines.
 #[derive(Debug, Default)]
-pub struct Page {
+pub struct OutlinePage {
     /// In n8n's order.
     pub workflows: Vec<Outline>,
     /// Whether more follow.
@@ -72,7 +72,7 @@ impl Outline {
         }
     }
 
-    /// `None` where no workflow stands.
+    /// Reads one workflow; `None` if the value is not one.
     fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut outline = Self::default();
         cursor.object(|cursor, member| {
@@ -98,22 +98,42 @@ impl Outline {
     }
 }
 
-/// Reads one workflow; `None` where the body is none.
-///
-/// # Errors
-/// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Outline>, ReadError> {
+/// Reads the [`Outline`] of a workflow; `None` if the body is not a workflow.
+#[derive(Clone, Copy, Debug)]
+pub struct OutlineProjection;
+
+impl Projection for OutlineProjection {
+    type View = Result<Option<Outline>, ReadError>;
+    const KEEP: Keep = KEEP;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        read(cursor)
+    }
+}
+
+/// Reads one workflow; `None` if the body is not a workflow.
+fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Outline>, ReadError> {
     let outline = Outline::read_from(&mut cursor)?;
     cursor.finish()?;
     Ok(outline)
 }
 
-/// Reads a list; `None` where there is none in the body.
-///
-/// # Errors
-/// [`ReadError`].
-pub fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Page>, ReadError> {
-    let (mut page, mut is_list) = (Page::default(), false);
+/// Reads an [`OutlinePage`]; `None` if the body is not a list.
+#[derive(Clone, Copy, Debug)]
+pub struct OutlinePageProjection;
+
+impl Projection for OutlinePageProjection {
+    type View = Result<Option<OutlinePage>, ReadError>;
+    const KEEP: Keep = KEEP_LIST;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        read_list(cursor)
+    }
+}
+
+/// Reads a list; `None` if the body contains no list.
+fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<OutlinePage>, ReadError> {
+    let (mut page, mut is_list) = (OutlinePage::default(), false);
     cursor.object(|cursor, member| {
         match member {
             "data" => {

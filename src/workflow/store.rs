@@ -1,4 +1,4 @@
-//! Writing workflow files: whole or not at all, one writer after the other.
+//! Writing workflow files: completely or not at all, one writer after another.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write};
@@ -8,15 +8,16 @@ use super::document::Document;
 use super::file::{Error, Files};
 use super::layout::Layout;
 
-/// Writers of one folder wait for each other at this file, in whatever process they are; the lock ends
-/// with the process that holds it.
+/// The lock file of a folder, on which writers of all processes wait. The system releases the lock when the
+/// process that holds it ends.
 const LOCK: &str = ".n8n-lens.lock";
 
 impl Files {
-    /// Edits a file: reads it, lets `edit` change the document, and puts the new text in its place.
+    /// Edits a file: reads it, lets `edit` change the document, and replaces the file with the result.
     ///
     /// # Errors
-    /// [`Error`], or what `edit` says; the file is as it was then.
+    /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, and
+    /// [`Error::Edit`] if `edit` fails. The file is unchanged then.
     pub fn edit<T>(
         &self,
         path: &str,
@@ -36,10 +37,11 @@ impl Files {
         Ok((done, document))
     }
 
-    /// Writes a document to a file, new or in place of what is there; gives the file.
+    /// Writes a document to a file, replacing an existing one unless it must be `new`; returns the file's full path.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::Exists`] where there is one and it must be new.
+    /// [`Error::Exists`] if it must be new and is not, [`Error::OddName`], [`Error::Outside`] or [`Error::Missing`] if
+    /// the path is not one for a workflow file, and [`Error::Unwritable`] with the system's reason.
     pub fn write(&self, path: &str, document: &Document, new: bool) -> Result<PathBuf, Error> {
         let file = self.resolve_new(path)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
@@ -58,29 +60,29 @@ impl Files {
     }
 }
 
-/// Waits for other writers of the folder.
+/// Locks the folder of a file, after waiting for other writers.
 fn lock(file: &Path) -> Result<File, Error> {
     let at = file.with_file_name(LOCK);
     let failed = |error| Error::Unwritable(file.display().to_string(), error);
     if at.is_symlink() {
-        return Err(failed(std::io::Error::other("its folder's lock is a link")));
+        return Err(failed(std::io::Error::other("the lock file of its folder is a link")));
     }
     let lock = File::options().create(true).truncate(false).write(true).open(at).map_err(failed)?;
     lock.lock().map_err(failed)?;
     Ok(lock)
 }
 
-/// Puts a text in the place of a file. At every instant there is the old one or the new one.
+/// Replaces a file with a text. At every instant the file is either the old one or the new one.
 fn replace(file: &Path, text: &str) -> Result<(), Error> {
     let name = file.file_name().unwrap_or_default().to_string_lossy();
-    // Always the same name, so that one that was left behind is used again.
+    // Always the same name, so that a leftover is reused.
     let temporary = file.with_file_name(format!(".{name}.n8n-lens.tmp"));
     let write = || {
         match fs::remove_file(&temporary) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        // New, so that it cannot lead elsewhere.
+        // Created anew, so that it cannot be a link to elsewhere.
         let mut out = File::options().create_new(true).write(true).open(&temporary)?;
         if let Ok(metadata) = fs::metadata(file) {
             if metadata.permissions().readonly() {

@@ -1,4 +1,4 @@
-//! How a workflow can be started from outside.
+//! The triggers by which a workflow can be started from outside.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use super::Error;
 use super::document::{Document, Members};
 use super::edit::text;
 
-/// A trigger that can be called.
+/// A trigger that can be called over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// At `/webhook/PATH`.
@@ -40,10 +40,10 @@ pub struct Triggers {
 }
 
 impl Triggers {
-    /// Looks at all nodes that are not disabled.
+    /// Finds the triggers among the nodes that are not disabled.
     ///
     /// # Errors
-    /// [`Error::NotWorkflow`].
+    /// [`Error::NotWorkflow`] if the nodes are not a list of objects.
     pub fn of(document: &Document) -> Result<Self, Error> {
         let mut triggers = Self::default();
         for node in document.nodes()? {
@@ -73,7 +73,7 @@ fn callable(node: &Members, node_type: &str) -> Option<Trigger> {
     match node_type {
         "n8n-nodes-base.webhook" => {
             let path = string("path").or_else(|| id.clone())?.trim_matches('/').to_owned();
-            // A path with parameters stands behind the webhook's id.
+            // n8n puts the webhook's id before a path with parameters.
             let has_parameters = path.split('/').any(|segment| segment.starts_with(':'));
             let path = if has_parameters { format!("{}/{path}", id?) } else { path };
             let several = parameters.get("httpMethod").and_then(|methods| methods[0].as_str()).map(str::to_owned);
@@ -85,7 +85,7 @@ fn callable(node: &Members, node_type: &str) -> Option<Trigger> {
             let path = options.or_else(|| string("path")).or(id)?.trim_matches('/').to_owned();
             Some(Trigger::Form { path, fields: labels(&parameters) })
         }
-        // Only a public chat has an address of its own.
+        // Only a public chat has a URL of its own.
         "@n8n/n8n-nodes-langchain.chatTrigger" if parameters.get("public") == Some(&Value::Bool(true)) => {
             Some(Trigger::Chat { id: id? })
         }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives n8n-lens with the MCP Inspector: all eleven tools, over stdio and HTTP, in both eras of the protocol.
+# Drives n8n-lens with the MCP Inspector: all tools, over stdio and HTTP, in both eras of the protocol.
 #
 #   N8N_LENS             the binary: the stdio half
 #   N8N_LENS_MCP_URL     the endpoint of a running server: the HTTP half
@@ -49,7 +49,7 @@ list_tools() {
   answer=$(inspect --method tools/list --strict) || status=$?
   [ $status = 0 ] || failed "tools/list --strict" "$answer" $status
   names=$(node -p 'JSON.parse(require("fs").readFileSync(0)).result.tools.map(t => t.name).join(" ")' <<<"$answer")
-  [ "$names" = "$tools" ] || failed "tools/list: not the eleven tools" "$names" 1
+  [ "$names" = "$tools" ] || failed "tools/list: not the expected tools" "$names" 1
   passed "tools/list --strict"
   # Warnings do not fail it.
   cat "$files/stderr"
@@ -76,6 +76,7 @@ every_tool() {
   call get_workflow "$(object id="$written")"
   call get_workflow_connections "$(object id="$written")"
   call update_workflow "$(object id="$written" name="n8n-lens inspector, renamed")"
+  call set_workflow_active "{\"id\":\"$written\",\"active\":false}"
   call create_workflow_from_file "$(object filePath="$files/workflow.json")"
   local from_file
   from_file=$(id)
@@ -89,7 +90,7 @@ every_tool() {
 }
 
 tools="list_executions get_execution get_execution_by_node list_workflows get_workflow get_workflow_connections"
-tools+=" create_workflow update_workflow delete_workflow create_workflow_from_file replace_workflow_from_file"
+tools+=" create_workflow update_workflow set_workflow_active delete_workflow create_workflow_from_file replace_workflow_from_file"
 workflow='{"name":"n8n-lens inspector","nodes":[
   {"id":"1","name":"Start","type":"n8n-nodes-base.manualTrigger","typeVersion":1,"position":[0,0],"parameters":{}},
   {"id":"2","name":"Step","type":"n8n-nodes-base.noOp","typeVersion":1,"position":[200,0],"parameters":{}}],

@@ -42,6 +42,7 @@ READ = [
 WRITE = [
     "create_workflow",
     "update_workflow",
+    "set_workflow_active",
     "delete_workflow",
     "create_workflow_from_file",
     "replace_workflow_from_file",
@@ -116,7 +117,7 @@ async def surface(client, report, era):
 
     listed = await client.list_tools()
     names = [tool.name for tool in listed.tools]
-    report.check("eleven tools in order", names == READ + WRITE and listed.next_cursor is None, names)
+    report.check("all tools in order", names == READ + WRITE and listed.next_cursor is None, names)
     for tool in listed.tools:
         hints = tool.annotations and (
             tool.annotations.read_only_hint,
@@ -205,6 +206,8 @@ async def workflows(client, report, folder):
 
         data = await data_of(client, "update_workflow", id=identifier, name=f"{name} renamed")
         report.check("update_workflow", data == {"id": identifier, "name": f"{name} renamed"}, data)
+        data = await data_of(client, "set_workflow_active", id=identifier, active=False)
+        report.check("set_workflow_active", data["active"] is False, data)
         data = await data_of(client, "get_workflow", id=identifier)
         kept = (data["name"], data["nodeCount"]) == (f"{name} renamed", 2)
         report.check("an update keeps what it was not given", kept, data)
@@ -252,7 +255,7 @@ async def refusals(client, report):
     except MCPError as error:
         seen = error
     report.check("an unknown tool is a protocol error", getattr(seen, "code", None) == INVALID_PARAMS, seen)
-    report.check("the connection lives on", len((await client.list_tools(cache_mode="bypass")).tools) == 11)
+    report.check("the connection lives on", len((await client.list_tools(cache_mode="bypass")).tools) == len(READ + WRITE))
 
 
 # Patience

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use n8n_lens::budget;
 use n8n_lens::workflow::catalogue::Catalogue;
-use n8n_lens::workflow::connections::{Link, Port};
+use n8n_lens::workflow::connections::{Connection, PortRef};
 use n8n_lens::workflow::edit::{self, NewNode};
 use n8n_lens::workflow::{Document, Layout};
 use serde_json::{Map, Value, json};
@@ -251,9 +251,9 @@ fn what_is_not_possible_is_said_in_a_sentence() {
     };
     let cases = [
         (add("n8n-nodes-base.htpRequest", json!({})), "The nearest are 'n8n-nodes-base.httpRequest'"),
-        (add("n8n-nodes-base.code", json!({"name": "A"})), "there is a node 'A' already"),
+        (add("n8n-nodes-base.code", json!({"name": "A"})), "there is already a node 'A'"),
         (add("n8n-nodes-base.code", json!({"position": {"x": "left"}})), "two numbers, x and y"),
-        (connect("A", "A", json!("main")), "'A' cannot be connected with itself"),
+        (connect("A", "A", json!("main")), "'A' cannot be connected to itself"),
         (connect("A", "D", json!("main")), "There is no node 'D' in this workflow. Did you mean 'A'?"),
         (connect("A", "B", json!("main:2")), "'A' has no output 'main:2'"),
         (connect("A", "B", json!("maybe")), "'A' has no output 'maybe'"),
@@ -266,13 +266,13 @@ fn what_is_not_possible_is_said_in_a_sentence() {
             "There is no node 'Z'",
         ),
         (("workflow_load", json!({"workflowIdOrPath": "no.json"})), "it is not a workflow: nodes is missing"),
-        (("workflow_load", json!({"workflowIdOrPath": "../x.json"})), "outside of the folder"),
+        (("workflow_load", json!({"workflowIdOrPath": "../x.json"})), "outside the folder"),
         (("workflow_load", json!({"workflowIdOrPath": "none"})), "Workflow 'none' not found."),
-        (("workflow_save", json!({"workflowId": "w.json", "filePath": "../x.json"})), "outside of the folder"),
+        (("workflow_save", json!({"workflowId": "w.json", "filePath": "../x.json"})), "outside the folder"),
         (("workflow_save", json!({"workflowId": "w.json", "filePath": "none/x.json"})), "does not exist"),
-        (("workflow_create", json!({"name": "w"})), "is there already"),
+        (("workflow_create", json!({"name": "w"})), "already exists"),
         (("workflow_create", json!({"name": "n".repeat(129), "target": "memory"})), "1 to 128 characters"),
-        (("workflow_list", json!({"directoryPath": "/etc"})), "outside of the folder"),
+        (("workflow_list", json!({"directoryPath": "/etc"})), "outside the folder"),
         (("workflow_list", json!({"directoryPath": "w.json"})), "is not a folder"),
         (("test_workflow", json!({"workflowId": "w.json"})), "Only a workflow in n8n can be tested"),
         (
@@ -291,7 +291,7 @@ fn what_is_not_possible_is_said_in_a_sentence() {
     let clipped = json!({"name": "x", "connections": {}, "nodes": [{"name": "A", "type": "t", "parameters": {"js": "abc…[+123 chars]"}}]});
     let refused =
         house.refused("workflow_save", json!({"workflowId": "w.json", "filePath": "y.json", "workflowData": clipped}));
-    assert!(refused.contains("was clipped by an answer"), "{refused}");
+    assert!(refused.contains("is from a clipped answer"), "{refused}");
     assert_eq!(house.file("w.json"), before, "nothing was changed");
     assert!(!house.root.path().join("y.json").exists());
 }
@@ -401,7 +401,7 @@ fn what_cannot_be_called_is_said_and_not_called() {
     let cases = [
         ("inactive", "This workflow is not active"),
         ("cron", "its triggers are n8n-nodes-base.scheduleTrigger"),
-        ("none", "its triggers are none"),
+        ("none", "it has no trigger"),
         ("gone", "Workflow 'gone' not found."),
     ];
     for (id, why) in cases {
@@ -452,8 +452,9 @@ fn edits_of_real_workflows_keep_what_they_do_not_touch() {
         assert!(!names.contains(&added));
         for name in &names {
             for (source, target) in [(name, &added), (&added, name)] {
-                let port = |index| Port { kind: "main".to_owned(), index };
-                let link = Link { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
+                let port = |index| PortRef { kind: "main".to_owned(), index };
+                let link =
+                    Connection { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
                 assert!(edit::connect(&mut changed, &link).unwrap());
                 assert!(!edit::connect(&mut changed, &link).unwrap(), "the same twice adds nothing");
                 edited += 1;
@@ -574,7 +575,7 @@ fn a_call_that_started_nothing_or_left_nothing_says_so() {
     });
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
     let refused = client.call("test_workflow", json!({"workflowId": "w"})).unwrap_err();
-    assert!(refused.contains("authentication of its own (403)"), "{refused}");
+    assert!(refused.contains("requires authentication (403)"), "{refused}");
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(200, "{}"),
         _ => Reply::json(200, none),
@@ -627,7 +628,7 @@ fn links_and_pipes_lead_nowhere() {
     assert!(refused.contains("is not a file"), "{refused}");
     for name in ["notes.txt", ".n8n-lens.lock", ".hidden.json"] {
         let refused = house.refused("workflow_save", json!({"workflowId": "v.json", "filePath": name}));
-        assert!(refused.contains("no name for a workflow file"), "{name}: {refused}");
+        assert!(refused.contains("not a name for a workflow file"), "{name}: {refused}");
     }
 }
 
@@ -668,10 +669,117 @@ fn what_n8n_made_of_a_new_workflow_is_what_is_answered() {
     let mut house = house_with(&store, &[]);
     let made = house.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));
     assert_eq!(made["workflowData"]["active"], false);
-    assert_eq!(made["note"], "n8n does not take description, active of a new workflow.");
+    assert_eq!(made["note"], "n8n does not accept description, active for a new workflow; it was left out.");
     let long = house.call("workflow_create", json!({"name": "日".repeat(128)}));
     assert!(long["workflowId"].as_str().unwrap().ends_with(".json"));
     for at in 0..101 {
         house.call("workflow_create", json!({"name": format!("{at}"), "target": "memory"}));
+    }
+}
+
+#[test]
+fn a_display_name_is_a_node_type_if_only_one_type_has_it() {
+    let mut house = house();
+    let id = house.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
+    for (name, node_type) in [("HTTP Request", "httpRequest"), ("code", "code")] {
+        let added = house.call("node_add", json!({"workflowId": id, "nodeType": name}));
+        let added = added["workflowData"]["nodes"].as_array().unwrap().last().unwrap().clone();
+        assert_eq!(added["type"], format!("n8n-nodes-base.{node_type}"));
+    }
+    let replace = json!({"workflowId": id, "targetNodeId": "Code", "newNodeType": "Slack"});
+    assert_eq!(house.call("node_replace", replace)["workflowData"]["nodes"][1]["type"], "n8n-nodes-base.slack");
+    let unknown = house.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Reqest"}));
+    assert!(unknown.contains("The nearest are 'n8n-nodes-base.httpRequest'"), "{unknown}");
+
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("twice.json");
+    let kind = |name: &str| json!({"type": format!("n8n-nodes-base.{name}"), "name": "Twin", "v": 1, "vs": [1], "in": "unknown", "out": "unknown"});
+    let index = json!({"format": 1, "source": "test", "nodes": [kind("one"), kind("two")]});
+    std::fs::write(&file, index.to_string()).unwrap();
+    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", file.to_str().unwrap()]);
+    let id = house.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
+    let several = house.refused("node_add", json!({"workflowId": id, "nodeType": "Twin"}));
+    assert!(several.contains("give one of 'n8n-nodes-base.one', 'n8n-nodes-base.two'"), "{several}");
+
+    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
+    let id = house.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
+    let refused = house.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Request"}));
+    assert!(refused.contains("is not a full node type") && refused.contains("catalogue update"), "{refused}");
+}
+
+#[test]
+fn outputs_are_found_by_name_without_a_catalogue() {
+    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
+    let node = |name: &str, kind: &str, version: f64, parameters: Value| json!({"id": name, "name": name, "type": kind, "typeVersion": version, "position": [0, 0], "parameters": parameters});
+    let rules = json!({"rules": {"values": [{"renameOutput": true, "outputKey": "Urgent"},
+        {"renameOutput": true, "outputKey": "Later"}]}, "options": {"fallbackOutput": "extra"}});
+    let nodes = [
+        node("Route", "n8n-nodes-base.switch", 3.2, rules),
+        node("Large?", "n8n-nodes-base.if", 2.2, json!({})),
+        node("End", "my.node", 1.0, json!({})),
+    ];
+    let workflow = json!({"name": "s", "nodes": nodes, "connections": {}});
+    std::fs::write(house.root.path().join("s.json"), workflow.to_string()).unwrap();
+    let connect = |source: &str, output: &str| json!({"workflowId": "s.json", "sourceNodeId": source, "targetNodeId": "End", "sourceOutput": output});
+    for (source, output, expected) in [
+        ("Route", "later", "main:1"),
+        ("Route", "Fallback", "main:2"),
+        ("Route", "main:0", "main"),
+        ("Large?", "false", "main:1"),
+    ] {
+        let connected = house.call("connection_create", connect(source, output));
+        assert_eq!(connected["connection"]["sourceOutput"], expected, "{source} {output}");
+    }
+    let refused = house.refused("connection_create", connect("Route", "Never"));
+    assert!(refused.contains("'Route' has no output 'Never'; it has main:0 'Urgent', main:1 'Later'"), "{refused}");
+    let mut unknown = connect("End", "Never");
+    unknown["targetNodeId"] = json!("Route");
+    let refused = house.refused("connection_create", unknown);
+    assert!(refused.contains("are not known without the node catalogue: give main:0, main:1, …"), "{refused}");
+}
+
+#[test]
+fn answers_about_workflows_in_n8n_leave_out_what_n8n_only_reads() {
+    let store = WorkflowStore::new(Flavour::V2);
+    let node = |name: &str| {
+        json!({"id": name, "name": name, "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0],
+        "parameters": {"path": name}})
+    };
+    store.put(json!({"id": "w", "name": "W", "active": true, "nodes": [node("Hook")], "connections": {},
+        "settings": {"executionOrder": "v1"}, "staticData": {"token": "hidden"}, "meta": {"instanceId": "i"},
+        "tags": [{"id": "t", "name": "prod"}], "shared": [{"role": "workflow:owner", "project":
+        {"id": "p", "name": "Erika Mustermann <erika@example.com>", "type": "personal"}}]}));
+    let mut house = house_with(&store, &[]);
+    let answers = [
+        house.call("workflow_load", json!({"workflowIdOrPath": "w"})),
+        house.call("node_add", json!({"workflowId": "w", "nodeType": "Code"})),
+        house.call("connection_create", json!({"workflowId": "w", "sourceNodeId": "Hook", "targetNodeId": "Code"})),
+        house.call("node_replace", json!({"workflowId": "w", "targetNodeId": "Code", "newNodeType": "Slack"})),
+        house.call("workflow_create", json!({"name": "N", "target": "n8n"})),
+    ];
+    for answer in answers {
+        let members: Vec<_> = answer["workflowData"].as_object().unwrap().keys().map(String::as_str).collect();
+        let unwanted = ["createdAt", "updatedAt", "versionId", "shared", "activeVersion", "staticData", "meta", "tags"];
+        assert!(!members.iter().any(|member| unwanted.contains(member)), "{members:?}");
+        assert!(
+            ["id", "name", "active", "nodes", "connections", "settings"].iter().all(|shown| members.contains(shown))
+        );
+        let text = answer.to_string();
+        assert!(!text.contains("erika") && !text.contains("hidden") && !text.contains("Test Owner"), "{text}");
+    }
+    let kept = store.get("w").unwrap();
+    assert_eq!((&kept["staticData"]["token"], &kept["tags"][0]["name"]), (&json!("hidden"), &json!("prod")));
+}
+
+#[test]
+fn tools_with_a_similar_name_say_when_to_use_which() {
+    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--toolsets", "workflows,builder"]);
+    let tools = house.client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let description = |name: &str| {
+        let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
+        tool["description"].as_str().unwrap().to_owned()
+    };
+    for (one, other) in [("create_workflow", "workflow_create"), ("get_workflow", "workflow_load")] {
+        assert!(description(one).contains(other) && description(other).contains(one), "{one}, {other}");
     }
 }

@@ -41,6 +41,8 @@ const ALL: &[&str] = &[
     "workflow:create",
     "workflow:update",
     "workflow:delete",
+    "workflow:activate",
+    "workflow:deactivate",
     "tag:list",
 ];
 

@@ -52,6 +52,10 @@ mod support;
 mod tidy;
 /// What clients see of the tools.
 mod tool_schemas;
+/// Activating workflows, through the real binary.
+mod workflow_activation;
+/// Which output of a node leads where, through the real binary.
+mod workflow_connections;
 /// The workflow tools, through the real binary.
 mod workflows;
 

@@ -34,7 +34,7 @@ fn tools_are_listed_with_their_schemas() {
         assert_eq!(listed.status, 200);
         let tools = listed.message()["tools"].clone();
         let tools = tools.as_array().unwrap();
-        assert_eq!(tools.len(), 20);
+        assert_eq!(tools.len(), 21);
         for tool in tools {
             assert!(tool["name"].is_string() && tool["description"].is_string());
             assert_eq!(tool["inputSchema"]["type"], "object");

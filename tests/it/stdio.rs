@@ -136,11 +136,7 @@ fn wrong_arguments_are_refused_with_what_is_allowed() {
             json!({"id": "1", "ID": 2}),
             "Unknown argument 'ID'. This tool takes id, offset, ignoreDataSizeLimit.",
         ),
-        (
-            "get_execution_by_node",
-            json!({"id": "1"}),
-            "Argument 'nodeName' is missing; it must be a non-empty string.",
-        ),
+        ("get_execution_by_node", json!({"id": "1"}), "Argument 'nodeName' is missing; it must be a non-empty string."),
         (
             "get_execution_by_node",
             json!({"id": "1", "nodeName": "A", "limit": 51}),

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::mcp_client::McpClient;
 use crate::server::{Reply, Server};
 
-const TOOLS: [&str; 11] = [
+const TOOLS: [&str; 12] = [
     "list_executions",
     "get_execution",
     "get_execution_by_node",
@@ -17,14 +17,16 @@ const TOOLS: [&str; 11] = [
     "get_workflow_connections",
     "create_workflow",
     "update_workflow",
+    "set_workflow_active",
     "delete_workflow",
     "create_workflow_from_file",
     "replace_workflow_from_file",
 ];
 
-const WRITING: [&str; 5] = [
+const WRITING: [&str; 6] = [
     "create_workflow",
     "update_workflow",
+    "set_workflow_active",
     "delete_workflow",
     "create_workflow_from_file",
     "replace_workflow_from_file",

@@ -1,4 +1,4 @@
-//! The shape of the builder's answers: plain objects, the workflow last and clipped where it must be.
+//! The shape of the builder's answers: plain objects, with the workflow last, clipped if need be.
 
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use crate::json::{Cursor, Excerpt};
 use crate::toolkit::answer::{DEFAULT_TOKENS, json, paged};
 use crate::workflow::Document;
 
-/// What is held of a workflow: more than any answer shows.
+/// Bytes held of a workflow: more than any answer shows.
 const WORKFLOW_BYTES: usize = 4 * 1024 * 1024;
 
 #[derive(Serialize)]
@@ -16,6 +16,8 @@ const WORKFLOW_BYTES: usize = 4 * 1024 * 1024;
 struct WithWorkflow<'a, T> {
     #[serde(flatten)]
     fields: &'a T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<&'a str>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     workflow_data: Box<RawValue>,
@@ -27,9 +29,9 @@ pub(super) fn plain(fields: &impl Serialize) -> String {
     serde_json::to_string(fields).unwrap_or_default()
 }
 
-/// An answer with these fields, and the workflow as far as it fits. What cannot be shown (nested beyond all
-/// bounds) is not an error: the edit was made.
-pub(super) fn with_workflow(fields: &impl Serialize, document: &Document) -> String {
+/// An answer with these fields, a note, and as much of the workflow as fits. A workflow that cannot be shown, since
+/// it is nested too deeply, is not an error: the edit was made.
+pub(super) fn with_workflow(fields: &impl Serialize, note: Option<&str>, document: &Document) -> String {
     let text = document.text();
     let workflow = Cursor::unpruned(text.as_bytes()).excerpt(WORKFLOW_BYTES);
     let cut = workflow.as_ref().map_or(true, |workflow| workflow.cut_names() > 0);
@@ -37,7 +39,7 @@ pub(super) fn with_workflow(fields: &impl Serialize, document: &Document) -> Str
     let entry = [Entry { value: workflow, tag: None }];
     let write = |page: &Page| {
         let truncated = page.clipped > 0 || cut;
-        plain(&WithWorkflow { fields, truncated, workflow_data: json(&page.text) })
+        plain(&WithWorkflow { fields, note, truncated, workflow_data: json(&page.text) })
     };
     paged(&entry, DEFAULT_TOKENS, write).text
 }

@@ -1,4 +1,4 @@
-//! `connection_create`: data from one node to another.
+//! `connection_create`: connects an output of one node to an input of another.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use serde::Serialize;
 
 use super::WORKFLOW_ID;
 use super::answer::with_workflow;
-use super::place::Place;
+use super::location::WorkflowLocation;
 use crate::n8n::Progress;
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Tool};
-use crate::workflow::connections::Port;
+use crate::workflow::connections::PortRef;
 use crate::workflow::edit;
-use crate::workflow::link::{Wanted, link};
+use crate::workflow::resolve::{ConnectionRequest, Resolved, resolve};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -24,8 +24,8 @@ pub static TOOL: Tool = Tool {
         WORKFLOW_ID,
         Parameter::required("sourceNodeId", Kind::Text, "The node that the data come from, by id or name."),
         Parameter::required("targetNodeId", Kind::Text, "The node that they go to, by id or name."),
-        Parameter::optional("sourceOutput", Kind::Word, "Where they leave (default main)."),
-        Parameter::optional("targetInput", Kind::Word, "Where they enter (default main)."),
+        Parameter::optional("sourceOutput", Kind::Word, "The output they leave by (default main)."),
+        Parameter::optional("targetInput", Kind::Word, "The input they enter by (default main)."),
     ],
     ignored: &[],
     answers: Answers::Plain(&[("success", "boolean"), ("connection", "object"), ("workflowData", "object")]),
@@ -51,31 +51,31 @@ struct Shown {
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let place = Place::of(&arguments.text("workflowId").unwrap_or_default());
+        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
         let text = |name| arguments.text(name).unwrap_or_default();
         let word = |name| arguments.text(name).unwrap_or_else(|| "main".to_owned());
         let (source, target) = (text("sourceNodeId"), text("targetNodeId"));
         let (output, input) = (word("sourceOutput"), word("targetInput"));
-        let catalogue = context.shelf.catalogue()?;
+        let catalogue = context.catalogue.catalogue()?;
         let edit = move |document: &mut _| {
-            let wanted = Wanted { source: &source, target: &target, output: &output, input: &input };
-            let known = |node_type: &str| catalogue.as_ref().and_then(|catalogue| catalogue.find(node_type));
-            let link = link(document, &wanted, known)?;
-            edit::connect(document, &link)?;
-            let id = |name: &str| edit::id(document, name);
+            let request = ConnectionRequest { source: &source, target: &target, output: &output, input: &input };
+            let node_type = |node_type: &str| catalogue.as_ref().and_then(|catalogue| catalogue.find(node_type));
+            let Resolved { connection, source_id, target_id } = resolve(document, &request, node_type)?;
+            edit::connect(document, &connection)?;
             Ok(Shown {
-                source_node_id: id(&link.source)?,
-                target_node_id: id(&link.target)?,
-                source_output: shown(&link.output),
-                target_input: shown(&link.input),
+                source_node_id: source_id,
+                target_node_id: target_id,
+                source_output: shown(&connection.output),
+                target_input: shown(&connection.input),
             })
         };
-        let (connection, document) = place.edit(&context, &progress, edit).await?;
-        Ok(with_workflow(&Answer { success: true, connection }, &document))
+        let edited = location.edit(&context, &progress, edit).await?;
+        let answer = Answer { success: true, connection: edited.value };
+        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
     })
 }
 
 /// `main`, `main:1`.
-fn shown(port: &Port) -> String {
+fn shown(port: &PortRef) -> String {
     if port.index == 0 { port.kind.clone() } else { format!("{}:{}", port.kind, port.index) }
 }

@@ -1,22 +1,23 @@
-//! The builder: workflows step by step, in files, in n8n, or in memory.
+//! The toolset `builder`: workflows step by step, in files, in n8n, or in memory.
 //!
-//! Results are plain objects with `success`; the fields are those of the builder's contract.
+//! Answers are plain objects with `success`; the fields are those of the builder's contract.
 
 mod answer;
+mod catalogue_cache;
 pub mod connection_create;
+mod location;
+mod memory_store;
 pub mod node_add;
 pub mod node_replace;
 pub mod node_search;
-mod place;
-mod shelf;
 pub mod test_workflow;
 pub mod workflow_create;
 pub mod workflow_list;
 pub mod workflow_load;
 pub mod workflow_save;
 
-pub use place::Memory;
-pub use shelf::Shelf;
+pub use catalogue_cache::CatalogueCache;
+pub use memory_store::MemoryStore;
 
 use super::Toolset;
 use crate::toolkit::{Kind, Parameter};
@@ -31,7 +32,10 @@ pub static TOOLSET: Toolset = Toolset {
              node_search finds node types, node_add, node_replace and connection_create edit it, workflow_save and \
              workflow_load write and read files.",
         ),
-        ("test_workflow", "test_workflow calls an active workflow with a webhook, a form or a chat: a production run."),
+        (
+            "test_workflow",
+            "test_workflow calls an active workflow that has a webhook, form or chat trigger: a production run.",
+        ),
     ],
     tools: &[
         &node_search::TOOL,
@@ -50,7 +54,7 @@ pub static TOOLSET: Toolset = Toolset {
 const WORKFLOW_ID: Parameter = Parameter::required(
     "workflowId",
     Kind::Text,
-    "A workflow file (a path, or a name that ends in .json), an id in n8n, or mem-… of workflow_create.",
+    "A workflow file (a path, or a name ending in .json), an id in n8n, or the mem-… id of workflow_create.",
 );
 
 const PARAMETERS: Parameter = Parameter::optional("parameters", Kind::Object, "The node's parameters.");

@@ -1,11 +1,11 @@
-//! `node_replace`: another type in the place of a node.
+//! `node_replace`: gives a node another type.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::place::Place;
+use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
@@ -16,12 +16,16 @@ use crate::workflow::edit::{self, Replaced};
 pub static TOOL: Tool = Tool {
     name: "node_replace",
     title: "Replace a node",
-    description: "Give a node another type. It keeps its id, name and position; connections that the new type has no \
-                  place for are removed and reported.",
+    description: "Give a node another type. It keeps its id, name and position; connections that do not fit \
+                  the new type are removed and reported.",
     parameters: &[
         WORKFLOW_ID,
         Parameter::required("targetNodeId", Kind::Text, "The node, by id or name."),
-        Parameter::required("newNodeType", Kind::Text, "The full type, as node_search gives it."),
+        Parameter::required(
+            "newNodeType",
+            Kind::Text,
+            "The full type, as node_search returns it, or a display name such as Code.",
+        ),
         PARAMETERS,
     ],
     ignored: &[],
@@ -53,15 +57,17 @@ struct Report {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let place = Place::of(&arguments.text("workflowId").unwrap_or_default());
+        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
         let target = arguments.text("targetNodeId").unwrap_or_default();
-        let node_type = arguments.text("newNodeType").unwrap_or_default();
         let parameters = arguments.take_object("parameters");
-        let known = context.shelf.known(&node_type)?;
-        let edit =
-            move |document: &mut _| edit::replace_node(document, &target, &node_type, known.as_ref(), &parameters);
-        let (Replaced { id, maintained, removed }, document) = place.edit(&context, &progress, edit).await?;
+        let node_type = context.catalogue.node_type(&arguments.text("newNodeType").unwrap_or_default())?;
+        let edit = move |document: &mut _| {
+            edit::replace_node(document, &target, &node_type.name, node_type.known.as_ref(), &parameters)
+        };
+        let edited = location.edit(&context, &progress, edit).await?;
+        let Replaced { id, maintained, removed } = edited.value;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
-        Ok(with_workflow(&Answer { success: true, node_id: id, compatibility_report }, &document))
+        let answer = Answer { success: true, node_id: id, compatibility_report };
+        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
     })
 }

@@ -1,4 +1,4 @@
-//! `node_search`: the right node type for what somebody wants to do.
+//! `node_search`: finds the node type for a task.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::answer::plain;
-use super::shelf::HOW_TO_BUILD;
+use super::catalogue_cache::HOW_TO_BUILD;
 use crate::blocking::blocking;
 use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
@@ -16,26 +16,26 @@ use crate::toolkit::answer::{json as written, paged};
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::catalogue::{NodeType, Query};
-use crate::workflow::projections::UsedTypesProjection;
+use crate::workflow::used_types::UsedTypesProjection;
 
 /// Nodes in an answer.
-const NODES: usize = 25;
+const MAX_NODES: usize = 25;
 
 /// Parameters of a node in an answer.
-const PARAMETERS: usize = 8;
+const MAX_PARAMETERS: usize = 8;
 
 /// Options of a parameter in an answer.
-const OPTIONS: usize = 12;
+const MAX_OPTIONS: usize = 12;
 
-/// The budget of this tool, tokens.
+/// The token budget of this tool.
 const MAX_TOKENS: usize = 5000;
 
-/// Workflows whose node types are looked at where there is no catalogue.
+/// Workflows whose node types are searched if there is no catalogue.
 const WORKFLOWS: u64 = 250;
 
-/// What to do where nothing was found.
-const NOTHING: &str =
-    "Nothing fits: use English words for what the node does or the service it talks to, or leave filters out.";
+/// What to do if nothing was found.
+const NO_RESULTS: &str =
+    "No node type matches. Use English words for what the node does or for the service it calls, or drop the filters.";
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -44,12 +44,12 @@ pub static TOOL: Tool = Tool {
     description: "Find n8n node types by what they do, such as \"send slack message\": id (the full type), name, \
                   description, essential parameters.",
     parameters: &[
-        Parameter::optional("category", Kind::Text, "Only of this category, such as AI or Communication."),
+        Parameter::optional("category", Kind::Text, "Only in this category, such as AI or Communication."),
         Parameter::optional("keyword", Kind::Text, "What to look for, in words."),
         Parameter::optional(
             "functionality",
             Kind::Text,
-            "Only of this kind: trigger, transform, output, a subcategory.",
+            "Only of this kind: trigger, transform, output, or a subcategory.",
         ),
     ],
     ignored: &[],
@@ -66,12 +66,12 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             category: arguments.text("category"),
             functionality: arguments.text("functionality"),
         };
-        let shelf = context.shelf.clone();
+        let cache = context.catalogue.clone();
         let searched = blocking(move || {
-            let Some(catalogue) = shelf.catalogue()? else { return Ok::<_, Error>(Err(query)) };
+            let Some(catalogue) = cache.catalogue()? else { return Ok::<_, Error>(Err(query)) };
             let found = catalogue.search(&query);
-            let note = found.is_empty().then_some(NOTHING);
-            Ok(Ok(answer(found.into_iter().take(NODES).map(node), note)))
+            let note = found.is_empty().then_some(NO_RESULTS);
+            Ok(Ok(answer(found.into_iter().take(MAX_NODES).map(node), note)))
         });
         match searched.await? {
             Ok(found) => Ok(found),
@@ -104,7 +104,7 @@ fn entry(node: &Value) -> Option<Entry> {
 }
 
 fn node(node: &NodeType) -> Value {
-    let parameters = node.parameters.iter().take(PARAMETERS).map(|parameter| {
+    let parameters = node.parameters.iter().take(MAX_PARAMETERS).map(|parameter| {
         let mut shown = json!({"name": parameter.name, "type": parameter.kind});
         if parameter.required {
             shown["required"] = true.into();
@@ -113,7 +113,7 @@ fn node(node: &NodeType) -> Value {
             shown["default"] = default.clone();
         }
         if !parameter.options.is_empty() {
-            shown["options"] = parameter.options.iter().take(OPTIONS).cloned().collect();
+            shown["options"] = parameter.options.iter().take(MAX_OPTIONS).cloned().collect();
         }
         shown
     });
@@ -126,15 +126,15 @@ fn node(node: &NodeType) -> Value {
     })
 }
 
-/// Without a catalogue: the types that the workflows of this n8n use.
+/// The answer without a catalogue: the types that the workflows of this n8n use.
 async fn used_types(context: &Context, query: &Query, progress: &Progress) -> Result<String, Error> {
     let page = WorkflowQuery { limit: WORKFLOWS, ..WorkflowQuery::default() };
     let used = context.n8n.read_workflows(&page, &UsedTypesProjection, progress).await??;
     let wanted: Vec<_> =
         query.keyword.iter().flat_map(|words| words.split_whitespace()).map(str::to_lowercase).collect();
     let fits = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.to_lowercase().contains(word));
-    let nodes = used.into_iter().filter(|name| fits(name)).take(NODES);
+    let nodes = used.into_iter().filter(|name| fits(name)).take(MAX_NODES);
     let nodes = nodes.map(|name| json!({"id": name, "name": name.rsplit('.').next(), "description": "", "parameters": [], "categories": []}));
-    let note = format!("{HOW_TO_BUILD} These are the types that this n8n's workflows use.");
+    let note = format!("{HOW_TO_BUILD} Until then, these are the types that this n8n's workflows use.");
     Ok(answer(nodes, Some(&note)))
 }

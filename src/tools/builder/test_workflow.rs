@@ -1,6 +1,6 @@
-//! `test_workflow`: calls an active workflow at its production address, and reads what became of it.
+//! `test_workflow`: calls an active workflow at its production URL and reads its execution.
 //!
-//! n8n's public API cannot start a workflow: what can be called is a webhook, a form or a chat.
+//! n8n's public API cannot start a workflow: only a webhook, a form or a chat can be called.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::WORKFLOW_ID;
 use super::answer::plain;
-use super::place::{Place, refused};
+use super::location::{WorkflowLocation, refused};
 use crate::execution::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::shorten;
 use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};
@@ -23,18 +23,20 @@ use crate::workflow::trigger::{Trigger, Triggers};
 
 const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 
-/// Between two looks for the execution.
-const PAUSE: Duration = Duration::from_millis(300);
+/// Between two polls for the execution.
+const POLL_INTERVAL: Duration = Duration::from_millis(300);
 
-/// How long a call that was answered may take to be seen, or one that was refused.
-const SAVED: Duration = Duration::from_secs(10);
-const REFUSED: Duration = Duration::from_secs(2);
+/// How long the execution of an answered call can take to appear in n8n's list.
+const ANSWERED_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Executions that are looked at for the one that was started.
-const LOOKED_AT: u64 = 50;
+/// The same for a call that n8n, or the workflow itself, answered with a refusal.
+const REFUSED_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// Executions among which the one that was started is searched.
+const MAX_LISTED: u64 = 50;
 
 /// Lines of the log.
-const LINES: usize = 200;
+const MAX_LINES: usize = 200;
 
 /// Characters of n8n's own answer in an error.
 const ANSWER_CHARS: usize = 300;
@@ -43,11 +45,11 @@ const ANSWER_CHARS: usize = 300;
 pub static TOOL: Tool = Tool {
     name: "test_workflow",
     title: "Test a workflow",
-    description: "Call an active n8n workflow with a webhook, form or chat trigger at its production address, with \
-                  testData, and read its execution. It really runs.",
+    description: "Call an active n8n workflow that has a webhook, form or chat trigger at its production URL, with \
+                  testData, and read its execution. This is a real run; set_workflow_active activates a workflow.",
     parameters: &[
         WORKFLOW_ID,
-        Parameter::optional("testData", Kind::Object, "What is sent: a JSON body, the fields of a form, or chatInput."),
+        Parameter::optional("testData", Kind::Object, "What to send: a JSON body, the fields of a form, or chatInput."),
         Parameter::optional(
             "timeout",
             Kind::Integer { range: 1000..=3_600_000, default: Some(DEFAULT_TIMEOUT_MS) },
@@ -83,49 +85,55 @@ struct Answer {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let Place::N8n(id) = Place::of(&arguments.text("workflowId").unwrap_or_default()) else {
+        let WorkflowLocation::N8n(id) = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default()) else {
             return Err(Error::Argument(
-                "Only a workflow in n8n can be tested: create it there (workflow_create with target n8n), and activate it in n8n."
+                "Only a workflow in n8n can be tested: create it there (workflow_create with target n8n) and activate it (set_workflow_active)."
                     .to_owned(),
             ));
         };
         let wait = Duration::from_millis(arguments.integer("timeout").unwrap_or(DEFAULT_TIMEOUT_MS));
         let end = Instant::now() + wait;
-        let document = Place::N8n(id.clone()).load(&context, &progress).await?;
+        let document = WorkflowLocation::N8n(id.clone()).load(&context, &progress).await?;
         let trigger = trigger(&document)?;
         let data = arguments.take_object("testData");
         let before = new_ids(&context.n8n, &id, None, None).await?.last().copied();
         let called = timeout_at(end, context.n8n.call_production(&production_call(&trigger, &data))).await;
         let Ok(answer) = called else {
-            // It still runs, or waits: whatever there is of it.
+            // It still runs or waits: report what there is of it.
             return outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await;
         };
         let answer = answer?;
-        // A workflow may answer like this itself: only without an execution nothing was started.
+        // A workflow can send such a status itself: nothing was started only if there is no execution.
         let refused = matches!(answer.status, 401 | 403 | 404 | 405);
-        let seen_by = Instant::now() + if refused { REFUSED } else { SAVED };
+        let seen_by = Instant::now() + if refused { REFUSED_TIMEOUT } else { ANSWERED_TIMEOUT };
         match wait_for(&context.n8n, &id, before, end.min(seen_by)).await? {
-            Found::Nothing if refused => Err(not_started(answer.status, &answer.body)),
-            Found::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
-            Found::Running(_) => outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await,
+            TestRun::Nothing if refused => Err(not_started(answer.status, &answer.body)),
+            TestRun::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
+            TestRun::Running(_) => outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await,
             ended => outcome(&context, ended, &progress).await,
         }
     })
 }
 
-/// The trigger to call, or why there is none.
+/// The trigger to call.
+///
+/// # Errors
+/// [`Error::NotThere`] if no trigger can be called, or if the workflow is not active.
 fn trigger(document: &Document) -> Result<Trigger, Error> {
     let triggers = Triggers::of(document).map_err(|error| refused(&error))?;
-    let types = if triggers.types.is_empty() { "none".to_owned() } else { triggers.types.join(", ") };
+    let types = match triggers.types.as_slice() {
+        [] => "it has no trigger".to_owned(),
+        types => format!("its triggers are {}", types.join(", ")),
+    };
     let Some(trigger) = triggers.callable else {
         return Err(Error::NotThere(format!(
-            "n8n's public API cannot start this workflow: its triggers are {types}, and only a webhook, a form or a chat can be \
+            "n8n's public API cannot start this workflow: {types}, and only a webhook, a form or a chat can be \
              called. Run it in n8n's editor and read the execution with list_executions, or add a webhook."
         )));
     };
     if !document.is_active() {
         return Err(Error::NotThere(
-            "This workflow is not active, and nothing answers at its address. Activate it in n8n (this tool never does), then test it."
+            "This workflow is not active, so nothing answers at its URL. Activate it with set_workflow_active, then test it."
                 .to_owned(),
         ));
     }
@@ -188,17 +196,19 @@ fn not_started(status: u16, body: &str) -> Error {
     let body = shorten(body, ANSWER_CHARS);
     Error::NotThere(match status {
         401 | 403 => {
-            format!("The trigger wants an authentication of its own ({status}), which this tool does not have: {body}")
+            format!("The trigger requires authentication ({status}), which this tool does not have: {body}")
         }
         _ => {
-            format!("Nothing answers at the workflow's address ({status}): {body} Is it active, and its path its own?")
+            format!(
+                "Nothing answers at the workflow's URL ({status}): {body} Check that it is active and that its path is unique."
+            )
         }
     })
 }
 
-/// What became of a call.
-enum Found {
-    /// An execution that has ended, and how many others began meanwhile.
+/// The execution that a call started, as n8n lists it.
+enum TestRun {
+    /// It has ended; and how many others began meanwhile.
     Ended(String, usize),
     Running(String),
     Nothing,
@@ -209,7 +219,7 @@ async fn new_ids(n8n: &Client, workflow: &str, status: Option<&str>, after: Opti
     let query = ListQuery {
         workflow_id: Some(workflow.to_owned()),
         status: status.map(str::to_owned),
-        limit: LOOKED_AT,
+        limit: MAX_LISTED,
         ..ListQuery::default()
     };
     let list = n8n.list_executions(&query).await?;
@@ -219,33 +229,33 @@ async fn new_ids(n8n: &Client, workflow: &str, status: Option<&str>, after: Opti
     Ok(ids)
 }
 
-/// Waits for the end of the first execution that came after `before`.
-async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instant) -> Result<Found, Error> {
+/// Waits until the first execution after `before` has ended.
+async fn wait_for(n8n: &Client, workflow: &str, before: Option<u64>, end: Instant) -> Result<TestRun, Error> {
     loop {
-        // The list leaves out what is running.
+        // Without a status, the list leaves out running executions.
         let running = new_ids(n8n, workflow, Some("running"), before).await?;
         let ended = new_ids(n8n, workflow, None, before).await?;
         let others = (running.len() + ended.len()).saturating_sub(1);
         let found = match (ended.first(), running.first()) {
             (Some(ended), running) if running.is_none_or(|running| ended < running) => {
-                return Ok(Found::Ended(ended.to_string(), others));
+                return Ok(TestRun::Ended(ended.to_string(), others));
             }
-            (_, Some(running)) => Found::Running(running.to_string()),
-            _ => Found::Nothing,
+            (_, Some(running)) => TestRun::Running(running.to_string()),
+            _ => TestRun::Nothing,
         };
-        if Instant::now() + PAUSE > end {
+        if Instant::now() + POLL_INTERVAL > end {
             return Ok(found);
         }
-        sleep(PAUSE).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 
-/// What is told of a call, at the end of its time.
-async fn outcome(context: &Context, found: Found, progress: &Progress) -> Result<String, Error> {
+/// The answer about a call whose time is over.
+async fn outcome(context: &Context, found: TestRun, progress: &Progress) -> Result<String, Error> {
     match found {
-        Found::Ended(execution, others) => ended(context, &execution, others, progress).await,
-        Found::Running(execution) => Ok(plain(&Answer::running(Some(execution)))),
-        Found::Nothing => Ok(plain(&Answer::running(None))),
+        TestRun::Ended(execution, others) => ended(context, &execution, others, progress).await,
+        TestRun::Running(execution) => Ok(plain(&Answer::running(Some(execution)))),
+        TestRun::Nothing => Ok(plain(&Answer::running(None))),
     }
 }
 
@@ -255,7 +265,8 @@ async fn ended(context: &Context, id: &str, others: usize, progress: &Progress) 
     let text = summary_answer::compose(&summary, Some(id), 0, context.locale);
     let data = serde_json::from_str::<Value>(&text).map(|answer| answer["data"].clone()).unwrap_or_default();
     let status = summary.header.status.clone().unwrap_or_else(|| "unknown".to_owned());
-    let note = format!("{others} more executions began meanwhile; this is the first, and may be another caller's.");
+    let note =
+        format!("{others} more executions began meanwhile; this is the first, and might belong to another caller.");
     Ok(plain(&Answer {
         success: status == "success",
         execution_id: Some(id.to_owned()),
@@ -272,10 +283,10 @@ impl Answer {
         Self { execution_id, ..Self::without_data("running") }
     }
 
-    /// n8n answered, and keeps nothing of it.
+    /// The answer about a call that n8n answered without saving an execution.
     fn unsaved(status: u16) -> Self {
         let note = format!(
-            "n8n answered {status} and saved no execution: the workflow's settings may keep none that succeed (saveDataSuccessExecution)."
+            "n8n answered {status} and saved no execution: the workflow's settings might not save successful ones (saveDataSuccessExecution)."
         );
         Self { note: Some(note), ..Self::without_data("unknown") }
     }
@@ -286,7 +297,7 @@ impl Answer {
     }
 }
 
-/// One line a node, in the order of execution.
+/// One line for each node, in the order of execution.
 fn logs(summary: &Summary) -> Vec<String> {
     let mut nodes: Vec<_> = summary.nodes.iter().collect();
     nodes.sort_by(|one, other| one.order(other));
@@ -294,5 +305,5 @@ fn logs(summary: &Summary) -> Vec<String> {
         let runs = if node.runs == 1 { String::new() } else { format!(", {} runs", node.runs) };
         format!("{}: {}, {} items, {} ms{runs}", shorten(&node.name, 100), node.status, node.items, node.execution_time)
     };
-    nodes.iter().take(LINES).map(line).collect()
+    nodes.iter().take(MAX_LINES).map(line).collect()
 }

@@ -1,4 +1,4 @@
-//! `workflow_create`: an empty workflow, in a file, in n8n, or in memory.
+//! `workflow_create`: creates an empty workflow in a file, in n8n or in memory.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
-use super::place::{Place, refused};
+use super::location::{WorkflowLocation, refused};
 use crate::blocking::blocking;
 use crate::n8n::Progress;
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
@@ -18,12 +18,12 @@ use crate::workflow::Document;
 pub static TOOL: Tool = Tool {
     name: "workflow_create",
     title: "Create an empty workflow",
-    description: "Create an empty workflow to build on: the file NAME.json, or with target a file of another path, a \
-                  workflow in n8n, or one in memory.",
+    description: "Create an empty workflow to build step by step: the file NAME.json, or as target says another file, a \
+                  workflow in n8n, or one in memory. create_workflow creates a complete one in n8n at once.",
     parameters: &[
         Parameter::required("name", Kind::Text, "1 to 128 characters."),
         Parameter::optional("description", Kind::Text, "What it is for; kept in files and in memory."),
-        Parameter::optional("active", Kind::FLAG, "Kept in files; n8n does not take it."),
+        Parameter::optional("active", Kind::FLAG, "Kept in files and in memory; in n8n use set_workflow_active."),
         Parameter::optional("settings", Kind::Object, "n8n's workflow settings."),
         Parameter::optional("target", Kind::Text, "memory, n8n, or a path (default NAME.json)."),
     ],
@@ -38,11 +38,9 @@ pub static TOOL: Tool = Tool {
 #[serde(rename_all = "camelCase")]
 struct Answer {
     workflow_id: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    note: Option<String>,
 }
 
-/// A workflow that was created.
+/// A new workflow, as an answer shows it.
 struct Created {
     id: String,
     document: Document,
@@ -55,7 +53,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let target = arguments.text("target").unwrap_or_else(|| format!("{}.json", file_name(&name)));
         let document = document(&name, &mut arguments)?;
         let created = match target.as_str() {
-            "memory" => Created { id: context.memory.hold(document.clone()), document, left_out: Vec::new() },
+            "memory" => Created { id: context.memory.insert(document.clone()), document, left_out: Vec::new() },
             "n8n" => in_n8n(&context, document, &progress).await?,
             path => {
                 let (files, path, written) = (context.files.clone(), path.to_owned(), document.clone());
@@ -63,10 +61,10 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
                 Created { id: file.display().to_string(), document, left_out: Vec::new() }
             }
         };
-        let note = (!created.left_out.is_empty())
-            .then(|| format!("n8n does not take {} of a new workflow.", created.left_out.join(", ")));
-        let (workflow_id, document) = (created.id, created.document);
-        Ok(with_workflow(&Answer { workflow_id, note }, &document))
+        let note = (!created.left_out.is_empty()).then(|| {
+            format!("n8n does not accept {} for a new workflow; it was left out.", created.left_out.join(", "))
+        });
+        Ok(with_workflow(&Answer { workflow_id: created.id }, note.as_deref(), &created.document))
     })
 }
 
@@ -91,19 +89,20 @@ async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> R
     let (target, given) = (Target::New, Map::new());
     let written = Writing { context, target, document, given, progress, raw: false }.send().await?;
     let id = written.id().to_owned();
-    // As n8n has it: it may have left something out, and added settings of its own.
-    let document = Place::N8n(id.clone()).load(context, progress).await?;
+    // As n8n stored it: n8n can leave something out, and adds settings of its own.
+    let location = WorkflowLocation::N8n(id.clone());
+    let document = location.shown(location.load(context, progress).await?);
     Ok(Created { id, document, left_out: written.left_out })
 }
 
-/// File systems take 255 bytes, and the ending and a temporary name need some.
-const NAME_BYTES: usize = 200;
+/// File systems allow 255 bytes, of which the extension and a temporary name need some.
+const MAX_NAME_BYTES: usize = 200;
 
-/// A name as a file's: without what separates folders.
+/// A workflow's name as a file name: without path separators and characters that Windows refuses.
 fn file_name(name: &str) -> String {
     let plain: String =
         name.chars().map(|char| if char.is_control() || r#"/\:*?"<>|"#.contains(char) { '_' } else { char }).collect();
     let plain = plain.trim_start_matches('.');
-    let short = &plain[..plain.floor_char_boundary(NAME_BYTES.min(plain.len()))];
+    let short = &plain[..plain.floor_char_boundary(MAX_NAME_BYTES.min(plain.len()))];
     if short.is_empty() { "workflow".to_owned() } else { short.to_owned() }
 }

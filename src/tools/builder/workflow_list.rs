@@ -1,4 +1,4 @@
-//! `workflow_list`: the workflow files of a folder.
+//! `workflow_list`: the workflow files in a folder.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use serde_json::value::RawValue;
 
 use super::answer::plain;
 use crate::blocking::blocking;
-use crate::budget::{Entry as PageEntry, Page};
+use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
 use crate::toolkit::answer::{DEFAULT_TOKENS, json, paged};
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Error, Tool};
-use crate::workflow::folder::{self, Entry};
+use crate::workflow::folder::{self, WorkflowFile};
 
 const DEFAULT_LIMIT: u64 = 50;
 
@@ -22,15 +22,15 @@ const DEFAULT_LIMIT: u64 = 50;
 pub static TOOL: Tool = Tool {
     name: "workflow_list",
     title: "List workflow files",
-    description: "List the workflow files of a folder; list_workflows lists those in n8n.",
+    description: "List the workflow files in a folder; list_workflows lists those in n8n.",
     parameters: &[
-        Parameter::optional("directoryPath", Kind::Text, "The folder (default: where workflow files are)."),
+        Parameter::optional("directoryPath", Kind::Text, "The folder (default: the one for workflow files)."),
         Parameter::optional(
             "limit",
             Kind::Integer { range: 1..=1000, default: Some(DEFAULT_LIMIT) },
-            "At most so many.",
+            "At most this many.",
         ),
-        Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip so many."),
+        Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip this many."),
     ],
     ignored: &[],
     answers: Answers::Plain(&[("workflows", "array"), ("total", "integer")]),
@@ -44,10 +44,10 @@ pub static TOOL: Tool = Tool {
 struct Answer {
     workflows: Box<RawValue>,
     total: usize,
-    /// Where to go on, where not all fit.
+    /// The offset of the next page, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
-    /// JSON files that are no workflows.
+    /// JSON files that are not workflows.
     #[serde(skip_serializing_if = "is_zero")]
     skipped: usize,
 }
@@ -81,7 +81,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
     })
 }
 
-fn entry(file: &Entry, folder: &std::path::Path) -> PageEntry {
+fn entry(file: &WorkflowFile, folder: &std::path::Path) -> Entry {
     let text = |text: &str| Excerpt::from(text);
     let path = folder.join(&file.file);
     let modified = file.modified.and_then(|modified| Timestamp::try_from(modified).ok());
@@ -91,5 +91,5 @@ fn entry(file: &Entry, folder: &std::path::Path) -> PageEntry {
         ("path", text(&path.to_string_lossy())),
         ("lastModified", modified.map_or_else(Excerpt::null, |at| text(&at.to_string()))),
     ]);
-    PageEntry { value, tag: None }
+    Entry { value, tag: None }
 }

@@ -1,11 +1,11 @@
-//! `workflow_load`: a workflow from a file, from n8n, or from memory.
+//! `workflow_load`: reads a workflow from a file, n8n or memory.
 
 use std::sync::Arc;
 
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::place::Place;
+use super::location::WorkflowLocation;
 use crate::n8n::Progress;
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Tool};
@@ -14,8 +14,9 @@ use crate::tools::{Call, Context, Tool};
 pub static TOOL: Tool = Tool {
     name: "workflow_load",
     title: "Load a workflow",
-    description: "Read a workflow from a file, from n8n, or from memory.",
-    parameters: &[Parameter::required("workflowIdOrPath", Kind::Text, "A path, an id in n8n, or mem-….")],
+    description: "Read a workflow from a file, n8n or memory, as the builder's tools edit it. get_workflow shows a summary or one \
+                  node of a workflow in n8n.",
+    parameters: &[Parameter::required("workflowIdOrPath", Kind::Text, "A path, an id in n8n, or a mem-… id.")],
     ignored: &[],
     answers: Answers::Plain(&[("workflowId", "string"), ("workflowData", "object")]),
     effect: Effect::Read,
@@ -32,7 +33,8 @@ struct Answer {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let workflow_id = arguments.text("workflowIdOrPath").unwrap_or_default();
-        let document = Place::of(&workflow_id).load(&context, &progress).await?;
-        Ok(with_workflow(&Answer { workflow_id }, &document))
+        let location = WorkflowLocation::of(&workflow_id);
+        let document = location.shown(location.load(&context, &progress).await?);
+        Ok(with_workflow(&Answer { workflow_id }, None, &document))
     })
 }

@@ -1,21 +1,20 @@
-//! Writing a workflow: what n8n does not take is left out and said, or refused by its name.
+//! Writing a workflow: what n8n does not accept is left out and reported, or refused by name.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::raw;
 use crate::blocking::blocking;
-use crate::json::{Projection, cut_name, shorten};
+use crate::json::{Excerpt, Projection, cut_name, shorten};
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
 use crate::toolkit::{Locale, nearest};
 use crate::tools::{Context, Error};
-use crate::workflow::outline::Outline;
-use crate::workflow::projections::{OutlineProjection, RawProjection};
-use crate::workflow::whole::Whole;
+use crate::workflow::outline::{Outline, OutlineProjection};
+use crate::workflow::raw::{RawProjection, RawWorkflow};
 use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
 
-/// Which workflow is written.
+/// The workflow to write.
 pub(in crate::tools) enum Target<'a> {
     /// A new one.
     New,
@@ -23,20 +22,20 @@ pub(in crate::tools) enum Target<'a> {
     Existing(&'a str),
 }
 
-/// A change on its way.
+/// A workflow that is about to be written.
 pub(in crate::tools) struct Writing<'a> {
     pub context: &'a Context,
     pub target: Target<'a>,
     pub document: Document,
-    /// What the caller wrote itself: a key in it that n8n does not know is a mistake to tell. Files, and
-    /// n8n's own workflows, may hold keys of other versions, which are left out.
+    /// What the caller wrote itself: a key in it that n8n does not know is a mistake, and refused. Files and
+    /// n8n's own workflows can hold keys of other versions, which are left out.
     pub given: Map<String, Value>,
     pub progress: &'a Progress,
     /// Whether the answer is n8n's own object.
     pub raw: bool,
 }
 
-/// What n8n made of it.
+/// A workflow as n8n stored it.
 pub(in crate::tools) struct Written {
     made: Made,
     /// Names of what was not sent.
@@ -45,10 +44,10 @@ pub(in crate::tools) struct Written {
 
 enum Made {
     Outline(Outline),
-    Whole(Whole),
+    Raw(RawWorkflow),
 }
 
-/// What `null` and the editor's "DEFAULT" mean: the setting is not set. n8n refuses both.
+/// How the editor says that a setting is not set. n8n refuses both.
 const UNSET: [&str; 2] = ["null", "\"DEFAULT\""];
 
 #[derive(Serialize)]
@@ -60,7 +59,11 @@ struct Data<'a> {
 }
 
 impl Writing<'_> {
-    /// Sends it.
+    /// Sends the workflow, if need be once more without the keys that this n8n refused.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is not a workflow, or if the caller gave a key that n8n does not know;
+    /// [`Error::N8n`] if n8n refuses it or does not confirm it.
     pub(in crate::tools) async fn send(mut self) -> Result<Written, Error> {
         let change = match self.target {
             Target::New => Change::Create,
@@ -73,7 +76,7 @@ impl Writing<'_> {
             Err(Error::N8n(refusal)) => refusal,
             Err(error) => return Err(error),
         };
-        // n8n checks a body before it does anything: this refusal has changed nothing.
+        // n8n checks a body before it does anything, so this refusal changed nothing.
         let Some(accepted) = unknown_keys(&refusal) else {
             return Err(refusal.into());
         };
@@ -90,13 +93,13 @@ impl Writing<'_> {
 
     async fn try_send(&self) -> Result<Made, Error> {
         let made = if self.raw {
-            self.write(&RawProjection.map(|read| read.map(|raw| raw.map(Made::Whole)))).await?
+            self.write(&RawProjection.map(|read| read.map(|raw| raw.map(Made::Raw)))).await?
         } else {
             self.write(&OutlineProjection.map(|read| read.map(|outline| outline.map(Made::Outline)))).await?
         };
         let unsure = |cause: String| n8n::Error::Unsure { status: None, cause };
         let made = made.map_err(|error| unsure(error.to_string()))?;
-        Ok(made.ok_or_else(|| unsure("its answer holds no workflow".to_owned()))?)
+        Ok(made.ok_or_else(|| unsure("its response contains no workflow".to_owned()))?)
     }
 
     async fn write<P: Projection>(&self, projection: &P) -> Result<P::View, n8n::Error> {
@@ -109,26 +112,34 @@ impl Writing<'_> {
 }
 
 impl Written {
-    /// The id that n8n gave; empty where its own object was asked for.
+    /// The id that n8n gave; empty if n8n's own object was requested.
     pub(in crate::tools) fn id(&self) -> &str {
         match &self.made {
             Made::Outline(outline) => &outline.id,
-            Made::Whole(_) => "",
+            Made::Raw(_) => "",
         }
     }
 
-    /// The settings that n8n has; none where its own object was asked for, which shows them.
+    /// The settings that n8n has; empty if its own object was requested, which shows them.
     pub(super) fn settings(&self) -> &[String] {
         match &self.made {
             Made::Outline(outline) => &outline.settings,
-            Made::Whole(_) => &[],
+            Made::Raw(_) => &[],
         }
     }
 
-    /// The answer: the id and the name, and whether it is active where that matters.
+    /// Whether the workflow is active.
+    pub(in crate::tools) fn is_active(&self) -> bool {
+        match &self.made {
+            Made::Outline(outline) => outline.active,
+            Made::Raw(raw) => raw.workflow.member("active") == Some(&Excerpt::Scalar("true".to_owned())),
+        }
+    }
+
+    /// The answer: n8n's own object, or the id, the name and, if requested, whether the workflow is active.
     pub(super) fn answer(&self, message: &str, shows_active: bool) -> String {
         match &self.made {
-            Made::Whole(whole) => raw::answer(message, whole),
+            Made::Raw(workflow) => raw::answer(message, workflow),
             Made::Outline(outline) => {
                 let active = shows_active.then_some(outline.active);
                 success(message, &Data { id: &outline.id, name: &outline.name, active })
@@ -137,7 +148,7 @@ impl Written {
     }
 }
 
-/// A message, and what was not sent.
+/// A message with the names of what was not sent.
 pub(super) fn message(locale: Locale, ja: &str, en: &str, left_out: &[String]) -> String {
     const NAMES: usize = 20;
     let message = locale.choose(ja, en);
@@ -153,14 +164,25 @@ pub(super) fn message(locale: Locale, ja: &str, en: &str, left_out: &[String]) -
     }
 }
 
-/// Settings that the caller wants unset, which n8n cannot.
+/// What a message adds about a changed workflow that is active: n8n publishes the change with it.
+pub(super) fn live(locale: Locale, written: &Written) -> &'static str {
+    if !written.is_active() {
+        return "";
+    }
+    locale.choose(
+        "（有効なワークフローのため、変更は本番に即時反映されました）",
+        " (the workflow is active: the change is live in production)",
+    )
+}
+
+/// Settings that the caller wants unset, which n8n's API cannot do.
 fn unset(given: &Map<String, Value>) -> Vec<String> {
     let settings = given.get("settings").and_then(Value::as_object).into_iter().flatten();
     let unset = settings.filter(|(name, value)| UNSET.contains(&value.to_string().as_str()) && *name != "timezone");
     unset.map(|(name, _)| format!("settings.{name}")).collect()
 }
 
-/// Whether a key that n8n does not know is the caller's own.
+/// Whether the caller itself wrote a key that n8n does not know.
 fn wrote(given: &Map<String, Value>, name: &str) -> bool {
     match name.split_once('.') {
         Some(("settings", key)) => given.get("settings").is_some_and(|settings| settings.get(key).is_some()),
@@ -169,7 +191,7 @@ fn wrote(given: &Map<String, Value>, name: &str) -> bool {
     }
 }
 
-/// Whether n8n refused a body for keys that it does not know, and which it knows.
+/// The keys that this n8n accepts, if it refused a body because of others.
 fn unknown_keys(refusal: &n8n::Error) -> Option<&'static Accepted> {
     let n8n::Error::Refused { status: 400, message } = refusal else {
         return None;
@@ -194,7 +216,10 @@ fn unknown_key(name: &str, accepted: &Accepted) -> String {
     format!("This n8n does not know the key '{shown}'. {}", nearest("Keys", key, &known))
 }
 
-/// A document of a file, checked.
+/// Reads a workflow file and checks it.
+///
+/// # Errors
+/// [`Error::File`] if the file cannot be read, [`Error::Argument`] if it does not hold a workflow.
 pub(super) async fn read_file(context: &Context, path: String) -> Result<Document, Error> {
     let files = context.files.clone();
     blocking(move || {
@@ -205,7 +230,10 @@ pub(super) async fn read_file(context: &Context, path: String) -> Result<Documen
     .await
 }
 
-/// A document of arguments, checked.
+/// Makes a workflow from arguments and checks it.
+///
+/// # Errors
+/// [`Error::Argument`], which names the field that is wrong.
 pub(super) fn of_arguments(members: &Map<String, Value>) -> Result<Document, Error> {
     let document = Document::of(members).and_then(|document| document.check().map(|()| document));
     document.map_err(|error| refused("These arguments cannot be used", &error))
@@ -215,7 +243,7 @@ fn unusable(error: workflow::Error) -> Error {
     refused("This workflow cannot be used", &error)
 }
 
-/// Why a document is not written.
+/// The reason why a workflow is not written.
 pub(super) fn refused(what: &str, error: &workflow::Error) -> Error {
     Error::Argument(format!("{what}: {error}."))
 }

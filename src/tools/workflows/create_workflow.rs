@@ -1,28 +1,29 @@
-//! `create_workflow`: a new workflow, not active.
+//! `create_workflow`: a new, inactive workflow from complete nodes and connections.
 
 use std::sync::Arc;
 
 use super::change::{Target, Writing, message, of_arguments};
-use super::{NOT_SENT, RAW};
+use super::{CONNECTIONS, NODES, NOT_SENT, RAW, SETTINGS};
 use crate::n8n::Progress;
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Tool};
 
-/// What n8n takes.
+/// What n8n accepts of the arguments.
 const SENT: [&str; 4] = ["name", "nodes", "connections", "settings"];
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "create_workflow",
     title: "Create a workflow",
-    description: "Create an n8n workflow. It is not active, and active and tags are not sent: n8n does not take them here.",
+    description: "Create an n8n workflow from complete nodes and connections; to build one node by \
+                  node, use workflow_create (toolset builder). It starts inactive; see set_workflow_active.",
     parameters: &[
         Parameter::required("name", Kind::Text, "1 to 128 characters."),
         NODES,
         CONNECTIONS,
         SETTINGS,
-        Parameter::optional("active", Kind::Flag { default: None }, "Not sent."),
-        Parameter::optional("tags", Kind::List, "Not sent."),
+        Parameter::optional("active", Kind::Flag { default: None }, "Ignored; n8n sets it."),
+        Parameter::optional("tags", Kind::List, "Ignored."),
         RAW,
     ],
     ignored: &NOT_SENT,
@@ -31,20 +32,6 @@ pub static TOOL: Tool = Tool {
     max_result_chars: Some(120_000),
     call,
 };
-
-pub(super) const NODES: Parameter = Parameter::required(
-    "nodes",
-    Kind::Objects,
-    "Nodes: {id, name, type, typeVersion, position: [x, y], parameters, credentials?, …}.",
-);
-
-pub(super) const CONNECTIONS: Parameter = Parameter::required(
-    "connections",
-    Kind::Object,
-    "{\"Source\": {\"main\": [[{\"node\": \"Target\", \"type\": \"main\", \"index\": 0}]]}}.",
-);
-
-pub(super) const SETTINGS: Parameter = Parameter::optional("settings", Kind::Object, "n8n's workflow settings.");
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {

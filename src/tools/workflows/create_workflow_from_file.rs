@@ -14,7 +14,7 @@ use crate::tools::{Call, Context, Tool};
 pub static TOOL: Tool = Tool {
     name: "create_workflow_from_file",
     title: "Create a workflow from a file",
-    description: "Create an n8n workflow from a JSON file. It gets a new id and is not active.",
+    description: "Create an n8n workflow from a JSON file. It gets a new id and starts inactive.",
     parameters: &[FILE_PATH, RAW],
     ignored: &[],
     answers: Answers::Envelope,

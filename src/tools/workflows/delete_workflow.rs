@@ -1,20 +1,20 @@
-//! `delete_workflow`.
+//! `delete_workflow`: removes a workflow permanently.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use super::ID;
-use crate::n8n::Progress;
+use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
 use crate::toolkit::{Answers, Arguments, Effect};
-use crate::tools::{Call, Context, Tool};
+use crate::tools::{Call, Context, Error, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "delete_workflow",
     title: "Delete a workflow",
-    description: "Delete an n8n workflow for good. n8n 2 refuses while it is active.",
+    description: "Delete an n8n workflow permanently. n8n 2 refuses while it is active: set_workflow_active first.",
     parameters: &[ID],
     ignored: &[],
     answers: Answers::Envelope,
@@ -26,8 +26,18 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        context.n8n.delete_workflow(&id, &progress).await?;
+        context.n8n.delete_workflow(&id, &progress).await.map_err(refused)?;
         let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");
         Ok(success(message, &json!({ "id": id })))
     })
+}
+
+/// n8n 2 does not delete a workflow that is active, or still being unpublished.
+fn refused(error: n8n::Error) -> Error {
+    match error {
+        error @ n8n::Error::Refused { status: 409, .. } => Error::NotThere(format!(
+            "{error} Deactivate it with set_workflow_active, and give n8n a moment to unpublish it."
+        )),
+        error => error.into(),
+    }
 }

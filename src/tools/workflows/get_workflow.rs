@@ -1,4 +1,4 @@
-//! `get_workflow`: one workflow in a line, whole, or one of its nodes.
+//! `get_workflow`: one workflow, as a summary, in full, or one of its nodes.
 
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
 use crate::tools::{Call, Context, Error, Tool};
-use crate::workflow::one_node::OneNode;
-use crate::workflow::outline::Outline;
-use crate::workflow::projections::{NodeProjection, OutlineProjection, RawProjection};
+use crate::workflow::node::{NodeLookup, NodeProjection};
+use crate::workflow::outline::{Outline, OutlineProjection};
+use crate::workflow::raw::RawProjection;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_workflow",
     title: "Get a workflow",
     description: "Get one n8n workflow: name, active, tags and number of nodes. raw: true shows nodes, connections and \
-                  settings; node shows one node whole.",
+                  settings; node shows one node in full. For a workflow file, use workflow_load (toolset \
+                  builder).",
     parameters: &[
         ID,
         Parameter::optional("node", Kind::Text, "Show only this node, by name or id, with all its keys."),
@@ -38,15 +39,15 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
         let (n8n, locale) = (&context.n8n, context.locale);
-        // Clipping is work: it stays on the thread that reads.
+        // Clipping takes time, so it stays on the thread that reads.
         if let Some(wanted) = arguments.text("node") {
             let projection = NodeProjection { node: wanted.clone() }
-                .map(move |read| read.map(|found| found.map(|found| one_node(message(locale), &found, &wanted))));
+                .map(move |read| read.map(|found| found.map(|found| node(message(locale), &found, &wanted))));
             return there(n8n.read_workflow(&id, false, &projection, &progress).await?)?;
         }
         if arguments.flag("raw") {
-            let projection =
-                RawProjection.map(move |read| read.map(|raw| raw.map(|raw| raw::answer(message(locale), &raw))));
+            let projection = RawProjection
+                .map(move |read| read.map(|workflow| workflow.map(|workflow| raw::answer(message(locale), &workflow))));
             return there(n8n.read_workflow(&id, true, &projection, &progress).await?);
         }
         let projection = OutlineProjection
@@ -89,7 +90,7 @@ fn small(message: &str, outline: &Outline) -> String {
     paged(&tags, DEFAULT_TOKENS, write).text
 }
 
-fn one_node(message: &str, found: &OneNode, wanted: &str) -> Result<String, Error> {
+fn node(message: &str, found: &NodeLookup, wanted: &str) -> Result<String, Error> {
     let Some(node) = &found.node else {
         let wanted = shorten(wanted, CUT_NAME_CHARS);
         let names = nearest("Nodes", &wanted, &found.names);

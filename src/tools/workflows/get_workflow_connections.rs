@@ -1,4 +1,4 @@
-//! `get_workflow_connections`: which node feeds which.
+//! `get_workflow_connections`: which output of a node leads to which input of another.
 
 use std::sync::Arc;
 
@@ -7,26 +7,27 @@ use serde_json::value::RawValue;
 
 use super::{ID, MAX_RAW_TOKENS, RAW, there};
 use crate::budget::{self, Entry};
-use crate::json::{Excerpt, Projection};
+use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, cut_name, shorten};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter};
-use crate::tools::{Call, Context, Tool};
-use crate::workflow::graph::{Graph, GraphNode};
-use crate::workflow::projections::GraphProjection;
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::tools::{Call, Context, Error, Tool};
+use crate::workflow::graph::{Graph, GraphNode, GraphProjection};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_workflow_connections",
     title: "Show a workflow's connections",
-    description: "Show how the nodes of an n8n workflow are connected: for each node the names of its inputs and \
-                  outputs; connections other than main are named with their type.",
+    description: "Show how the nodes of an n8n workflow are connected: each node with its inputs and outputs, such as \
+                  \"Ship (output 1: false)\" or \"Agent (ai_tool)\".",
     parameters: &[
         ID,
+        Parameter::optional("node", Kind::Text, "Only this node, by name or id; pages count its neighbours."),
+        Parameter::optional("limit", Kind::Integer { range: 1..=MAX_LIMIT, default: None }, "At most this many nodes."),
         Parameter::optional(
             "offset",
             Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            "Skip so many nodes; take it from truncated.nextOffset.",
+            "Skip this many nodes; take it from truncated.nextOffset.",
         ),
         Parameter { description: "Add n8n's own connections.", ..RAW },
     ],
@@ -37,15 +38,23 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
+/// No answer has room for more.
+const MAX_LIMIT: u64 = 10_000;
+
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        let offset = usize::try_from(arguments.integer("offset").unwrap_or(0)).unwrap_or(usize::MAX);
-        let raw = arguments.flag("raw");
-        let locale = context.locale;
-        let projection =
-            GraphProjection.map(move |read| read.map(|graph| graph.map(|graph| answer(locale, &graph, offset, raw))));
-        there(context.n8n.read_workflow(&id, false, &projection, &progress).await?)
+        let index =
+            |name, default| arguments.integer(name).map_or(default, |at| usize::try_from(at).unwrap_or(default));
+        let view = View {
+            node: arguments.text("node"),
+            offset: index("offset", 0),
+            limit: index("limit", usize::MAX),
+            raw: arguments.flag("raw"),
+            locale: context.locale,
+        };
+        let projection = GraphProjection.map(move |read| read.map(|graph| graph.map(|graph| view.answer(&graph))));
+        there(context.n8n.read_workflow(&id, false, &projection, &progress).await?)?
     })
 }
 
@@ -61,43 +70,106 @@ struct Data<'a> {
     raw_connections: Option<Box<RawValue>>,
 }
 
-/// The answer as it is sent: the graph first, and n8n's object in what room that leaves, at least half.
-fn answer(locale: Locale, graph: &Graph, offset: usize, raw: bool) -> String {
-    let message = locale.choose("ワークフロー接続情報を取得しました", "Workflow connections retrieved");
-    let nodes = graph.nodes.get(offset..).unwrap_or_default();
-    let entries: Vec<_> = nodes.iter().map(entry).collect();
-    let data = |page: &budget::Page, raw_connections: Option<&budget::Page>| Data {
-        id: &graph.id,
-        name: &graph.name,
-        truncated: truncated(page, nodes.len(), offset, raw_connections),
-        graph: answer::json(&format!("[{}]", page.text)),
-        raw_connections: raw_connections.map(|page| answer::json(&page.text)),
-    };
-    let Some(connections) = graph.connections.as_ref().filter(|_| raw) else {
-        return paged(&entries, DEFAULT_TOKENS, |page| answer::success(message, &data(page, None))).text;
-    };
-    let shown = paged(&entries, MAX_RAW_TOKENS / 2, |page| answer::success(message, &data(page, None))).page;
-    let connections = [Entry { value: connections.clone(), tag: None }];
-    paged(&connections, MAX_RAW_TOKENS, |page| answer::success(message, &data(&shown, Some(page)))).text
+/// What the caller wants to see.
+#[derive(Clone)]
+struct View {
+    /// One node, whose neighbours are paged; else the nodes are.
+    node: Option<String>,
+    offset: usize,
+    limit: usize,
+    raw: bool,
+    locale: Locale,
 }
 
-fn truncated(graph: &budget::Page, nodes: usize, offset: usize, raw: Option<&budget::Page>) -> Option<Truncated> {
-    let mut reasons = Vec::new();
-    let omitted = nodes - graph.shown;
-    if omitted > 0 {
-        reasons.push(format!("{omitted} more nodes: ask again with nextOffset as offset"));
+impl View {
+    fn message(&self) -> &'static str {
+        self.locale.choose("ワークフロー接続情報を取得しました", "Workflow connections retrieved")
     }
-    let clipped = graph.clipped + raw.map_or(0, |raw| raw.clipped);
-    if raw.is_some_and(|raw| raw.clipped > 0) {
-        reasons.push("rawConnections are clipped: never write them back".to_owned());
+
+    fn answer(&self, graph: &Graph) -> Result<String, Error> {
+        let Some(wanted) = &self.node else {
+            let list = Listed { what: "nodes", total: graph.nodes.len(), entries: self.entries(&graph.nodes, entry) };
+            return Ok(self.page(graph, &list, |page| format!("[{}]", page.text)));
+        };
+        let node = find(graph, wanted)?;
+        let neighbours: Vec<_> = node.inputs.iter().chain(&node.outputs).collect();
+        let text = |name: &&String| Entry { value: Excerpt::from(name.as_str()), tag: None };
+        let entries = self.entries(&neighbours, text);
+        let list = Listed { what: "neighbours", total: neighbours.len(), entries };
+        let inputs = node.inputs.len().saturating_sub(self.offset);
+        Ok(self.page(graph, &list, |page| one_node(node, page, inputs)))
     }
-    if graph.clipped > 0 {
-        reasons.push("lists of neighbours are clipped".to_owned());
+
+    /// The entries of the page that was requested.
+    fn entries<T>(&self, all: &[T], entry: impl Fn(&T) -> Entry) -> Vec<Entry> {
+        all.iter().skip(self.offset).take(self.limit).map(entry).collect()
     }
-    (!reasons.is_empty()).then(|| Truncated {
-        reason: reasons.join("; "),
-        next_offset: (omitted > 0).then_some((offset + graph.shown) as u64),
-        clipped_values: (clipped > 0).then_some(clipped),
+
+    /// The answer: the page first, and n8n's own object in the room that it leaves, at least half.
+    fn page(&self, graph: &Graph, list: &Listed, write: impl Fn(&budget::Page) -> String) -> String {
+        let data = |page: &budget::Page, raw: Option<&budget::Page>| Data {
+            id: &graph.id,
+            name: &graph.name,
+            truncated: self.truncated(list, page, raw),
+            graph: answer::json(&write(page)),
+            raw_connections: raw.map(|page| answer::json(&page.text)),
+        };
+        let Some(connections) = graph.connections.as_ref().filter(|_| self.raw) else {
+            return paged(&list.entries, DEFAULT_TOKENS, |page| answer::success(self.message(), &data(page, None)))
+                .text;
+        };
+        let half = MAX_RAW_TOKENS / 2;
+        let shown = paged(&list.entries, half, |page| answer::success(self.message(), &data(page, None))).page;
+        let connections = [Entry { value: connections.clone(), tag: None }];
+        let both = |raw: &budget::Page| answer::success(self.message(), &data(&shown, Some(raw)));
+        paged(&connections, MAX_RAW_TOKENS, both).text
+    }
+
+    fn truncated(&self, list: &Listed, page: &budget::Page, raw: Option<&budget::Page>) -> Option<Truncated> {
+        let Listed { what, total, .. } = list;
+        let mut reasons = Vec::new();
+        let omitted = total.saturating_sub(self.offset.saturating_add(page.shown));
+        if omitted > 0 {
+            reasons.push(format!("{omitted} more {what}: call again with nextOffset as offset"));
+        }
+        if self.offset > 0 && self.offset >= *total {
+            reasons.push(format!("offset {} is beyond the end: there are {total} {what}", self.offset));
+        }
+        if raw.is_some_and(|raw| raw.clipped > 0) {
+            reasons.push("rawConnections are clipped: never write them back".to_owned());
+        }
+        if page.clipped > 0 {
+            let hint =
+                if self.node.is_some() { "ask for fewer with limit" } else { "page through one node's with node" };
+            reasons.push(format!("neighbours are clipped: {hint}"));
+        }
+        let clipped = page.clipped + raw.map_or(0, |raw| raw.clipped);
+        (!reasons.is_empty()).then(|| Truncated {
+            reason: reasons.join("; "),
+            next_offset: (omitted > 0).then_some((self.offset + page.shown) as u64),
+            clipped_values: (clipped > 0).then_some(clipped),
+        })
+    }
+}
+
+/// A list of which an answer shows a page.
+struct Listed {
+    /// What its entries are, for a sentence.
+    what: &'static str,
+    /// Entries in all.
+    total: usize,
+    /// Those that the page begins with.
+    entries: Vec<Entry>,
+}
+
+fn find<'a>(graph: &'a Graph, wanted: &str) -> Result<&'a GraphNode, Error> {
+    let name = cut_name(wanted.to_owned());
+    let by_name = graph.nodes.iter().find(|node| node.name == name);
+    by_name.or_else(|| graph.nodes.iter().find(|node| node.id == *wanted)).ok_or_else(|| {
+        let wanted = shorten(wanted, CUT_NAME_CHARS);
+        let names: Vec<_> = graph.nodes.iter().map(|node| node.name.clone()).collect();
+        let nearest = nearest("Nodes", &wanted, &names);
+        Error::NotThere(format!("Node '{wanted}' not found in workflow '{}'. {nearest}", graph.id))
     })
 }
 
@@ -111,4 +183,22 @@ fn entry(node: &GraphNode) -> Entry {
         ("outputs", names(&node.outputs)),
     ]);
     Entry { value, tag: None }
+}
+
+/// A graph of one node, of whose neighbours on the page the first `inputs` are inputs.
+fn one_node(node: &GraphNode, page: &budget::Page, inputs: usize) -> String {
+    #[derive(Serialize)]
+    struct Node<'a> {
+        node: &'a str,
+        id: &'a str,
+        r#type: &'a str,
+        inputs: &'a [&'a RawValue],
+        outputs: &'a [&'a RawValue],
+    }
+    let text = format!("[{}]", page.text);
+    let neighbours: Vec<&RawValue> = serde_json::from_str(&text).unwrap_or_default();
+    let (inputs, outputs) = neighbours.split_at(inputs.min(neighbours.len()));
+    let node = Node { node: &node.name, id: &node.id, r#type: &node.node_type, inputs, outputs };
+    // Keys are strings and no value can fail: there is nothing to report.
+    serde_json::to_string(&[node]).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `list_workflows`: which workflows there are.
+//! `list_workflows`: the workflows of an n8n, in pages.
 
 use std::sync::Arc;
 
@@ -12,27 +12,26 @@ use crate::n8n::{Progress, WorkflowQuery};
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Success, Truncated, paged};
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter, cursor};
 use crate::tools::{Call, Context, Error, Tool};
-use crate::workflow::outline::{self, Outline};
-use crate::workflow::projections::OutlinePageProjection;
+use crate::workflow::outline::{Outline, OutlinePage, OutlinePageProjection};
 
-/// n8n counts in floating point numbers, and its database fails above.
+/// n8n counts in floating point numbers, and its database fails above this.
 const MAX_OFFSET: u64 = 1 << 53;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_workflows",
     title: "List workflows",
-    description: "List n8n workflows: id, name and whether active. Hand nextCursor back to go on.",
+    description: "List n8n workflows: id, name and whether active. Pass nextCursor back to continue.",
     parameters: &[
-        Parameter::optional("active", Kind::Flag { default: None }, "Only those that are (or are not) active."),
+        Parameter::optional("active", Kind::Flag { default: None }, "Only active (or only inactive) ones."),
         Parameter::optional(
             "tags",
             Kind::Texts,
-            "Only those with these tags, by name (n8n 2: all of them, n8n 1: any).",
+            "Only those with these tags, by name (n8n 2: all of them; n8n 1: any).",
         ),
         Parameter::optional("name", Kind::Text, "Only those whose name contains this; % and _ are wildcards."),
         cursor::LIMIT,
-        Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip so many."),
+        Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip this many."),
         cursor::CURSOR,
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
@@ -45,26 +44,26 @@ pub static TOOL: Tool = Tool {
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let page = Page::new(&arguments)?;
+        let page = PageRequest::new(&arguments)?;
         let list = context.n8n.read_workflows(&page.query(), &OutlinePageProjection, &progress).await??;
         let Some(list) = list else {
-            return Err(Error::NotThere("n8n's answer holds no list of workflows. Is N8N_URL right?".to_owned()));
+            return Err(Error::NotThere("n8n's response contains no list of workflows. Check N8N_URL.".to_owned()));
         };
         let message = context.locale.choose("ワークフロー一覧を取得しました", "Workflows retrieved");
         Ok(answer(message, &list, &page))
     })
 }
 
-/// A page of the list, as our cursor carries it.
+/// A page of the list, as n8n-lens's own cursor carries it; what is not set is left out, to keep the cursor short.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Page {
-    #[serde(skip_serializing_if = "Option::is_none")]
+struct PageRequest {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     active: Option<bool>,
     /// Separated by commas.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     tags: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     limit: u64,
     offset: u64,
@@ -72,13 +71,13 @@ struct Page {
     raw: bool,
 }
 
-impl Page {
+impl PageRequest {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
             Some(cursor) => cursor::decode::<Self>(&cursor)?.checked(),
             None => Self::checked(Self {
                 active: arguments.choice("active"),
-                tags: tags(arguments.texts("tags"))?,
+                tags: tags(&arguments.texts("tags"))?,
                 name: arguments.text("name"),
                 limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
                 offset: arguments.integer("offset").unwrap_or(0),
@@ -87,7 +86,7 @@ impl Page {
         }
     }
 
-    /// Checks the numbers, since a cursor may come from anywhere.
+    /// Checks the numbers: a cursor can come from anywhere.
     fn checked(self) -> Result<Self, Error> {
         if !cursor::LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
             return Err(cursor::refused().into());
@@ -105,16 +104,17 @@ impl Page {
         }
     }
 
-    fn behind(&self, shown: usize) -> String {
+    /// The cursor of the page after the first `shown` workflows of this one.
+    fn after(&self, shown: usize) -> String {
         cursor::encode(&Self { offset: self.offset.saturating_add(shown as u64), ..self.clone() })
     }
 }
 
-/// The tags as n8n accepts them, which splits them at commas.
-fn tags(tags: Vec<String>) -> Result<String, Error> {
+/// Tags as n8n accepts them, which splits them at commas.
+fn tags(tags: &[String]) -> Result<String, Error> {
     match tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
         Some(tag) => Err(Error::Argument(format!(
-            "Argument 'tags' holds '{}'; a tag must not be empty, and n8n cannot filter by one with a comma.",
+            "Argument 'tags' holds '{}'; a tag must not be empty or contain a comma, at which n8n splits.",
             shorten(tag, CUT_NAME_CHARS)
         ))),
         None => Ok(tags.join(",")),
@@ -132,25 +132,34 @@ struct Data {
     next_cursor: Option<String>,
 }
 
-/// The answer as it is sent: where not all workflows fit, the cursor goes on behind the last one.
-fn answer(message: &str, list: &outline::Page, page: &Page) -> String {
+/// The answer: if not all workflows fit, the cursor continues after the last one that does.
+fn answer(message: &str, list: &OutlinePage, page: &PageRequest) -> String {
     let entries: Vec<_> = list.workflows.iter().map(|workflow| entry(workflow, page.raw)).collect();
     let write = |shown: &budget::Page| {
         let more = list.more || shown.shown < list.workflows.len();
-        let next_cursor = more.then(|| page.behind(shown.shown));
+        let next_cursor = more.then(|| page.after(shown.shown));
         let workflows = answer::json(&format!("[{}]", shown.text));
         if page.raw {
-            let answer = Success::new(message, &workflows).truncated(truncated(shown));
+            let answer = Success::new(message, &workflows).truncated(truncated(shown, page));
             return answer.next_cursor(next_cursor).text();
         }
-        answer::success(message, &Data { count: shown.shown, truncated: truncated(shown), workflows, next_cursor })
+        answer::success(
+            message,
+            &Data { count: shown.shown, truncated: truncated(shown, page), workflows, next_cursor },
+        )
     };
     paged(&entries, if page.raw { MAX_RAW_TOKENS } else { DEFAULT_TOKENS }, write).text
 }
 
-fn truncated(shown: &budget::Page) -> Option<Truncated> {
-    let reason = "names or tags are clipped; get_workflow shows one workflow".to_owned();
-    (shown.clipped > 0).then_some(Truncated { reason, next_offset: None, clipped_values: Some(shown.clipped) })
+fn truncated(shown: &budget::Page, page: &PageRequest) -> Option<Truncated> {
+    let (reason, clipped_values) = if shown.clipped > 0 {
+        ("names or tags are clipped; get_workflow shows one workflow".to_owned(), Some(shown.clipped))
+    } else if shown.shown == 0 && page.offset > 0 {
+        (format!("offset {} is beyond the last workflow", page.offset), None)
+    } else {
+        return None;
+    };
+    Some(Truncated { reason, next_offset: None, clipped_values })
 }
 
 fn entry(workflow: &Outline, raw: bool) -> Entry {

@@ -1,4 +1,4 @@
-//! Workflows: look, connect, change.
+//! The toolset `workflows`: read, create, change, activate and delete the workflows of an n8n.
 
 mod change;
 pub mod create_workflow;
@@ -9,6 +9,7 @@ pub mod get_workflow_connections;
 pub mod list_workflows;
 mod raw;
 pub mod replace_workflow_from_file;
+pub mod set_workflow_active;
 pub mod update_workflow;
 
 pub(super) use change::{Target, Writing};
@@ -21,15 +22,16 @@ use crate::toolkit::{Kind, Parameter};
 pub static TOOLSET: Toolset = Toolset {
     name: "workflows",
     instructions: &[
-        ("list_workflows", "list_workflows finds n8n workflows; lists go on with nextCursor."),
-        ("get_workflow_connections", "get_workflow_connections shows how the nodes of one are connected."),
-        ("get_workflow", "get_workflow with node shows one node whole, with raw: true all of a workflow."),
+        ("list_workflows", "list_workflows finds n8n workflows; nextCursor continues a list."),
+        ("get_workflow_connections", "get_workflow_connections shows which output of a node leads where."),
+        ("get_workflow", "get_workflow with node shows one node in full, with raw: true the whole workflow."),
         (
             "update_workflow",
-            "Before update_workflow read what you change with get_workflow raw: true, and give whole nodes or \
-             connections: what you give replaces what is there. Never write a clipped object back. Neither creating nor \
-             updating activates a workflow.",
+            "Before update_workflow, read what you change with get_workflow raw: true and give complete nodes or \
+             connections: what you give replaces what is there. Never write a clipped object back. Changing an active \
+             workflow changes production at once.",
         ),
+        ("set_workflow_active", "Only set_workflow_active activates or deactivates a workflow."),
     ],
     tools: &[
         &list_workflows::TOOL,
@@ -37,6 +39,7 @@ pub static TOOLSET: Toolset = Toolset {
         &get_workflow_connections::TOOL,
         &create_workflow::TOOL,
         &update_workflow::TOOL,
+        &set_workflow_active::TOOL,
         &delete_workflow::TOOL,
         &create_workflow_from_file::TOOL,
         &replace_workflow_from_file::TOOL,
@@ -44,14 +47,29 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[],
 };
 
-/// The budget of n8n's own objects, tokens.
-const MAX_RAW_TOKENS: usize = 25_000;
+/// The token budget of an answer with n8n's own object.
+const MAX_RAW_TOKENS: usize = crate::toolkit::answer::MAX_TOKENS;
 
 const ID: Parameter = Parameter::required("id", Kind::Text, "The workflow's id.");
 
 const RAW: Parameter = Parameter::optional("raw", Kind::FLAG, "Answer with n8n's own object.");
 
-/// Members of a whole workflow that agents hand on, and n8n writes itself or takes elsewhere.
+const NODES: Parameter = Parameter::required(
+    "nodes",
+    Kind::Objects,
+    "Nodes: {id, name, type, typeVersion, position: [x, y], parameters, credentials?, …}.",
+);
+
+const CONNECTIONS: Parameter = Parameter::required(
+    "connections",
+    Kind::Object,
+    "{\"Source\": {\"main\": [[{\"node\": \"Target\", \"type\": \"main\", \"index\": 0}]]}}.",
+);
+
+const SETTINGS: Parameter = Parameter::optional("settings", Kind::Object, "n8n's workflow settings.");
+
+/// Members of a workflow that agents pass on, and that n8n sets itself or accepts only elsewhere. The answer
+/// names those that were given.
 const NOT_SENT: [&str; 17] = [
     "active",
     "tags",
@@ -73,9 +91,12 @@ const NOT_SENT: [&str; 17] = [
 ];
 
 const FILE_PATH: Parameter =
-    Parameter::required("filePath", Kind::Text, "A JSON file with one workflow, such as n8n exports.");
+    Parameter::required("filePath", Kind::Text, "A JSON file with one workflow, as n8n exports it.");
 
-/// What was read of a workflow, if the answer held one.
+/// The workflow that was read.
+///
+/// # Errors
+/// [`Error::Workflow`] if the body is broken, [`Error::NotThere`] if it holds no workflow.
 fn there<T>(read: Result<Option<T>, ReadError>) -> Result<T, Error> {
-    read?.ok_or_else(|| Error::NotThere("n8n's answer holds no workflow. Is N8N_URL right?".to_owned()))
+    read?.ok_or_else(|| Error::NotThere("n8n's response contains no workflow. Check N8N_URL.".to_owned()))
 }

@@ -1,18 +1,17 @@
-//! `update_workflow`: n8n replaces whole workflows; this changes a part of one.
+//! `update_workflow`: changes parts of a workflow, though n8n only replaces whole ones.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::change::{Target, Writing, message, refused};
-use super::create_workflow::{CONNECTIONS, NODES, SETTINGS};
-use super::{ID, NOT_SENT, RAW};
+use super::change::{Target, Writing, live, message, refused};
+use super::{CONNECTIONS, ID, NODES, NOT_SENT, RAW, SETTINGS};
 use crate::n8n::Progress;
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::Document;
 
-/// What this tool changes.
+/// The members that this tool changes.
 const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 
 /// The tool.
@@ -20,15 +19,16 @@ pub static TOOL: Tool = Tool {
     name: "update_workflow",
     title: "Update a workflow",
     description: "Change parts of an n8n workflow: what you give replaces what is there (settings one by one), everything \
-                  else stays. nodes must be all nodes: read them first with get_workflow raw: true.",
+                  else stays. nodes must be all nodes: read them first with get_workflow raw: true. If the workflow is \
+                  active, production changes at once.",
     parameters: &[
         ID,
         Parameter::optional("name", Kind::Text, "1 to 128 characters."),
         Parameter { description: "All nodes, as in get_workflow raw: true.", required: false, ..NODES },
         Parameter { description: "All connections.", required: false, ..CONNECTIONS },
         SETTINGS,
-        Parameter::optional("active", Kind::Flag { default: None }, "Not changed."),
-        Parameter::optional("tags", Kind::List, "Not changed."),
+        Parameter::optional("active", Kind::Flag { default: None }, "Ignored; use set_workflow_active."),
+        Parameter::optional("tags", Kind::List, "Ignored."),
         RAW,
     ],
     ignored: &NOT_SENT,
@@ -44,11 +44,11 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let given = arguments.take(&CHANGED);
         if given.is_empty() {
             return Err(Error::Argument(
-                "There is nothing to change: give name, nodes, connections or settings. This tool does not change active and tags."
+                "There is nothing to change: give name, nodes, connections or settings. set_workflow_active changes active; tags cannot be changed here."
                     .to_owned(),
             ));
         }
-        let _turn = context.n8n.lock_workflow(&id).await;
+        let _lock = context.n8n.lock_workflow(&id).await;
         let document = document(&context, &id, &given, &progress).await?;
         let raw = arguments.flag("raw");
         let writing =
@@ -56,11 +56,11 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let mut written = writing.send().await?;
         written.left_out.extend(arguments.names(&NOT_SENT[..]).filter(|name| name != "id"));
         let message = message(context.locale, "ワークフローを更新しました", "Workflow updated", &written.left_out);
-        Ok(written.answer(&message, false))
+        Ok(written.answer(&(message + live(context.locale, &written)), false))
     })
 }
 
-/// The workflow as it is, with what was given laid over it.
+/// The workflow as n8n has it, with the given members in place of its own.
 async fn document(
     context: &Context,
     id: &str,

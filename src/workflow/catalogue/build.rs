@@ -1,4 +1,4 @@
-//! The index from the packages' own descriptions.
+//! Builds the index from the packages' own descriptions.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use super::node_type::OlderPorts;
 use super::parameters::parameters;
 use super::{Catalogue, Error, NodeType};
 
-/// Builds the catalogue from (package, its version, its `nodes.json`).
+/// Builds the catalogue from packages: the name, the version, and the text of `nodes.json` of each.
 ///
 /// # Errors
-/// [`Error::Package`] and [`Error::NoNodes`].
+/// [`Error::Package`] if a `nodes.json` is not a list of node descriptions, [`Error::NoNodes`] if it is empty.
 pub fn build(sources: &[(&str, &str, &[u8])]) -> Result<Catalogue, Error> {
     let mut nodes = Vec::new();
     for (package, _, bytes) in sources {
@@ -27,7 +27,7 @@ pub fn build(sources: &[(&str, &str, &[u8])]) -> Result<Catalogue, Error> {
     Ok(Catalogue::new(source.join(", "), nodes))
 }
 
-/// The entries of each type: versions of one type may stand in several.
+/// The entries of each type: the versions of one type can be spread over several.
 fn by_name(declarations: Vec<Declaration>) -> BTreeMap<String, Vec<Declaration>> {
     let mut types: BTreeMap<String, Vec<Declaration>> = BTreeMap::new();
     for declaration in declarations {
@@ -36,7 +36,7 @@ fn by_name(declarations: Vec<Declaration>) -> BTreeMap<String, Vec<Declaration>>
     types
 }
 
-/// `None` for a type without a version, which no node could have.
+/// `None` for a type without a version, which no node can have.
 fn node_type(package: &str, entries: &[Declaration]) -> Option<NodeType> {
     let versions = versions(entries);
     let is_version = |version: &Number| versions.iter().any(|known| known.as_f64() == version.as_f64());
@@ -76,7 +76,7 @@ fn versions(entries: &[Declaration]) -> Vec<Number> {
     versions
 }
 
-/// The ports of the other entries, where they differ from the current one's.
+/// The ports of the other entries, if they differ from those of the current one.
 fn older_ports(entries: &[Declaration], current: &Declaration, version: &Number) -> Vec<OlderPorts> {
     let (inputs, outputs) = (current.inputs(), current.outputs());
     let others = entries.iter().filter(|entry| !entry.has_version(version));
@@ -100,7 +100,7 @@ fn distinct(words: impl IntoIterator<Item = String>) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Port, Ports, samples};
+    use super::super::{NodePort, NodePorts, samples};
     use super::*;
 
     fn numbers(numbers: &[Number]) -> Vec<f64> {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn the_entries_of_a_type_become_one() {
+    fn the_entries_of_a_type_are_merged() {
         let catalogue = samples::catalogue();
         let switch = catalogue.find("base.switch").unwrap();
         assert_eq!(numbers(&switch.versions), [1.0, 2.0, 3.0, 3.2]);
@@ -116,11 +116,11 @@ mod tests {
         assert_eq!(numbers(&switch.older_ports.first().unwrap().versions), [1.0]);
         let request = catalogue.find("base.httpRequest").unwrap();
         assert_eq!(request.version.as_f64(), Some(4.2), "the default, though 5 exists");
-        assert!(request.older_ports.is_empty(), "the same ports are not kept twice");
+        assert!(request.older_ports.is_empty(), "equal ports are not kept twice");
     }
 
     #[test]
-    fn a_type_keeps_what_tells_it_from_others() {
+    fn a_type_keeps_what_distinguishes_it() {
         let catalogue = samples::catalogue();
         let chatter = catalogue.find("base.chatter").unwrap();
         assert_eq!(chatter.subcategories, ["Chat", "Human review"]);
@@ -128,7 +128,10 @@ mod tests {
         assert!(chatter.webhook && chatter.usable_as_tool && chatter.usable_for_review);
         let branch = catalogue.find("base.if").unwrap();
         assert_eq!(branch.subcategories, ["Flow"]);
-        assert_eq!(branch.declared_outputs, Ports::Known(vec![Port::new("main", "true"), Port::new("main", "false")]));
+        assert_eq!(
+            branch.declared_outputs,
+            NodePorts::Known(vec![NodePort::new("main", "true"), NodePort::new("main", "false")])
+        );
     }
 
     #[test]

@@ -1,11 +1,11 @@
-//! The ports that n8n computes from a node's parameters.
+//! The inputs and outputs that n8n computes from a node's parameters.
 
-use serde_json::Value;
+use super::ports::NodePort;
+use crate::node_outputs::{self, NodeState};
 
-use super::ports::{NodeState, Port};
-
-/// `None` where the parameters do not decide it, or it is not known how.
-pub(super) fn computed_inputs(name: &str, node: &NodeState<'_>) -> Option<Vec<Port>> {
+/// The inputs of a type, named without its package; `None` if the parameters do not decide them, or it is not
+/// known how.
+pub(super) fn computed_inputs(name: &str, node: &NodeState<'_>) -> Option<Vec<NodePort>> {
     match name {
         "merge" => merge_inputs(node),
         "modelSelector" => {
@@ -16,8 +16,8 @@ pub(super) fn computed_inputs(name: &str, node: &NodeState<'_>) -> Option<Vec<Po
     }
 }
 
-/// The editor hides the number of inputs in other modes, and n8n then takes two.
-fn merge_inputs(node: &NodeState<'_>) -> Option<Vec<Port>> {
+/// In the other modes the editor hides the number of inputs, and n8n then uses two.
+fn merge_inputs(node: &NodeState<'_>) -> Option<Vec<NodePort>> {
     let counted = match node.text_or(&["mode"], "append") {
         "append" | "combineBySql" | "chooseBranch" => true,
         "combine" => node.text(&["combineBy"]) == Some("combineByPosition"),
@@ -27,103 +27,29 @@ fn merge_inputs(node: &NodeState<'_>) -> Option<Vec<Port>> {
     Some(numbered_ports("main", "Input", count))
 }
 
-/// n8n takes none for two.
-fn numbered_ports(kind: &str, name: &str, count: usize) -> Vec<Port> {
+/// n8n treats 0 as 2.
+fn numbered_ports(kind: &str, name: &str, count: usize) -> Vec<NodePort> {
     let count = if count == 0 { 2 } else { count };
-    (1..=count).map(|number| Port::new(kind, &format!("{name} {number}"))).collect()
+    (1..=count).map(|number| NodePort::new(kind, &format!("{name} {number}"))).collect()
 }
 
-/// `None` where the parameters do not decide it, or it is not known how. `kinds` are those its expression mentions.
-pub(super) fn computed_outputs(name: &str, kinds: &[String], node: &NodeState<'_>) -> Option<Vec<Port>> {
-    match name {
-        "switch" => switch_outputs(node),
-        "webhook" => Some(webhook_outputs(node)),
-        "respondToWebhook" => Some(respond_outputs(node)),
-        "textClassifier" => classifier_outputs(node),
-        "sentimentAnalysis" => {
-            let categories = node.text_or(&["options", "categories"], "Positive, Neutral, Negative");
-            Some(categories.split(',').map(|category| Port::main(category.trim())).collect())
-        }
-        "evaluation" => Some(match node.text(&["operation"]) {
-            Some("checkIfEvaluating") => vec![Port::main("Evaluation"), Port::main("Normal")],
-            _ => vec![Port::main("")],
-        }),
-        "guardrails" => Some(match node.text_or(&["operation"], "classify") {
-            "classify" => vec![Port::main("Pass"), Port::main("Fail")],
-            _ => vec![Port::main("")],
-        }),
-        _ if is_vector_store(name, kinds) => Some(vec![Port::new(vector_store_output(node), "")]),
-        _ => None,
+/// The outputs of a type, named without its package; `None` if the parameters do not decide them, or it is not
+/// known how. `kinds` are the connection types that its expression mentions.
+pub(super) fn computed_outputs(name: &str, kinds: &[String], node: &NodeState<'_>) -> Option<Vec<NodePort>> {
+    if is_vector_store(name, kinds) {
+        return Some(vec![NodePort::new(vector_store_output(node), "")]);
     }
+    let names = node_outputs::computed_outputs(name, node)?;
+    Some(names.iter().map(|name| NodePort::main(name)).collect())
 }
 
-/// One output a rule, or a number of them; version 3 changed the names of all parameters.
-fn switch_outputs(node: &NodeState<'_>) -> Option<Vec<Port>> {
-    let renewed = node.version >= 3.0;
-    if node.text(&["mode"]) == Some("expression") {
-        let count = node.count(if renewed { "numberOutputs" } else { "outputsAmount" }, 4)?;
-        return Some((0..count).map(|index| Port::main(&index.to_string())).collect());
-    }
-    if !renewed {
-        let rules = node.list(&["rules", "rules"])?;
-        return Some(rules.iter().map(|rule| Port::main(text_of(rule, "outputKey"))).collect());
-    }
-    let fresh_rule = [Value::Null];
-    let rules = if node.at(&["rules"]).is_some() { node.list(&["rules", "values"])? } else { &fresh_rule };
-    let mut outputs: Vec<Port> = rules.iter().enumerate().map(|(index, rule)| rule_output(rule, index)).collect();
-    if node.text(&["options", "fallbackOutput"]) == Some("extra") {
-        outputs.push(Port::main(node.text_or(&["options", "renameFallbackOutput"], "Fallback")));
-    }
-    Some(outputs)
-}
-
-/// A rule keeps the name of its output when renaming is switched off, but n8n does not show it then.
-fn rule_output(rule: &Value, index: usize) -> Port {
-    let renamed = rule.get("renameOutput").and_then(Value::as_bool) == Some(true);
-    match text_of(rule, "outputKey") {
-        name if renamed && !name.is_empty() => Port::main(name),
-        _ => Port::main(&index.to_string()),
-    }
-}
-
-/// One output for each HTTP method.
-fn webhook_outputs(node: &NodeState<'_>) -> Vec<Port> {
-    let several = node.at(&["multipleMethods"]).and_then(Value::as_bool) == Some(true);
-    match node.at(&["httpMethod"]) {
-        Some(Value::Array(methods)) => methods.iter().filter_map(Value::as_str).map(Port::main).collect(),
-        Some(method) => vec![Port::main(method.as_str().unwrap_or_default())],
-        None if several => vec![Port::main("GET"), Port::main("POST")],
-        None => vec![Port::main("GET")],
-    }
-}
-
-/// Version 1.3 always has the second output, later ones where it is asked for.
-fn respond_outputs(node: &NodeState<'_>) -> Vec<Port> {
-    let asked = node.at(&["enableResponseOutput"]).and_then(Value::as_bool) == Some(true);
-    if node.version == 1.3 || (node.version >= 1.4 && asked) {
-        vec![Port::main("Input Data"), Port::main("Response")]
-    } else {
-        vec![Port::main("")]
-    }
-}
-
-/// One output a category.
-fn classifier_outputs(node: &NodeState<'_>) -> Option<Vec<Port>> {
-    let categories = node.list(&["categories", "categories"])?;
-    let mut outputs: Vec<Port> = categories.iter().map(|category| Port::main(text_of(category, "category"))).collect();
-    if node.text(&["options", "fallback"]) == Some("other") {
-        outputs.push(Port::main("Other"));
-    }
-    Some(outputs)
-}
-
-/// The stores share one expression, so what it mentions tells them.
+/// The stores share one expression, which is recognised by the connection types that it mentions.
 fn is_vector_store(name: &str, kinds: &[String]) -> bool {
     let kind = |wanted| kinds.iter().any(|kind| kind == wanted);
     name.contains("ectorStore") && kinds.len() == 3 && kind("main") && kind("ai_tool") && kind("ai_vectorStore")
 }
 
-/// A store is a step of the workflow, a sub-node, or a tool, as its mode says.
+/// Depending on its mode, a store is a step of the workflow, a sub-node, or a tool.
 fn vector_store_output(node: &NodeState<'_>) -> &'static str {
     match node.text_or(&["mode"], "retrieve") {
         "retrieve" => "ai_vectorStore",
@@ -132,13 +58,9 @@ fn vector_store_output(node: &NodeState<'_>) -> &'static str {
     }
 }
 
-fn text_of<'a>(value: &'a Value, key: &str) -> &'a str {
-    value.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     use super::super::samples;
     use super::*;

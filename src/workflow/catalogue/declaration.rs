@@ -1,12 +1,12 @@
-//! How n8n's packages describe a node, as far as the index needs it. An entry stands for one or more versions
-//! of a type; what is a list in one entry may be a single value or a map in another.
+//! The parts of n8n's node descriptions that the index needs. An entry describes one or more versions of a type; a
+//! list in one entry can be a single value or a map in another.
 
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::{Map, Number, Value};
 
-use super::ports::{Port, Ports};
+use super::ports::{NodePort, NodePorts};
 
 /// One entry of `nodes.json`.
 #[derive(Deserialize)]
@@ -41,7 +41,7 @@ pub(super) struct Declaration {
     usable_as_tool: Value,
 }
 
-/// Where the editor files a node.
+/// How the editor categorises a node.
 #[derive(Deserialize, Default)]
 pub(super) struct Codex {
     #[serde(default)]
@@ -52,13 +52,13 @@ pub(super) struct Codex {
     pub(super) alias: Vec<String>,
 }
 
-/// A credential type a node can use.
+/// A credential type that a node can use.
 #[derive(Deserialize)]
 pub(super) struct Credential {
     pub(super) name: String,
 }
 
-/// One field of the editor: several may hold the same parameter, under different conditions.
+/// One field of the editor. Several can hold the same parameter, under different conditions.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Property {
@@ -76,13 +76,13 @@ pub(super) struct Property {
     pub(super) display_options: DisplayOptions,
 }
 
-/// A value of a parameter; the fields of a collection are listed in the same place and have none.
+/// A possible value of a parameter. The fields of a collection are listed in the same place and have no value.
 #[derive(Deserialize)]
 pub(super) struct Choice {
     pub(super) value: Option<Value>,
 }
 
-/// When the editor shows a field: name of another parameter -> the values it may have.
+/// When the editor shows a field: name of another parameter -> values that it must have.
 #[derive(Deserialize, Default)]
 pub(super) struct DisplayOptions {
     #[serde(default)]
@@ -107,11 +107,11 @@ impl Declaration {
         self.versions().any(|own| own.as_f64() == version.as_f64())
     }
 
-    pub(super) fn inputs(&self) -> Ports {
+    pub(super) fn inputs(&self) -> NodePorts {
         declared_ports(&self.inputs, &self.input_names)
     }
 
-    pub(super) fn outputs(&self) -> Ports {
+    pub(super) fn outputs(&self) -> NodePorts {
         declared_ports(&self.outputs, &self.output_names)
     }
 
@@ -119,12 +119,12 @@ impl Declaration {
         !self.webhooks.is_empty()
     }
 
-    /// `true`, or what the twin has otherwise.
+    /// `true`, or an object with what differs in the twin.
     pub(super) fn usable_as_tool(&self) -> bool {
         matches!(self.usable_as_tool, Value::Bool(true) | Value::Object(_))
     }
 
-    /// n8n's own condition: a node that can send a question and wait for the answer.
+    /// n8n's own condition: the node can send a question and wait for the answer.
     pub(super) fn usable_for_review(&self) -> bool {
         let waits = |property: &Property| {
             let mut choices = property.options.iter();
@@ -136,7 +136,7 @@ impl Declaration {
 }
 
 impl Codex {
-    /// A list, or a list for each category.
+    /// A list, or one for each category.
     pub(super) fn subcategories(&self) -> Vec<String> {
         let lists = match &self.subcategories {
             Value::Object(by_category) => by_category.values().collect(),
@@ -147,37 +147,37 @@ impl Codex {
     }
 }
 
-/// A list of kinds, or an expression that computes it from the parameters.
-fn declared_ports(declared: &Value, names: &[String]) -> Ports {
+/// A list of connection types, or an expression that computes one from the parameters.
+fn declared_ports(declared: &Value, names: &[String]) -> NodePorts {
     match declared {
         Value::String(expression) => kinds_in(expression),
-        Value::Array(ports) => Ports::Known(
+        Value::Array(ports) => NodePorts::Known(
             ports
                 .iter()
                 .enumerate()
                 .filter_map(|(place, port)| {
                     let kind = port.as_str().or_else(|| port.get("type")?.as_str())?;
                     let display_name = || port.get("displayName")?.as_str();
-                    Some(Port::new(
+                    Some(NodePort::new(
                         kind,
                         names.get(place).map(String::as_str).or_else(display_name).unwrap_or_default(),
                     ))
                 })
                 .collect(),
         ),
-        _ => Ports::Known(Vec::new()),
+        _ => NodePorts::Known(Vec::new()),
     }
 }
 
-/// The kinds that an expression mentions. Evaluating it would take a JavaScript engine; what it mentions is all
-/// that it can return.
-fn kinds_in(expression: &str) -> Ports {
+/// The connection types that an expression mentions. Evaluating it would take a JavaScript engine, and it can only
+/// return what it mentions.
+fn kinds_in(expression: &str) -> NodePorts {
     let mut kinds = quoted_kinds(expression);
-    // The agents share one function; its first argument says whether there is a main input.
+    // The agents share one function, whose first argument says whether there is a main input.
     if expression.contains("getInputs(false,") {
         kinds.retain(|kind| *kind != "main");
     }
-    // The LangChain Code node lists all kinds as keys of an object.
+    // The LangChain Code node lists all connection types as keys of an object.
     if kinds.is_empty() || expression.contains("connectorTypes") {
         kinds =
             expression.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).filter(|word| is_kind(word)).collect();
@@ -188,10 +188,10 @@ fn kinds_in(expression: &str) -> Ports {
             distinct.push(kind.to_owned());
         }
     }
-    if distinct.is_empty() { Ports::Unknown } else { Ports::Kinds(distinct) }
+    if distinct.is_empty() { NodePorts::Unknown } else { NodePorts::Kinds(distinct) }
 }
 
-/// The string literals that are kinds, but for keys of an object.
+/// The string literals that are connection types, except keys of an object.
 fn quoted_kinds(expression: &str) -> Vec<&str> {
     let pieces: Vec<&str> = expression.split(['\'', '"']).collect();
     let literals = pieces.iter().zip(pieces.iter().skip(1)).skip(1);
@@ -211,25 +211,25 @@ mod tests {
 
     fn kinds(expression: &str) -> Vec<String> {
         match kinds_in(expression) {
-            Ports::Kinds(kinds) => kinds,
+            NodePorts::Kinds(kinds) => kinds,
             other => panic!("{other:?}"),
         }
     }
 
     #[test]
-    fn an_expression_names_the_kinds_it_can_return() {
+    fn an_expression_names_the_connection_types_that_it_can_return() {
         assert_eq!(kinds("={{ p.a ? ['main', 'ai_tool'] : [\"main\"] }}"), ["main", "ai_tool"]);
-        assert_eq!(kinds("={{ f({ 'ai_memory': 1, x: 'ai_tool' }) }}"), ["ai_tool"], "a key is no kind");
+        assert_eq!(kinds("={{ f({ 'ai_memory': 1, x: 'ai_tool' }) }}"), ["ai_tool"], "a key is not a connection type");
         assert_eq!(kinds("={{ getInputs(false, ['main', 'ai_tool']) }}"), ["ai_tool"]);
         assert_eq!(kinds("={{ connectorTypes({ ai_chain: 1, main: 2 }, 'main') }}"), ["ai_chain", "main"]);
-        assert_eq!(kinds_in("={{ $parameter.anything }}"), Ports::Unknown);
+        assert_eq!(kinds_in("={{ $parameter.anything }}"), NodePorts::Unknown);
     }
 
     #[test]
-    fn a_list_of_ports_takes_its_names_from_either_place() {
+    fn port_names_come_from_either_place() {
         let ports = declared_ports(&json!(["main", {"type": "ai_tool", "displayName": "Tool"}]), &["yes".to_owned()]);
-        assert_eq!(ports, Ports::Known(vec![Port::new("main", "yes"), Port::new("ai_tool", "Tool")]));
-        assert_eq!(declared_ports(&Value::Null, &[]), Ports::Known(Vec::new()));
+        assert_eq!(ports, NodePorts::Known(vec![NodePort::new("main", "yes"), NodePort::new("ai_tool", "Tool")]));
+        assert_eq!(declared_ports(&Value::Null, &[]), NodePorts::Known(Vec::new()));
     }
 
     #[test]

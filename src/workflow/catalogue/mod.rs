@@ -1,33 +1,45 @@
-//! The node types n8n has: what each is called, what it takes, what it connects to, and a search over all
-//! of them.
+//! n8n's node types: names, parameters, inputs and outputs, and a search over all of them.
 //!
-//! n8n describes its nodes in `nodes.json` of two npm packages, whose licence does not allow shipping
-//! their text with this program. So the index is built on the user's machine ([`build()`]), written to a
-//! file ([`Catalogue::to_bytes`]) and read from there ([`Catalogue::read`]).
+//! n8n describes its nodes in the `nodes.json` of two npm packages, whose licence does not allow shipping their
+//! text with this program. So the index is built on the user's machine ([`build()`]), written to a file
+//! ([`Catalogue::to_bytes`]) and read from there ([`Catalogue::read`]).
+//!
+//! ```
+//! use n8n_lens::workflow::catalogue::{Query, build};
+//!
+//! let nodes = br#"[{"name": "httpRequest", "displayName": "HTTP Request", "version": [4, 4.2],
+//!     "description": "Makes an HTTP request", "inputs": ["main"], "outputs": ["main"]}]"#;
+//! let catalogue = build(&[("n8n-nodes-base", "2.41.2", nodes)])?;
+//! let found = catalogue.search(&Query::keyword("http"));
+//! assert_eq!(found[0].node_type, "n8n-nodes-base.httpRequest");
+//! # Ok::<(), n8n_lens::workflow::catalogue::Error>(())
+//! ```
 
 mod build;
 mod computed_ports;
 mod declaration;
-mod document;
+mod lexicon;
 mod node_type;
 mod parameters;
 mod ports;
 #[cfg(test)]
 mod samples;
 mod search;
+mod search_entry;
 mod vocabulary;
-mod words;
 
 use std::sync::OnceLock;
 
+use search_entry::is_offered;
 use serde::{Deserialize, Serialize};
 
+pub use crate::node_outputs::NodeState;
 pub use build::build;
 pub use node_type::{NodeType, ParameterType};
-pub use ports::{NodeState, Port, Ports};
+pub use ports::{NodePort, NodePorts};
 pub use search::Query;
 
-/// The shape of the index; an index of another shape is built anew, not converted.
+/// The format of the index. An index of another format is rebuilt, not converted.
 const FORMAT: u64 = 1;
 
 /// All node types of one version of n8n.
@@ -36,10 +48,10 @@ pub struct Catalogue {
     format: u64,
     source: String,
     nodes: Vec<NodeType>,
-    /// Made by the first search: reading the index alone stays cheap.
+    /// Built by the first search, so that reading the catalogue stays cheap.
     #[serde(skip)]
     index: OnceLock<search::Index>,
-    /// Made when a type is looked for that n8n derives from another.
+    /// Built when a type is looked up that n8n derives from another.
     #[serde(skip)]
     twins: OnceLock<Vec<NodeType>>,
 }
@@ -53,13 +65,13 @@ pub enum Error {
     /// The index was written by another version of this program.
     #[error("the node catalogue has format {found}, not {FORMAT}; run `n8n-lens catalogue update`")]
     Format {
-        /// What it says.
+        /// Its format.
         found: u64,
     },
-    /// The index cannot be put into words.
+    /// The index cannot be serialised.
     #[error("the node catalogue cannot be written: {0}")]
     Unwritten(#[source] serde_json::Error),
-    /// A package's `nodes.json` is not what it should be.
+    /// A package's `nodes.json` does not have the expected shape.
     #[error("nodes.json of {package} cannot be read: {source}")]
     Package {
         /// The npm package.
@@ -75,7 +87,7 @@ pub enum Error {
     },
 }
 
-/// Enough of an index to tell its format, whatever else it holds.
+/// Enough of an index to tell its format, whatever its shape.
 #[derive(Deserialize)]
 struct Header {
     format: u64,
@@ -89,7 +101,7 @@ impl Catalogue {
     /// Reads an index that [`Catalogue::to_bytes`] wrote.
     ///
     /// # Errors
-    /// [`Error::Damaged`] and [`Error::Format`].
+    /// [`Error::Damaged`] if it is not an index, [`Error::Format`] if it has the format of another version.
     pub fn read(bytes: &[u8]) -> Result<Self, Error> {
         let header: Header = serde_json::from_slice(bytes).map_err(Error::Damaged)?;
         if header.format != FORMAT {
@@ -101,7 +113,7 @@ impl Catalogue {
     /// The index as compact JSON.
     ///
     /// # Errors
-    /// [`Error::Unwritten`].
+    /// [`Error::Unwritten`] if the catalogue cannot be serialised.
     pub fn to_bytes(&self) -> Result<Vec<u8>, Error> {
         serde_json::to_vec(self).map_err(Error::Unwritten)
     }
@@ -111,12 +123,12 @@ impl Catalogue {
         &self.source
     }
 
-    /// All types, those that n8n hides as well.
+    /// All types, including those that n8n hides.
     pub fn nodes(&self) -> &[NodeType] {
         &self.nodes
     }
 
-    /// The node type of this full name (`n8n-nodes-base.httpRequest`): also a hidden one, and a twin that n8n
+    /// The node type with this full name (`n8n-nodes-base.httpRequest`), including hidden types and the twins that n8n
     /// derives for AI agents (`n8n-nodes-base.httpRequestTool`).
     pub fn find(&self, node_type: &str) -> Option<&NodeType> {
         let named = |node: &&NodeType| node.node_type == node_type;
@@ -125,12 +137,18 @@ impl Catalogue {
         declared.or_else(|| may_be_twin.then(|| self.twins().iter().find(named)).flatten())
     }
 
-    /// At most this many full types that may be meant by one that [`Catalogue::find`] does not know, nearest first.
+    /// The node types that the editor offers under this display name (`HTTP Request`), in any case.
+    pub fn with_display_name(&self, name: &str) -> Vec<&NodeType> {
+        let named = |node: &&NodeType| node.display_name.eq_ignore_ascii_case(name.trim()) && is_offered(node);
+        self.nodes.iter().filter(named).collect()
+    }
+
+    /// At most `most` full types that a type which [`Catalogue::find`] does not know could mean, nearest first.
     pub fn nearest(&self, node_type: &str, most: usize) -> Vec<&str> {
         self.index().nearest(&self.nodes, node_type, most)
     }
 
-    /// The types that fit, best first: all of them, so that a caller can count what it does not show.
+    /// All types that match, best first.
     pub fn search(&self, query: &Query) -> Vec<&NodeType> {
         self.index().search(&self.nodes, query)
     }
@@ -159,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_useless_index_says_what_to_do() {
+    fn an_unusable_index_says_what_to_do() {
         for bytes in [&br#"{"format":9,"shape":"new"}"#[..], br#"{"format":1,"source":"x","nodes":[{}]}"#, b"{\"form"] {
             let error = Catalogue::read(bytes).unwrap_err().to_string();
             assert!(error.contains("run `n8n-lens catalogue update`"), "{error}");
@@ -180,7 +198,17 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_type_has_neighbours() {
+    fn a_display_name_finds_the_types_that_the_editor_offers() {
+        let catalogue = samples::catalogue();
+        let types = |name| catalogue.with_display_name(name).iter().map(|node| &node.node_type).collect::<Vec<_>>();
+        assert_eq!(types("http request"), ["base.httpRequest"]);
+        assert_eq!(types(" Switch "), ["base.switch"], "the versions of a type are one type");
+        assert!(types("Old Timer").is_empty(), "hidden");
+        assert!(types("Http").is_empty());
+    }
+
+    #[test]
+    fn an_unknown_type_has_nearest_types() {
         let catalogue = samples::catalogue();
         assert_eq!(catalogue.nearest("base.chater", 1), ["base.chatter"]);
         assert_eq!(catalogue.nearest("switch", 1), ["base.switch"]);

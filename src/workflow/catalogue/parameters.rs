@@ -1,7 +1,7 @@
-//! The parameters of a node type, merged and put in order of importance.
+//! The parameters of a node type, merged and in order of importance.
 //!
-//! The editor describes fields, not parameters: the same parameter stands once for every combination of resource
-//! and operation it belongs to. The index has each once; what a fresh node shows comes first.
+//! n8n describes fields of its editor, not parameters: there is one field for every combination of resource and
+//! operation that a parameter belongs to. The index has each parameter once; those that a new node shows come first.
 
 use std::collections::HashMap;
 
@@ -10,19 +10,19 @@ use serde_json::Value;
 use super::ParameterType;
 use super::declaration::{DisplayOptions, Property};
 
-/// Fields of the editor that hold nothing of the node.
+/// Fields of the editor that are not parameters.
 const DECORATION: [&str; 7] = ["notice", "callout", "button", "hidden", "curlImport", "icon", "credentials"];
 
-/// A longer default is a template, and of no help to choose a value.
+/// A longer default is a template, which does not help to choose a value.
 const DEFAULT_BYTES: usize = 60;
 
 /// Enough to see what a parameter is about.
-const MOST_OPTIONS: usize = 30;
+const MAX_OPTIONS: usize = 30;
 
-/// A condition may depend on a parameter that has a condition itself; n8n's own go no deeper.
-const DEPTH: usize = 3;
+/// Conditions can depend on parameters that have conditions themselves; n8n's own go no deeper.
+const CONDITION_DEPTH: usize = 3;
 
-/// The default of each parameter that a fresh node shows.
+/// The default of each parameter that a new node shows.
 type Defaults<'a> = HashMap<&'a str, Option<&'a Value>>;
 
 /// A parameter while its fields are being merged.
@@ -30,12 +30,12 @@ struct Merged<'a> {
     name: &'a str,
     kind: &'a str,
     place: usize,
-    /// A fresh node shows it.
+    /// A new node shows it.
     fresh: bool,
     required: bool,
-    /// A fresh node shows it, and needs it.
+    /// A new node shows it and requires it.
     required_fresh: bool,
-    /// All of its fields belong to the node's settings.
+    /// All its fields belong to the node's settings.
     setting: bool,
     default: Option<&'a Value>,
     options: Vec<&'a Value>,
@@ -62,10 +62,10 @@ pub(super) fn parameters(properties: &[Property], version: f64) -> Vec<Parameter
     merged.into_iter().map(ParameterType::from).collect()
 }
 
-/// What a fresh node shows, with its values: each round knows more of the values that conditions ask for.
+/// What a new node shows, with its defaults. Each round knows more of the values that conditions depend on.
 fn fresh_defaults(properties: &[Property], version: f64) -> Defaults<'_> {
     let mut defaults = Defaults::new();
-    for _ in 0..DEPTH {
+    for _ in 0..CONDITION_DEPTH {
         let mut next = Defaults::new();
         for property in properties {
             if !next.contains_key(property.name.as_str()) && property.display_options.is_met_by(version, &defaults) {
@@ -97,7 +97,7 @@ impl<'a> Merged<'a> {
         parameter
     }
 
-    /// The field that a fresh node shows speaks for the parameter, wherever it stands.
+    /// Merges another field. The one that a new node shows wins, wherever it is.
     fn add(&mut self, property: &'a Property, place: usize, fresh: bool) {
         if fresh && !self.fresh {
             (self.kind, self.place, self.fresh, self.default) = (&property.kind, place, true, None);
@@ -106,7 +106,7 @@ impl<'a> Merged<'a> {
         self.required_fresh |= property.required && fresh;
         self.setting &= property.is_node_setting;
         if self.default.is_none() && (fresh || !self.fresh) {
-            self.default = property.default.as_ref().filter(|default| is_telling(default));
+            self.default = property.default.as_ref().filter(|default| is_meaningful(default));
         }
         if matches!(property.kind.as_str(), "options" | "multiOptions") {
             let values = property.options.iter().filter_map(|choice| choice.value.as_ref());
@@ -134,7 +134,7 @@ impl From<Merged<'_>> for ParameterType {
     fn from(merged: Merged<'_>) -> Self {
         let mut options: Vec<Value> = Vec::new();
         for option in merged.options {
-            if options.len() < MOST_OPTIONS && !options.contains(option) {
+            if options.len() < MAX_OPTIONS && !options.contains(option) {
                 options.push(option.clone());
             }
         }
@@ -148,8 +148,8 @@ impl From<Merged<'_>> for ParameterType {
     }
 }
 
-/// An empty default says nothing, and an empty choice from a list (`__rl`) no more.
-fn is_telling(default: &Value) -> bool {
+/// An empty default says nothing, and neither does an empty choice from a list (`__rl`).
+fn is_meaningful(default: &Value) -> bool {
     let empty = match default {
         Value::Null => true,
         Value::String(text) => text.is_empty(),
@@ -161,7 +161,7 @@ fn is_telling(default: &Value) -> bool {
 }
 
 impl DisplayOptions {
-    /// The field belongs to this version, and not only to the twin for AI agents.
+    /// Whether the field belongs to this version, and not only to the twin for AI agents.
     fn has_version(&self, version: f64) -> bool {
         let fits = |conditions: &Vec<Value>| conditions.iter().any(|condition| version_fits(condition, version));
         self.show.get("@version").is_none_or(fits)
@@ -169,7 +169,7 @@ impl DisplayOptions {
             && self.show.get("@tool").is_none_or(|wanted| *wanted != [Value::Bool(true)])
     }
 
-    /// The editor shows the field while the other parameters have these values.
+    /// Whether the editor shows the field while the other parameters have these values.
     fn is_met_by(&self, version: f64, values: &Defaults<'_>) -> bool {
         let holds = |(name, wanted): (&String, &Vec<Value>)| {
             let value = values.get(name.trim_start_matches('/')).copied().flatten();
@@ -204,7 +204,7 @@ fn version_fits(condition: &Value, version: f64) -> bool {
     }
 }
 
-/// Other operators (`includes`, `regex`) ask for what a person writes: no default meets them.
+/// Other operators (`includes`, `regex`) test what a person enters: no default meets them.
 fn value_fits(condition: &Value, value: Option<&Value>) -> bool {
     match comparison(condition) {
         None => value.is_some_and(|value| same(value, condition)),
@@ -215,7 +215,7 @@ fn value_fits(condition: &Value, value: Option<&Value>) -> bool {
     }
 }
 
-/// `1` and `1.0` are one number in JavaScript.
+/// `1` and `1.0` are the same number in JavaScript.
 fn same(a: &Value, b: &Value) -> bool {
     a == b || a.as_f64().is_some_and(|number| b.as_f64() == Some(number))
 }
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_fresh_node_shows_comes_first() {
+    fn what_a_new_node_shows_comes_first() {
         let parameters = of(
             json!([
                 {"name": "hint", "type": "notice"},
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_fields_of_a_parameter_become_one() {
+    fn the_fields_of_a_parameter_are_merged() {
         let parameters = of(
             json!([
                 {"name": "resource", "type": "options", "default": "page",
@@ -269,7 +269,7 @@ mod tests {
             1.0,
         );
         let operation = parameters.get(1).unwrap();
-        assert_eq!(operation.default, Some(json!("read")), "of a fresh node");
+        assert_eq!(operation.default, Some(json!("read")), "the default of a new node");
         assert_eq!(operation.options, [json!("read"), json!("ban")]);
     }
 
@@ -307,14 +307,14 @@ mod tests {
     }
 
     #[test]
-    fn only_a_telling_default_is_kept() {
+    fn only_a_meaningful_default_is_kept() {
         for nothing in
             [json!(""), json!(null), json!({}), json!([]), json!({"mode": "list", "value": ""}), json!("x".repeat(90))]
         {
-            assert!(!is_telling(&nothing), "{nothing}");
+            assert!(!is_meaningful(&nothing), "{nothing}");
         }
-        for telling in [json!(0), json!(false), json!("send"), json!({"limit": 5})] {
-            assert!(is_telling(&telling), "{telling}");
+        for meaningful in [json!(0), json!(false), json!("send"), json!({"limit": 5})] {
+            assert!(is_meaningful(&meaningful), "{meaningful}");
         }
     }
 }

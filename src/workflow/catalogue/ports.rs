@@ -1,26 +1,18 @@
-//! The inputs and outputs of a node: where connections can go.
+//! The inputs and outputs of a node type: where connections can go.
 //!
-//! Most types declare them as a list. Some compute them from their parameters, in JavaScript; the ones people
-//! connect by name (Switch, Merge, a classifier) are computed here as n8n does, and of the others it is known which
-//! kinds there may be.
+//! Most types declare them as a list. Some compute them from the node's parameters, in JavaScript: those that
+//! people connect by name (Switch, Merge, a classifier) are computed here as n8n does it, and of the others
+//! the possible connection types are known.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
-
-use super::NodeType;
-use super::computed_ports::{computed_inputs, computed_outputs};
-use super::node_type::OlderPorts;
-
-/// A node with more has a broken parameter: it is not worth counting them.
-const MOST_PORTS: usize = 1_000;
 
 /// The inputs or the outputs of a node, in n8n's order.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Ports {
+pub enum NodePorts {
     /// Exactly these.
-    Known(Vec<Port>),
-    /// Ports of these kinds, any number of each.
+    Known(Vec<NodePort>),
+    /// Any number of each of these connection types.
     Kinds(Vec<String>),
     /// Nothing is known of them.
     Unknown,
@@ -29,14 +21,14 @@ pub enum Ports {
 /// One input or output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "PortText", into = "PortText")]
-pub struct Port {
-    /// `main`, or a kind of AI connection (`ai_tool`).
+pub struct NodePort {
+    /// The connection type: `main`, or one for AI such as `ai_tool`.
     pub kind: String,
-    /// What the editor writes next to it.
+    /// Its label in the editor.
     pub name: Option<String>,
 }
 
-/// A port in the index: a word, or two.
+/// A port as the index stores it: one word, or two.
 #[derive(Serialize, Deserialize)]
 #[serde(untagged)]
 enum PortText {
@@ -44,38 +36,8 @@ enum PortText {
     Named(String, String),
 }
 
-/// What the ports of a node depend on.
-#[derive(Debug, Clone, Copy)]
-pub struct NodeState<'a> {
-    /// Its `typeVersion`.
-    pub version: f64,
-    /// Its `parameters`.
-    pub parameters: &'a Map<String, Value>,
-    /// Its `onError`.
-    pub on_error: Option<&'a str>,
-}
-
-impl NodeType {
-    /// The inputs of this node.
-    pub fn inputs(&self, node: &NodeState<'_>) -> Ports {
-        let declared = self.older(node.version).map_or(&self.declared_inputs, |older| &older.inputs);
-        declared.clone().or_computed(|_| computed_inputs(self.bare_name(), node))
-    }
-
-    /// The outputs of this node, with the one for errors if its settings ask for it.
-    pub fn outputs(&self, node: &NodeState<'_>) -> Ports {
-        let declared = self.older(node.version).map_or(&self.declared_outputs, |older| &older.outputs);
-        let outputs = declared.clone().or_computed(|kinds| computed_outputs(self.bare_name(), kinds, node));
-        if node.on_error == Some("continueErrorOutput") { outputs.with_error_output() } else { outputs }
-    }
-
-    fn older(&self, version: f64) -> Option<&OlderPorts> {
-        self.older_ports.iter().find(|older| older.versions.iter().any(|known| known.as_f64() == Some(version)))
-    }
-}
-
-impl Ports {
-    /// There is such a port, as far as is known: what is not known is not refused.
+impl NodePorts {
+    /// Whether there is such a port, or could be: an unknown port is not refused.
     pub fn has(&self, kind: &str, index: usize) -> bool {
         match self {
             Self::Known(ports) => ports.iter().filter(|port| port.kind == kind).nth(index).is_some(),
@@ -84,16 +46,16 @@ impl Ports {
         }
     }
 
-    /// The kind of the port of this name (in any case), and its index among those of its kind.
+    /// The connection type of the port with this name (in any case), and its index among the ports of that type.
     pub fn index_of(&self, name: &str) -> Option<(String, usize)> {
         let wanted = name.to_lowercase();
-        let named = |port: &Port| port.name.as_ref().is_some_and(|own| own.to_lowercase() == wanted);
+        let named = |port: &NodePort| port.name.as_ref().is_some_and(|own| own.to_lowercase() == wanted);
         self.numbered().find(|(port, _)| named(port)).map(|(port, index)| (port.kind.clone(), index))
     }
 
-    /// What there is, for an error: `main:0 'true', main:1 'false'`.
+    /// The ports for an error message: `main:0 'true', main:1 'false'`.
     pub fn describe(&self) -> String {
-        let text = |(port, index): (&Port, usize)| match &port.name {
+        let text = |(port, index): (&NodePort, usize)| match &port.name {
             Some(name) => format!("{}:{index} '{name}'", port.kind),
             None => format!("{}:{index}", port.kind),
         };
@@ -105,8 +67,8 @@ impl Ports {
         }
     }
 
-    /// Each known port with its index among those of its kind.
-    fn numbered(&self) -> impl Iterator<Item = (&Port, usize)> {
+    /// Each known port with its index among the ports of its connection type.
+    fn numbered(&self) -> impl Iterator<Item = (&NodePort, usize)> {
         let ports = if let Self::Known(ports) = self { ports.as_slice() } else { &[] };
         ports.iter().enumerate().map(|(place, port)| {
             let before = ports.iter().take(place).filter(|other| other.kind == port.kind);
@@ -114,17 +76,18 @@ impl Ports {
         })
     }
 
-    /// What an expression decides is computed where that is possible.
-    fn or_computed(self, compute: impl FnOnce(&[String]) -> Option<Vec<Port>>) -> Self {
+    /// Replaces ports that an expression decides with the computed ones, if they can be computed.
+    pub(super) fn or_computed(self, compute: impl FnOnce(&[String]) -> Option<Vec<NodePort>>) -> Self {
         match &self {
             Self::Kinds(kinds) => compute(kinds).map_or(self, Self::Known),
             Self::Known(_) | Self::Unknown => self,
         }
     }
 
-    fn with_error_output(mut self) -> Self {
+    /// Adds the output for failed items.
+    pub(super) fn with_error_output(mut self) -> Self {
         match &mut self {
-            Self::Known(ports) => ports.push(Port::main("Error")),
+            Self::Known(ports) => ports.push(NodePort::main("Error")),
             Self::Kinds(kinds) if !kinds.iter().any(|kind| kind == "main") => kinds.push("main".to_owned()),
             Self::Kinds(_) | Self::Unknown => {}
         }
@@ -132,18 +95,19 @@ impl Ports {
     }
 }
 
-impl Port {
-    /// An empty name is none.
+impl NodePort {
+    /// A port; an empty name counts as no name.
     pub(super) fn new(kind: &str, name: &str) -> Self {
         Self { kind: kind.to_owned(), name: (!name.is_empty()).then(|| name.to_owned()) }
     }
 
-    pub(super) fn main(name: &str) -> Self {
+    /// A `main` port.
+    pub(crate) fn main(name: &str) -> Self {
         Self::new("main", name)
     }
 }
 
-impl From<PortText> for Port {
+impl From<PortText> for NodePort {
     fn from(text: PortText) -> Self {
         match text {
             PortText::Kind(kind) => Self { kind, name: None },
@@ -152,8 +116,8 @@ impl From<PortText> for Port {
     }
 }
 
-impl From<Port> for PortText {
-    fn from(port: Port) -> Self {
+impl From<NodePort> for PortText {
+    fn from(port: NodePort) -> Self {
         match port.name {
             Some(name) => Self::Named(port.kind, name),
             None => Self::Kind(port.kind),
@@ -161,44 +125,14 @@ impl From<Port> for PortText {
     }
 }
 
-impl<'a> NodeState<'a> {
-    /// The parameter at this path; `null` is as good as none.
-    pub(super) fn at(&self, path: &[&str]) -> Option<&'a Value> {
-        let (first, rest) = path.split_first()?;
-        let value = rest.iter().try_fold(self.parameters.get(*first)?, |value, key| value.get(key))?;
-        (!value.is_null()).then_some(value)
-    }
-
-    pub(super) fn text(&self, path: &[&str]) -> Option<&'a str> {
-        self.at(path)?.as_str()
-    }
-
-    pub(super) fn text_or(&self, path: &[&str], default: &'a str) -> &'a str {
-        self.text(path).filter(|text| !text.is_empty()).unwrap_or(default)
-    }
-
-    /// A number of ports; `None` for an expression, which only a run can tell.
-    pub(super) fn count(&self, name: &str, default: usize) -> Option<usize> {
-        let Some(value) = self.at(&[name]) else { return Some(default) };
-        let number = value.as_f64()?;
-        // A cast saturates: a negative number is no port.
-        (number <= MOST_PORTS as f64).then_some(number as usize)
-    }
-
-    /// A list; one that is missing is empty, and of an expression nothing is known.
-    pub(super) fn list(&self, path: &[&str]) -> Option<&'a [Value]> {
-        self.at(path).map_or(Some(&[]), |value| value.as_array().map(Vec::as_slice))
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use super::super::samples;
+    use super::super::{NodeState, samples};
     use super::*;
 
-    fn ports(node_type: &str, version: f64, parameters: &Value, on_error: Option<&str>) -> (Ports, Ports) {
+    fn ports(node_type: &str, version: f64, parameters: &Value, on_error: Option<&str>) -> (NodePorts, NodePorts) {
         let catalogue = samples::catalogue();
         let node_type = catalogue.find(node_type).unwrap();
         let node = NodeState { version, parameters: parameters.as_object().unwrap(), on_error };
@@ -223,20 +157,20 @@ mod tests {
     }
 
     #[test]
-    fn an_output_for_errors_is_there_when_asked_for() {
+    fn an_error_output_is_there_if_the_node_has_one() {
         let failing = |node_type| ports(node_type, 1.0, &json!({}), Some("continueErrorOutput")).1;
         assert_eq!(failing("base.if").index_of("error"), Some(("main".to_owned(), 2)));
         assert_eq!(failing("@acme/ai.coder").describe(), "any number of ai_tool, main");
     }
 
     #[test]
-    fn a_loop_knows_its_versions() {
+    fn a_loop_has_the_outputs_of_its_version() {
         assert_eq!(outputs("base.splitInBatches", 3.0, json!({})), "main:0 'done', main:1 'loop'");
         assert_eq!(outputs("base.splitInBatches", 1.0, json!({})), "main:0");
     }
 
     #[test]
-    fn of_an_agent_the_kinds_are_known() {
+    fn an_agent_has_known_connection_types() {
         let (agent, _) = ports("@acme/ai.agent", 2.0, &json!({}), None);
         assert!(agent.has("ai_tool", 7) && agent.has("main", 0) && !agent.has("ai_vectorStore", 0));
         assert_eq!(agent.describe(), "any number of main, ai_languageModel, ai_tool");
@@ -253,9 +187,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_not_refused() {
-        assert!(Ports::Unknown.has("ai_tool", 3));
-        assert_eq!(Ports::Unknown.describe(), "unknown");
-        assert_eq!(Ports::Unknown.index_of("true"), None);
+    fn unknown_ports_are_not_refused() {
+        assert!(NodePorts::Unknown.has("ai_tool", 3));
+        assert_eq!(NodePorts::Unknown.describe(), "unknown");
+        assert_eq!(NodePorts::Unknown.index_of("true"), None);
     }
 }

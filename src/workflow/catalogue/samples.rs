@@ -62,7 +62,7 @@ const AI: &str = r#"[
    "inputs": ["main"], "outputs": "={{ [p.tool ? 'ai_tool' : p.store ? 'ai_vectorStore' : 'main'] }}"}
 ]"#;
 
-/// The catalogue of both.
+/// The catalogue of both packages.
 pub(super) fn catalogue() -> Catalogue {
     build(&[("base", "2.0.0", BASE.as_bytes()), ("@acme/ai", "2.1.0", AI.as_bytes())]).unwrap()
 }

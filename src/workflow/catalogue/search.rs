@@ -1,25 +1,25 @@
-//! The ranked search: which node types are meant by a few words.
+//! The ranked search: the node types that a few words mean.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 
 use super::NodeType;
-use super::document::{Document, FEWEST_LETTERS, is_offered};
+use super::lexicon::{camel_words, compact, is_filler, stem, wants_trigger, words};
+use super::search_entry::{MIN_PREFIX_LETTERS, SearchEntry, is_offered};
 use super::vocabulary::{Term, Vocabulary};
-use super::words::{camel_words, compact, is_filler, is_occasion, stem, words};
 
-/// What is looked for; what is empty asks for nothing.
+/// What to look for; an empty member matches everything.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    /// Words, in any order and spelling; a type or a name.
+    /// A type, a name, or words in any order and spelling.
     pub keyword: Option<String>,
     /// Part of a category, subcategory or group.
     pub category: Option<String>,
-    /// The same; what is none of them is searched for as words.
+    /// As `category`; if nothing matches, it is searched for as words.
     pub functionality: Option<String>,
 }
 
-/// What a node gets on top of the words it shares with the query, or loses.
+/// What is added to the score of the words that a node shares with the query.
 mod bonus {
     pub(super) const FULL_TYPE: f64 = 100.0;
     pub(super) const WHOLE_NAME: f64 = 60.0;
@@ -27,86 +27,86 @@ mod bonus {
     /// For all words of its display name.
     pub(super) const TITLE: f64 = 2.0;
     pub(super) const CORE: f64 = 1.0;
-    pub(super) const TRIGGER_ASKED_FOR: f64 = 6.0;
+    pub(super) const TRIGGER_WANTED: f64 = 6.0;
     pub(super) const TRIGGER_OF_PAIR: f64 = -4.0;
     pub(super) const SUB_NODE: f64 = -3.0;
     pub(super) const DEPRECATED: f64 = -8.0;
 }
 
-/// The share of its score that a node has without regard to how many of the words it has.
-const REGARDLESS: f64 = 0.4;
+/// The share of its score that a node gets however few of the words it has.
+const BASE_SHARE: f64 = 0.4;
 
-/// A node below this share of the best is noise.
+/// A node with less than this share of the best score is noise.
 const NOISE: f64 = 0.2;
 
-/// A best score above this is a bonus for a name, and does not make the others noise.
+/// A best score above this includes a bonus for a name, which does not make other nodes noise.
 const GOOD: f64 = 14.0;
 
-/// Nobody asks for a node in more words, and each of them is compared with all that are known.
-const MOST_WORDS: usize = 32;
+/// No sensible query has more words, and each is compared with all that are known.
+const MAX_WORDS: usize = 32;
 
-/// All that the search knows, computed once for a catalogue.
+/// What the search knows, computed once for a catalogue.
 #[derive(Debug)]
 pub(super) struct Index {
-    documents: Vec<Document>,
+    entries: Vec<SearchEntry>,
     vocabulary: Vocabulary,
 }
 
 /// The words of a query.
 struct Words {
-    /// All as one.
+    /// All words joined.
     whole: String,
     stems: HashSet<String>,
     wants_trigger: bool,
     terms: Vec<Term>,
-    /// The importance of all terms.
+    /// The sum of the importance of all terms.
     total: f64,
 }
 
-/// Parts of tags, in lower case.
+/// Parts of tags that a node must have, in lower case.
 struct Filter(Vec<String>);
 
 impl Index {
     pub(super) fn new(nodes: &[NodeType]) -> Self {
         let types: HashSet<&str> = nodes.iter().map(|node| node.node_type.as_str()).collect();
         let offered = nodes.iter().enumerate().filter(|(_, node)| is_offered(node));
-        let documents: Vec<Document> =
-            offered.map(|(place, node)| Document::new(place, node, |name| types.contains(name))).collect();
-        Self { vocabulary: Vocabulary::new(&documents), documents }
+        let entries: Vec<SearchEntry> =
+            offered.map(|(place, node)| SearchEntry::new(place, node, |name| types.contains(name))).collect();
+        Self { vocabulary: Vocabulary::new(&entries), entries }
     }
 
-    /// The nodes that fit, best first. `nodes` are those the index was made of.
+    /// The nodes that match, best first. `nodes` are those that the index was built from.
     pub(super) fn search<'a>(&self, nodes: &'a [NodeType], query: &Query) -> Vec<&'a NodeType> {
         let (text, filter) = self.split(query);
-        let fitting = self.documents.iter().filter(|document| filter.fits(document));
-        let mut found: Vec<(f64, &Document)> = if text.trim().is_empty() {
-            fitting.map(|document| (if document.core { bonus::CORE } else { 0.0 }, document)).collect()
+        let fitting = self.entries.iter().filter(|entry| filter.fits(entry));
+        let mut found: Vec<(f64, &SearchEntry)> = if text.trim().is_empty() {
+            fitting.map(|entry| (if entry.core { bonus::CORE } else { 0.0 }, entry)).collect()
         } else {
             let words = self.words(&text);
-            without_noise(fitting.filter_map(|document| Some((score(&words, document)?, document))).collect())
+            without_noise(fitting.filter_map(|entry| Some((score(&words, entry)?, entry))).collect())
         };
-        let node = |document: &Document| nodes.get(document.place);
-        found.sort_by(|(score, document), (other_score, other)| {
-            let tie = |document| node(document).map(|node| (node.display_name.chars().count(), &node.node_type));
-            other_score.total_cmp(score).then_with(|| tie(document).cmp(&tie(other)))
+        let node = |entry: &SearchEntry| nodes.get(entry.place);
+        found.sort_by(|(score, entry), (other_score, other)| {
+            let tie = |entry| node(entry).map(|node| (node.display_name.chars().count(), &node.node_type));
+            other_score.total_cmp(score).then_with(|| tie(entry).cmp(&tie(other)))
         });
-        found.into_iter().filter_map(|(_, document)| node(document)).collect()
+        found.into_iter().filter_map(|(_, entry)| node(entry)).collect()
     }
 
-    /// At most this many types that may be meant by one that does not exist: similar names first, then what the
-    /// words of the name find.
+    /// At most `most` types that a type which does not exist could mean: similar names first, then what the words of
+    /// its name find.
     pub(super) fn nearest<'a>(&self, nodes: &'a [NodeType], node_type: &str, most: usize) -> Vec<&'a str> {
-        let asked = node_type.rsplit('.').next().unwrap_or(node_type);
-        let bare = compact(asked);
+        let name = node_type.rsplit('.').next().unwrap_or(node_type);
+        let bare = compact(name);
         let most_edits = bare.len() / 4;
-        let near = self.documents.iter().filter(|document| document.bare.len().abs_diff(bare.len()) <= most_edits);
-        let mut similar: Vec<(usize, &Document)> =
-            near.map(|document| (strsim::osa_distance(&bare, &document.bare), document)).collect();
+        let near = self.entries.iter().filter(|entry| entry.bare.len().abs_diff(bare.len()) <= most_edits);
+        let mut similar: Vec<(usize, &SearchEntry)> =
+            near.map(|entry| (strsim::osa_distance(&bare, &entry.bare), entry)).collect();
         similar.retain(|(edits, _)| *edits <= most_edits);
-        similar.sort_by_key(|(edits, document)| (*edits, Reverse(document.core), document.place));
-        let similar = similar.into_iter().filter_map(|(_, document)| nodes.get(document.place));
+        similar.sort_by_key(|(edits, entry)| (*edits, Reverse(entry.core), entry.place));
+        let similar = similar.into_iter().filter_map(|(_, entry)| nodes.get(entry.place));
 
-        let keyword = camel_words(asked).join(" ");
+        let keyword = camel_words(name).join(" ");
         let by_words = if keyword.is_empty() { Vec::new() } else { self.search(nodes, &Query::keyword(keyword)) };
         let mut names: Vec<&str> = Vec::new();
         for name in similar.chain(by_words).map(|node| node.node_type.as_str()) {
@@ -117,13 +117,13 @@ impl Index {
         names
     }
 
-    /// The words to look for, and what all found nodes must have. A functionality that is no tag of any node
+    /// The words to look for, and the tags that a node must have. A functionality that is not a tag of any node
     /// (`send a message`) is a description in words.
     fn split(&self, query: &Query) -> (String, Filter) {
         let mut text = query.keyword.clone().unwrap_or_default();
         let mut filter = Filter(query.category.iter().filter_map(|part| Filter::part(part)).collect());
         if let Some(part) = query.functionality.as_deref().and_then(Filter::part) {
-            if self.documents.iter().any(|document| has_tag(document, &part)) {
+            if self.entries.iter().any(|entry| has_tag(entry, &part)) {
                 filter.0.push(part);
             } else {
                 text.push(' ');
@@ -135,19 +135,19 @@ impl Index {
 
     fn words(&self, text: &str) -> Words {
         let mut all = words(text);
-        all.truncate(MOST_WORDS);
+        all.truncate(MAX_WORDS);
         let telling = |word: &&String| !is_filler(word) && !word.chars().all(|letter| letter.is_ascii_digit());
         let mut kept: Vec<String> = all.iter().filter(telling).cloned().collect();
         if kept.is_empty() {
             kept.clone_from(&all);
         }
         let stems: HashSet<String> = all.iter().map(|word| stem(word)).collect();
-        let occasion = all.iter().chain(&stems).any(|word| is_occasion(word));
+        let has_trigger_word = all.iter().chain(&stems).any(|word| wants_trigger(word));
         let terms = self.vocabulary.terms(&all, &kept);
         Words {
             whole: all.concat(),
             stems,
-            wants_trigger: occasion || all.first().is_some_and(|word| word == "on"),
+            wants_trigger: has_trigger_word || all.first().is_some_and(|word| word == "on"),
             total: terms.iter().map(|term| term.importance).sum(),
             terms,
         }
@@ -155,7 +155,7 @@ impl Index {
 }
 
 impl Query {
-    /// A query for words only.
+    /// A query with words only.
     pub fn keyword(keyword: impl Into<String>) -> Self {
         Self { keyword: Some(keyword.into()), ..Self::default() }
     }
@@ -167,76 +167,76 @@ impl Filter {
         (!part.is_empty()).then_some(part)
     }
 
-    fn fits(&self, document: &Document) -> bool {
-        self.0.iter().all(|part| has_tag(document, part))
+    fn fits(&self, entry: &SearchEntry) -> bool {
+        self.0.iter().all(|part| has_tag(entry, part))
     }
 }
 
-fn has_tag(document: &Document, part: &str) -> bool {
-    document.tags.iter().any(|tag| tag.contains(part))
+fn has_tag(entry: &SearchEntry, part: &str) -> bool {
+    entry.tags.iter().any(|tag| tag.contains(part))
 }
 
 /// `None` for a node that shares nothing with the query.
-fn score(words: &Words, document: &Document) -> Option<f64> {
+fn score(words: &Words, entry: &SearchEntry) -> Option<f64> {
     let (mut sum, mut covered) = (0.0, 0.0);
     for term in &words.terms {
-        let weights = term.meanings.iter().map(|(word, factor)| document.weight_of(word) * factor);
+        let weights = term.meanings.iter().map(|(word, factor)| entry.weight_of(word) * factor);
         let best = weights.fold(0.0, f64::max);
         if best > 0.0 {
             sum += best * term.importance;
             covered += term.importance;
         }
     }
-    let name = name_bonus(&words.whole, document);
+    let name = name_bonus(&words.whole, entry);
     if sum == 0.0 && name == 0.0 {
         return None;
     }
     let total = if words.total > 0.0 { words.total } else { 1.0 };
-    let shared = sum / total * (REGARDLESS + (1.0 - REGARDLESS) * covered / total);
-    Some(shared + name + title_bonus(words, document) + kind_bonus(words, document, name))
+    let shared = sum / total * (BASE_SHARE + (1.0 - BASE_SHARE) * covered / total);
+    Some(shared + name + title_bonus(words, entry) + kind_bonus(words, entry, name))
 }
 
-/// The whole query is a name of the node, or begins one.
-fn name_bonus(whole: &str, document: &Document) -> f64 {
-    if whole == document.full {
+/// The bonus if the whole query is a name of the node, or the beginning of one.
+fn name_bonus(whole: &str, entry: &SearchEntry) -> f64 {
+    if whole == entry.full {
         bonus::FULL_TYPE
-    } else if whole == document.bare || whole == document.display {
+    } else if whole == entry.bare || whole == entry.display {
         bonus::WHOLE_NAME
-    } else if whole.len() >= FEWEST_LETTERS && (document.display.starts_with(whole) || document.bare.starts_with(whole))
-    {
+    } else if whole.len() >= MIN_PREFIX_LETTERS && (entry.display.starts_with(whole) || entry.bare.starts_with(whole)) {
         bonus::BEGINS_NAME
     } else {
         0.0
     }
 }
 
-/// The share of the display name that was asked for: of two nodes that have all words, the one with fewer others.
-fn title_bonus(words: &Words, document: &Document) -> f64 {
-    let asked = document.title.iter().filter(|word| words.stems.contains(*word)).count();
-    bonus::TITLE * asked as f64 / document.title.len().max(1) as f64
+/// The bonus for the share of the display name that the query has: of two nodes with all words, the one with fewer
+/// others wins.
+fn title_bonus(words: &Words, entry: &SearchEntry) -> f64 {
+    let wanted = entry.title.iter().filter(|word| words.stems.contains(*word)).count();
+    bonus::TITLE * wanted as f64 / entry.title.len().max(1) as f64
 }
 
-/// What kind of node it is.
-fn kind_bonus(words: &Words, document: &Document, name: f64) -> f64 {
+/// The bonus for the kind of node.
+fn kind_bonus(words: &Words, entry: &SearchEntry, name: f64) -> f64 {
     let mut sum = 0.0;
-    if document.core {
+    if entry.core {
         sum += bonus::CORE;
     }
-    if document.trigger && words.wants_trigger {
-        sum += bonus::TRIGGER_ASKED_FOR;
-    } else if document.trigger_of_pair {
+    if entry.trigger && words.wants_trigger {
+        sum += bonus::TRIGGER_WANTED;
+    } else if entry.trigger_of_pair {
         sum += bonus::TRIGGER_OF_PAIR;
     }
-    if document.sub_node && name < bonus::WHOLE_NAME {
+    if entry.sub_node && name < bonus::WHOLE_NAME {
         sum += bonus::SUB_NODE;
     }
-    if document.deprecated {
+    if entry.deprecated {
         sum += bonus::DEPRECATED;
     }
     sum
 }
 
-fn without_noise(mut found: Vec<(f64, &Document)>) -> Vec<(f64, &Document)> {
+fn without_noise(mut found: Vec<(f64, &SearchEntry)>) -> Vec<(f64, &SearchEntry)> {
     let best = found.iter().map(|(score, _)| *score).fold(0.0, f64::max);
     found.retain(|(score, _)| *score > 0.0 && *score >= NOISE * best.min(GOOD));
     found
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trigger_is_found_by_who_asks_for_one() {
+    fn a_query_that_wants_a_trigger_finds_one() {
         assert_eq!(first("chatter").as_deref(), Some("base.chatter"));
         assert_eq!(first("when chatter message received").as_deref(), Some("base.chatterTrigger"));
         assert_eq!(first("on chatter message").as_deref(), Some("base.chatterTrigger"));

@@ -1,4 +1,5 @@
-//! An n8n that keeps workflows: list, read, create, replace and delete, as strict as the real one and in its words.
+//! An n8n that keeps workflows: list, read, create, replace, activate and delete, as strict as the real one and in
+//! its words.
 //! Nothing in it is random: ids, versions and times follow the number of writes.
 
 use std::collections::BTreeMap;
@@ -84,16 +85,25 @@ impl WorkflowStore {
         self.state().workflows.keys().cloned().collect()
     }
 
-    /// The answer to `/api/v1/workflows` and `/api/v1/workflows/{id}` (key `test-key`); `None` for any other path.
+    /// The answer to `/api/v1/workflows`, `/api/v1/workflows/{id}` and its `/activate` and `/deactivate` (key `test-key`);
+    /// `None` for any other path.
     pub fn answer(&self, request: &Request) -> Option<Reply> {
         let rest = request.path.strip_prefix("/api/v1/workflows")?.trim_end_matches('/');
+        let (rest, action) = match rest.rsplit_once('/') {
+            Some((workflow, action @ ("activate" | "deactivate"))) if !workflow.is_empty() => (workflow, Some(action)),
+            _ => (rest, None),
+        };
         let id = if rest.is_empty() { None } else { Some(rest.strip_prefix('/').filter(|id| !id.contains('/'))?) };
         let body = if request.body.is_empty() { Some(Value::Null) } else { from_slice(&request.body).ok() };
         let Some(body) = body else {
             let page = "<!DOCTYPE html>\n<pre>ResponseError: Failed to parse request body</pre>\n";
             return Some(Reply::bytes(500, "text/html; charset=utf-8", page.as_bytes()));
         };
-        Some(match self.route(request, id, body) {
+        let found = match (id, action) {
+            (Some(id), Some(action)) => self.activate(request, id, action == "activate"),
+            _ => self.route(request, id, body),
+        };
+        Some(match found {
             Ok(found) => Reply::json(200, found.to_string()),
             Err((status, message)) => Reply::json(status, json!({ "message": message }).to_string()),
         })
@@ -103,13 +113,42 @@ impl WorkflowStore {
         self.state.lock().expect("no thread died in here")
     }
 
-    fn route(&self, request: &Request, id: Option<&str>, body: Value) -> Result<Value, Refusal> {
+    fn authenticate(&self, request: &Request) -> Result<(), Refusal> {
         match (request.header("x-n8n-api-key"), self.flavour) {
-            (Some("test-key"), _) => {}
-            (_, V2) => return refuse(401, "Unauthorized"),
-            (Some(_), V1) => return refuse(401, "unauthorized"),
-            (None, V1) => return refuse(401, "'X-N8N-API-KEY' header required"),
+            (Some("test-key"), _) => Ok(()),
+            (_, V2) => refuse(401, "Unauthorized"),
+            (Some(_), V1) => refuse(401, "unauthorized"),
+            (None, V1) => refuse(401, "'X-N8N-API-KEY' header required"),
         }
+    }
+
+    /// Publishes what is saved, or unpublishes the workflow.
+    fn activate(&self, request: &Request, id: &str, active: bool) -> Result<Value, Refusal> {
+        self.authenticate(request)?;
+        if request.method != "POST" {
+            return refuse(405, format!("{} method not allowed", request.method));
+        }
+        let mut workflow = self.find(id)?;
+        if active && !rules::has_trigger(&workflow) {
+            return match self.flavour {
+                V2 => refuse(400, format!("Workflow cannot be activated because it has {}", rules::NO_TRIGGER)),
+                V1 => refuse(400, format!("Workflow {} (ID: {id}) {}", workflow["name"], rules::NO_START)),
+            };
+        }
+        let mut state = self.state();
+        let (now, _) = state.stamp();
+        workflow["active"] = json!(active);
+        if active {
+            self.publish(&mut workflow, &now);
+        } else {
+            (workflow["activeVersionId"], workflow["activeVersion"]) = (Value::Null, Value::Null);
+        }
+        state.workflows.insert(id.to_owned(), workflow.clone());
+        Ok(without(workflow, "shared"))
+    }
+
+    fn route(&self, request: &Request, id: Option<&str>, body: Value) -> Result<Value, Refusal> {
+        self.authenticate(request)?;
         let rules = Rules { flavour: self.flavour, method: &request.method };
         let query = rules.query(request, id.is_none()).or_else(|fault| refuse(400, fault))?;
         match (&*request.method, id) {

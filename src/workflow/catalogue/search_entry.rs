@@ -2,44 +2,46 @@
 
 use std::collections::HashMap;
 
-use super::words::{camel_words, compact, stem, words};
-use super::{NodeType, Ports};
+use super::lexicon::{camel_words, compact, stem, words};
+use super::{NodePorts, NodeType};
 
-/// What a word of a query counts that is the whole name of a node; and by where else the node has it.
+/// The weight of a query's word that is the whole name of a node, or a word of one of its texts.
 const WHOLE_NAME: f64 = 12.0;
 const NAME: f64 = 10.0;
 pub(super) const ALIAS: f64 = 7.0;
 const CATEGORY: f64 = 3.0;
 const DESCRIPTION: f64 = 3.0;
 
-/// The share for a word that only begins one of the node's.
-const BEGINS: f64 = 0.6;
+/// The share of the weight for the beginning of a word.
+const PREFIX: f64 = 0.6;
 
-/// Fewer letters begin too many words and names.
-pub(super) const FEWEST_LETTERS: usize = 3;
+/// Fewer letters are the beginning of too many words and names.
+pub(super) const MIN_PREFIX_LETTERS: usize = 3;
 
-/// Types that the editor offers only in tests and trainings, but that are not marked as hidden.
+/// Types for tests and trainings that n8n does not mark as hidden.
 const INTERNAL: [&str; 4] = ["e2e", "dynamicCredentialCheck", "n8nTraining", "simulate"];
 
 /// A node type as words.
 #[derive(Debug)]
-pub(super) struct Document {
-    /// Where it stands in the catalogue.
+pub(super) struct SearchEntry {
+    /// Its index in the catalogue.
     pub(super) place: usize,
-    /// Each word with the best of its weights.
+    /// Each word with the highest of its weights.
     pub(super) words: HashMap<String, f64>,
-    /// The full type, the type without its package, and the display name, each as one word.
+    /// The full type, as one word.
     pub(super) full: String,
+    /// The type without its package, as one word.
     pub(super) bare: String,
+    /// The display name, as one word.
     pub(super) display: String,
     pub(super) aliases: Vec<String>,
     /// The words of the display name.
     pub(super) title: Vec<String>,
-    /// What filters match: categories, subcategories and groups in lower case.
+    /// Categories, subcategories and groups in lower case, for filters.
     pub(super) tags: Vec<String>,
     /// It starts a workflow.
     pub(super) trigger: bool,
-    /// It starts a workflow, and there is a type of the same service that does not.
+    /// It starts a workflow, and another type of the same service does not.
     pub(super) trigger_of_pair: bool,
     pub(super) core: bool,
     /// It is plugged into another node.
@@ -47,13 +49,13 @@ pub(super) struct Document {
     pub(super) deprecated: bool,
 }
 
-/// It is offered to people.
+/// Whether the editor offers the type.
 pub(super) fn is_offered(node: &NodeType) -> bool {
     !node.hidden && !INTERNAL.iter().any(|prefix| node.bare_name().starts_with(prefix))
 }
 
-impl Document {
-    /// `exists` tells whether there is a type of this full name.
+impl SearchEntry {
+    /// `exists` tells whether there is a type with a full name.
     pub(super) fn new(place: usize, node: &NodeType, exists: impl Fn(&str) -> bool) -> Self {
         let bare = node.bare_name();
         let trigger = node.group.iter().any(|group| group == "trigger") || bare.ends_with("Trigger");
@@ -75,12 +77,12 @@ impl Document {
         }
     }
 
-    /// All names it goes by, each as one word.
+    /// All its names, each as one word.
     pub(super) fn names(&self) -> impl Iterator<Item = &String> {
         [&self.bare, &self.display].into_iter().chain(&self.aliases)
     }
 
-    /// What this word of a query counts here.
+    /// The weight of a query's word for this node.
     pub(super) fn weight_of(&self, word: &str) -> f64 {
         let exact = self.words.get(word).copied().unwrap_or_default();
         if word == self.bare || word == self.display {
@@ -89,10 +91,10 @@ impl Document {
         if self.aliases.iter().any(|alias| alias == word) {
             return exact.max(ALIAS);
         }
-        if word.len() < FEWEST_LETTERS {
+        if word.len() < MIN_PREFIX_LETTERS {
             return exact;
         }
-        let begun = self.words.iter().filter(|(own, _)| own.starts_with(word)).map(|(_, weight)| weight * BEGINS);
+        let begun = self.words.iter().filter(|(own, _)| own.starts_with(word)).map(|(_, weight)| weight * PREFIX);
         begun.fold(exact, f64::max)
     }
 }
@@ -117,10 +119,10 @@ fn weighted_words(node: &NodeType) -> HashMap<String, f64> {
     weights
 }
 
-fn is_sub_node(outputs: &Ports) -> bool {
+fn is_sub_node(outputs: &NodePorts) -> bool {
     match outputs {
-        Ports::Known(ports) => !ports.is_empty() && ports.iter().all(|port| port.kind != "main"),
-        Ports::Kinds(kinds) => kinds.iter().all(|kind| kind != "main"),
-        Ports::Unknown => false,
+        NodePorts::Known(ports) => !ports.is_empty() && ports.iter().all(|port| port.kind != "main"),
+        NodePorts::Kinds(kinds) => kinds.iter().all(|kind| kind != "main"),
+        NodePorts::Unknown => false,
     }
 }

@@ -3,22 +3,32 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use crate::json::{Cursor, Keep, ReadError};
+use crate::json::{Cursor, Keep, Projection, ReadError};
 
 /// What is needed of a list of workflows.
-pub const KEEP: Keep = Keep::Members(&[(
+const KEEP: Keep = Keep::Members(&[(
     "data",
     Keep::EachElement(&Keep::Members(&[("nodes", Keep::EachElement(&Keep::Members(&[("type", Keep::Whole)])))])),
 )]);
 
-/// A type is never longer.
+/// Types are never longer.
 const TYPE_CHARS: usize = 200;
 
-/// The types, the most used first.
-///
-/// # Errors
-/// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Vec<String>, ReadError> {
+/// Reads the node types that a list of workflows uses, the most used first.
+#[derive(Clone, Copy, Debug)]
+pub struct UsedTypesProjection;
+
+impl Projection for UsedTypesProjection {
+    type View = Result<Vec<String>, ReadError>;
+    const KEEP: Keep = KEEP;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        read(cursor)
+    }
+}
+
+/// Reads the types in a list of workflows, the most used first.
+fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Vec<String>, ReadError> {
     let mut used: HashMap<String, u64> = HashMap::new();
     cursor.object(|cursor, member| match member {
         "data" => cursor.array(|cursor, _| read_workflow(cursor, &mut used)).map(drop),

@@ -1,38 +1,51 @@
-//! One node of a workflow, whole, and the names of the others.
+//! One node of a workflow in full, and the names of all nodes.
 
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, Keep, ReadError, cut_name};
+use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, cut_name};
 
 /// What is needed to find a node.
-pub const KEEP: Keep =
+const KEEP: Keep =
     Keep::Members(&[("id", Keep::Whole), ("name", Keep::Whole), ("nodes", Keep::EachElement(&Keep::Whole))]);
 
-/// What is held of a node: more than any answer shows.
+/// Bytes held of a node: more than any answer shows.
 const NODE_BYTES: usize = 1024 * 1024;
 
-/// An id is never longer.
+/// Ids are never longer.
 const WORD_CHARS: usize = 200;
 
-/// A node that was looked for.
+/// The result of looking for a node.
 #[derive(Debug, Default)]
-pub struct OneNode {
+pub struct NodeLookup {
     /// n8n's id of the workflow.
     pub id: String,
     /// Its name.
     pub name: String,
-    /// The node, if it is there.
+    /// The node, if there is one.
     pub node: Option<Excerpt>,
     /// The names of all nodes.
     pub names: Vec<String>,
 }
 
-/// Looks for the node of this name, else of this id; `None` where the body is no workflow.
-///
-/// # Errors
-/// [`ReadError`].
-pub fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<OneNode>, ReadError> {
-    let mut found = OneNode::default();
+/// Reads one node of a workflow; the view is `None` if the body is not a workflow.
+#[derive(Clone, Debug)]
+pub struct NodeProjection {
+    /// The name or id.
+    pub node: String,
+}
+
+impl Projection for NodeProjection {
+    type View = Result<Option<NodeLookup>, ReadError>;
+    const KEEP: Keep = KEEP;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        read(cursor, &self.node)
+    }
+}
+
+/// Looks for the node with this name, else for the one with this id; `None` if the body is not a workflow.
+fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<NodeLookup>, ReadError> {
+    let mut found = NodeLookup::default();
     let mut by_id = None;
     cursor.object(|cursor, member| {
         match member {

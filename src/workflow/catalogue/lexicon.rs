@@ -1,6 +1,6 @@
-//! Words: how text is cut into them, and what people call things that n8n calls otherwise.
+//! How text is split into words, and the words that people use for what n8n calls something else.
 
-/// They say nothing about which node is meant.
+/// Words that say nothing about which node is meant.
 const FILLER: [&str; 53] = [
     "a", "add", "all", "an", "and", "another", "any", "as", "at", "by", "can", "could", "create", "do", "does", "each",
     "every", "for", "from", "get", "how", "i", "in", "into", "is", "it", "its", "make", "me", "my", "n8n", "need",
@@ -8,18 +8,18 @@ const FILLER: [&str; 53] = [
     "use", "using", "via", "want", "with", "without",
 ];
 
-/// So many nodes do this that such a word only breaks ties.
+/// Words that fit so many nodes that they only break ties.
 const COMMON: [&str; 33] = [
     "bot", "call", "channel", "data", "day", "delete", "download", "event", "file", "find", "item", "list", "load",
     "manage", "message", "page", "post", "query", "read", "row", "run", "save", "search", "send", "table", "text",
     "ticket", "update", "upload", "value", "work", "workflow", "write",
 ];
 
-/// Whoever writes one of them means a node that starts a workflow.
-const OCCASION: [&str; 10] =
+/// Words that ask for a node which starts a workflow.
+const TRIGGER_WORDS: [&str; 10] =
     ["arrive", "arrives", "incoming", "listen", "receive", "received", "trigger", "watch", "when", "whenever"];
 
-/// What people type -> words of the catalogue, or bare names of types in lower case. Sorted, to be searched in halves.
+/// What people type -> words of the catalogue, or bare names of types in lower case. Sorted for binary search.
 const SYNONYMS: [(&str, &[&str]); 113] = [
     ("api", &["httprequest"]),
     ("array", &["splitout"]),
@@ -148,7 +148,7 @@ pub(super) fn words(text: &str) -> Vec<String> {
     plain.split_ascii_whitespace().map(str::to_owned).collect()
 }
 
-/// What separates words becomes a space.
+/// A letter without its accent; a space for anything that separates words.
 fn without_accent(letter: char) -> &'static str {
     match letter {
         'ä' => "ae",
@@ -185,12 +185,12 @@ pub(super) fn camel_words(name: &str) -> Vec<String> {
     words(&spaced)
 }
 
-/// All words as one: `Split In Batches` and `splitInBatches` are the same then.
+/// All words joined, so that `Split In Batches` and `splitInBatches` are equal.
 pub(super) fn compact(text: &str) -> String {
     words(text).concat()
 }
 
-/// Plural and gerund are taken off, no more: a stemmer would make one word of too many.
+/// A word without a plural or gerund ending. A real stemmer would merge too many words.
 pub(super) fn stem(word: &str) -> String {
     let cut = |ending: &str, longer_than: usize| word.strip_suffix(ending).filter(|_| word.len() > longer_than);
     let ends_with = |endings: &[&str]| endings.iter().any(|ending| word.ends_with(ending));
@@ -198,27 +198,27 @@ pub(super) fn stem(word: &str) -> String {
         return format!("{start}y");
     }
     let verb = cut("ing", 6);
-    let hissed = || cut("es", 4).filter(|_| ends_with(&["ches", "shes", "sses", "xes"]));
+    let sibilant = || cut("es", 4).filter(|_| ends_with(&["ches", "shes", "sses", "xes"]));
     let plural = || cut("s", 3).filter(|_| !ends_with(&["ss", "us", "is"]));
-    verb.or_else(hissed).or_else(plural).unwrap_or(word).to_owned()
+    verb.or_else(sibilant).or_else(plural).unwrap_or(word).to_owned()
 }
 
-/// It says nothing about which node is meant.
+/// Whether the word says nothing about which node is meant.
 pub(super) fn is_filler(word: &str) -> bool {
     FILLER.contains(&word)
 }
 
-/// It fits many nodes.
+/// Whether the word fits many nodes.
 pub(super) fn is_common(word: &str) -> bool {
     COMMON.contains(&word)
 }
 
-/// It asks for a node that starts a workflow.
-pub(super) fn is_occasion(word: &str) -> bool {
-    OCCASION.contains(&word)
+/// Whether the word asks for a node that starts a workflow.
+pub(super) fn wants_trigger(word: &str) -> bool {
+    TRIGGER_WORDS.contains(&word)
 }
 
-/// What else the word may mean; empty for a word that means itself only.
+/// What else the word can mean; empty if it only means itself.
 pub(super) fn synonyms(word: &str) -> &'static [&'static str] {
     let place = SYNONYMS.binary_search_by_key(&word, |(known, _)| known).ok();
     place.and_then(|place| SYNONYMS.get(place)).map_or(&[], |(_, meant)| meant)
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_is_cut_into_plain_words() {
+    fn a_text_is_split_into_plain_words() {
         assert_eq!(words("Send-a Größe, élan 42!"), ["send", "a", "groesse", "elan", "42"]);
         assert!(words("送信 …").is_empty());
         assert_eq!(camel_words("awsS3"), ["aws", "s3"]);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn plural_and_gerund_are_taken_off() {
+    fn plural_and_gerund_endings_are_removed() {
         for (word, expected) in [
             ("batches", "batch"),
             ("boxes", "box"),

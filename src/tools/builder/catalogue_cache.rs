@@ -1,0 +1,100 @@
+//! The catalogue of node types on this machine, read when it is first needed.
+
+use std::path::PathBuf;
+use std::sync::{Arc, OnceLock};
+
+use crate::json::{CUT_NAME_CHARS, shorten};
+use crate::tools::Error;
+use crate::workflow::catalogue::{Catalogue, NodeType};
+
+/// What to do if there is no catalogue.
+pub(super) const HOW_TO_BUILD: &str =
+    "There is no catalogue of node types on this machine: `n8n-lens catalogue update` builds one from n8n's packages.";
+
+/// The packages in the catalogue. Types of other packages are community nodes, which it does not know.
+const PACKAGES: [&str; 2] = ["n8n-nodes-base.", "@n8n/n8n-nodes-langchain."];
+
+/// How many types an error proposes.
+const MAX_PROPOSED: usize = 5;
+
+/// The catalogue of a file, read once; clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct CatalogueCache {
+    file: Option<PathBuf>,
+    read: Arc<OnceLock<Result<Option<Arc<Catalogue>>, String>>>,
+}
+
+/// A node type that an agent named.
+pub(super) struct NamedType {
+    /// The full type, such as `n8n-nodes-base.httpRequest`.
+    pub name: String,
+    /// What the catalogue knows of it.
+    pub known: Option<NodeType>,
+}
+
+impl CatalogueCache {
+    /// The catalogue in this file, which need not exist.
+    pub fn new(file: Option<PathBuf>) -> Self {
+        Self { file, read: Arc::default() }
+    }
+
+    /// The catalogue, if there is one.
+    ///
+    /// # Errors
+    /// [`Error::NotThere`] if the file exists and cannot be read, or is not a catalogue.
+    pub(super) fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, Error> {
+        self.read.get_or_init(|| self.open()).clone().map_err(Error::NotThere)
+    }
+
+    fn open(&self) -> Result<Option<Arc<Catalogue>>, String> {
+        let Some(file) = &self.file else { return Ok(None) };
+        match std::fs::read(file) {
+            Ok(text) => Ok(Some(Arc::new(Catalogue::read(&text).map_err(|error| error.to_string())?))),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(format!("The catalogue {} cannot be read: {error}.", file.display())),
+        }
+    }
+
+    /// The node type of this full name, or of this display name if only one type has it.
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if n8n has no such type, with the nearest ones, or if several types share the display
+    /// name; [`Error::NotThere`] as [`catalogue`](Self::catalogue).
+    pub(super) fn node_type(&self, wanted: &str) -> Result<NamedType, Error> {
+        let unknown = || NamedType { name: wanted.to_owned(), known: None };
+        let shown = shorten(wanted, CUT_NAME_CHARS);
+        let Some(catalogue) = self.catalogue()? else {
+            return if wanted.contains('.') {
+                Ok(unknown())
+            } else {
+                Err(Error::Argument(format!(
+                    "'{shown}' is not a full node type, such as n8n-nodes-base.httpRequest. {HOW_TO_BUILD}"
+                )))
+            };
+        };
+        let found = catalogue.find(wanted).map_or_else(|| catalogue.with_display_name(wanted), |found| vec![found]);
+        match found.as_slice() {
+            [known] => Ok(NamedType { name: known.node_type.clone(), known: Some((*known).clone()) }),
+            [] if is_community(wanted) => Ok(unknown()),
+            [] => {
+                let nearest = quoted(catalogue.nearest(wanted, MAX_PROPOSED));
+                let nearest = if nearest.is_empty() { nearest } else { format!(" The nearest are {nearest}.") };
+                Err(Error::Argument(format!(
+                    "n8n has no node type '{shown}'.{nearest} node_search finds types by what they do."
+                )))
+            }
+            several => {
+                let types = quoted(several.iter().map(|known| known.node_type.as_str()).collect());
+                Err(Error::Argument(format!("Several node types are called '{shown}': give one of {types}.")))
+            }
+        }
+    }
+}
+
+fn is_community(node_type: &str) -> bool {
+    node_type.contains('.') && !PACKAGES.iter().any(|package| node_type.starts_with(package))
+}
+
+fn quoted(names: Vec<&str>) -> String {
+    names.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ")
+}

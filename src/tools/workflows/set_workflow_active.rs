@@ -1,0 +1,71 @@
+//! `set_workflow_active`: publishes or unpublishes a workflow.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::ID;
+use crate::n8n::{self, Progress};
+use crate::toolkit::answer::success;
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Tool};
+use crate::workflow::outline::OutlineProjection;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "set_workflow_active",
+    title: "Activate or deactivate a workflow",
+    description: "Publish or unpublish an n8n workflow: its triggers, schedules and webhooks start or stop at once.",
+    parameters: &[
+        ID,
+        Parameter::required("active", Kind::Flag { default: None }, "true publishes what is saved; false unpublishes."),
+    ],
+    ignored: &[],
+    answers: Answers::Envelope,
+    effect: Effect::Overwrite,
+    max_result_chars: None,
+    call,
+};
+
+#[derive(Serialize)]
+struct Data<'a> {
+    id: &'a str,
+    name: &'a str,
+    active: bool,
+}
+
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
+    Box::pin(async move {
+        let id = arguments.text("id").unwrap_or_default();
+        let active = arguments.flag("active");
+        // An update in progress re-publishes the workflow that it read as active.
+        let _lock = context.n8n.lock_workflow(&id).await;
+        let done = context.n8n.set_workflow_active(&id, active, &OutlineProjection, &progress).await;
+        let unsure = |cause: String| n8n::Error::Unsure { status: None, cause };
+        let done = done.map_err(|error| refused(error, active))?.map_err(|error| unsure(error.to_string()))?;
+        let done = done.ok_or_else(|| unsure("its response contains no workflow".to_owned()))?;
+        if done.active != active {
+            return Err(Error::NotThere(format!(
+                "n8n accepted the request, but the workflow is {} active. Look at it in n8n's editor.",
+                if done.active { "still" } else { "not" }
+            )));
+        }
+        let message = if active {
+            context.locale.choose("ワークフローを有効化しました", "Workflow activated")
+        } else {
+            context.locale.choose("ワークフローを無効化しました", "Workflow deactivated")
+        };
+        Ok(success(message, &Data { id: &id, name: &done.name, active }))
+    })
+}
+
+/// n8n's own words, and what to do about them.
+fn refused(error: n8n::Error, active: bool) -> Error {
+    match error {
+        error @ n8n::Error::Refused { .. } if active => Error::NotThere(format!(
+            "The workflow was not activated: {error} Fix what n8n reports, such as a missing trigger, incomplete parameters or \
+             credentials of a node, or a webhook path that another active workflow uses; then call set_workflow_active again."
+        )),
+        error => error.into(),
+    }
+}

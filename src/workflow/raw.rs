@@ -1,0 +1,51 @@
+//! n8n's own object as a bounded copy, without data that is repeated or can hold secrets.
+
+use std::io::Read;
+
+use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
+
+/// Everything but the data of triggers, pinned items, and the second copy of the nodes.
+const KEEP: Keep = Keep::Except(&[("staticData", Keep::Skip), ("pinData", Keep::Skip), ("activeVersion", Keep::Skip)]);
+
+const LEFT_OUT: [&str; 3] = ["staticData", "pinData", "activeVersion"];
+
+/// Bytes held of each member: more than any answer shows.
+const MEMBER_BYTES: usize = 4 * 1024 * 1024;
+
+/// A workflow with all members but those that are left out.
+#[derive(Debug)]
+pub struct RawWorkflow {
+    /// The object.
+    pub workflow: Excerpt,
+    /// The members that it has and the copy does not.
+    pub left_out: Vec<&'static str>,
+}
+
+/// Reads a workflow as n8n's own object; `None` if the body is not a workflow.
+#[derive(Clone, Copy, Debug)]
+pub struct RawProjection;
+
+impl Projection for RawProjection {
+    type View = Result<Option<RawWorkflow>, ReadError>;
+    const KEEP: Keep = KEEP;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        read(cursor)
+    }
+}
+
+/// Reads a workflow; `None` if the body is not a workflow.
+fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<RawWorkflow>, ReadError> {
+    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+    cursor.object(|cursor, member| {
+        match LEFT_OUT.into_iter().find(|name| *name == member) {
+            Some(name) => left_out.extend(cursor.skip_present()?.then_some(name)),
+            None => kept.push((member.to_owned(), cursor.excerpt(MEMBER_BYTES)?)),
+        }
+        Ok(())
+    })?;
+    cursor.finish()?;
+    let is_workflow = kept.iter().any(|(member, _)| member == "id");
+    let total = kept.len() as u64;
+    Ok(is_workflow.then_some(RawWorkflow { workflow: Excerpt::Object { kept, total }, left_out }))
+}
