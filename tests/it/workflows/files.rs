@@ -97,7 +97,7 @@ fn files_that_are_no_workflows_are_told_apart() {
         ("long.json", "it is not a workflow: name must have 1 to 128 characters."),
         ("folder.json", "'folder.json' is not a file."),
         ("huge.json", "File 'huge.json' is larger than 64 MiB, which no workflow is."),
-        ("none.json", "File 'none.json' does not exist. Relative paths begin at the folder for workflow files."),
+        ("none.json", "File 'none.json' does not exist. Relative paths start at the folder for workflow files."),
     ];
     for (file, why) in cases {
         for (tool, arguments) in [
@@ -142,7 +142,7 @@ fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
     ];
     for path in outside {
         let refused = client.call("create_workflow_from_file", json!({"filePath": path})).unwrap_err();
-        assert!(refused.contains("is outside of the folder for workflow files"), "{path}: {refused}");
+        assert!(refused.contains("is outside the folder for workflow files"), "{path}: {refused}");
     }
     let refused = client.call("create_workflow_from_file", json!({"filePath": "pipe.json"})).unwrap_err();
     assert_eq!(refused, "'pipe.json' is not a file.");

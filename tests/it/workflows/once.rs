@@ -92,13 +92,13 @@ fn an_answer_that_is_no_workflow_is_not_taken_for_one() {
         let mut client = McpClient::start(&n8n.url());
         for arguments in [json!({"id": "w"}), json!({"id": "w", "raw": true}), json!({"id": "w", "node": "A"})] {
             let refused = client.call("get_workflow", arguments).unwrap_err();
-            assert_eq!(refused, "n8n's answer holds no workflow. Is N8N_URL right?", "{body}");
+            assert_eq!(refused, "n8n's response contains no workflow. Check N8N_URL.", "{body}");
         }
         assert!(client.call("get_workflow_connections", json!({"id": "w"})).is_err());
         for raw in [false, true] {
             let create = json!({"name": "W", "nodes": [], "connections": {}, "raw": raw});
             let unsure = client.call("create_workflow", create).unwrap_err();
-            assert!(unsure.contains("holds no workflow") && unsure.contains("may have been made"), "{unsure}");
+            assert!(unsure.contains("contains no workflow") && unsure.contains("may have been made"), "{unsure}");
         }
     }
     let page = Server::start(|_| Reply::bytes(200, "text/html", b"<html>Log in</html>".as_slice()));
