@@ -18,29 +18,43 @@ pub use toolbox::{Selection, Toolbox, Unavailable};
 
 use crate::n8n;
 use crate::secrets::Secret;
-use crate::toolkit::{Answers, Arguments, Effect, Locale, Parameter, Prompt, schema};
+use crate::toolkit::{self, Answers, Arguments, Locale, Prompt};
 use crate::workflow::file::Files;
 
-/// A tool, as every door offers it.
-pub struct Tool {
-    /// The name that clients call.
-    pub name: &'static str,
-    /// The name that people read.
-    pub title: &'static str,
-    /// What it does and when to use it, for an agent.
-    pub description: &'static str,
-    /// Its arguments.
-    pub parameters: &'static [Parameter],
-    /// Arguments that are accepted and not used; the schema does not name them.
-    pub ignored: &'static [&'static str],
-    /// What its answers are.
-    pub answers: Answers,
-    /// What it does to n8n.
-    pub effect: Effect,
-    /// Characters of the largest answer, where a client should know (`anthropic/maxResultSizeChars`).
-    pub max_result_chars: Option<u64>,
-    /// Runs it with arguments that were checked.
-    pub call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
+/// A tool that works on n8n.
+pub type Tool = toolkit::Tool<Handler>;
+
+/// How a tool that works on n8n is run.
+pub struct Handler {
+    /// Arguments that are accepted and dropped; the schema does not name them.
+    ignored: &'static [&'static str],
+    /// The shape of its answers.
+    answers: Answers,
+    /// Whether a client should allow for its largest answers.
+    has_large_answers: bool,
+    call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
+}
+
+impl Handler {
+    /// Runs `call` with checked arguments; its answers are in the envelope.
+    pub const fn new(call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call) -> Self {
+        Self { ignored: &[], answers: Answers::Envelope, has_large_answers: false, call }
+    }
+
+    /// The same, accepting and dropping these arguments.
+    const fn ignoring(self, ignored: &'static [&'static str]) -> Self {
+        Self { ignored, ..self }
+    }
+
+    /// The same, with answers that are plain objects with these fields.
+    const fn answering(self, fields: &'static [(&'static str, &'static str)]) -> Self {
+        Self { answers: Answers::Plain(fields), ..self }
+    }
+
+    /// The same, with answers of up to the largest budget.
+    const fn with_large_answers(self) -> Self {
+        Self { has_large_answers: true, ..self }
+    }
 }
 
 /// Tools that belong together.
@@ -88,31 +102,28 @@ pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET,
 impl Tool {
     /// Checks the arguments of a call, and runs it.
     pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
-        match Arguments::check(self.parameters, self.ignored, given) {
-            Ok(arguments) => (self.call)(context, arguments, progress),
+        match Arguments::check(self.parameters, self.handler.ignored, given) {
+            Ok(arguments) => (self.handler.call)(context, arguments, progress),
             Err(refusal) => Box::pin(std::future::ready(Err(refusal.into()))),
         }
     }
 
-    /// The JSON Schema of its arguments.
-    pub fn input_schema(&self) -> Map<String, Value> {
-        schema(self.parameters)
+    /// The most characters of an answer, if a client should know (`anthropic/maxResultSizeChars`).
+    pub fn max_result_chars(&self) -> Option<u64> {
+        /// 25,000 tokens of ordinary JSON are about 80 KB.
+        const CHARS: u64 = 120_000;
+        self.handler.has_large_answers.then_some(CHARS)
     }
 
     /// The JSON Schema of its answers.
     pub fn output_schema(&self) -> Value {
         let envelope: &[_] = &[("success", "boolean"), ("message", "string"), ("data", "object")];
-        let fields = match self.answers {
+        let fields = match self.handler.answers {
             Answers::Envelope => envelope,
             Answers::Plain(fields) => fields,
         };
         let properties: Map<String, Value> =
             fields.iter().map(|(name, kind)| ((*name).to_owned(), json!({ "type": kind }))).collect();
         json!({"type": "object", "properties": properties})
-    }
-
-    /// Whether n8n stays as it is.
-    pub fn reads_only(&self) -> bool {
-        self.effect == Effect::Read
     }
 }

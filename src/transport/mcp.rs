@@ -163,7 +163,7 @@ fn describe(tool: &Tool) -> rmcp::model::Tool {
     let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(tool.input_schema()))
         .with_title(tool.title)
         .with_annotations(annotations);
-    match tool.max_result_chars {
+    match tool.max_result_chars() {
         Some(chars) => {
             let mut meta = MetaObject::default();
             meta.insert("anthropic/maxResultSizeChars".to_owned(), chars.into());
@@ -187,8 +187,8 @@ mod tests {
     use crate::json::Projection;
     use crate::n8n::{Address, Client, ExecutionRequest, Settings};
     use crate::secrets::Secret;
-    use crate::toolkit::{Answers, Arguments, Kind, Locale, Parameter};
-    use crate::tools::{Call, CatalogueCache, MemoryStore};
+    use crate::toolkit::{Arguments, Kind, Locale, Parameter};
+    use crate::tools::{Call, CatalogueCache, Handler, MemoryStore};
     use crate::workflow::file::Files;
 
     /// A tool that fails by a fault of ours, where it is told to.
@@ -197,11 +197,8 @@ mod tests {
         title: "Faulty",
         description: "Panics.",
         parameters: &[Parameter::required("at", Kind::Choice(&["call", "await", "read"]), "Where.")],
-        ignored: &[],
-        answers: Answers::Envelope,
         effect: Effect::Read,
-        max_result_chars: None,
-        call,
+        handler: Handler::new(call),
     };
 
     fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

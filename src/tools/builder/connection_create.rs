@@ -8,8 +8,8 @@ use super::WORKFLOW_ID;
 use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Handler, Tool};
 use crate::workflow::connections::PortRef;
 use crate::workflow::edit;
 use crate::workflow::resolve::{ConnectionRequest, Resolved, resolve};
@@ -27,11 +27,10 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("sourceOutput", Kind::Word, "The output they leave by (default main)."),
         Parameter::optional("targetInput", Kind::Word, "The input they enter by (default main)."),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[("success", "boolean"), ("connection", "object"), ("workflowData", "object")]),
     effect: Effect::Ensure,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call)
+        .answering(&[("success", "boolean"), ("connection", "object"), ("workflowData", "object")])
+        .with_large_answers(),
 };
 
 #[derive(Serialize)]

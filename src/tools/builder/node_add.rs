@@ -9,8 +9,8 @@ use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::edit::{self, NewNode};
 
 /// The tool.
@@ -29,11 +29,10 @@ pub static TOOL: Tool = Tool {
         PARAMETERS,
         Parameter::optional("name", Kind::Text, "A name that no other node has."),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[("success", "boolean"), ("nodeId", "string"), ("workflowData", "object")]),
     effect: Effect::Add,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call)
+        .answering(&[("success", "boolean"), ("nodeId", "string"), ("workflowData", "object")])
+        .with_large_answers(),
 };
 
 #[derive(Serialize)]

@@ -8,8 +8,8 @@ use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Handler, Tool};
 use crate::workflow::edit::{self, Replaced};
 
 /// The tool.
@@ -28,16 +28,15 @@ pub static TOOL: Tool = Tool {
         ),
         PARAMETERS,
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[
-        ("success", "boolean"),
-        ("nodeId", "string"),
-        ("compatibilityReport", "object"),
-        ("workflowData", "object"),
-    ]),
     effect: Effect::Overwrite,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call)
+        .answering(&[
+            ("success", "boolean"),
+            ("nodeId", "string"),
+            ("compatibilityReport", "object"),
+            ("workflowData", "object"),
+        ])
+        .with_large_answers(),
 };
 
 #[derive(Serialize)]

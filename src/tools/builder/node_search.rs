@@ -13,8 +13,8 @@ use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::toolkit::answer::{json as written, paged};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::catalogue::{NodeType, Query};
 use crate::workflow::used_types::UsedTypesProjection;
 
@@ -52,11 +52,8 @@ pub static TOOL: Tool = Tool {
             "Only of this kind: trigger, transform, output, or a subcategory.",
         ),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[("count", "integer"), ("nodes", "array")]),
     effect: Effect::Read,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call).answering(&[("count", "integer"), ("nodes", "array")]),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

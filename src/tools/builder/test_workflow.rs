@@ -15,9 +15,9 @@ use super::location::{WorkflowLocation, refused};
 use crate::execution::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::shorten;
 use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::executions::summary_answer;
-use crate::tools::{Call, Context, Error, Tool};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::Document;
 use crate::workflow::trigger::{Trigger, Triggers};
 
@@ -56,8 +56,8 @@ pub static TOOL: Tool = Tool {
             "How long to wait for its end, ms.",
         ),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[
+    effect: Effect::Add,
+    handler: Handler::new(call).answering(&[
         ("success", "boolean"),
         ("executionId", "string"),
         ("data", "object"),
@@ -65,9 +65,6 @@ pub static TOOL: Tool = Tool {
         ("executionTime", "integer"),
         ("status", "string"),
     ]),
-    effect: Effect::Add,
-    max_result_chars: None,
-    call,
 };
 
 #[derive(Serialize)]

@@ -9,9 +9,9 @@ use super::answer::with_workflow;
 use super::location::{WorkflowLocation, refused};
 use crate::blocking::blocking;
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::workflows::{Target, Writing};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::Document;
 
 /// The tool.
@@ -27,11 +27,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("settings", Kind::Object, "n8n's workflow settings."),
         Parameter::optional("target", Kind::Text, "memory, n8n, or a path (default NAME.json)."),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[("workflowId", "string"), ("workflowData", "object")]),
     effect: Effect::Add,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call).answering(&[("workflowId", "string"), ("workflowData", "object")]),
 };
 
 #[derive(Serialize)]

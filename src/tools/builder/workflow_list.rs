@@ -12,8 +12,8 @@ use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
 use crate::toolkit::answer::{DEFAULT_TOKENS, json, paged};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::folder::{self, WorkflowFile};
 
 const DEFAULT_LIMIT: u64 = 50;
@@ -32,11 +32,8 @@ pub static TOOL: Tool = Tool {
         ),
         Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip this many."),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[("workflows", "array"), ("total", "integer")]),
     effect: Effect::Read,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call).answering(&[("workflows", "array"), ("total", "integer")]),
 };
 
 #[derive(Serialize)]

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Handler, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -17,11 +17,8 @@ pub static TOOL: Tool = Tool {
     description: "Read a workflow from a file, n8n or memory, as the builder's tools edit it. get_workflow shows a summary or one \
                   node of a workflow in n8n.",
     parameters: &[Parameter::required("workflowIdOrPath", Kind::Text, "A path, an id in n8n, or a mem-… id.")],
-    ignored: &[],
-    answers: Answers::Plain(&[("workflowId", "string"), ("workflowData", "object")]),
     effect: Effect::Read,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).answering(&[("workflowId", "string"), ("workflowData", "object")]).with_large_answers(),
 };
 
 #[derive(Serialize)]

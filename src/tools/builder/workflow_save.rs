@@ -8,8 +8,8 @@ use super::WORKFLOW_ID;
 use super::location::{WorkflowLocation, refused};
 use crate::blocking::blocking;
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::Document;
 
 /// The tool.
@@ -26,11 +26,8 @@ pub static TOOL: Tool = Tool {
         ),
         Parameter::required("filePath", Kind::Text, "The file, which is replaced if it exists."),
     ],
-    ignored: &[],
-    answers: Answers::Plain(&[("success", "boolean"), ("filePath", "string")]),
     effect: Effect::Overwrite,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call).answering(&[("success", "boolean"), ("filePath", "string")]),
 };
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {

@@ -7,8 +7,8 @@ use crate::budget;
 use crate::execution::summary::SummaryProjection;
 use crate::json::Projection;
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Handler, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -26,11 +26,8 @@ pub static TOOL: Tool = Tool {
         ),
         IGNORE_SIZE_LIMIT,
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Read,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

@@ -12,8 +12,8 @@ use crate::execution::duration;
 use crate::json::cut_name;
 use crate::n8n::{self, Client, ListCursor, ListQuery, Listing, Progress};
 use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens, success};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter, cursor};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter, cursor};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 
 /// Workflow names requested at the same time.
 const NAMES_AT_ONCE: usize = 4;
@@ -46,11 +46,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names."),
         MAX_TOKENS_PARAMETER,
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Read,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::change::{Target, Writing, message, of_arguments};
 use super::{CONNECTIONS, NODES, NOT_SENT, RAW, SETTINGS};
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Handler, Tool};
 
 /// What n8n accepts of the arguments.
 const SENT: [&str; 4] = ["name", "nodes", "connections", "settings"];
@@ -26,11 +26,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("tags", Kind::List, "Ignored."),
         RAW,
     ],
-    ignored: &NOT_SENT,
-    answers: Answers::Envelope,
     effect: Effect::Add,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).ignoring(&NOT_SENT).with_large_answers(),
 };
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {

@@ -7,8 +7,8 @@ use serde_json::Map;
 use super::change::{Target, Writing, message, read_file};
 use super::{FILE_PATH, RAW};
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect};
+use crate::tools::{Call, Context, Handler, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,11 +16,8 @@ pub static TOOL: Tool = Tool {
     title: "Create a workflow from a file",
     description: "Create an n8n workflow from a JSON file. It gets a new id and starts inactive.",
     parameters: &[FILE_PATH, RAW],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Add,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).with_large_answers(),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

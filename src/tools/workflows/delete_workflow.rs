@@ -7,8 +7,8 @@ use serde_json::json;
 use super::ID;
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
-use crate::toolkit::{Answers, Arguments, Effect};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,11 +16,8 @@ pub static TOOL: Tool = Tool {
     title: "Delete a workflow",
     description: "Delete an n8n workflow permanently. n8n 2 refuses while it is active: set_workflow_active first.",
     parameters: &[ID],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Overwrite,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

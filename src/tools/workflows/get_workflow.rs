@@ -10,8 +10,8 @@ use crate::budget::{Entry, Page};
 use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, shorten};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::node::{NodeLookup, NodeProjection};
 use crate::workflow::outline::{Outline, OutlineProjection};
 use crate::workflow::raw::RawProjection;
@@ -28,11 +28,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("node", Kind::Text, "Show only this node, by name or id, with all its keys."),
         RAW,
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Read,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).with_large_answers(),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

@@ -10,8 +10,8 @@ use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, cut_name, shorten};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::graph::{Graph, GraphNode, GraphProjection};
 
 /// The tool.
@@ -31,11 +31,8 @@ pub static TOOL: Tool = Tool {
         ),
         Parameter { description: "Add n8n's own connections.", ..RAW },
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Read,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).with_large_answers(),
 };
 
 /// No answer has room for more.

@@ -10,8 +10,8 @@ use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Success, Truncated, paged};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter, cursor};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter, cursor};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::outline::{Outline, OutlinePage, OutlinePageProjection};
 
 /// n8n counts in floating point numbers, and its database fails above this.
@@ -35,11 +35,8 @@ pub static TOOL: Tool = Tool {
         cursor::CURSOR,
         Parameter { description: "Also tags, times and number of nodes.", ..RAW },
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Read,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).with_large_answers(),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

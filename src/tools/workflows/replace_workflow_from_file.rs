@@ -7,8 +7,8 @@ use serde_json::Map;
 use super::change::{Target, Writing, live, message, read_file};
 use super::{FILE_PATH, ID, RAW};
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Locale};
-use crate::tools::{Call, Context, Tool};
+use crate::toolkit::{Arguments, Effect, Locale};
+use crate::tools::{Call, Context, Handler, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -17,11 +17,8 @@ pub static TOOL: Tool = Tool {
     description: "Replace an n8n workflow with a JSON file, whose id is ignored. If the workflow is active, production changes \
                   at once.",
     parameters: &[ID, FILE_PATH, RAW],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Overwrite,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).with_large_answers(),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

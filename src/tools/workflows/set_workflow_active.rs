@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::ID;
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::outline::OutlineProjection;
 
 /// The tool.
@@ -20,11 +20,8 @@ pub static TOOL: Tool = Tool {
         ID,
         Parameter::required("active", Kind::Flag { default: None }, "true publishes what is saved; false unpublishes."),
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Overwrite,
-    max_result_chars: None,
-    call,
+    handler: Handler::new(call),
 };
 
 #[derive(Serialize)]

@@ -7,8 +7,8 @@ use serde_json::{Map, Value};
 use super::change::{Target, Writing, live, message, refused};
 use super::{CONNECTIONS, ID, NODES, NOT_SENT, RAW, SETTINGS};
 use crate::n8n::Progress;
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::Document;
 
 /// The members that this tool changes.
@@ -31,11 +31,8 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("tags", Kind::List, "Ignored."),
         RAW,
     ],
-    ignored: &NOT_SENT,
-    answers: Answers::Envelope,
     effect: Effect::Overwrite,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).ignoring(&NOT_SENT).with_large_answers(),
 };
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {

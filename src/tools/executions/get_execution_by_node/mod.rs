@@ -15,8 +15,8 @@ use crate::execution::{Port, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens};
-use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
-use crate::tools::{Call, Context, Error, Tool};
+use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::tools::{Call, Context, Error, Handler, Tool};
 use composer::Composer;
 
 /// The most items of one input or output.
@@ -56,11 +56,8 @@ pub static TOOL: Tool = Tool {
         MAX_TOKENS_PARAMETER,
         IGNORE_SIZE_LIMIT,
     ],
-    ignored: &[],
-    answers: Answers::Envelope,
     effect: Effect::Read,
-    max_result_chars: Some(120_000),
-    call,
+    handler: Handler::new(call).with_large_answers(),
 };
 
 /// What was asked for, beside the execution.
