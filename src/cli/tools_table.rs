@@ -1,18 +1,17 @@
-//! The tools as a table, for people and for the README.
+//! The tools as a table: for a terminal, and for the documentation.
 
 use comfy_table::Table;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 
 use crate::tools::{Effect, TOOLSETS, Tool, Toolbox};
 
-/// As Markdown: the README holds this table, and a test compares it.
+/// As Markdown, with the first sentence of each description. The README and `docs/builder.md` contain these
+/// tables; a test compares them.
 pub(super) fn markdown(toolbox: &Toolbox) -> String {
     let mut lines = vec!["| tool | toolset | effect | what it does |".to_owned(), "|---|---|---|---|".to_owned()];
-    lines.extend(
-        toolbox
-            .tools()
-            .map(|tool| format!("| `{}` | {} | {} | {} |", tool.name, toolset(tool), effect(tool), tool.description)),
-    );
+    lines.extend(toolbox.tools().map(|tool| {
+        format!("| `{}` | {} | {} | {} |", tool.name, toolset(tool), effect(tool), first_sentence(tool.description))
+    }));
     lines.join("\n")
 }
 
@@ -29,6 +28,10 @@ pub(super) fn plain(toolbox: &Toolbox) -> String {
 fn toolset(tool: &Tool) -> &'static str {
     let holds = |tools: &[&Tool]| tools.iter().any(|other| other.name == tool.name);
     TOOLSETS.iter().find(|toolset| holds(toolset.tools)).map_or("", |toolset| toolset.name)
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.')
 }
 
 fn effect(tool: &Tool) -> &'static str {

@@ -17,6 +17,8 @@ mod builder;
 mod check;
 /// The command line, through the real binary.
 mod command_line;
+/// The documentation agrees with the binary.
+mod docs;
 /// A proxy that breaks answers on the wire.
 mod fault_proxy;
 /// Everything that can go wrong between us and n8n, through the real binary.
