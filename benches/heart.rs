@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use n8n_lens::budget;
-use n8n_lens::execution::node::{self, NodeView, Request};
-use n8n_lens::execution::summary;
-use n8n_lens::json::{Batch, Batches, Cursor, Pruner, ReadAhead};
-use n8n_lens::n8n::{Address, Client, Progress, Secret, Settings};
-use n8n_lens::tools::Locale;
-use n8n_lens::tools::executions::get_execution;
+use n8n_lens::execution::node::{NodeProjection, NodeView};
+use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::json::{Batch, Cursor, Projection, Pruner, ReadAhead};
+use n8n_lens::n8n::{Address, Client, ExecutionRequest, Progress, Settings};
+use n8n_lens::secrets::Secret;
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use serde_json::Value;
 
@@ -51,16 +51,12 @@ fn chunks(body: &[u8], mut pruner: Pruner) -> impl Iterator<Item = io::Result<Ba
     std::iter::from_fn(move || chunks.next().map(|chunk| pruner.feed(chunk).map_err(io::Error::other)))
 }
 
-fn request(node: &str) -> Request {
-    Request { node: node.to_owned(), run: None, window: 0..50, sources: None }
+fn projection(node: &str) -> NodeProjection {
+    NodeProjection { node: node.to_owned(), window: 0..50, ..NodeProjection::default() }
 }
 
 fn look(body: impl Read, node: &str) -> NodeView {
-    node::read(
-        Cursor::over(Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(node::KEEP, 0..50))),
-        &request(node),
-    )
-    .unwrap()
+    projection(node).read_from(BufReader::with_capacity(65_536, body)).unwrap()
 }
 
 fn group<'a>(criterion: &'a mut Criterion, name: &str, bytes: usize) -> BenchmarkGroup<'a, WallTime> {
@@ -77,15 +73,16 @@ fn in_memory(criterion: &mut Criterion) {
         bencher.iter(|| body.chunks(65_536).for_each(|piece| black_box(&mut to)[..piece.len()].copy_from_slice(piece)));
     });
     group.bench_function("ours: summary", |bencher| {
-        let cursor = || Cursor::over(chunks(&body, Pruner::new(summary::KEEP, 0..0)));
-        bencher.iter(|| black_box(summary::read(cursor()).unwrap()));
+        let cursor = || Cursor::over(chunks(&body, SummaryProjection.pruner()));
+        bencher.iter(|| black_box(SummaryProjection.read(cursor()).unwrap()));
     });
     group.bench_function("ours: late node", |bencher| {
-        let cursor = || Cursor::over(chunks(&body, Pruner::new(node::KEEP, 0..50)));
-        bencher.iter(|| black_box(node::read(cursor(), &request(LATE_NODE)).unwrap()));
+        let projection = projection(LATE_NODE);
+        let cursor = || Cursor::over(chunks(&body, projection.pruner()));
+        bencher.iter(|| black_box(projection.read(cursor()).unwrap()));
     });
     group.bench_function("peer: struson alone, summary", |bencher| {
-        bencher.iter(|| black_box(summary::read(Cursor::unpruned(&body[..])).unwrap()));
+        bencher.iter(|| black_box(SummaryProjection.read(Cursor::unpruned(&body[..])).unwrap()));
     });
     group.bench_function("peer: serde_json from a reader, skipping everything", |bencher| {
         bencher.iter(|| serde_json::from_reader::<_, serde::de::IgnoredAny>(io::BufReader::new(&body[..])).unwrap());
@@ -109,8 +106,7 @@ fn from_a_file(criterion: &mut Criterion) {
         });
     });
     group.bench_function("ours: summary", |bencher| {
-        let batches = || Batches::new(ReadAhead::new(open()), Pruner::new(summary::KEEP, 0..0));
-        bencher.iter(|| black_box(summary::read(Cursor::over(batches())).unwrap()));
+        bencher.iter(|| black_box(SummaryProjection.read_from(ReadAhead::new(open())).unwrap()));
     });
 }
 
@@ -138,12 +134,12 @@ fn over_http(criterion: &mut Criterion) {
             });
         });
     });
-    let asked = get_execution::request("1", false);
+    let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
     group.bench_function("ours: summary", |bencher| {
         bencher.iter(|| {
             runtime.block_on(async {
                 let progress = Progress::default();
-                client.read_execution(&asked, &progress, summary::read).await.unwrap().unwrap()
+                client.read_execution(&request, &SummaryProjection, &progress).await.unwrap().unwrap()
             })
         });
     });
@@ -153,8 +149,13 @@ fn budgets(criterion: &mut Criterion) {
     let body = body();
     let view = look(&body[..], LATE_NODE);
     budget::count("x");
-    let question =
-        Question { request: request(LATE_NODE), output: None, max_tokens: 25_000, redact: false, locale: Locale::Ja };
+    let question = Question {
+        projection: projection(LATE_NODE),
+        output: None,
+        max_tokens: 25_000,
+        redact: false,
+        locale: Locale::Ja,
+    };
     let answer = get_execution_by_node::answer(&view, None, &question).unwrap();
     let mut group = criterion.benchmark_group("budget");
     group.sample_size(20);

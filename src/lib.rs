@@ -1,11 +1,11 @@
 //! n8n executions of any size, inside a token budget, in flat memory.
 //!
-//! An AI agent asks for an execution; n8n answers with anything from 50 KB to 500 MB. The body
-//! streams once past a filter, and what an agent can use of it leaves as valid JSON that fits.
+//! An AI agent requests an execution; n8n responds with anything from 50 KB to 500 MB. The body streams
+//! once through a filter, and what an agent can use of it leaves as valid JSON that fits.
 //!
 //! # Layout
 //!
-//! Bytes flow one way, and imports run with them, never back:
+//! Bytes flow one way, and imports follow them, never back:
 //!
 //! ```text
 //! n8n -> json -> execution, workflow -> budget -> tools -> transport, cli
@@ -13,60 +13,68 @@
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, changes that are sent once | what an execution looks like |
-//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) behind it, bounded copies | n8n |
-//! | [`execution`] | the shape of an execution; one projection a file, with its table of what it keeps | HTTP, tokens |
-//! | [`workflow`] | a workflow document: its outline and graph, pure edits, what n8n takes of it, the catalogue of node types, files | HTTP, executions |
+//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, bounded excerpts, [`json::Projection`] | n8n |
+//! | [`secrets`] | what must never be shown: secret values, names of secret headers and members, secrets inside text | who shows it |
+//! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
+//! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
+//! | [`workflow`] | a workflow document: outline and graph, pure edits, what n8n accepts, the catalogue of node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
-//! | [`tools`] | one tool a file: arguments, description, call; one folder a toolset, one table of all | rmcp |
-//! | [`gateway`] | MCP servers of others: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
-//! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL in `store` alone | n8n, rmcp |
-//! | [`transport`] | rmcp, axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, and who may ask | what a tool does |
+//! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale | n8n, coordination |
+//! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all | rmcp, axum |
+//! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL only in `store` | n8n, rmcp |
+//! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
+//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, access control | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
-//! | [`config`], [`units`] and others | settings; how sizes are written; where requests may be sent on to; errors without the values they quote | |
+//! | [`config`], [`units`], `blocking` | settings; how sizes are written; moving work to a blocking thread | |
 //!
-//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not
-//! learn of it. The gateway runs even our own tools as a child process, as it runs those of others.
+//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know
+//! it. n8n's tools and coordination's are neighbours on one toolkit. The gateway runs even our own tools as a
+//! child process, exactly as it runs third-party servers.
 //!
 //! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its
-//! `call` checks the arguments and asks [`n8n::Client::read_execution`], which feeds every chunk of
-//! the download to a [`json::Pruner`] and sends the trickle that is left to a blocking thread. There
-//! [`execution::node::read`] pulls it from a [`json::Cursor`] and holds the items of one run and of
-//! what may be its inputs. The composer of the tool divides the budget and lets [`budget::fill`] show
-//! as much as fits. Dropping the call drops the download. A change, `update_workflow`, is the other way
-//! round: the workflow comes as raw JSON values, what was given is laid over them, and the rest goes back
-//! to n8n byte for byte.
+//! `call` checks the arguments and passes one [`json::Projection`] (what is kept, which window, how it is
+//! read) to [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] and
+//! sends the trickle that is left to a blocking thread. There the projection's reader, [`execution::node`],
+//! pulls it from a [`json::Cursor`] and holds the items of one run and of its possible inputs. The composer of
+//! the tool divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the
+//! download. A change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the
+//! given fields replace theirs, and everything else goes back to n8n byte for byte.
 //!
-//! A call of the gateway: `transport::gateway` hands the body to [`gateway::Gateway`], which checks it before
-//! anything is built, finds the server, whose owner task alone starts and ends the process, asks over its
-//! connection, and passes the result on as the text that came. `transport::coordination` finds who calls and the
-//! tool, whose rule is one unit of work of [`coordination::store`], answered when it is stored.
+//! A gateway call: `transport::gateway` hands the body to [`gateway::Gateway`], which validates it before
+//! building anything, finds the server, whose supervisor task alone starts and stops the process, sends the
+//! request over its session, and passes the result on as the text that arrived. `transport::coordination`
+//! identifies the caller and the tool, whose rule is one unit of work of [`coordination::store`], answered
+//! once it is stored.
 //!
 //! # Invariants
 //!
-//! - No execution is ever in memory, or in a temporary file; a workflow is only while it is changed. No answer is above its budget, and none is
-//!   broken JSON. What was left out is counted, and reachable.
-//! - A body that is not whole is never shown as if it were. A change that may have reached n8n is never
-//!   sent again, and is never said to have failed.
-//! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no token,
-//!   the budget no execution.
-//! - The core is synchronous and pushed (`feed`); there is one pump for each kind of source and no
-//!   second version of anything.
-//! - At most one session of an agent in a project is open: the database decides, not a check before it.
-//! - A server of others is said to be available only while it can answer, and leaves no process behind.
+//! - No execution is ever held in memory or in a temporary file; a workflow only while it is changed. No answer exceeds its
+//!   budget, and none is broken JSON. What was left out is counted and can be reached.
+//! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent
+//!   again, and is never reported as failed.
+//! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the
+//!   budget no executions.
+//! - The core is synchronous and pushed (`feed`); there is one pump per kind of source and no second
+//!   version of anything.
+//! - At most one session per agent and project is open: the database decides, not a check before it.
+//! - A third-party server is reported as available only while it can answer, and leaves no process behind.
 //! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input.
 //! - `unsafe` is one call, to code for a detected processor feature (`json/block.rs`).
 //!
 //! # Memory
 //!
-//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much for
-//! possible inputs) + the page + O(nodes) + the tokenizer, times the bodies that are read at once; a
-//! workflow that is changed is held whole (64 MiB at most, n8n takes 16).
-//! Nothing grows with the body: `tests/memory.rs` holds 1 MB against 1 GB.
+//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for
+//! possible inputs) + the page + O(nodes) + the tokenizer, times the number of bodies read at once; a workflow
+//! being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the body:
+//! `tests/memory.rs` compares 1 MB with 1 GB.
 
-pub mod n8n;
+pub mod units;
 
 pub mod json;
+
+pub mod secrets;
+
+pub mod n8n;
 
 pub mod execution;
 
@@ -74,20 +82,18 @@ pub mod workflow;
 
 pub mod budget;
 
+pub mod toolkit;
+
 pub mod tools;
+
+pub mod coordination;
 
 pub mod gateway;
 
-pub mod coordination;
+pub mod config;
 
 pub mod transport;
 
 pub mod cli;
 
-pub mod config;
-
-pub mod units;
-
 mod blocking;
-mod redirects;
-mod without_value;

@@ -13,12 +13,12 @@
 
 use std::io::{BufReader, Read};
 
-use n8n_lens::execution::node::{self, Request};
-use n8n_lens::execution::summary;
-use n8n_lens::json::{Batches, Cursor, Pruner};
-use n8n_lens::tools::Locale;
-use n8n_lens::tools::executions::get_execution;
+use n8n_lens::execution::node::NodeProjection;
+use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::json::Projection;
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use n8n_lens::tools::executions::summary_answer;
 use peak_alloc::PeakAlloc;
 
 #[path = "../fixtures/generator.rs"]
@@ -42,16 +42,14 @@ fn peak(run: impl FnOnce()) -> usize {
 }
 
 fn summarize(body: impl Read) {
-    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(summary::KEEP, 0..0));
-    let summary = summary::read(Cursor::over(batches)).unwrap();
-    assert!(!get_execution::answer(&summary, None, 0, Locale::Ja).is_empty());
+    let summary = SummaryProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+    assert!(!summary_answer::compose(&summary, None, 0, Locale::Ja).is_empty());
 }
 
 fn look(body: impl Read, name: String) {
-    let request = Request { node: name, run: None, window: 0..50, sources: None };
-    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(node::KEEP, request.window.clone()));
-    let view = node::read(Cursor::over(batches), &request).unwrap();
-    let question = Question { request, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
+    let projection = NodeProjection { node: name, window: 0..50, ..NodeProjection::default() };
+    let view = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+    let question = Question { projection, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
     assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());
 }
 

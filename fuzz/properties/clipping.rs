@@ -2,8 +2,8 @@
 
 use n8n_lens::budget::{self, Entry, PageLimits};
 use n8n_lens::json::{
-    Batches, CUT_NAME_CHARS, Cursor, Detail, Excerpt, FaultKind, Keep, Pruner, ReadError, cut_name, hold_name, is_name,
-    shorten, shorten_name,
+    CUT_NAME_CHARS, Cursor, Detail, Excerpt, FaultKind, Keep, PrunedReader, Pruner, ReadError, cut_name, hold_name,
+    is_name, shorten, shorten_name,
 };
 use serde::de::IgnoredAny;
 use serde_json::Value;
@@ -52,7 +52,7 @@ pub fn check(data: &[u8]) {
 /// A copy of about `room` bytes; `None` for what is no JSON.
 fn read(text: &[u8], room: usize) -> Option<Excerpt> {
     let filtered = || {
-        let mut cursor = Cursor::over(Batches::new(text, Pruner::new(Keep::Whole, 0..0)));
+        let mut cursor = Cursor::over(PrunedReader::new(text, Pruner::new(Keep::Whole, 0..0)));
         let excerpt = cursor.excerpt(room)?;
         cursor.finish()?;
         Ok::<_, ReadError>(excerpt)

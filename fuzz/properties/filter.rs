@@ -2,9 +2,10 @@
 
 use std::ops::Range;
 
-use n8n_lens::execution::{node, summary};
-use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Pruner, depth};
-use n8n_lens::workflow::{graph, one_node, outline, whole};
+use n8n_lens::execution::node::NodeProjection;
+use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Projection, Pruner, depth};
+use n8n_lens::workflow::projections::{self, GraphProjection, OutlinePageProjection, RawProjection};
 use serde_json::Value;
 
 use super::{has_long_word, is_json, reference, shown, split};
@@ -12,8 +13,8 @@ use super::{has_long_word, is_json, reference, shown, split};
 /// Every rule, alone and below the others, and the tables of the projections.
 const TABLES: [Keep; 25] = [
     Keep::Whole,
-    summary::KEEP,
-    node::KEEP,
+    SummaryProjection::KEEP,
+    NodeProjection::KEEP,
     Keep::Skip,
     Keep::Members(&[]),
     Keep::Members(&[("a", Keep::Whole), ("b", Keep::Members(&[("a", Keep::Count), ("é", Keep::Capture)]))]),
@@ -32,10 +33,10 @@ const TABLES: [Keep; 25] = [
     Keep::Count,
     Keep::Window,
     Keep::Capture,
-    graph::KEEP,
-    outline::KEEP_LIST,
-    whole::KEEP,
-    one_node::KEEP,
+    GraphProjection::KEEP,
+    OutlinePageProjection::KEEP,
+    RawProjection::KEEP,
+    projections::NodeProjection::KEEP,
 ];
 
 /// What comes out before it is known that it must: the two brackets of a container that is too deep.

@@ -1,16 +1,16 @@
 //! Both projections: any JSON, real bodies that were changed, and any bytes at all.
 
 use std::fmt::Debug;
-use std::ops::Range;
 
 use n8n_lens::budget;
-use n8n_lens::execution::node::{self, NodeView, Request};
-use n8n_lens::execution::{Error, summary};
-use n8n_lens::json::{Batch, Cursor, FaultKind, Keep, Pruner, ReadError, Text, shorten_name};
+use n8n_lens::execution::Error;
+use n8n_lens::execution::node::{NodeProjection, NodeView};
+use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::json::{Cursor, FaultKind, Projection, ReadError, shorten_name};
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools;
-use n8n_lens::tools::Locale;
-use n8n_lens::tools::executions::get_execution;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use n8n_lens::tools::executions::summary_answer;
 use serde_json::Value;
 
 use super::entropy::Entropy;
@@ -36,12 +36,11 @@ pub fn summary(data: &[u8]) {
     if body.len() > BODY_BYTES {
         return;
     }
-    let read = read_in_pieces(&body, (summary::KEEP, 0..0), &choices.sizes(), summary::read);
-    let Some(summary) = read else { return };
+    let Some(summary) = read_in_pieces(&body, &SummaryProjection, &choices.sizes()) else { return };
     let locale = locale(&mut choices);
     for offset in [0, *choices.pick(&OFFSETS)] {
-        let answer = get_execution::answer(&summary, Some("1234"), offset, locale);
-        let value = assert_answer(&answer, get_execution::MAX_TOKENS);
+        let answer = summary_answer::compose(&summary, Some("1234"), offset, locale);
+        let value = assert_answer(&answer, summary_answer::MAX_TOKENS);
         let data = &value["data"];
         if let Some(next) = data["nextOffset"].as_u64() {
             assert!(next > offset, "a page that does not go on: {answer}");
@@ -61,7 +60,7 @@ pub fn node(data: &[u8]) {
         return;
     }
     let sizes = choices.sizes();
-    let mut request = Request { node: String::new(), run: None, window: 0..0, sources: None };
+    let mut request = NodeProjection::default();
     let Some(view) = view(&body, &request, &[usize::MAX]) else { return };
     request.node = node_name(&mut choices, &view.names);
     request.run = *choices.pick(&[None, None, None, Some(0), Some(1), Some(u64::MAX)]);
@@ -70,21 +69,21 @@ pub fn node(data: &[u8]) {
     request.window = offset..offset.saturating_add(limit);
     let Some(view) = self::view(&body, &request, &sizes) else { return };
     let question = Question {
-        request,
+        projection: request,
         output: *choices.pick(&[None, None, None, Some(0), Some(1), Some(255), Some(u64::MAX)]),
         max_tokens: *choices.pick(&TOKENS),
         redact: choices.one_in(2),
         locale: locale(&mut choices),
     };
     assert_node(&view, &question, limit);
-    if let Some(request) = get_execution_by_node::again(&view, &question) {
-        let view = self::view(&body, &request, &sizes).expect("what was read once is read again");
-        assert_node(&view, &Question { request, ..question }, limit);
+    if let Some(projection) = question.projection.second_pass(&view) {
+        let view = self::view(&body, &projection, &sizes).expect("what was read once is read again");
+        assert_node(&view, &Question { projection, ..question }, limit);
     }
 }
 
-fn view(body: &[u8], request: &Request, sizes: &[usize]) -> Option<NodeView> {
-    read_in_pieces(body, (node::KEEP, request.window.clone()), sizes, |cursor| node::read(cursor, request))
+fn view(body: &[u8], projection: &NodeProjection, sizes: &[usize]) -> Option<NodeView> {
+    read_in_pieces(body, projection, sizes)
 }
 
 fn locale(choices: &mut Entropy<'_>) -> Locale {
@@ -101,13 +100,12 @@ fn node_name(choices: &mut Entropy<'_>, names: &[String]) -> String {
 }
 
 /// Reads a body as a whole and in pieces, which must be the same; `None` for what is no execution.
-fn read_in_pieces<T: Debug>(
+fn read_in_pieces<T: Debug, P: Projection<View = Result<T, Error>>>(
     body: &[u8],
-    (keep, window): (Keep, Range<u64>),
+    projection: &P,
     sizes: &[usize],
-    read: impl Fn(Cursor<Text<Batches>>) -> Result<T, Error>,
 ) -> Option<T> {
-    let read = |sizes: &[usize]| read(Cursor::over(batches(body, Pruner::new(keep, window.clone()), sizes)));
+    let read = |sizes: &[usize]| projection.read(Cursor::over(batches(body, projection.pruner(), sizes)));
     let (whole, pieces) = (read(&[usize::MAX]), read(sizes));
     match (whole, pieces) {
         (Ok(whole), Ok(pieces)) => {
@@ -125,8 +123,6 @@ fn read_in_pieces<T: Debug>(
     }
 }
 
-type Batches = std::vec::IntoIter<std::io::Result<Batch>>;
-
 /// The answer about a node, or a sentence about what is not there.
 fn assert_node(view: &NodeView, question: &Question, limit: u64) {
     let answer = match get_execution_by_node::answer(view, Some("1234"), question) {
@@ -141,7 +137,7 @@ fn assert_node(view: &NodeView, question: &Question, limit: u64) {
     let value = assert_answer(&answer, question.max_tokens);
     let data = &value["data"];
     if let Some(next) = data["truncated"]["nextOffset"].as_u64() {
-        assert!(next > question.request.window.start, "a page that does not go on: {answer}");
+        assert!(next > question.projection.window.start, "a page that does not go on: {answer}");
     }
     for output in data["output"]["outputs"].as_array().into_iter().flatten() {
         let (returned, total) = (output["returned"].as_u64(), output["total"].as_u64());

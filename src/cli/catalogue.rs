@@ -5,13 +5,25 @@
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process;
 
 use flate2::read::GzDecoder;
+
+use clap::Subcommand;
 
 use super::{Error, print};
 use crate::units::megabytes;
 use crate::workflow::catalogue::build;
+
+#[derive(Subcommand)]
+pub(super) enum Command {
+    /// Build it from n8n's packages: from npm, or from a folder where n8n is installed
+    Update {
+        /// The folder
+        #[arg(long, value_name = "DIR")]
+        from: Option<PathBuf>,
+    },
+}
 
 /// The packages, as npm names them.
 const PACKAGES: [&str; 2] = ["n8n-nodes-base", "@n8n/n8n-nodes-langchain"];
@@ -79,7 +91,7 @@ fn installed(folder: &Path, name: &'static str) -> Result<Package, Error> {
 fn packed() -> Result<Vec<Package>, Error> {
     let folder = tempfile::tempdir().map_err(|error| Error::Input(format!("A temporary folder: {error}.")))?;
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    let mut command = Command::new(npm);
+    let mut command = process::Command::new(npm);
     command.args(["pack", "--silent", "--pack-destination"]).arg(folder.path()).args(PACKAGES);
     let output = command.output().map_err(|error| {
         Error::Input(format!(

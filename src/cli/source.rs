@@ -1,51 +1,129 @@
-//! Where the command line reads an execution from.
+//! Where the command line reads an execution from: n8n, a file, or standard input.
 
+use std::cell::Cell;
 use std::fs::File;
 use std::io::{BufReader, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
 use flate2::read::MultiGzDecoder;
+use serde_json::{Value, json};
 
-use super::Error;
-use crate::json::ReadAhead;
+use super::{Error, as_arguments, progress};
+use crate::config::Options;
+use crate::execution;
+use crate::json::{Projection, ReadAhead};
+use crate::n8n::{Client, ExecutionRequest};
+use crate::toolkit::Arguments;
+use crate::tools::{self, Tool};
 
-/// What `<ID|FILE|->` means.
+/// Which execution a command reads, and for whom it prints.
+#[derive(Args)]
+pub(super) struct ExecutionArguments {
+    /// An execution's id, a file with its body (may be gzip-compressed), or - for standard input
+    execution: String,
+    /// Request data above n8n's display limit
+    #[arg(long)]
+    ignore_data_size_limit: bool,
+    /// Print the tool's JSON on a terminal, too
+    #[arg(long)]
+    pub(super) json: bool,
+}
+
+/// Where the body of an execution is.
 pub(super) enum Source {
-    Id,
+    /// In n8n.
+    N8n { client: Client, request: ExecutionRequest },
+    /// In a file.
     File(PathBuf),
-    StandardInput,
+    /// On standard input, which can be read only once.
+    StandardInput { is_read: Cell<bool> },
+}
+
+impl ExecutionArguments {
+    /// The checked arguments of the tool that this command runs: `more`, and which execution.
+    ///
+    /// # Errors
+    /// When an argument is not allowed.
+    pub(super) fn check(&self, tool: &Tool, more: Value) -> Result<Arguments, Error> {
+        let mut arguments = as_arguments(more);
+        // A file has no id to check.
+        let id = if is_id(&self.execution) { &self.execution } else { "0" };
+        arguments.insert("id".to_owned(), json!(id));
+        arguments.insert("ignoreDataSizeLimit".to_owned(), json!(self.ignore_data_size_limit));
+        Ok(Arguments::check(tool.parameters, &[], arguments).map_err(tools::Error::from)?)
+    }
+
+    /// Where the body is. Digits are an id; a file of that name is `./1234`.
+    ///
+    /// # Errors
+    /// When it is in n8n, and the settings do not say how to reach it.
+    pub(super) fn source(&self, options: &Options) -> Result<Source, Error> {
+        Ok(match self.execution.as_str() {
+            "-" => Source::StandardInput { is_read: Cell::new(false) },
+            id if is_id(id) => Source::N8n {
+                client: Client::new(options.n8n()?),
+                request: ExecutionRequest { id: id.to_owned(), ignore_size_limit: self.ignore_data_size_limit },
+            },
+            file => Source::File(file.into()),
+        })
+    }
+}
+
+fn is_id(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl Source {
-    /// Digits are an id; a file of that name is `./1234`.
-    pub(super) fn of(given: &str) -> Self {
-        match given {
-            "-" => Self::StandardInput,
-            id if !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_digit()) => Self::Id,
-            file => Self::File(file.into()),
+    /// The id, if the execution was named by it.
+    pub(super) fn id(&self) -> Option<&str> {
+        match self {
+            Self::N8n { request, .. } => Some(&request.id),
+            Self::File(_) | Self::StandardInput { .. } => None,
         }
     }
 
-    /// The body, expanded if it is gzip-compressed, and read ahead.
-    pub(super) fn open(&self) -> Result<ReadAhead, Error> {
-        match self {
-            Self::File(path) => {
-                let file = File::open(path).map_err(|error| {
-                    Error::Input(format!(
-                        "{} cannot be read: {error}. Give an execution's id (digits), a file, or - for standard input.",
-                        path.display()
-                    ))
-                })?;
-                expand(file)
+    /// Reads the execution, with a progress bar on a terminal while n8n sends it.
+    ///
+    /// # Errors
+    /// When the body cannot be had, is incomplete, or is not an execution.
+    pub(super) async fn read<V, P>(&self, projection: &P) -> Result<V, Error>
+    where
+        P: Projection<View = Result<V, execution::Error>>,
+    {
+        let read = match self {
+            Self::N8n { client, request } => {
+                let (progress, bar) = progress::bar();
+                let read = client.read_execution(request, projection, &progress);
+                bar.around(read).await.map_err(tools::Error::from)?
             }
-            Self::StandardInput => expand(std::io::stdin()),
-            Self::Id => Err(Error::Input("An id is not a file.".to_owned())),
-        }
+            Self::File(path) => projection.read_from(open(path)?),
+            Self::StandardInput { is_read } => {
+                if is_read.replace(true) {
+                    return Err(Error::Input(
+                        "The input of this node is too far before it to be found in one pass. Save the body to a file, and pass the file."
+                            .to_owned(),
+                    ));
+                }
+                projection.read_from(decompress(std::io::stdin())?)
+            }
+        };
+        Ok(read.map_err(tools::Error::from)?)
     }
 }
 
-/// gzip is known by its first two bytes.
-fn expand(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
+fn open(path: &Path) -> Result<ReadAhead, Error> {
+    let file = File::open(path).map_err(|error| {
+        Error::Input(format!(
+            "{} cannot be read: {error}. Pass an execution's id (digits), a file, or - for standard input.",
+            path.display()
+        ))
+    })?;
+    decompress(file)
+}
+
+/// A body, read ahead, and decompressed if its first two bytes are those of gzip.
+fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();
     let read = body.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first);

@@ -18,8 +18,10 @@ use tracing::level_filters::LevelFilter;
 pub use coordination::CoordinationOptions;
 
 use crate::gateway;
-use crate::n8n::{Address, Secret, Settings};
-use crate::tools::{Locale, Selection, Toolbox};
+use crate::n8n::{Address, Settings};
+use crate::secrets::Secret;
+use crate::toolkit::Locale;
+use crate::tools::{Selection, Toolbox};
 use crate::workflow::file::Files;
 
 /// Settings of every command.

@@ -2,7 +2,7 @@
 
 use super::store::{AccessToken, Scope, Work};
 use super::{Coordinator, Error, Tool, secret};
-use crate::tools::Arguments;
+use crate::toolkit::Arguments;
 
 /// Who calls.
 #[derive(Clone, Debug)]

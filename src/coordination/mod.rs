@@ -34,7 +34,7 @@ use store::{Clock, Fault, Place, Scope, Store, Time, Work};
 use tool::Run;
 pub use tool::Tool;
 
-use crate::tools::Locale;
+use crate::toolkit::Locale;
 
 /// How often expired sessions are tidied away. Nothing waits for it: whether one has expired is judged
 /// whenever it is looked at.

@@ -9,7 +9,7 @@ use super::error::not_found;
 use super::rules::task;
 use super::store::{Latest, Scope, Work};
 use super::{Caller, Coordinator, Error};
-use crate::tools::{Argument, Arguments, Locale};
+use crate::toolkit::{Arguments, Locale, PromptArgument};
 
 /// A prompt; all its arguments are required.
 pub struct Prompt {
@@ -20,11 +20,11 @@ pub struct Prompt {
     /// What it is for.
     pub description: &'static str,
     /// Its arguments.
-    pub arguments: &'static [Argument],
+    pub arguments: &'static [PromptArgument],
     text: fn(&mut Work<'_>, &Arguments, Locale) -> Result<String, Error>,
 }
 
-const TASK: Argument = Argument { name: "task_id", description: "The task's id." };
+const TASK: PromptArgument = PromptArgument { name: "task_id", description: "The task's id." };
 
 /// All prompts.
 pub static PROMPTS: [Prompt; 3] = [
@@ -32,14 +32,14 @@ pub static PROMPTS: [Prompt; 3] = [
         name: "task_start",
         title: "Start a task",
         description: "What to know before beginning a task: its context and who worked on it before.",
-        arguments: &[TASK, Argument { name: "agent_id", description: "The agent that begins it." }],
+        arguments: &[TASK, PromptArgument { name: "agent_id", description: "The agent that begins it." }],
         text: task_start,
     },
     Prompt {
         name: "handoff_template",
         title: "Hand a task over",
         description: "A handoff to complete, with the task and what was noted about it.",
-        arguments: &[TASK, Argument { name: "from_agent_id", description: "The agent that hands it over." }],
+        arguments: &[TASK, PromptArgument { name: "from_agent_id", description: "The agent that hands it over." }],
         text: handoff_template,
     },
     Prompt {

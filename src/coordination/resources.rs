@@ -8,7 +8,7 @@ use super::error::not_found;
 use super::store::{Listing, Scope, Work};
 use super::tools::{get_execution_log, get_project, get_task, get_task_context};
 use super::{Caller, Coordinator, Error, page};
-use crate::tools::Arguments;
+use crate::toolkit::Arguments;
 
 /// A kind of resource.
 pub struct Resource {

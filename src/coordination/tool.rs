@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::store::{Scope, Work};
 use super::{Coordinator, Error, Terms};
-use crate::tools::{self, Arguments, Effect, Parameter, schema};
+use crate::toolkit::{Arguments, Effect, Parameter, schema};
 
 /// A tool of the coordination server.
 pub struct Tool {
@@ -71,7 +71,7 @@ impl Tool {
             let texts = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
             texts.iter().filter_map(Value::as_str).try_for_each(|text| check_text(name, text, most))?;
         }
-        Arguments::check(self.parameters, &[], given).map_err(|error: tools::Error| Error::refused(error.to_string()))
+        Arguments::check(self.parameters, &[], given).map_err(|error| Error::refused(error.to_string()))
     }
 }
 

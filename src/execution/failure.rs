@@ -4,8 +4,8 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
-use super::redact;
 use crate::json::{Beginning, Cursor, Excerpt, ReadError};
+use crate::secrets::redact;
 
 /// What is shown of an error, in this order. The whole `node` that n8n puts inside is left out.
 const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "messages", "lineNumber", "stack", "context"];

@@ -1,4 +1,4 @@
-//! What an execution says about itself, beside its data.
+//! An execution's metadata.
 
 use std::io::Read;
 
@@ -6,8 +6,12 @@ use jiff::Timestamp;
 
 use crate::json::{Cursor, ReadError};
 
-/// Identifiers, dates and n8n's words are never longer; what is longer is cut.
+/// Ids, dates and n8n's words are never longer; anything longer is cut.
 const WORD_CHARS: usize = 60;
+
+/// The members of an execution that make its header.
+pub(super) const FIELDS: [&str; 8] =
+    ["id", "workflowId", "status", "mode", "startedAt", "stoppedAt", "jsonSizeBytes", "dataTooLargeToDisplay"];
 
 /// The metadata of an execution. Dates are ISO 8601 as n8n sent them.
 #[derive(Clone, Debug, Default)]
@@ -16,7 +20,7 @@ pub struct Header {
     pub id: Option<String>,
     /// The id of the executed workflow.
     pub workflow_id: Option<String>,
-    /// n8n's own word: `success`, `error`, `crashed`, …
+    /// As n8n names it: `success`, `error`, `crashed`, …
     pub status: Option<String>,
     /// How it was started: `webhook`, `manual`, …
     pub mode: Option<String>,
@@ -24,14 +28,14 @@ pub struct Header {
     pub started_at: Option<String>,
     /// When it stopped; absent while it is running.
     pub stopped_at: Option<String>,
-    /// The size in n8n's database, from n8n 2.27 on. 0 is unknown.
+    /// Size in n8n's database, bytes (n8n 2.27 and newer); 0 means unknown.
     pub json_size_bytes: Option<u64>,
-    /// n8n 2.28 and newer leave the data out above 100 MiB and say so here.
+    /// Whether n8n left the data out because it is above 100 MiB (n8n 2.28 and newer).
     pub data_too_large: bool,
 }
 
 impl Header {
-    /// Reads the member `name` of an execution, if it is one of these; gives whether it was.
+    /// Reads the member `name` of an execution if it is one of [`FIELDS`]; returns whether it was.
     pub(super) fn read<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<bool, ReadError> {
         match name {
             "id" => self.id = cursor.text(WORD_CHARS)?,
@@ -47,13 +51,13 @@ impl Header {
         Ok(true)
     }
 
-    /// From start to stop, ms; `None` while it is running.
+    /// Time from start to stop, ms; `None` while it is running.
     pub fn duration(&self) -> Option<i64> {
         duration(self.started_at.as_deref()?, self.stopped_at.as_deref()?)
     }
 }
 
-/// From one ISO 8601 date to another, ms.
+/// Time from one ISO 8601 date to another, ms; `None` if either is not a date.
 pub fn duration(from: &str, to: &str) -> Option<i64> {
     let (from, to): (Timestamp, Timestamp) = (from.parse().ok()?, to.parse().ok()?);
     Some(to.as_millisecond() - from.as_millisecond())

@@ -3,8 +3,9 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::{failure, redact};
+use super::failure;
 use crate::json::{Captured, Cursor, Element, Excerpt, ReadError};
+use crate::secrets::redact;
 
 /// What is shown of a binary; never its data, which n8n 1.x keeps as base64.
 const BINARY: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", "bytes", "id"];

@@ -6,15 +6,14 @@
 //! its source (`packages/workflow/src/run-execution-data`, `packages/cli/src/public-api`) and were
 //! seen on n8n 1.123 and 2.41.
 
+mod body;
 mod failure;
 mod header;
 mod inputs;
 mod items;
 mod label;
 pub mod node;
-pub mod redact;
 mod run;
-mod secrets_in_text;
 pub mod summary;
 mod workflow;
 

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 
-use super::Error;
 use super::header::Header;
 use super::inputs::Candidates;
 use super::items::{Port, Ports, Room};
 use super::label::label;
 use super::run::{Run, Source};
 use super::workflow::WorkflowNode;
-use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name, is_name};
+use super::{Error, body};
+use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, hold_name, is_name};
 
 const FAILURE: Keep = Keep::Members(&[
     ("name", Keep::Whole),
@@ -40,34 +40,19 @@ const RUN: Keep = Keep::Members(&[
     ("data", PORTS),
 ]);
 
-/// What the node view keeps of an execution.
-pub const KEEP: Keep = Keep::Members(&[
-    ("id", Keep::Whole),
-    ("workflowId", Keep::Whole),
-    ("status", Keep::Whole),
-    ("mode", Keep::Whole),
-    ("startedAt", Keep::Whole),
-    ("stoppedAt", Keep::Whole),
-    ("jsonSizeBytes", Keep::Whole),
-    ("dataTooLargeToDisplay", Keep::Whole),
-    (
-        "data",
-        Keep::Members(&[("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))]),
-    ),
-    (
-        "workflowData",
-        Keep::Members(&[(
-            "nodes",
-            Keep::EachElement(&Keep::Members(&[
-                ("name", Keep::Whole),
-                ("type", Keep::Whole),
-                ("typeVersion", Keep::Whole),
-                ("onError", Keep::Whole),
-                ("parameters", Keep::Whole),
-            ])),
-        )]),
-    ),
-]);
+const DATA: Keep =
+    Keep::Members(&[("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))]);
+
+const WORKFLOW: Keep = Keep::Members(&[(
+    "nodes",
+    Keep::EachElement(&Keep::Members(&[
+        ("name", Keep::Whole),
+        ("type", Keep::Whole),
+        ("typeVersion", Keep::Whole),
+        ("onError", Keep::Whole),
+        ("parameters", Keep::Whole),
+    ])),
+)]);
 
 /// What is kept of the items of one run.
 const RUN_BYTES: usize = 768 * 1024;
@@ -78,17 +63,43 @@ const PARAMETER_BYTES: usize = 128 * 1024;
 /// Failed runs are listed up to this many.
 const FAILED: usize = 20;
 
-/// Which node, which of its runs and items.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The node's name, or the cut form of it that a summary showed.
+/// Reads a [`NodeView`]: which node, which of its runs and which items.
+#[derive(Clone, Debug, Default)]
+pub struct NodeProjection {
+    /// The node's name, or the shortened form of it that a summary showed.
     pub node: String,
-    /// Which run; without it the first that failed, else the last.
+    /// The run; without it the first failed one, or else the last.
     pub run: Option<u64>,
     /// The items of each input and output.
     pub window: Range<u64>,
-    /// For a second pass: what the first one had to let go.
+    /// For a second pass: the inputs that the first one had to drop.
     pub sources: Option<Vec<Source>>,
+}
+
+impl Projection for NodeProjection {
+    type View = Result<NodeView, Error>;
+    const KEEP: Keep = Keep::Members(&body::keep(DATA, WORKFLOW));
+
+    fn window(&self) -> Range<u64> {
+        self.window.clone()
+    }
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        let body = body::read(cursor, |cursor| RunData::read(cursor, self), |cursor| read_workflow(cursor, self))?;
+        Ok(body.data.unwrap_or_else(|| RunData::new(self)).view(body.header, body.workflow))
+    }
+}
+
+impl NodeProjection {
+    /// The second pass that `view` needs, if its input had to make room for other outputs.
+    pub fn second_pass(&self, view: &NodeView) -> Option<Self> {
+        let node = view.node.as_ref()?;
+        if node.missing.is_empty() || self.sources.is_some() {
+            return None;
+        }
+        let sources = node.run.as_ref()?.sources.iter().flatten().cloned().collect();
+        Some(Self { sources: Some(sources), ..self.clone() })
+    }
 }
 
 /// What an execution says about a node.
@@ -100,6 +111,8 @@ pub struct NodeView {
     pub names: Vec<String>,
     /// The node, if it was executed.
     pub node: Option<Node>,
+    /// The names that a shortened name fits, if it fits more than one: the request does not say which node is meant.
+    pub ambiguous: Vec<String>,
 }
 
 /// An executed node and the run that is shown.
@@ -136,31 +149,8 @@ pub struct Input {
     pub port: Option<Port>,
 }
 
-/// Reads an execution from which [`KEEP`] was kept, with the window of the request.
-///
-/// # Errors
-/// [`Error`].
-pub fn read<R: Read>(mut cursor: Cursor<R>, request: &Request) -> Result<NodeView, Error> {
-    let mut header = Header::default();
-    let (mut data, mut node) = (None, WorkflowNode::default());
-    cursor.object(|cursor, member| {
-        match member {
-            "data" if cursor.at_object()? => data = Some(RunData::read(cursor, request)?),
-            "workflowData" => node = read_workflow(cursor, request)?,
-            _ if header.read(cursor, member)? => {}
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    cursor.finish()?;
-    if header.id.is_none() && header.status.is_none() && data.is_none() {
-        return Err(Error::NotAnExecution);
-    }
-    Ok(data.unwrap_or_else(|| RunData::new(request)).view(header, node))
-}
-
 /// The node's entry in `workflowData`.
-fn read_workflow<R: Read>(cursor: &mut Cursor<R>, request: &Request) -> Result<WorkflowNode, ReadError> {
+fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -> Result<WorkflowNode, ReadError> {
     let mut found = WorkflowNode::default();
     cursor.object(|cursor, member| {
         if member != "nodes" {
@@ -170,11 +160,11 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>, request: &Request) -> Result<W
         cursor
             .array(|cursor, _| {
                 let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
-                let exact = found.name.as_deref() == Some(request.node.as_str());
+                let exact = found.name.as_deref() == Some(projection.node.as_str());
                 if node
                     .name
                     .as_deref()
-                    .is_some_and(|name| name == request.node || (is_name(&request.node, name) && !exact))
+                    .is_some_and(|name| name == projection.node || (is_name(&projection.node, name) && !exact))
                 {
                     found = node;
                 }
@@ -187,11 +177,13 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>, request: &Request) -> Result<W
 
 /// The member `runData`, read for one node.
 struct RunData<'a> {
-    request: &'a Request,
+    projection: &'a NodeProjection,
     /// Names and numbers of runs.
     nodes: IndexMap<String, u64>,
     candidates: Candidates,
     target: Option<Target>,
+    /// The nodes that the requested name fits only as a shortened form.
+    similar: Vec<String>,
 }
 
 /// The runs of the node that was asked for.
@@ -205,16 +197,16 @@ struct Target {
 }
 
 impl<'a> RunData<'a> {
-    fn new(request: &'a Request) -> Self {
+    fn new(projection: &'a NodeProjection) -> Self {
         let mut candidates = Candidates::default();
-        if let Some(sources) = &request.sources {
+        if let Some(sources) = &projection.sources {
             candidates.want(sources.clone());
         }
-        Self { request, nodes: IndexMap::new(), candidates, target: None }
+        Self { projection, nodes: IndexMap::new(), candidates, target: None, similar: Vec::new() }
     }
 
-    fn read<R: Read>(cursor: &mut Cursor<R>, request: &'a Request) -> Result<Self, ReadError> {
-        let mut data = Self::new(request);
+    fn read<R: Read>(cursor: &mut Cursor<R>, projection: &'a NodeProjection) -> Result<Self, ReadError> {
+        let mut data = Self::new(projection);
         cursor.object(|cursor, member| {
             if member != "resultData" {
                 return cursor.skip();
@@ -224,7 +216,7 @@ impl<'a> RunData<'a> {
                     if member != "runData" {
                         return cursor.skip();
                     }
-                    data = Self::new(request);
+                    data = Self::new(projection);
                     cursor.object(|cursor, name| data.read_node(cursor, &hold_name(name))).map(drop)
                 })
                 .map(drop)
@@ -234,12 +226,16 @@ impl<'a> RunData<'a> {
 
     fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
         let mut runs = 0;
-        let exact = self.target.as_ref().is_some_and(|target| target.name == self.request.node);
-        if name == self.request.node || (is_name(&self.request.node, name) && !exact) {
+        let is_exact = name == self.projection.node;
+        if !is_exact && is_name(&self.projection.node, name) {
+            self.similar.push(name.to_owned());
+        }
+        let is_similar = self.similar.last().is_some_and(|similar| similar == name) && !self.has_exact_target();
+        if is_exact || is_similar {
             let mut target = Target { name: name.to_owned(), ..Target::default() };
             cursor.array(|cursor, run| self.read_target(cursor, &mut target, run))?;
             runs = target.runs;
-            if self.request.sources.is_none() {
+            if self.projection.sources.is_none() {
                 self.candidates.want(target.sources());
             }
             self.target = Some(target);
@@ -253,8 +249,12 @@ impl<'a> RunData<'a> {
         Ok(())
     }
 
+    fn has_exact_target(&self) -> bool {
+        self.target.as_ref().is_some_and(|target| target.name == self.projection.node)
+    }
+
     fn room(&self) -> Room {
-        Room { window: self.request.window.clone(), bytes: RUN_BYTES }
+        Room { window: self.projection.window.clone(), bytes: RUN_BYTES }
     }
 
     fn read_candidate<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str, run: u64) -> Result<(), ReadError> {
@@ -280,11 +280,12 @@ impl<'a> RunData<'a> {
         if self.candidates.room(&target.name, run.index, &self.room()).is_some() {
             self.candidates.keep(&target.name, run.index, run.outputs.clone());
         }
-        target.add(run, self.request.run);
+        target.add(run, self.projection.run);
         Ok(())
     }
 
     fn view(self, header: Header, workflow: WorkflowNode) -> NodeView {
+        let ambiguous = if self.has_exact_target() || self.similar.len() < 2 { Vec::new() } else { self.similar };
         let node = self.target.map(|target| {
             let missing = target.sources().into_iter().filter(|source| {
                 let ran = self.nodes.get(&source.node).is_some_and(|runs| source.run < *runs);
@@ -302,7 +303,7 @@ impl<'a> RunData<'a> {
                 run: target.run,
             }
         });
-        NodeView { header, names: self.nodes.into_keys().collect(), node }
+        NodeView { header, names: self.nodes.into_keys().collect(), node, ambiguous }
     }
 }
 

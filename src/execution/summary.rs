@@ -8,8 +8,8 @@ use indexmap::IndexMap;
 use super::failure::Failure;
 use super::header::Header;
 use super::workflow::Workflow;
-use super::{Error, run};
-use crate::json::{Cursor, Keep, ReadError, hold_name};
+use super::{Error, body, run};
+use crate::json::{Cursor, Keep, Projection, ReadError, hold_name};
 
 const FAILURE: Keep = Keep::Members(&[
     ("name", Keep::Whole),
@@ -31,39 +31,37 @@ const RUN: Keep = Keep::Members(&[
     ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::Count))])),
 ]);
 
-/// What the summary keeps of an execution.
-pub const KEEP: Keep = Keep::Members(&[
-    ("id", Keep::Whole),
-    ("workflowId", Keep::Whole),
-    ("status", Keep::Whole),
-    ("mode", Keep::Whole),
-    ("startedAt", Keep::Whole),
-    ("stoppedAt", Keep::Whole),
-    ("jsonSizeBytes", Keep::Whole),
-    ("dataTooLargeToDisplay", Keep::Whole),
+const DATA: Keep = Keep::Members(&[
+    ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
     (
-        "data",
+        "resultData",
         Keep::Members(&[
-            ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-            (
-                "resultData",
-                Keep::Members(&[
-                    ("error", FAILURE),
-                    ("redactedError", FAILURE),
-                    ("lastNodeExecuted", Keep::Whole),
-                    ("runData", Keep::EachMember(&Keep::EachElement(&RUN))),
-                ]),
-            ),
-        ]),
-    ),
-    (
-        "workflowData",
-        Keep::Members(&[
-            ("name", Keep::Whole),
-            ("nodes", Keep::EachElement(&Keep::Members(&[("name", Keep::Whole), ("type", Keep::Whole)]))),
+            ("error", FAILURE),
+            ("redactedError", FAILURE),
+            ("lastNodeExecuted", Keep::Whole),
+            ("runData", Keep::EachMember(&Keep::EachElement(&RUN))),
         ]),
     ),
 ]);
+
+const WORKFLOW: Keep = Keep::Members(&[
+    ("name", Keep::Whole),
+    ("nodes", Keep::EachElement(&Keep::Members(&[("name", Keep::Whole), ("type", Keep::Whole)]))),
+]);
+
+/// Reads a [`Summary`].
+#[derive(Clone, Copy, Debug)]
+pub struct SummaryProjection;
+
+impl Projection for SummaryProjection {
+    type View = Result<Summary, Error>;
+    const KEEP: Keep = Keep::Members(&body::keep(DATA, WORKFLOW));
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        let body = body::read(cursor, Data::read, Workflow::read)?;
+        Ok(body.data.unwrap_or_default().summarize(body.header, body.workflow))
+    }
+}
 
 /// An execution in short.
 #[derive(Debug, Default)]
@@ -89,7 +87,7 @@ pub struct NodeSummary {
     pub name: String,
     /// The node's type, such as `n8n-nodes-base.httpRequest`.
     pub node_type: Option<String>,
-    /// `error` if a run failed, else the last run's status.
+    /// `crashed` if a run crashed, `error` if one failed otherwise, or else the last run's status.
     pub status: String,
     /// Whether a run failed.
     pub failed: bool,
@@ -108,28 +106,6 @@ impl NodeSummary {
     pub fn order(&self, other: &Self) -> Ordering {
         begun_first(self.begun, other.begun)
     }
-}
-
-/// Reads an execution from which [`KEEP`] was kept.
-///
-/// # Errors
-/// [`Error`].
-pub fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Summary, Error> {
-    let (mut header, mut data, mut workflow) = (Header::default(), None, Workflow::default());
-    cursor.object(|cursor, member| {
-        match member {
-            "data" if cursor.at_object()? => data = Some(Data::read(cursor)?),
-            "workflowData" => workflow = Workflow::read(cursor)?,
-            _ if header.read(cursor, member)? => {}
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    cursor.finish()?;
-    if header.id.is_none() && header.status.is_none() && data.is_none() {
-        return Err(Error::NotAnExecution);
-    }
-    Ok(data.unwrap_or_default().summarize(header, workflow))
 }
 
 /// The member `data`.
@@ -154,6 +130,7 @@ struct NodeRuns {
     runs: u64,
     items: u64,
     failed: bool,
+    crashed: bool,
     last_status: Option<String>,
     execution_index: Option<f64>,
     start_time: Option<f64>,
@@ -260,6 +237,7 @@ impl NodeRuns {
         }
         self.runs += 1;
         self.items += items;
+        self.crashed |= status.as_deref() == Some("crashed");
         self.failed |= error || redacted_error || run::is_failure(status.as_deref());
         self.last_status = status;
         Ok(())
@@ -272,10 +250,15 @@ impl NodeRuns {
 
     fn summarize(self, name: String, types: &mut std::collections::HashMap<String, String>) -> NodeSummary {
         let last = self.last_status.unwrap_or_else(|| "success".to_owned());
+        let status = match (self.crashed, self.failed) {
+            (true, _) => "crashed".to_owned(),
+            (false, true) => "error".to_owned(),
+            (false, false) => last,
+        };
         NodeSummary {
             node_type: types.remove(&name),
             name,
-            status: if self.failed { "error".to_owned() } else { last },
+            status,
             failed: self.failed,
             items: self.items,
             runs: self.runs,

@@ -6,8 +6,8 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::limits::ANSWER_BYTES;
-use crate::json::{Batches, Cursor, Keep, Pruner};
-use crate::without_value::without_value;
+use crate::json::{Cursor, Keep, PrunedReader, Pruner};
+use crate::secrets::without_value;
 
 /// What a tool answered.
 #[derive(Debug, PartialEq)]
@@ -90,7 +90,7 @@ fn decode(raw: &RawValue) -> Option<String> {
         return None;
     }
     serde_json::from_str(json).ok().or_else(|| {
-        let mended = Batches::new(json.as_bytes(), Pruner::new(Keep::Whole, 0..0));
+        let mended = PrunedReader::new(json.as_bytes(), Pruner::new(Keep::Whole, 0..0));
         Cursor::over(mended).text(json.len()).ok()?
     })
 }

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::limits;
-use crate::without_value::without_value;
+use crate::secrets::without_value;
 
 /// The longest timeout, ms: a day.
 const TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;

@@ -19,7 +19,7 @@ use tokio::sync::Notify;
 
 use super::pipes::{TOO_LARGE, UNREADABLE};
 use super::tool::{Page, Tools};
-use crate::without_value::without_value;
+use crate::secrets::without_value;
 
 /// A list of tools has at most so many pages: a cursor may run in circles.
 const PAGES: usize = 1000;

@@ -10,7 +10,7 @@ use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig
 
 use super::exit::Exit;
 use super::lines::LINE_BYTES;
-use crate::redirects;
+use crate::secrets::same_origin;
 
 /// `headers` come with every request.
 ///
@@ -24,7 +24,7 @@ pub(super) fn transport(
     let _ = rustls::crypto::ring::default_provider().install_default();
     let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is not valid"))?;
     // The address itself may hold a secret.
-    let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(redirects::same_origin()).referer(false);
+    let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(same_origin()).referer(false);
     if matches!(address.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
         client = client.no_proxy();
     }

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::error::{Error, clip};
-use crate::without_value::without_value;
+use crate::secrets::without_value;
 
 /// The tools of one server, by name.
 pub(super) type Tools = BTreeMap<String, Tool>;

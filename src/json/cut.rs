@@ -1,24 +1,25 @@
-//! How a text that is too long is shortened, in words that a reader can see.
+//! How texts and names that are too long are shortened, visibly.
 
 use std::borrow::Cow;
 
-/// A name above this many characters (Unicode code points) is cut to it wherever it is shown.
+/// A name above this many characters (Unicode code points) is shortened to them wherever it is shown.
 pub const CUT_NAME_CHARS: usize = 200;
 
-/// A name above this many characters is not even held: no n8n has one, and memory must stay flat.
+/// A name above this many characters is not even held whole: no n8n has one, and memory must stay flat. Names that
+/// agree in this many characters and in their length are taken for one.
 pub(super) const HELD_NAME_CHARS: usize = 1000;
 
-/// The beginning of a text, and how many characters (Unicode code points) it has in all.
+/// The beginning of a text, and the length of the whole text in characters (Unicode code points).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Beginning {
-    /// As much of the text as is held.
+    /// The part that is held.
     pub kept: String,
-    /// Characters in all.
+    /// Characters of the whole text.
     pub chars: u64,
 }
 
 impl Beginning {
-    /// The text up to `chars` characters, then `…[+N chars]` if there is more; and whether there is.
+    /// The first `chars` characters, then `…[+N chars]` if there are more; and whether there are.
     pub fn cut(&self, chars: usize) -> (Cow<'_, str>, bool) {
         let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
         let shown = &self.kept[..end];
@@ -31,7 +32,7 @@ impl Beginning {
 
     /// The text as a name that is held: whole, unless it is above [`HELD_NAME_CHARS`].
     pub(super) fn into_name(self) -> String {
-        if self.chars <= HELD_NAME_CHARS as u64 { self.kept } else { self.cut(CUT_NAME_CHARS).0.into_owned() }
+        if self.chars <= HELD_NAME_CHARS as u64 { self.kept } else { ShortName::of(&self).shorten(CUT_NAME_CHARS) }
     }
 }
 
@@ -42,57 +43,112 @@ impl From<String> for Beginning {
     }
 }
 
-/// A text up to `chars` characters, and how many more there are.
+/// The first `chars` characters of a text, and how many more there are.
 pub fn shorten(text: &str, chars: usize) -> String {
     Beginning::from(text.to_owned()).cut(chars).0.into_owned()
 }
 
-/// Whether a name was cut by [`cut_name`], here or in the filter.
+/// Whether a name was shortened by [`cut_name`], here or in the filter.
 pub(super) fn is_cut(name: &str) -> bool {
-    name.len() > CUT_NAME_CHARS && split_cut(name).is_some_and(|(kept, _)| kept.chars().count() == CUT_NAME_CHARS)
+    name.len() > CUT_NAME_CHARS && ShortName::parse(name).is_some_and(|short| short.chars() == CUT_NAME_CHARS)
 }
 
-/// A name as it is held: whole up to 1,000 characters, else as [`cut_name`] has it.
+/// A name as it is held: whole up to 1,000 characters, shortened as by [`cut_name`] above that.
 pub fn hold_name(name: &str) -> String {
     Beginning::from(name.to_owned()).into_name()
 }
 
-/// A name up to `chars` characters and the mark. One that was cut already keeps its true length.
+/// The first `chars` characters of a name, and a mark, `…[+N chars #hhhh]`, if there are more. The mark counts the rest
+/// and holds a fingerprint, so that names that differ only after the cut stay different. Shortening a shortened name
+/// keeps both.
+///
+/// ```
+/// use n8n_lens::json::{is_name, shorten_name};
+///
+/// let (one, other) = ("x".repeat(300) + "1", "x".repeat(300) + "2");
+/// let shown = shorten_name(&one, 200);
+/// assert!(is_name(&shown, &one) && !is_name(&shown, &other));
+/// ```
 pub fn shorten_name(name: &str, chars: usize) -> String {
-    let name = match split_cut(name) {
-        Some((kept, rest)) if kept.chars().count() == CUT_NAME_CHARS => {
-            Beginning { kept: kept.to_owned(), chars: (CUT_NAME_CHARS as u64).saturating_add(rest) }
+    match ShortName::parse(name) {
+        Some(short) if short.chars() == CUT_NAME_CHARS => short.shorten(chars),
+        _ => {
+            let beginning = Beginning::from(name.to_owned());
+            if beginning.chars <= chars as u64 { beginning.kept } else { ShortName::of(&beginning).shorten(chars) }
         }
-        _ => Beginning::from(name.to_owned()),
-    };
-    name.cut(chars).0.into_owned()
+    }
 }
 
 /// A member name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
 ///
-/// Cutting a name that is already cut changes nothing, so that the filter may cut a name of 500 MB
-/// and the projection need not know.
+/// Shortening it again changes nothing, so the filter may cut a name of 500 MB without the projection knowing.
 pub fn cut_name(name: String) -> String {
     if name.len() <= CUT_NAME_CHARS { name } else { shorten_name(&name, CUT_NAME_CHARS) }
 }
 
-/// Whether `asked` means the name `name`: the name itself, or a cut form of it that an answer showed.
-pub fn is_name(asked: &str, name: &str) -> bool {
-    if asked == name {
+/// Whether `requested` means the name `name`: the name itself, or a shortened form of it that an answer showed.
+pub fn is_name(requested: &str, name: &str) -> bool {
+    if requested == name {
         return true;
     }
-    let parts = |name| {
-        let (kept, rest) = split_cut(name).unwrap_or((name, 0));
-        (kept, (kept.chars().count() as u64).saturating_add(rest))
-    };
-    let ((beginning, chars), (kept, total)) = (parts(asked), parts(name));
-    let one_is_cut = beginning.len() != kept.len();
-    one_is_cut && chars == total && (kept.starts_with(beginning) || beginning.starts_with(kept))
+    let Some(requested) = ShortName::parse(requested) else { return false };
+    match ShortName::parse(name) {
+        // Both were shortened, perhaps to different lengths.
+        Some(name) if name.chars() == CUT_NAME_CHARS => requested.agrees_with(&name),
+        _ => requested.agrees_with(&ShortName { rest: 0, ..ShortName::of(&Beginning::from(name.to_owned())) }),
+    }
 }
 
-/// A cut text in its two parts: what is shown, and how many characters are not.
-fn split_cut(text: &str) -> Option<(&str, u64)> {
-    let (kept, mark) = text.rsplit_once("…[+")?;
-    let rest = mark.strip_suffix(" chars]")?.parse().ok()?;
-    Some((kept, rest))
+/// A name in the three parts of its shortened form.
+struct ShortName<'a> {
+    kept: &'a str,
+    /// Characters that are not in `kept`.
+    rest: u64,
+    /// Of the first [`HELD_NAME_CHARS`] characters; `None` in a form that something else shortened.
+    fingerprint: Option<u16>,
+}
+
+impl<'a> ShortName<'a> {
+    fn of(name: &'a Beginning) -> Self {
+        let end = name.kept.char_indices().nth(HELD_NAME_CHARS).map_or(name.kept.len(), |(at, _)| at);
+        let rest = name.chars.saturating_sub(name.kept.chars().count() as u64);
+        Self { kept: &name.kept, rest, fingerprint: Some(fingerprint(&name.kept[..end])) }
+    }
+
+    fn parse(text: &'a str) -> Option<Self> {
+        let (kept, mark) = text.rsplit_once("…[+")?;
+        let (rest, fingerprint) = mark.strip_suffix(']')?.split_once(" chars")?;
+        let fingerprint = match fingerprint.strip_prefix(" #") {
+            Some(digits) => Some(u16::from_str_radix(digits, 16).ok()?),
+            None if fingerprint.is_empty() => None,
+            None => return None,
+        };
+        Some(Self { kept, rest: rest.parse().ok()?, fingerprint })
+    }
+
+    fn chars(&self) -> usize {
+        self.kept.chars().count()
+    }
+
+    fn shorten(&self, chars: usize) -> String {
+        let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
+        let (shown, dropped) = self.kept.split_at(end);
+        let rest = self.rest.saturating_add(dropped.chars().count() as u64);
+        match self.fingerprint {
+            Some(fingerprint) => format!("{shown}…[+{rest} chars #{fingerprint:04x}]"),
+            None => format!("{shown}…[+{rest} chars]"),
+        }
+    }
+
+    fn agrees_with(&self, name: &Self) -> bool {
+        let total = |name: &Self| (name.chars() as u64).saturating_add(name.rest);
+        let fingerprints = self.fingerprint.zip(name.fingerprint).is_none_or(|(one, other)| one == other);
+        total(self) == total(name) && fingerprints && name.kept.starts_with(self.kept)
+    }
+}
+
+/// FNV-1a, folded: the same on every platform and in every version.
+fn fingerprint(text: &str) -> u16 {
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    (hash >> 16) as u16 ^ hash as u16
 }

@@ -94,12 +94,12 @@ fn unwrapped(error: io::Error) -> io::Error {
 
 #[cfg(test)]
 mod tests {
-    use crate::json::{Batches, Cursor, Keep, Pruner};
+    use crate::json::{Cursor, Keep, PrunedReader, Pruner};
 
     #[test]
     fn a_fault_within_a_string_is_told_as_any_other() {
         for body in ["\"it ends", "[\"it ends", "[1, "] {
-            let mut cursor = Cursor::over(Batches::new(body.as_bytes(), Pruner::new(Keep::Whole, 0..0)));
+            let mut cursor = Cursor::over(PrunedReader::new(body.as_bytes(), Pruner::new(Keep::Whole, 0..0)));
             let error = cursor.excerpt(1000).unwrap_err();
             assert_eq!(error.to_string(), format!("the JSON ends early at byte {}", body.len()));
         }

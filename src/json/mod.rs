@@ -6,7 +6,6 @@
 //! copy of one value that knows how much of it there was.
 
 mod batch;
-mod batches;
 mod block;
 mod cursor;
 mod cut;
@@ -15,19 +14,22 @@ mod excerpt;
 mod fault;
 mod keep;
 mod name;
+mod projection;
 mod prune;
+mod pruned_reader;
 mod read_ahead;
 mod skip;
 mod string;
 mod utf8;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
-pub use batches::Batches;
 pub use cursor::{Cursor, Element, Text};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten, shorten_name};
 pub use depth::depth;
 pub use excerpt::{Detail, Excerpt};
 pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;
+pub use projection::{Map, Projection};
 pub use prune::Pruner;
+pub use pruned_reader::PrunedReader;
 pub use read_ahead::ReadAhead;

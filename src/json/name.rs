@@ -1,11 +1,10 @@
 //! A member's name, held in bounded memory.
 
-use super::cut::{Beginning, CUT_NAME_CHARS};
+use super::cut::Beginning;
 use super::string::Piece;
 
-/// A name is held whole up to this many bytes as it is written in the body. A longer one has more
-/// than [`CUT_NAME_CHARS`] characters however it is written (12 bytes for one at most), so its
-/// beginning is enough.
+/// A name is held whole up to this many bytes as it is written in the body. A longer one has more than 1,000
+/// characters however it is written (12 bytes for one at most), and of those only the first 1,000 matter.
 const NAME_BYTES: usize = 16 * 1024;
 
 /// The name that is being read, as the inside of a JSON string.
@@ -34,7 +33,7 @@ impl Name {
         if !self.cut {
             return whole;
         }
-        Beginning { kept: whole, chars: self.chars }.cut(CUT_NAME_CHARS).0.into_owned()
+        Beginning { kept: whole, chars: self.chars }.into_name()
     }
 
     fn decode(&self) -> String {

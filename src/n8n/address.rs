@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use percent_encoding::percent_decode_str;
 use reqwest::Url;
 
-use super::secret::Secret;
+use crate::secrets::Secret;
 
 /// The address of n8n's public API. It prints without user, password and query.
 #[derive(Clone)]

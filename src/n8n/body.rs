@@ -2,7 +2,6 @@
 //! it may wait.
 
 use std::io;
-use std::ops::Range;
 
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
@@ -15,7 +14,7 @@ use super::gzip::Gunzip;
 use super::progress::{Progress, Stage};
 use super::request::Request;
 use crate::blocking::joined;
-use crate::json::{Batch, Cursor, Fault, Keep, Pruner, Text};
+use crate::json::{Batch, Cursor, Fault, Projection, Pruner};
 
 /// Pruned batches on their way: little, since each is a trickle.
 const PIPE_BATCHES: usize = 4;
@@ -26,19 +25,8 @@ const GZIP_SLICE: usize = 1024;
 /// What is shown of an answer that is not JSON.
 const BEGINNING_BYTES: usize = 80;
 
-/// What is kept of a body.
-#[derive(Clone, Debug)]
-pub(super) struct Kept {
-    pub keep: Keep,
-    /// The elements that are captured.
-    pub window: Range<u64>,
-}
-
-/// The pruned text of a body that is coming.
-pub type BodyText = Text<Incoming>;
-
 /// Batches from the download.
-pub struct Incoming(mpsc::Receiver<Batch>);
+struct Incoming(mpsc::Receiver<Batch>);
 
 impl Iterator for Incoming {
     type Item = io::Result<Batch>;
@@ -71,31 +59,27 @@ impl Filter {
 }
 
 impl Client {
-    /// Waits for a turn to read a body.
-    pub(super) async fn turn(&self, progress: &Progress) -> Result<SemaphorePermit<'_>, Error> {
-        if let Ok(turn) = self.downloads().try_acquire() {
-            return Ok(turn);
+    /// Waits for a permit to read a body.
+    pub(super) async fn download_permit(&self, progress: &Progress) -> Result<SemaphorePermit<'_>, Error> {
+        if let Ok(permit) = self.downloads().try_acquire() {
+            return Ok(permit);
         }
         progress.set(Stage::Queued);
         self.downloads().acquire().await.map_err(|_| Error::Stopped)
     }
 
-    /// Reads a body with `read`, which runs on a blocking thread while the body comes.
-    pub(super) async fn read_body<T, F>(
+    /// Reads a body; the projection's reader runs on a blocking thread while the body arrives.
+    pub(super) async fn read_body<P: Projection>(
         &self,
         response: Response,
-        kept: Kept,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
-    {
+    ) -> Result<P::View, Error> {
         let response = self.check_type(response).await?;
         let (sender, receiver) = mpsc::channel(PIPE_BATCHES);
-        let reading = tokio::task::spawn_blocking(move || read(Cursor::over(Incoming(receiver))));
-        self.pump(response, Pruner::new(kept.keep, kept.window), sender, progress).await?;
+        let (pruner, projection) = (projection.pruner(), projection.clone());
+        let reading = tokio::task::spawn_blocking(move || projection.read(Cursor::over(Incoming(receiver))));
+        self.pump(response, pruner, sender, progress).await?;
         joined(reading).await.ok_or(Error::Stopped)
     }
 

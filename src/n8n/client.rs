@@ -10,12 +10,11 @@ use tokio::time::timeout;
 
 use super::address::Address;
 use super::error::Error;
+use super::locks::Locks;
 use super::request::{Failing, Miss, Pause, Request, Tries};
 use super::retry::retry_after;
-use super::secret::{self, Secret};
-use super::turns::Turns;
 use crate::json::shorten;
-use crate::redirects;
+use crate::secrets::{self, Secret};
 
 /// The header of n8n's API keys; it knows no other way for them.
 const API_KEY: &str = "X-N8N-API-KEY";
@@ -57,8 +56,8 @@ pub struct Client {
 struct Shared {
     settings: Settings,
     downloads: Semaphore,
-    /// One change of a workflow after the other.
-    changes: Turns,
+    /// One change of a workflow at a time.
+    workflow_locks: Locks,
     http: OnceCell<Http>,
 }
 
@@ -76,7 +75,7 @@ impl Client {
         let api_key = settings.api_key.clone();
         Self {
             api_key,
-            shared: Arc::new(Shared { settings, downloads, changes: Turns::default(), http: OnceCell::new() }),
+            shared: Arc::new(Shared { settings, downloads, workflow_locks: Locks::default(), http: OnceCell::new() }),
         }
     }
 
@@ -89,8 +88,8 @@ impl Client {
         &self.shared.settings
     }
 
-    pub(super) fn changes(&self) -> &Turns {
-        &self.shared.changes
+    pub(super) fn workflow_locks(&self) -> &Locks {
+        &self.shared.workflow_locks
     }
 
     pub(super) fn downloads(&self) -> &Semaphore {
@@ -218,14 +217,14 @@ impl Client {
     /// Words of others, short and without our secrets.
     pub(super) fn clean(&self, text: &str) -> String {
         let address = self.settings().address.secrets();
-        shorten(&secret::hide(self.api_key.iter().chain(&address), text), MESSAGE_CHARS)
+        shorten(&secrets::hide(self.api_key.iter().chain(&address), text), MESSAGE_CHARS)
     }
 
     /// The HTTP client is made at the first request: loading the system's certificates takes time
     /// that a client which only lists tools should not wait for.
     pub(super) async fn http(&self) -> Result<&Http, Error> {
         let build = || async {
-            Ok(Http { reads: self.build(redirects::same_origin())?, writes: self.build(redirect::Policy::none())? })
+            Ok(Http { reads: self.build(secrets::same_origin())?, writes: self.build(redirect::Policy::none())? })
         };
         self.shared.http.get_or_try_init(build).await
     }

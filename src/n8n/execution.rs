@@ -1,17 +1,15 @@
 //! The body of one execution.
 
-use std::ops::Range;
 use std::time::Duration;
 
 use reqwest::Response;
 use tokio::time::timeout;
 
-use super::body::{BodyText, Kept};
 use super::client::Client;
 use super::error::Error;
 use super::progress::{Progress, Stage};
 use super::request::{Failing, Miss, Request, Tries};
-use crate::json::{Cursor, Keep};
+use crate::json::Projection;
 
 /// Above this stored size a 500 is taken as n8n's limit: every further try would make it build the
 /// body again.
@@ -23,62 +21,50 @@ const METADATA_BYTES: usize = 64 * 1024;
 /// How long the metadata is waited for.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Which execution is read, and what of it.
+/// Which execution is read.
 #[derive(Clone, Debug)]
 pub struct ExecutionRequest {
     /// Digits.
     pub id: String,
     /// Whether n8n should send it even above its display limit.
     pub ignore_size_limit: bool,
-    /// What is kept.
-    pub keep: Keep,
-    /// The elements that are captured.
-    pub window: Range<u64>,
 }
 
 impl Client {
-    /// Reads an execution with `read`, which runs on a blocking thread while the body comes. Dropping
-    /// the future ends the download.
+    /// Reads an execution; the projection's reader runs on a blocking thread while the body arrives. Dropping the
+    /// future ends the download.
     ///
     /// # Errors
-    /// [`Error`]; what `read` answers is only used when the body was whole.
-    pub async fn read_execution<T, F>(
+    /// When n8n cannot be reached, refuses, or its body is incomplete or broken; the view is returned only if the body
+    /// arrived whole.
+    pub async fn read_execution<P: Projection>(
         &self,
         request: &ExecutionRequest,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Fn(Cursor<BodyText>) -> T + Clone + Send + 'static,
-    {
-        let _turn = self.turn(progress).await?;
+    ) -> Result<P::View, Error> {
+        let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
         let stored = if progress.is_watched() { self.stored_bytes(&request.id).await } else { None };
-        match self.download(request, stored, progress, read.clone()).await {
+        match self.download(request, stored, projection, progress).await {
             Err(error) if error.is_broken_off() => {
-                tracing::warn!(%error, "asking once more");
-                self.download(request, stored, progress, read).await
+                tracing::warn!(%error, "requesting it once more");
+                self.download(request, stored, projection, progress).await
             }
             done => done,
         }
     }
 
-    async fn download<T, F>(
+    async fn download<P: Projection>(
         &self,
         request: &ExecutionRequest,
         stored: Option<u64>,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: Fn(Cursor<BodyText>) -> T + Send + 'static,
-    {
+    ) -> Result<P::View, Error> {
         progress.set(Stage::Waiting { stored });
         let response = self.open(request, stored).await?;
-        let kept = Kept { keep: request.keep, window: request.window.clone() };
-        self.read_body(response, kept, progress, read).await
+        self.read_body(response, projection, progress).await
     }
 
     /// Asks for the body; goes without `ignoreDataSizeLimit` where n8n does not know it.

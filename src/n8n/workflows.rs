@@ -2,18 +2,19 @@
 //!
 //! Facts: `packages/cli/src/public-api/v1/handlers/workflows` of n8n, seen on 1.123 and 2.41.
 
+use std::io::Read;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use reqwest::Method;
 use serde_json::json;
 
-use super::body::{BodyText, Kept};
 use super::client::Client;
 use super::error::Error;
+use super::locks::Lock;
 use super::progress::{Progress, Stage};
 use super::request::Request;
-use super::turns::Turn;
-use crate::json::{Cursor, Keep, shorten};
+use crate::json::{Cursor, Keep, Projection, shorten};
 
 /// Pinned data may be megabytes, and no tool shows it.
 const WITHOUT_PINNED_DATA: (&str, &str) = ("excludePinnedData", "true");
@@ -70,68 +71,59 @@ impl WorkflowQuery {
 }
 
 impl Client {
-    /// Waits until nobody else here changes this workflow.
-    pub async fn change_turn(&self, id: &str) -> Turn {
-        self.changes().turn(id).await
+    /// Waits until no other call on this machine is changing this workflow.
+    pub async fn lock_workflow(&self, id: &str) -> Lock {
+        self.workflow_locks().lock(id).await
     }
 
-    /// Reads a page of workflows, in the order of their ids, with `read` on a blocking thread.
+    /// Reads a page of workflows, in the order of their ids.
     ///
     /// # Errors
-    /// [`Error`]; what `read` answers is only used when the body was whole.
-    pub async fn read_workflows<T, F>(
+    /// When n8n cannot be reached, refuses, or its body is incomplete or broken.
+    pub async fn read_workflows<P: Projection>(
         &self,
         query: &WorkflowQuery,
-        keep: Keep,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Clone + Send + 'static,
-    {
+    ) -> Result<P::View, Error> {
         let owned = query.pairs();
         let mut pairs: Vec<_> = owned.iter().map(|(name, value)| (*name, value.as_str())).collect();
         pairs.push(WITHOUT_PINNED_DATA);
         let request = Request::get(&["workflows"], &pairs, "workflow:list", LIST.to_owned());
-        self.read(Request { expands: true, ..request }, keep, progress, read).await
+        self.read(Request { expands: true, ..request }, projection, progress).await
     }
 
-    /// Reads one workflow with `read` on a blocking thread; with its pinned data, which may be megabytes,
-    /// only where somebody wants to know that there are any.
+    /// Reads one workflow; with its pinned data, which may be megabytes, only if the caller reports whether there is
+    /// any.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::NotFound`] when there is none.
-    pub async fn read_workflow<T, F>(
+    /// [`Error::NotFound`] if there is no such workflow; otherwise as [`read_workflows`](Self::read_workflows).
+    pub async fn read_workflow<P: Projection>(
         &self,
         id: &str,
         pinned: bool,
-        keep: Keep,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Clone + Send + 'static,
-    {
+    ) -> Result<P::View, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
         let query: &[_] = if pinned { &[] } else { &query };
         let request = Request::get(&segments, query, "workflow:read", subject(id));
-        self.read(Request { expands: true, ..request }, keep, progress, read).await
+        self.read(Request { expands: true, ..request }, projection, progress).await
     }
 
-    async fn read<T, F>(&self, request: Request<'_>, keep: Keep, progress: &Progress, read: F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Clone + Send + 'static,
-    {
-        let _turn = self.turn(progress).await?;
+    async fn read<P: Projection>(
+        &self,
+        request: Request<'_>,
+        projection: &P,
+        progress: &Progress,
+    ) -> Result<P::View, Error> {
+        let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
-        match self.read_body(self.ask(&request).await?, kept(keep), progress, read.clone()).await {
+        match self.read_body(self.ask(&request).await?, projection, progress).await {
             Err(error) if error.is_broken_off() => {
                 tracing::warn!(%error, "asking once more");
                 progress.set(Stage::Waiting { stored: None });
-                self.read_body(self.ask(&request).await?, kept(keep), progress, read).await
+                self.read_body(self.ask(&request).await?, projection, progress).await
             }
             done => done,
         }
@@ -143,50 +135,41 @@ impl Client {
     /// [`Error`]; [`Error::NotFound`] when there is none.
     pub async fn workflow_text(&self, id: &str, progress: &Progress) -> Result<Vec<u8>, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
-        let _turn = self.turn(progress).await?;
+        let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
         self.collect(&Request::get(&segments, &query, "workflow:read", subject(id)), WORKFLOW_BYTES).await
     }
 
-    /// Creates a workflow, and reads what n8n made of it.
+    /// Creates a workflow, and reads the one that n8n created.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::Unsure`] where it may have been created all the same.
-    pub async fn create_workflow<T, F>(
+    /// [`Error::Unsure`] if it may have been created nevertheless; otherwise n8n has created nothing.
+    pub async fn create_workflow<P: Projection>(
         &self,
         body: String,
-        keep: Keep,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
-    {
+    ) -> Result<P::View, Error> {
         let body = Some(body.into());
         let request = Request::write(Method::POST, &["workflows"], body, "workflow:create", LIST.to_owned());
-        self.change(&request, keep, progress, read).await
+        self.change(&request, projection, progress).await
     }
 
-    /// Replaces a workflow, and reads what n8n made of it.
+    /// Replaces a workflow, and reads the one that n8n stored.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::Unsure`] where it may have been replaced all the same.
-    pub async fn replace_workflow<T, F>(
+    /// [`Error::Unsure`] if it may have been replaced nevertheless; [`Error::NotActivated`] if it was saved but its
+    /// new version was not activated.
+    pub async fn replace_workflow<P: Projection>(
         &self,
         id: &str,
         body: String,
-        keep: Keep,
+        projection: &P,
         progress: &Progress,
-        read: F,
-    ) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
-    {
+    ) -> Result<P::View, Error> {
         let segments = path(id)?;
         let request = Request::write(Method::PUT, &segments, Some(body.into()), UPDATE_SCOPE, subject(id));
-        self.change(&request, keep, progress, read).await.map_err(saved_all_the_same)
+        self.change(&request, projection, progress).await.map_err(saved_all_the_same)
     }
 
     /// Deletes a workflow.
@@ -196,19 +179,20 @@ impl Client {
     pub async fn delete_workflow(&self, id: &str, progress: &Progress) -> Result<(), Error> {
         let segments = path(id)?;
         let request = Request::write(Method::DELETE, &segments, None, "workflow:delete", subject(id));
-        self.change(&request, Keep::Skip, progress, drop).await
+        self.change(&request, &Nothing, progress).await
     }
 
     /// Sends a change, and reads the answer: the change was made, whatever becomes of that.
-    async fn change<T, F>(&self, request: &Request<'_>, keep: Keep, progress: &Progress, read: F) -> Result<T, Error>
-    where
-        T: Send + 'static,
-        F: FnOnce(Cursor<BodyText>) -> T + Send + 'static,
-    {
-        let _turn = self.turn(progress).await?;
+    async fn change<P: Projection>(
+        &self,
+        request: &Request<'_>,
+        projection: &P,
+        progress: &Progress,
+    ) -> Result<P::View, Error> {
+        let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
         let response = self.ask(request).await?;
-        let changed = self.read_body(response, kept(keep), progress, read).await;
+        let changed = self.read_body(response, projection, progress).await;
         changed.map_err(|error| Error::unsure(&error.to_string()))
     }
 }
@@ -226,8 +210,15 @@ fn saved_all_the_same(error: Error) -> Error {
     }
 }
 
-fn kept(keep: Keep) -> Kept {
-    Kept { keep, window: 0..0 }
+/// Reads a response whose content does not matter.
+#[derive(Clone)]
+struct Nothing;
+
+impl Projection for Nothing {
+    type View = ();
+    const KEEP: Keep = Keep::Skip;
+
+    fn read<R: Read>(&self, _cursor: Cursor<R>) {}
 }
 
 fn subject(id: &str) -> String {

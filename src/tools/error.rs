@@ -1,5 +1,6 @@
 //! Why a tool has no answer: one plain sentence that says what to do next.
 
+use crate::toolkit::ArgumentError;
 use crate::{execution, json, n8n, workflow};
 
 /// A failure, in words for the agent.
@@ -23,4 +24,10 @@ pub enum Error {
     /// What was asked for is not there.
     #[error("{0}")]
     NotThere(String),
+}
+
+impl From<ArgumentError> for Error {
+    fn from(refusal: ArgumentError) -> Self {
+        Self::Argument(refusal.0)
+    }
 }

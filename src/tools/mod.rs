@@ -1,14 +1,9 @@
 //! The tools: one file each, grouped into toolsets, and one table of all of them. No tool knows through
 //! which door it is called.
 
-mod answer;
-mod arguments;
 pub mod builder;
-mod cursor;
 mod error;
 pub mod executions;
-mod nearest;
-mod prompt;
 mod toolbox;
 pub mod workflows;
 
@@ -17,17 +12,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
-use crate::blocking::blocking;
-pub use answer::Locale;
-pub(crate) use arguments::schema;
-pub use arguments::{Arguments, Kind, Parameter};
 pub use builder::{Memory, Shelf};
 pub use error::Error;
-use nearest::nearest;
-pub use prompt::{Argument, Prompt};
 pub use toolbox::{Selection, Toolbox, Unavailable};
 
 use crate::n8n;
+use crate::secrets::Secret;
+use crate::toolkit::{Answers, Arguments, Effect, Locale, Parameter, Prompt, schema};
 use crate::workflow::file::Files;
 
 /// A tool, as every door offers it.
@@ -50,28 +41,6 @@ pub struct Tool {
     pub max_result_chars: Option<u64>,
     /// Runs it with arguments that were checked.
     pub call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
-}
-
-/// What a tool does to n8n, or to whatever else it works on, for MCP's annotations.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Nothing.
-    Read,
-    /// It adds something; twice adds two.
-    Add,
-    /// It adds what is not there yet; twice is the same as once.
-    Ensure,
-    /// It overwrites or deletes; twice is the same as once.
-    Overwrite,
-}
-
-/// What the answers of a tool are, for those doors that tell.
-#[derive(Clone, Copy, Debug)]
-pub enum Answers {
-    /// `{success, message, data}`.
-    Envelope,
-    /// An object with these fields, and their JSON types.
-    Plain(&'static [(&'static str, &'static str)]),
 }
 
 /// Tools that belong together.
@@ -108,7 +77,7 @@ pub struct Context {
 
 impl Context {
     /// The same for somebody with another key to n8n.
-    pub fn with_key(&self, key: n8n::Secret) -> Self {
+    pub fn with_key(&self, key: Secret) -> Self {
         Self { n8n: self.n8n.with_key(key), ..self.clone() }
     }
 }
@@ -121,7 +90,7 @@ impl Tool {
     pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
         match Arguments::check(self.parameters, self.ignored, given) {
             Ok(arguments) => (self.call)(context, arguments, progress),
-            Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
+            Err(refusal) => Box::pin(std::future::ready(Err(refusal.into()))),
         }
     }
 

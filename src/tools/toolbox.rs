@@ -1,6 +1,7 @@
 //! The tools that one server offers.
 
-use super::{Prompt, TOOLSETS, Tool, Toolset};
+use super::{TOOLSETS, Tool, Toolset};
+use crate::toolkit::Prompt;
 
 /// The toolsets that are offered unless others are chosen.
 const DEFAULT_TOOLSETS: [&str; 2] = ["executions", "workflows"];

@@ -32,7 +32,7 @@ use super::{bind, stdio};
 use crate::config::Access;
 use crate::coordination::tools::{RETIRED, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCES, Tool, admin, failure};
-use crate::tools::Effect;
+use crate::toolkit::Effect;
 
 /// What is offered of the coordination server.
 #[derive(Clone)]

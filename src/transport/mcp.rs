@@ -19,7 +19,8 @@ use super::own_key::own_key;
 use super::progress;
 use crate::budget;
 use crate::n8n::Progress;
-use crate::tools::{Argument, Context, Effect, Prompt, Tool, Toolbox, Unavailable};
+use crate::toolkit::{self, Effect, Prompt};
+use crate::tools::{Context, Tool, Toolbox, Unavailable};
 
 /// The server that every client talks to.
 #[derive(Clone)]
@@ -147,7 +148,8 @@ fn failure(text: String) -> CallToolResult {
 }
 
 fn describe_prompt(prompt: &Prompt) -> rmcp::model::Prompt {
-    let argument = |argument: &Argument| PromptArgument::new(argument.name).with_description(argument.description);
+    let argument =
+        |argument: &toolkit::PromptArgument| PromptArgument::new(argument.name).with_description(argument.description);
     let arguments = prompt.arguments.iter().map(argument).collect();
     rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
 }
@@ -181,9 +183,12 @@ mod tests {
     use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 
     use super::*;
-    use crate::n8n::{Address, Client, Secret, Settings};
-    use crate::tools::executions::get_execution;
-    use crate::tools::{Answers, Arguments, Call, Kind, Locale, Memory, Parameter, Shelf};
+    use crate::execution::summary::SummaryProjection;
+    use crate::json::Projection;
+    use crate::n8n::{Address, Client, ExecutionRequest, Settings};
+    use crate::secrets::Secret;
+    use crate::toolkit::{Answers, Arguments, Kind, Locale, Parameter};
+    use crate::tools::{Call, Memory, Shelf};
     use crate::workflow::file::Files;
 
     /// A tool that fails by a fault of ours, where it is told to.
@@ -205,8 +210,9 @@ mod tests {
         Box::pin(async move {
             tokio::task::yield_now().await;
             assert_ne!(at, "await", "on purpose");
-            let request = get_execution::request("1", false);
-            Ok(context.n8n.read_execution(&request, &progress, |_| -> String { panic!("on purpose") }).await?)
+            let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
+            let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
+            Ok(context.n8n.read_execution(&request, &panics, &progress).await?)
         })
     }
 

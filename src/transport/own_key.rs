@@ -2,7 +2,7 @@
 
 use axum::http::HeaderMap;
 
-use crate::n8n::Secret;
+use crate::secrets::Secret;
 
 /// The header, which is n8n's own.
 const API_KEY: &str = "x-n8n-api-key";

@@ -17,8 +17,8 @@ use super::guard::{self, Guard};
 use super::http::REQUEST_BYTES;
 use super::own_key::own_key;
 use crate::n8n::Progress;
+use crate::secrets::without_value;
 use crate::tools::{Context, Error, Tool, Toolbox, Unavailable};
-use crate::without_value::without_value;
 
 struct Rest {
     context: Arc<Context>,

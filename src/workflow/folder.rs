@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use super::file::FILE_BYTES;
-use crate::json::{Batches, Cursor, Keep, Pruner, ReadError};
+use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
 
 /// What a list needs of a file.
 const KEEP: Keep = Keep::Members(&[
@@ -59,7 +59,7 @@ pub fn list(folder: &Path) -> std::io::Result<(Vec<Entry>, usize)> {
 fn read(path: &Path) -> Option<Entry> {
     let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
     let body = BufReader::with_capacity(64 * 1024, File::open(path).ok()?);
-    let (id, name) = outline(Cursor::over(Batches::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
+    let (id, name) = outline(Cursor::over(PrunedReader::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
     let file = path.file_name()?.to_string_lossy().into_owned();
     Some(Entry { id, name, file, modified: metadata.modified().ok() })
 }

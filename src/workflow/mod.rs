@@ -13,6 +13,7 @@ mod layout;
 pub mod link;
 pub mod one_node;
 pub mod outline;
+pub mod projections;
 mod store;
 pub mod trigger;
 pub mod types;

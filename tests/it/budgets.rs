@@ -3,12 +3,12 @@
 use std::io::{BufReader, Read};
 
 use n8n_lens::budget;
-use n8n_lens::execution::node::{self, Request};
-use n8n_lens::execution::summary;
-use n8n_lens::json::{Batches, Cursor, Pruner};
-use n8n_lens::tools::Locale;
-use n8n_lens::tools::executions::get_execution;
+use n8n_lens::execution::node::NodeProjection;
+use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::json::Projection;
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use n8n_lens::tools::executions::summary_answer;
 use serde_json::{Value, json};
 
 use crate::generator::{Item, Name, Shape};
@@ -18,15 +18,14 @@ use crate::{fixtures, oracle};
 const USED: f64 = 0.85;
 
 fn summary_text(body: impl Read, offset: u64) -> String {
-    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(summary::KEEP, 0..0));
-    get_execution::answer(&summary::read(Cursor::over(batches)).unwrap(), None, offset, Locale::Ja)
+    let summary = SummaryProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+    summary_answer::compose(&summary, None, offset, Locale::Ja)
 }
 
 fn node_text(body: impl Read, name: &str, max_tokens: usize, limit: u64) -> String {
-    let request = Request { node: name.to_owned(), run: None, window: 0..limit, sources: None };
-    let batches = Batches::new(BufReader::with_capacity(65_536, body), Pruner::new(node::KEEP, request.window.clone()));
-    let view = node::read(Cursor::over(batches), &request).unwrap();
-    let question = Question { request, output: None, max_tokens, redact: false, locale: Locale::Ja };
+    let projection = NodeProjection { node: name.to_owned(), window: 0..limit, ..NodeProjection::default() };
+    let view = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+    let question = Question { projection, output: None, max_tokens, redact: false, locale: Locale::Ja };
     get_execution_by_node::answer(&view, None, &question).unwrap()
 }
 
@@ -53,7 +52,7 @@ fn check(text: &str, limit: usize, what: &str) -> Value {
 #[test]
 fn every_summary_of_a_fixture() {
     for (name, body) in fixtures::executions() {
-        check(&summary_text(&body[..], 0), get_execution::MAX_TOKENS, &name);
+        check(&summary_text(&body[..], 0), summary_answer::MAX_TOKENS, &name);
     }
 }
 
@@ -127,7 +126,7 @@ fn names_of_every_length() {
         while seen < 300 {
             let answer = check(
                 &summary_text(shape().body(), offset),
-                get_execution::MAX_TOKENS,
+                summary_answer::MAX_TOKENS,
                 &format!("{what} from {offset}"),
             );
             let shown = answer["data"]["availableNodes"].as_array().unwrap().len();
@@ -184,11 +183,10 @@ fn pages_of_items_skip_none() {
     let mut offset = 0;
     let mut ids = Vec::new();
     while offset < 200 {
-        let request =
-            Request { node: "Generate orders".to_owned(), run: None, window: offset..offset + 50, sources: None };
-        let batches = Batches::new(&body[..], Pruner::new(node::KEEP, request.window.clone()));
-        let view = node::read(Cursor::over(batches), &request).unwrap();
-        let question = Question { request, output: None, max_tokens: 1000, redact: false, locale: Locale::Ja };
+        let node = "Generate orders".to_owned();
+        let projection = NodeProjection { node, window: offset..offset + 50, ..NodeProjection::default() };
+        let view = projection.read_from(&body[..]).unwrap();
+        let question = Question { projection, output: None, max_tokens: 1000, redact: false, locale: Locale::Ja };
         let answer = check(&get_execution_by_node::answer(&view, None, &question).unwrap(), 1000, "a page");
         let items = answer["data"]["output"]["items"].as_array().unwrap();
         let next = answer["data"]["truncated"]["nextOffset"].as_u64().unwrap();
@@ -230,7 +228,7 @@ fn words_that_nobody_bounded_cannot_break_a_budget() {
             {"name": "S", "type": "n8n-nodes-base.switch", "parameters": {"rules": {"values": [{"renameOutput": true, "outputKey": long}]}}}]}});
     let body = body.to_string();
     let summary = summary_text(body.as_bytes(), 0);
-    assert!(budget::count(&summary) <= get_execution::MAX_TOKENS, "{}", budget::count(&summary));
+    assert!(budget::count(&summary) <= summary_answer::MAX_TOKENS, "{}", budget::count(&summary));
     for limit in [1000, 5000, 25_000] {
         let text = node_text(body.as_bytes(), "S", limit, 50);
         let tokens = budget::count(&text);

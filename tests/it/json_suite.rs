@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use n8n_lens::json::{Batches, Cursor, Keep, Pruner, ReadError};
+use n8n_lens::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
 
 use crate::fixtures;
 
@@ -26,7 +26,7 @@ fn cases() -> Vec<(String, Vec<u8>)> {
 /// Reads `text` through the filter, and all that is left of it.
 fn read(text: &[u8], keep: Keep) -> Result<(), ReadError> {
     let pruner = Pruner::new(keep, 0..u64::MAX);
-    let mut cursor = Cursor::over(Batches::new(text, pruner));
+    let mut cursor = Cursor::over(PrunedReader::new(text, pruner));
     cursor.excerpt(1 << 20)?;
     cursor.finish()
 }

@@ -170,6 +170,9 @@ fn order(runs: &[Value]) -> (bool, f64, f64) {
 }
 
 fn node_status(runs: &[Value]) -> &str {
+    if runs.iter().any(|run| run["executionStatus"] == "crashed") {
+        return "crashed";
+    }
     if runs.iter().any(failed) {
         return "error";
     }
@@ -191,7 +194,7 @@ fn statistics(body: &Value, nodes: &[Value]) -> Value {
         "totalNodes": drawn.len().max(nodes.len()),
         "executedNodes": nodes.len(),
         "successfulNodes": with_status("success"),
-        "failedNodes": with_status("error"),
+        "failedNodes": with_status("error") + with_status("crashed"),
         "totalItemsProcessed": items.sum::<u64>(),
     })
 }

@@ -1,11 +1,9 @@
 //! The projections against the oracle: every fixture, every node and run, every way to cut a body.
 
-use std::io::BufReader;
-
-use n8n_lens::execution::node::{self, NodeView, Request};
-use n8n_lens::execution::summary::{self, Summary};
-use n8n_lens::json::{Batch, Batches, Cursor, Pruner};
-use n8n_lens::tools::Locale;
+use n8n_lens::execution::node::{NodeProjection, NodeView};
+use n8n_lens::execution::summary::{Summary, SummaryProjection};
+use n8n_lens::json::{Batch, Cursor, Projection, Pruner};
+use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
 use n8n_lens::tools::executions::get_execution_by_node::Question;
 use proptest::prelude::*;
@@ -51,19 +49,21 @@ fn pruned(mut pruner: Pruner, pieces: Cut) -> impl Iterator<Item = std::io::Resu
     batches.into_iter()
 }
 
+fn read_in_pieces<P: Projection>(projection: &P, body: &[u8], sizes: &[usize]) -> P::View {
+    projection.read(Cursor::over(pruned(projection.pruner(), Cut::new(body, sizes))))
+}
+
 fn summary_of(body: &[u8], sizes: &[usize]) -> Summary {
-    let pruner = Pruner::new(summary::KEEP, 0..0);
-    summary::read(Cursor::over(pruned(pruner, Cut::new(body, sizes)))).unwrap()
+    read_in_pieces(&SummaryProjection, body, sizes).unwrap()
 }
 
-fn request(node: &str, run: Option<usize>, offset: usize, limit: usize) -> Request {
+fn request(node: &str, run: Option<usize>, offset: usize, limit: usize) -> NodeProjection {
     let window = offset as u64..(offset + limit) as u64;
-    Request { node: node.to_owned(), run: run.map(|run| run as u64), window, sources: None }
+    NodeProjection { node: node.to_owned(), run: run.map(|run| run as u64), window, sources: None }
 }
 
-fn node_of(body: &[u8], sizes: &[usize], request: &Request) -> NodeView {
-    let pruner = Pruner::new(node::KEEP, request.window.clone());
-    node::read(Cursor::over(pruned(pruner, Cut::new(body, sizes))), request).unwrap()
+fn node_of(body: &[u8], sizes: &[usize], projection: &NodeProjection) -> NodeView {
+    read_in_pieces(projection, body, sizes).unwrap()
 }
 
 /// The summary without its budget, in the oracle's form.
@@ -107,9 +107,9 @@ fn shown(summary: &Summary) -> Value {
 }
 
 /// The node tool's `data`, with a budget that clips as little as possible.
-fn answered(view: &NodeView, request: Request, output: Option<usize>) -> Result<Value, String> {
+fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> Result<Value, String> {
     let question = Question {
-        request,
+        projection: request,
         output: output.map(|output| output as u64),
         max_tokens: 10_000_000,
         redact: false,
@@ -214,14 +214,14 @@ fn pruned_and_unpruned_bodies_read_alike() {
     for (name, body) in fixtures::executions() {
         // struson refuses lone surrogates, which is one reason for the filter.
         let body = fixtures::parse(&body).to_string().into_bytes();
-        let unpruned = summary::read(Cursor::unpruned(&body[..])).unwrap();
+        let unpruned = SummaryProjection.read(Cursor::unpruned(&body[..])).unwrap();
         assert_same(&shown(&summary_of(&body, &[65_536])), &shown(&unpruned), &name);
         if body.len() > SMALL {
             continue;
         }
         for (node, _) in oracle::nodes(&fixtures::parse(&body)) {
             let request = request(&node, None, 0, 50);
-            let unpruned = node::read(Cursor::unpruned(&body[..]), &request).unwrap();
+            let unpruned = request.read(Cursor::unpruned(&body[..])).unwrap();
             let pruned = node_of(&body, &[65_536], &request);
             let answers = [&unpruned, &pruned].map(|view| answered(view, request.clone(), None).unwrap());
             assert_same(&answers[1], &answers[0], &format!("{name}, {node:?}"));
@@ -287,9 +287,7 @@ fn a_producer_that_was_pushed_out_is_found_in_a_second_pass() {
     let request = request("Last", None, 0, 50);
     let view = node_of(&body, &[65_536], &request);
     assert_eq!(view.node.as_ref().unwrap().missing.len(), 1, "the producer should not fit into memory");
-    let question =
-        Question { request: request.clone(), output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
-    let again = get_execution_by_node::again(&view, &question).unwrap();
+    let again = request.second_pass(&view).unwrap();
     let view = node_of(&body, &[65_536], &again);
     let ours = answered(&view, again, None).unwrap();
     assert_same(&normal(ours), &oracle::node(&value, "Last", None, None, 0, 50), "the second pass");
@@ -308,8 +306,7 @@ fn a_node_that_feeds_itself_keeps_its_input_in_a_second_pass() {
     let body = body.to_string().into_bytes();
     let request = request("A", Some(1), 0, 50);
     let view = node_of(&body, &[65_536], &request);
-    let question = Question { request, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
-    let again = get_execution_by_node::again(&view, &question).expect("B was pushed out");
+    let again = request.second_pass(&view).expect("B was dropped in the first pass");
     let ours = answered(&node_of(&body, &[65_536], &again), again, None).unwrap();
     let totals: Vec<_> =
         ours["input"]["sources"].as_array().unwrap().iter().map(|source| source["total"].clone()).collect();
@@ -390,10 +387,7 @@ proptest! {
     fn a_body_that_ends_early_is_never_shown(at in any::<prop::sample::Index>()) {
         let body = fixtures::execution("d_branches_merge");
         let cut = &body[..at.index(body.len() - 1)];
-        let pruner = Pruner::new(summary::KEEP, 0..0);
-        prop_assert!(summary::read(Cursor::over(Batches::new(cut, pruner))).is_err());
-        let request = request("Merge", None, 0, 50);
-        let pruner = Pruner::new(node::KEEP, 0..50);
-        prop_assert!(node::read(Cursor::over(Batches::new(BufReader::new(cut), pruner)), &request).is_err());
+        prop_assert!(SummaryProjection.read_from(cut).is_err());
+        prop_assert!(request("Merge", None, 0, 50).read_from(cut).is_err());
     }
 }

@@ -8,7 +8,8 @@ use clap::{Args, Subcommand};
 use serde_json::{Map, Value, json};
 
 use super::{Error, failed, print_json};
-use crate::cli::arguments;
+
+use crate::cli::as_arguments;
 use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
 use crate::coordination::{Caller, Coordinator, Tool};
 
@@ -269,7 +270,7 @@ impl Admin {
             Self::Backup { file } => (&backup::TOOL, json!({ "file": file })),
             Self::Doctor => (&doctor::TOOL, json!({})),
         };
-        Ok((tool, arguments(given)))
+        Ok((tool, as_arguments(given)))
     }
 }
 

@@ -9,7 +9,7 @@ use crate::coordination::store::{Agent, AgentStatus, AgentType, Change, Entity, 
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::tools::list_agents;
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `agent add`.
 pub static ADD: Tool = Tool {

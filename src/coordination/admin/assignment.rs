@@ -9,7 +9,7 @@ use crate::coordination::rules::task::{self, By};
 use crate::coordination::store::{Change, Entity, TaskFilter, TaskStatus, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// `assign`.
 pub static ASSIGN: Tool = Tool {

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::given;
 use crate::coordination::Coordinator;
 use crate::coordination::tool::{Call, Run, Tool};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `backup`.
 pub static TOOL: Tool = Tool {

@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::coordination::Coordinator;
 use crate::coordination::tool::{Call, Run, Tool};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// `doctor`.
 pub static TOOL: Tool = Tool {

@@ -14,8 +14,8 @@ use crate::coordination::store::{
 };
 use crate::coordination::tool::{ADMIN_TEXT_BYTES, Call, Run, Tool, check_text};
 use crate::coordination::{Coordinator, Error};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
-use crate::without_value::without_value;
+use crate::secrets::without_value;
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `import`.
 pub static TOOL: Tool = Tool {

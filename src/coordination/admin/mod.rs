@@ -13,7 +13,7 @@ pub mod task;
 pub mod token;
 
 use super::tool::{Tool, given};
-use crate::tools::{Kind, Parameter};
+use crate::toolkit::{Kind, Parameter};
 
 /// All of them.
 pub static TOOLS: [&Tool; 22] = [

@@ -11,7 +11,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{Change, Credential, Entity, Work};
 use crate::coordination::tool::{Call, Run, Tool};
 use crate::coordination::{Coordinator, Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 const PASSKEY: Parameter =
     Parameter::optional("passkey", Kind::Secret, "The passkey; one of 256 random bits is made if it is left out.");

@@ -9,7 +9,7 @@ use crate::coordination::store::{Change, Entity, Project, ProjectStatus, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::tools::list_projects;
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `project add`.
 pub static ADD: Tool = Tool {

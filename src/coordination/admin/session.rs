@@ -9,7 +9,7 @@ use crate::coordination::rules::session;
 use crate::coordination::store::{EndReason, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// `session list`.
 pub static LIST: Tool = Tool {

@@ -9,7 +9,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{Change, Entity, Priority, Task, TaskFilter, TaskStatus, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// What a task may begin as.
 const BEGINNINGS: &[&str] = &["backlog", "todo", "in_progress"];

@@ -8,7 +8,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{AccessToken, Change, Entity, Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `token issue`.
 pub static ISSUE: Tool = Tool {

@@ -9,7 +9,7 @@ use crate::coordination::rules::task::By;
 use crate::coordination::store::{Change, Entity, Handoff, Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

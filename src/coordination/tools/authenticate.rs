@@ -14,7 +14,7 @@ use crate::coordination::store::{
 };
 use crate::coordination::tool::{Call, Run, Tool};
 use crate::coordination::{Coordinator, Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

@@ -10,7 +10,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{Change, Entity, Handoff, Scope, Task, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

@@ -9,7 +9,7 @@ use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{Scope, Session, Task, TaskStatus, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

@@ -7,7 +7,7 @@ use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

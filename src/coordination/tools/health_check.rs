@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::coordination::Coordinator;
 use crate::coordination::store::{Scope, Time};
 use crate::coordination::tool::{Call, Run, Tool};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

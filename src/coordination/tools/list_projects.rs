@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect};
+use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

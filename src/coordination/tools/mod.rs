@@ -29,7 +29,7 @@ pub mod update_task_status;
 use serde_json::{Value, json};
 
 use super::tool::{Tool, given};
-use crate::tools::{Kind, Parameter};
+use crate::toolkit::{Kind, Parameter};
 
 /// All of them.
 pub static TOOLS: [&Tool; 25] = [

@@ -7,7 +7,7 @@ use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{ExecutionStatus, Scope, Work};
 use crate::coordination::tool::{Run, Tool};
 use crate::coordination::{Error, Terms};
-use crate::tools::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
-use crate::tools::answer::{MAX_TOKENS, json, paged};
+use crate::toolkit::answer::{DEFAULT_TOKENS, json, paged};
 use crate::workflow::Document;
 
 /// What is held of a workflow: more than any answer shows.
@@ -39,5 +39,5 @@ pub(super) fn with_workflow(fields: &impl Serialize, document: &Document) -> Str
         let truncated = page.clipped > 0 || cut;
         plain(&WithWorkflow { fields, truncated, workflow_data: json(&page.text) })
     };
-    paged(&entry, MAX_TOKENS, write).text
+    paged(&entry, DEFAULT_TOKENS, write).text
 }

@@ -18,7 +18,8 @@ pub mod workflow_save;
 pub use place::Memory;
 pub use shelf::Shelf;
 
-use super::{Kind, Parameter, Toolset};
+use super::Toolset;
+use crate::toolkit::{Kind, Parameter};
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {

@@ -9,7 +9,8 @@ use super::answer::with_workflow;
 use super::place::Place;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::edit::{self, NewNode};
 
 /// The tool.

@@ -8,13 +8,15 @@ use serde_json::{Value, json};
 
 use super::answer::plain;
 use super::shelf::HOW_TO_BUILD;
+use crate::blocking::blocking;
 use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
 use crate::n8n::{Progress, WorkflowQuery};
-use crate::tools::answer::{json as written, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
+use crate::toolkit::answer::{json as written, paged};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::catalogue::{NodeType, Query};
-use crate::workflow::types;
+use crate::workflow::projections::UsedTypesProjection;
 
 /// Nodes in an answer.
 const NODES: usize = 25;
@@ -127,7 +129,7 @@ fn node(node: &NodeType) -> Value {
 /// Without a catalogue: the types that the workflows of this n8n use.
 async fn used_types(context: &Context, query: &Query, progress: &Progress) -> Result<String, Error> {
     let page = WorkflowQuery { limit: WORKFLOWS, ..WorkflowQuery::default() };
-    let used = context.n8n.read_workflows(&page, types::KEEP, progress, types::read).await??;
+    let used = context.n8n.read_workflows(&page, &UsedTypesProjection, progress).await??;
     let wanted: Vec<_> =
         query.keyword.iter().flat_map(|words| words.split_whitespace()).map(str::to_lowercase).collect();
     let fits = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.to_lowercase().contains(word));

@@ -5,10 +5,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use indexmap::IndexMap;
 use serde_json::Map;
 
+use crate::blocking::blocking;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::n8n::Progress;
+use crate::toolkit::nearest;
 use crate::tools::workflows::{Target, Writing};
-use crate::tools::{Context, Error, blocking, nearest};
+use crate::tools::{Context, Error};
 use crate::workflow::{self, Document, file};
 
 /// Workflows that this process holds at most; the oldest makes room for another.
@@ -78,7 +80,7 @@ impl Place {
                 blocking(move || files.edit(&path, edit).map_err(of_file)).await
             }
             Self::N8n(id) => {
-                let _turn = context.n8n.change_turn(id).await;
+                let _turn = context.n8n.lock_workflow(id).await;
                 let mut document = parse(id, &context.n8n.workflow_text(id, progress).await?)?;
                 let done = edit(&mut document).map_err(|error| refused(&error))?;
                 let mut sent = document.clone();

@@ -12,11 +12,12 @@ use tokio::time::{Instant, sleep, timeout_at};
 use super::WORKFLOW_ID;
 use super::answer::plain;
 use super::place::{Place, refused};
-use crate::execution::summary::{self, NodeSummary, Summary};
+use crate::execution::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::shorten;
-use crate::n8n::{Client, ListQuery, ProductionCall, Progress};
-use crate::tools::executions::get_execution;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::executions::summary_answer;
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::Document;
 use crate::workflow::trigger::{Trigger, Triggers};
 
@@ -249,9 +250,9 @@ async fn outcome(context: &Context, found: Found, progress: &Progress) -> Result
 }
 
 async fn ended(context: &Context, id: &str, others: usize, progress: &Progress) -> Result<String, Error> {
-    let request = get_execution::request(id, false);
-    let summary = context.n8n.read_execution(&request, progress, summary::read).await??;
-    let text = get_execution::answer(&summary, Some(id), 0, context.locale);
+    let request = ExecutionRequest { id: id.to_owned(), ignore_size_limit: false };
+    let summary = context.n8n.read_execution(&request, &SummaryProjection, progress).await??;
+    let text = summary_answer::compose(&summary, Some(id), 0, context.locale);
     let data = serde_json::from_str::<Value>(&text).map(|answer| answer["data"].clone()).unwrap_or_default();
     let status = summary.header.status.clone().unwrap_or_else(|| "unknown".to_owned());
     let note = format!("{others} more executions began meanwhile; this is the first, and may be another caller's.");

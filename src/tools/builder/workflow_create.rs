@@ -7,9 +7,11 @@ use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
 use super::place::{Place, refused};
+use crate::blocking::blocking;
 use crate::n8n::Progress;
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
 use crate::tools::workflows::{Target, Writing};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::Document;
 
 /// The tool.

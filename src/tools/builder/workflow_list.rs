@@ -7,11 +7,13 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::answer::plain;
+use crate::blocking::blocking;
 use crate::budget::{Entry as PageEntry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
-use crate::tools::answer::{MAX_TOKENS, json, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
+use crate::toolkit::answer::{DEFAULT_TOKENS, json, paged};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::folder::{self, Entry};
 
 const DEFAULT_LIMIT: u64 = 50;
@@ -73,7 +75,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
                 let next_offset = (after < found.len()).then_some(after);
                 plain(&Answer { workflows, total: found.len(), next_offset, skipped })
             };
-            Ok(paged(&entries, MAX_TOKENS, write).text)
+            Ok(paged(&entries, DEFAULT_TOKENS, write).text)
         })
         .await
     })

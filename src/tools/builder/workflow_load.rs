@@ -7,7 +7,8 @@ use serde::Serialize;
 use super::answer::with_workflow;
 use super::place::Place;
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

@@ -6,8 +6,10 @@ use serde_json::json;
 
 use super::WORKFLOW_ID;
 use super::place::{Place, refused};
+use crate::blocking::blocking;
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::Document;
 
 /// The tool.

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::tools::{Argument, Prompt};
+use crate::toolkit::{Prompt, PromptArgument};
 
 /// The prompt.
 pub static PROMPT: Prompt = Prompt {
@@ -11,8 +11,8 @@ pub static PROMPT: Prompt = Prompt {
     description: "Find out why an n8n execution failed, or did not do what was expected, and how to mend it.",
     needs: &["list_executions", "get_execution", "get_execution_by_node"],
     arguments: &[
-        Argument { name: "id", description: "The execution's id; without it the newest failed one." },
-        Argument { name: "expected", description: "What was expected of it." },
+        PromptArgument { name: "id", description: "The execution's id; without it the newest failed one." },
+        PromptArgument { name: "expected", description: "What was expected of it." },
     ],
     text,
 };

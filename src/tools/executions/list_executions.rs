@@ -9,13 +9,13 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::get_execution_by_node::{DEFAULT_TOKENS, MAX_TOKENS_PARAMETER};
 use crate::budget;
 use crate::execution::duration;
 use crate::json::cut_name;
 use crate::n8n::{self, Client, ListQuery, Listing, Progress};
-use crate::tools::answer::success;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
+use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens, success};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter, cursor};
+use crate::tools::{Call, Context, Error, Tool};
 
 /// Workflows whose names are asked for at once.
 const NAMES_AT_ONCE: usize = 4;
@@ -57,7 +57,7 @@ pub static TOOL: Tool = Tool {
 
 fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
-        let max_tokens = arguments.integer("maxTokens").unwrap_or(DEFAULT_TOKENS) as usize;
+        let max_tokens = max_tokens(&arguments);
         let page = Page::new(&arguments)?;
         budget::preload();
         let listing = context.n8n.list_executions(&page.query()).await?;
@@ -85,7 +85,7 @@ impl Page {
         match arguments.text("cursor") {
             Some(cursor) => match cursor::decode::<Self>(&cursor)? {
                 page if cursor::LIMITS.contains(&page.limit) => Ok(page),
-                _ => Err(cursor::refused()),
+                _ => Err(cursor::refused().into()),
             },
             None => Ok(Self {
                 workflow_id: arguments.text("workflowId"),

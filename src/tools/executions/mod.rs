@@ -4,8 +4,12 @@ pub mod explain_execution;
 pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod list_executions;
+mod no_data;
+pub mod summary_answer;
 
 use super::Toolset;
+use crate::n8n::ExecutionRequest;
+use crate::toolkit::{Arguments, Kind, Parameter};
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {
@@ -25,3 +29,19 @@ pub static TOOLSET: Toolset = Toolset {
     tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL],
     prompts: &[&explain_execution::PROMPT],
 };
+
+/// A parameter of both tools that read an execution.
+const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
+    "ignoreDataSizeLimit",
+    Kind::FLAG,
+    "Request data above n8n's display limit (100 MB). It costs n8n about ten times the stored size in memory: use it \
+     only when a note of the summary says that the data was too large to display.",
+);
+
+/// The execution that a call names.
+fn execution(arguments: &Arguments) -> ExecutionRequest {
+    ExecutionRequest {
+        id: arguments.text("id").unwrap_or_default(),
+        ignore_size_limit: arguments.flag("ignoreDataSizeLimit"),
+    }
+}

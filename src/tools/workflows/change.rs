@@ -4,12 +4,15 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::raw;
-use crate::json::{ReadError, cut_name, shorten};
+use crate::blocking::blocking;
+use crate::json::{Projection, cut_name, shorten};
 use crate::n8n::{self, Progress};
-use crate::tools::answer::success;
-use crate::tools::{Context, Error, Locale, blocking, nearest};
-use crate::workflow::outline::{self, Outline};
-use crate::workflow::whole::{self, Whole};
+use crate::toolkit::answer::success;
+use crate::toolkit::{Locale, nearest};
+use crate::tools::{Context, Error};
+use crate::workflow::outline::Outline;
+use crate::workflow::projections::{OutlineProjection, RawProjection};
+use crate::workflow::whole::Whole;
 use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
 
 /// Which workflow is written.
@@ -86,19 +89,22 @@ impl Writing<'_> {
     }
 
     async fn try_send(&self) -> Result<Made, Error> {
-        let (n8n, body) = (&self.context.n8n, self.document.text());
-        let raw = self.raw;
-        let keep = if raw { whole::KEEP } else { outline::KEEP };
-        let read = move |cursor| {
-            if raw { Ok(whole::read(cursor)?.map(Made::Whole)) } else { Ok(outline::read(cursor)?.map(Made::Outline)) }
-        };
-        let made: Result<_, ReadError> = match &self.target {
-            Target::New => n8n.create_workflow(body, keep, self.progress, read).await?,
-            Target::Existing(id) => n8n.replace_workflow(id, body, keep, self.progress, read).await?,
+        let made = if self.raw {
+            self.write(&RawProjection.map(|read| read.map(|raw| raw.map(Made::Whole)))).await?
+        } else {
+            self.write(&OutlineProjection.map(|read| read.map(|outline| outline.map(Made::Outline)))).await?
         };
         let unsure = |cause: String| n8n::Error::Unsure { status: None, cause };
         let made = made.map_err(|error| unsure(error.to_string()))?;
         Ok(made.ok_or_else(|| unsure("its answer holds no workflow".to_owned()))?)
+    }
+
+    async fn write<P: Projection>(&self, projection: &P) -> Result<P::View, n8n::Error> {
+        let (n8n, body) = (&self.context.n8n, self.document.text());
+        match &self.target {
+            Target::New => n8n.create_workflow(body, projection, self.progress).await,
+            Target::Existing(id) => n8n.replace_workflow(id, body, projection, self.progress).await,
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::change::{Target, Writing, message, of_arguments};
 use super::{NOT_SENT, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Tool};
 
 /// What n8n takes.
 const SENT: [&str; 4] = ["name", "nodes", "connections", "settings"];

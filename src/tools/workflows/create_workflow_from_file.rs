@@ -7,7 +7,8 @@ use serde_json::Map;
 use super::change::{Target, Writing, message, read_file};
 use super::{FILE_PATH, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Tool};
+use crate::toolkit::{Answers, Arguments, Effect};
+use crate::tools::{Call, Context, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

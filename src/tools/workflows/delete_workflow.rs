@@ -6,8 +6,9 @@ use serde_json::json;
 
 use super::ID;
 use crate::n8n::Progress;
-use crate::tools::answer::success;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Tool};
+use crate::toolkit::answer::success;
+use crate::toolkit::{Answers, Arguments, Effect};
+use crate::tools::{Call, Context, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {

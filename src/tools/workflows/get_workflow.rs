@@ -7,13 +7,14 @@ use serde_json::value::RawValue;
 
 use super::{ID, RAW, raw, there};
 use crate::budget::{Entry, Page};
-use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
+use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, shorten};
 use crate::n8n::Progress;
-use crate::tools::answer::{self, MAX_TOKENS, Truncated, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, nearest};
-use crate::workflow::one_node::{self, OneNode};
-use crate::workflow::outline::{self, Outline};
-use crate::workflow::whole;
+use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::tools::{Call, Context, Error, Tool};
+use crate::workflow::one_node::OneNode;
+use crate::workflow::outline::Outline;
+use crate::workflow::projections::{NodeProjection, OutlineProjection, RawProjection};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -36,21 +37,26 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        let message = context.locale.choose("ワークフローを取得しました", "Workflow retrieved");
-        let n8n = &context.n8n;
+        let (n8n, locale) = (&context.n8n, context.locale);
         // Clipping is work: it stays on the thread that reads.
         if let Some(wanted) = arguments.text("node") {
-            let read =
-                move |cursor| Ok(one_node::read(cursor, &wanted)?.map(|found| one_node(message, &found, &wanted)));
-            return there(n8n.read_workflow(&id, false, one_node::KEEP, &progress, read).await?)?;
+            let projection = NodeProjection { node: wanted.clone() }
+                .map(move |read| read.map(|found| found.map(|found| one_node(message(locale), &found, &wanted))));
+            return there(n8n.read_workflow(&id, false, &projection, &progress).await?)?;
         }
         if arguments.flag("raw") {
-            let read = move |cursor| Ok(whole::read(cursor)?.map(|whole| raw::answer(message, &whole)));
-            return there(n8n.read_workflow(&id, true, whole::KEEP, &progress, read).await?);
+            let projection =
+                RawProjection.map(move |read| read.map(|raw| raw.map(|raw| raw::answer(message(locale), &raw))));
+            return there(n8n.read_workflow(&id, true, &projection, &progress).await?);
         }
-        let read = move |cursor| Ok(outline::read(cursor)?.map(|outline| small(message, &outline)));
-        there(n8n.read_workflow(&id, false, outline::KEEP, &progress, read).await?)
+        let projection = OutlineProjection
+            .map(move |read| read.map(|outline| outline.map(|outline| small(message(locale), &outline))));
+        there(n8n.read_workflow(&id, false, &projection, &progress).await?)
     })
+}
+
+fn message(locale: Locale) -> &'static str {
+    locale.choose("ワークフローを取得しました", "Workflow retrieved")
 }
 
 #[derive(Serialize)]
@@ -80,7 +86,7 @@ fn small(message: &str, outline: &Outline) -> String {
         };
         answer::success(message, &data)
     };
-    paged(&tags, MAX_TOKENS, write).text
+    paged(&tags, DEFAULT_TOKENS, write).text
 }
 
 fn one_node(message: &str, found: &OneNode, wanted: &str) -> Result<String, Error> {

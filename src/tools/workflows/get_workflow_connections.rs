@@ -7,11 +7,13 @@ use serde_json::value::RawValue;
 
 use super::{ID, MAX_RAW_TOKENS, RAW, there};
 use crate::budget::{self, Entry};
-use crate::json::Excerpt;
+use crate::json::{Excerpt, Projection};
 use crate::n8n::Progress;
-use crate::tools::answer::{self, MAX_TOKENS, Truncated, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Kind, Parameter, Tool};
-use crate::workflow::graph::{self, Graph, GraphNode, KEEP};
+use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter};
+use crate::tools::{Call, Context, Tool};
+use crate::workflow::graph::{Graph, GraphNode};
+use crate::workflow::projections::GraphProjection;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -40,9 +42,10 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let id = arguments.text("id").unwrap_or_default();
         let offset = usize::try_from(arguments.integer("offset").unwrap_or(0)).unwrap_or(usize::MAX);
         let raw = arguments.flag("raw");
-        let message = context.locale.choose("ワークフロー接続情報を取得しました", "Workflow connections retrieved");
-        let read = move |cursor| Ok(graph::read(cursor)?.map(|graph| answer(message, &graph, offset, raw)));
-        there(context.n8n.read_workflow(&id, false, KEEP, &progress, read).await?)
+        let locale = context.locale;
+        let projection =
+            GraphProjection.map(move |read| read.map(|graph| graph.map(|graph| answer(locale, &graph, offset, raw))));
+        there(context.n8n.read_workflow(&id, false, &projection, &progress).await?)
     })
 }
 
@@ -59,7 +62,8 @@ struct Data<'a> {
 }
 
 /// The answer as it is sent: the graph first, and n8n's object in what room that leaves, at least half.
-fn answer(message: &str, graph: &Graph, offset: usize, raw: bool) -> String {
+fn answer(locale: Locale, graph: &Graph, offset: usize, raw: bool) -> String {
+    let message = locale.choose("ワークフロー接続情報を取得しました", "Workflow connections retrieved");
     let nodes = graph.nodes.get(offset..).unwrap_or_default();
     let entries: Vec<_> = nodes.iter().map(entry).collect();
     let data = |page: &budget::Page, raw_connections: Option<&budget::Page>| Data {
@@ -70,7 +74,7 @@ fn answer(message: &str, graph: &Graph, offset: usize, raw: bool) -> String {
         raw_connections: raw_connections.map(|page| answer::json(&page.text)),
     };
     let Some(connections) = graph.connections.as_ref().filter(|_| raw) else {
-        return paged(&entries, MAX_TOKENS, |page| answer::success(message, &data(page, None))).text;
+        return paged(&entries, DEFAULT_TOKENS, |page| answer::success(message, &data(page, None))).text;
     };
     let shown = paged(&entries, MAX_RAW_TOKENS / 2, |page| answer::success(message, &data(page, None))).page;
     let connections = [Entry { value: connections.clone(), tag: None }];

@@ -9,9 +9,11 @@ use super::{MAX_RAW_TOKENS, RAW};
 use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
-use crate::tools::answer::{self, MAX_TOKENS, Success, Truncated, paged};
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, cursor};
-use crate::workflow::outline::{self, KEEP_LIST, Outline};
+use crate::toolkit::answer::{self, DEFAULT_TOKENS, Success, Truncated, paged};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter, cursor};
+use crate::tools::{Call, Context, Error, Tool};
+use crate::workflow::outline::{self, Outline};
+use crate::workflow::projections::OutlinePageProjection;
 
 /// n8n counts in floating point numbers, and its database fails above.
 const MAX_OFFSET: u64 = 1 << 53;
@@ -44,7 +46,7 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let page = Page::new(&arguments)?;
-        let list = context.n8n.read_workflows(&page.query(), KEEP_LIST, &progress, outline::read_list).await??;
+        let list = context.n8n.read_workflows(&page.query(), &OutlinePageProjection, &progress).await??;
         let Some(list) = list else {
             return Err(Error::NotThere("n8n's answer holds no list of workflows. Is N8N_URL right?".to_owned()));
         };
@@ -68,7 +70,7 @@ struct Page {
 impl Page {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
-            Some(cursor) => cursor::decode(&cursor).and_then(Self::checked),
+            Some(cursor) => cursor::decode::<Self>(&cursor)?.checked(),
             None => Self::checked(Self {
                 active: arguments.choice("active"),
                 tags: arguments.texts("tags"),
@@ -83,7 +85,7 @@ impl Page {
     /// A cursor may come from anywhere; and n8n divides tags at commas.
     fn checked(self) -> Result<Self, Error> {
         if !cursor::LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
-            return Err(cursor::refused());
+            return Err(cursor::refused().into());
         }
         match self.tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
             Some(tag) => Err(Error::Argument(format!(
@@ -133,7 +135,7 @@ fn answer(message: &str, list: &outline::Page, page: &Page) -> String {
         }
         answer::success(message, &Data { count: shown.shown, truncated: truncated(shown), workflows, next_cursor })
     };
-    paged(&entries, if page.raw { MAX_RAW_TOKENS } else { MAX_TOKENS }, write).text
+    paged(&entries, if page.raw { MAX_RAW_TOKENS } else { DEFAULT_TOKENS }, write).text
 }
 
 fn truncated(shown: &budget::Page) -> Option<Truncated> {

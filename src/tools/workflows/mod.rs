@@ -13,8 +13,9 @@ pub mod update_workflow;
 
 pub(super) use change::{Target, Writing};
 
-use super::{Error, Kind, Parameter, Toolset};
+use super::{Error, Toolset};
 use crate::json::ReadError;
+use crate::toolkit::{Kind, Parameter};
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {

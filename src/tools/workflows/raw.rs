@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 use super::MAX_RAW_TOKENS;
 use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
-use crate::tools::answer::{self, Success, Truncated, paged};
+use crate::toolkit::answer::{self, Success, Truncated, paged};
 use crate::workflow::whole::Whole;
 
 /// The answer that shows a whole workflow.

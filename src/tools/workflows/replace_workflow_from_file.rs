@@ -7,7 +7,8 @@ use serde_json::Map;
 use super::change::{Target, Writing, message, read_file};
 use super::{FILE_PATH, ID, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Locale, Tool};
+use crate::toolkit::{Answers, Arguments, Effect, Locale};
+use crate::tools::{Call, Context, Tool};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -28,7 +29,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let document = read_file(&context, arguments.text("filePath").unwrap_or_default()).await?;
         let raw = arguments.flag("raw");
         let own: Vec<_> = document.settings().map(|settings| settings.into_keys().collect()).unwrap_or_default();
-        let _turn = context.n8n.change_turn(&id).await;
+        let _turn = context.n8n.lock_workflow(&id).await;
         let (target, given) = (Target::Existing(&id), Map::new());
         let writing = Writing { context: &context, target, document, given, progress: &progress, raw };
         let written = writing.send().await?;

@@ -8,7 +8,8 @@ use super::change::{Target, Writing, message, refused};
 use super::create_workflow::{CONNECTIONS, NODES, SETTINGS};
 use super::{ID, NOT_SENT, RAW};
 use crate::n8n::Progress;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter};
+use crate::tools::{Call, Context, Error, Tool};
 use crate::workflow::Document;
 
 /// What this tool changes.
@@ -47,7 +48,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
                     .to_owned(),
             ));
         }
-        let _turn = context.n8n.change_turn(&id).await;
+        let _turn = context.n8n.lock_workflow(&id).await;
         let document = document(&context, &id, &given, &progress).await?;
         let raw = arguments.flag("raw");
         let writing =

@@ -4,11 +4,13 @@ use super::data::{Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSourc
 use super::side::{Pages, Part, Side};
 use super::{Output, Question};
 use crate::budget::{self, Entry, Page, PageLimits};
+use crate::execution::Run;
 use crate::execution::node::{Input, Node};
-use crate::execution::{Run, redact};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
+use crate::secrets::redact;
+use crate::toolkit::Locale;
+use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
-use crate::tools::answer::{Locale, Truncated, json, success};
 
 /// Puts an answer together inside its budget.
 pub(super) struct Composer<'a> {
@@ -196,7 +198,7 @@ impl<'a> Composer<'a> {
         let shown = |(at, output): (usize, &Output)| ShownPort {
             output_index: output.index,
             total: output.port.total,
-            returned: pages.0.get(at).map_or(0, |page| page.shown),
+            returned: pages.shown(at),
             label: output.label.map(|label| envelope.name(label)),
             connection: Some(output.port.connection.as_str())
                 .filter(|connection| *connection != "main")
@@ -218,40 +220,54 @@ impl<'a> Composer<'a> {
         input: &Pages,
         output: &Pages,
     ) -> Option<Truncated> {
-        let offset = self.question.request.window.start;
+        let offset = self.question.projection.window.start;
         let sides = [(&self.input, input), (&self.output, output)];
-        let parts = sides.iter().flat_map(|(side, pages)| {
-            side.0.iter().enumerate().map(|(at, part)| (part, pages.0.get(at).map_or(0, |page| page.shown)))
-        });
-        let next = parts.filter_map(|(part, shown)| part.next_offset(shown, offset)).min();
-        let next_offset = next.filter(|next| *next > offset);
+        let next_offset = sides.iter().filter_map(|(side, pages)| side.next_offset(pages, offset)).min();
         let clipped = error.clipped + parameters.clipped + input.clipped() + output.clipped();
+        let mut reasons = Vec::new();
+        reasons.extend(next_offset.map(|_| "There are more items: continue with offset: nextOffset.".to_owned()));
+        reasons.extend(self.hidden(input, output));
+        reasons.extend(self.beyond_the_end(offset));
+        if clipped > 0 {
+            reasons
+                .push("Long values were clipped: a smaller limit or a larger maxTokens shows more of them.".to_owned());
+        }
+        reasons.extend(self.unlisted(envelope));
+        // Only the last resort shows no error although there is one.
+        let without_error = self.run.error.is_some() && error.text == "null";
+        let without_parameters = self.node.parameters.is_some() && parameters.text == "{}" && parameters.shown == 0;
+        if without_error || without_parameters {
+            reasons.push("The error or the parameters do not fit: ask with a larger maxTokens.".to_owned());
+        }
+        let reason = reasons.join(" ");
+        let clipped_values = (clipped > 0).then_some(clipped);
+        (!reason.is_empty()).then_some(Truncated { reason, next_offset, clipped_values })
+    }
+
+    /// Inputs and outputs of which not even one item fits.
+    fn hidden(&self, input: &Pages, output: &Pages) -> Option<String> {
+        let advice = match (self.input.hidden(input), self.output.hidden(output)) {
+            (0, 0) => return None,
+            (0, outputs) => format!("No item of {outputs} outputs fits: ask for one of them with outputIndex"),
+            (inputs, 0) => format!("No item of {inputs} inputs fits: ask with a larger maxTokens or a smaller limit"),
+            (inputs, outputs) => {
+                format!("No item of {inputs} inputs and {outputs} outputs fits: ask with a larger maxTokens")
+            }
+        };
+        Some(advice + ".")
+    }
+
+    fn beyond_the_end(&self, offset: u64) -> Option<String> {
+        let longest = self.input.longest().max(self.output.longest());
+        let items = if longest == 1 { "item" } else { "items" };
+        (offset > 0 && longest <= offset)
+            .then(|| format!("offset {offset} is beyond the end: the longest input or output has {longest} {items}."))
+    }
+
+    fn unlisted(&self, envelope: Envelope) -> Option<String> {
         let lists = self.outputs.len().max(self.node.inputs.len());
         let unlisted = lists.saturating_sub(envelope.ports);
-        // Only the last resort shows no error where there is one.
-        let emptied = (self.run.error.is_some() && error.text == "null")
-            || (self.node.parameters.is_some() && parameters.text == "{}" && parameters.shown == 0);
-        let reason = match (next, clipped) {
-            (None, 0) if unlisted == 0 && !emptied => return None,
-            (None, 0) => "Not everything fits.",
-            (Some(_), 0) => "There are more items.",
-            (None, _) => "Long values were clipped.",
-            (Some(_), _) => "There are more items, and long values were clipped.",
-        };
-        let more = match (next, next_offset) {
-            (None, _) => "",
-            (_, Some(_)) => " Go on with offset: nextOffset.",
-            (_, None) => " Ask for one outputIndex, or for more with maxTokens.",
-        };
-        let whole = if clipped > 0 { " A smaller limit or a larger maxTokens shows longer values." } else { "" };
-        let lists = if unlisted > 0 { format!(" {unlisted} inputs or outputs are not listed.") } else { String::new() };
-        let emptied =
-            if emptied { " The error or the parameters are left out: ask with a larger maxTokens." } else { "" };
-        Some(Truncated {
-            reason: format!("{reason}{more}{whole}{lists}{emptied}"),
-            next_offset,
-            clipped_values: (clipped > 0).then_some(clipped),
-        })
+        (unlisted > 0).then(|| format!("{unlisted} inputs or outputs are not listed."))
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::execution::Run;
-use crate::tools::answer::Truncated;
+use crate::toolkit::answer::Truncated;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

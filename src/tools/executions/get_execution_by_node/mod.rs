@@ -6,20 +6,19 @@ mod side;
 
 use std::sync::Arc;
 
-use super::get_execution::{IGNORE_SIZE_LIMIT, no_data};
+use super::no_data::no_data;
+use super::{IGNORE_SIZE_LIMIT, execution};
+use crate::blocking::blocking;
 use crate::budget;
-use crate::execution::node::{self, KEEP, Node, NodeView, Request};
+use crate::execution::node::{Node, NodeProjection, NodeView};
 use crate::execution::{Port, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
-use crate::n8n::{ExecutionRequest, Progress};
-use crate::tools::answer::Locale;
-use crate::tools::{Answers, Arguments, Call, Context, Effect, Error, Kind, Parameter, Tool, blocking, nearest};
+use crate::n8n::Progress;
+use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens};
+use crate::toolkit::{Answers, Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::tools::{Call, Context, Error, Tool};
 use composer::Composer;
 
-/// The largest budget.
-pub const MAX_TOKENS: u64 = 25_000;
-/// The budget when none is given.
-pub const DEFAULT_TOKENS: u64 = 20_000;
 /// The most items of one input or output.
 pub const MAX_ITEMS: u64 = 50;
 
@@ -64,18 +63,11 @@ pub static TOOL: Tool = Tool {
     call,
 };
 
-/// The budget, an argument of every tool whose answer may be large.
-pub(super) const MAX_TOKENS_PARAMETER: Parameter = Parameter::optional(
-    "maxTokens",
-    Kind::Integer { range: 1000..=MAX_TOKENS, default: Some(DEFAULT_TOKENS) },
-    "The largest answer, in tokens (o200k_base).",
-);
-
 /// What was asked for, beside the execution.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// Which node, run and items.
-    pub request: Request,
+    pub projection: NodeProjection,
     /// Only this output.
     pub output: Option<u64>,
     /// The budget.
@@ -87,22 +79,19 @@ pub struct Question {
 }
 
 impl Question {
-    /// Checks the arguments of a call.
-    ///
-    /// # Errors
-    /// [`Error::Argument`].
+    /// The question that the checked arguments of a call ask.
     pub fn new(arguments: &Arguments, redact: bool, locale: Locale) -> Self {
         let offset = arguments.integer("offset").unwrap_or(0);
         let limit = arguments.integer("limit").unwrap_or(MAX_ITEMS);
         Self {
-            request: Request {
+            projection: NodeProjection {
                 node: arguments.text("nodeName").unwrap_or_default(),
                 run: arguments.integer("runIndex"),
                 window: offset..offset.saturating_add(limit),
                 sources: None,
             },
             output: arguments.integer("outputIndex"),
-            max_tokens: arguments.integer("maxTokens").unwrap_or(DEFAULT_TOKENS) as usize,
+            max_tokens: max_tokens(arguments),
             redact,
             locale,
         }
@@ -112,42 +101,29 @@ impl Question {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let question = Question::new(&arguments, context.redact, context.locale);
-        let execution = ExecutionRequest {
-            id: arguments.text("id").unwrap_or_default(),
-            ignore_size_limit: arguments.flag("ignoreDataSizeLimit"),
-            keep: KEEP,
-            window: question.request.window.clone(),
-        };
+        let execution = execution(&arguments);
         budget::preload();
-        let view = read(&context, &execution, question.request.clone(), &progress).await?;
-        let view = match again(&view, &question) {
-            Some(request) => read(&context, &execution, request, &progress).await?,
-            None => view,
-        };
+        let (n8n, named, progress) = (&context.n8n, &execution, &progress);
+        let read = move |projection| async move { Ok(n8n.read_execution(named, &projection, progress).await??) };
+        let view = read_view::<_, Error>(&question.projection, read).await?;
         // Counting tokens is work: not on the thread that downloads.
         blocking(move || answer(&view, Some(&execution.id), &question)).await
     })
 }
 
-async fn read(
-    context: &Context,
-    execution: &ExecutionRequest,
-    request: Request,
-    progress: &Progress,
-) -> Result<NodeView, Error> {
-    let read = move |cursor| node::read(cursor, &request);
-    Ok(context.n8n.read_execution(execution, progress, read).await??)
-}
-
-/// What to read in a second pass, where the input had to make room for other outputs.
-pub fn again(view: &NodeView, question: &Question) -> Option<Request> {
-    let missing = &view.node.as_ref()?.missing;
-    if missing.is_empty() || question.request.sources.is_some() {
-        return None;
+/// Reads a node in one pass, or in two if its input had to make room for other outputs in the first.
+///
+/// # Errors
+/// When `read` fails.
+pub async fn read_view<F, E>(projection: &NodeProjection, read: impl Fn(NodeProjection) -> F) -> Result<NodeView, E>
+where
+    F: Future<Output = Result<NodeView, E>>,
+{
+    let view = read(projection.clone()).await?;
+    match projection.second_pass(&view) {
+        Some(second_pass) => read(second_pass).await,
+        None => Ok(view),
     }
-    let run = view.node.as_ref()?.run.as_ref()?;
-    let sources = run.sources.iter().flatten().cloned().collect();
-    Some(Request { sources: Some(sources), ..question.request.clone() })
 }
 
 /// The answer as it is sent. `id` is the one that was asked for, where the execution came by its id.
@@ -156,11 +132,14 @@ pub fn again(view: &NodeView, question: &Question) -> Option<Request> {
 /// [`Error::NotThere`] for a node, a run or an output that the execution does not have.
 pub fn answer(view: &NodeView, id: Option<&str>, question: &Question) -> Result<String, Error> {
     let id = view.header.id.as_deref().or(id).unwrap_or("?");
+    if !view.ambiguous.is_empty() {
+        return Err(Error::NotThere(ambiguous(view, &question.projection.node)));
+    }
     let Some(node) = &view.node else {
-        return Err(Error::NotThere(unknown_node(view, id, &question.request.node)));
+        return Err(Error::NotThere(unknown_node(view, id, &question.projection.node)));
     };
     let Some(run) = &node.run else {
-        return Err(Error::NotThere(no_run(node, id, question.request.run)));
+        return Err(Error::NotThere(no_run(node, id, question.projection.run)));
     };
     let outputs = chosen_outputs(run, node, question.output)?;
     let composer = Composer::new(id, node, run, &outputs, question)?;
@@ -175,6 +154,17 @@ fn unknown_node(view: &NodeView, id: &str, asked: &str) -> String {
         return format!("{not_found} {why}");
     }
     format!("{not_found} {}", nearest("Nodes", asked, &view.names))
+}
+
+fn ambiguous(view: &NodeView, requested: &str) -> String {
+    const NAMES: usize = 5;
+    let names: Vec<_> = view.ambiguous.iter().take(NAMES).map(|name| format!("'{}'", short(name))).collect();
+    format!(
+        "'{}' fits {} nodes: {}. Pass the full name of one of them, or its name as get_execution shows it.",
+        short(requested),
+        view.ambiguous.len(),
+        names.join(", ")
+    )
 }
 
 fn short(name: &str) -> String {

@@ -2,7 +2,8 @@
 
 use super::Question;
 use crate::budget::{self, Entry, Need, Page, PageLimits};
-use crate::execution::{Port, redact};
+use crate::execution::Port;
+use crate::secrets::redact;
 use crate::tools::Error;
 
 /// The items of one input or output, ready to be shown.
@@ -21,6 +22,11 @@ impl Pages {
     pub(super) fn json(&self) -> String {
         let texts: Vec<_> = self.0.iter().map(|page| page.text.as_str()).filter(|text| !text.is_empty()).collect();
         format!("[{}]", texts.join(","))
+    }
+
+    /// How many items of the part `at` are shown.
+    pub(super) fn shown(&self, at: usize) -> usize {
+        self.0.get(at).map_or(0, |page| page.shown)
     }
 
     pub(super) fn clipped(&self) -> u64 {
@@ -43,23 +49,10 @@ impl Side {
         self.0.iter().map(|part| budget::need(&part.entries, limits)).collect()
     }
 
-    /// Fills the parts fairly.
+    /// Fills the parts fairly: each shows its first item before any shows its second. If the limits do not even hold
+    /// one item of each, the first parts show one and the others none.
     pub(super) fn fill(&self, limits: PageLimits, needs: &[Need]) -> Pages {
-        /// Fewer tokens are not worth a page: then the first parts get one.
-        const LEAST_TOKENS: usize = 60;
-        let visible = (limits.tokens / LEAST_TOKENS).max(1);
-        let mut first = visible;
-        let tokens: Vec<_> = needs
-            .iter()
-            .map(|need| {
-                if need.tokens > 0 && first > 0 {
-                    first -= 1;
-                    need.tokens
-                } else {
-                    0
-                }
-            })
-            .collect();
+        let tokens = shown_needs(limits.tokens, needs);
         let shares = budget::shares(limits.tokens, &tokens);
         let fill = |chars: usize| {
             let pages = self.0.iter().enumerate().map(|(at, part)| {
@@ -75,6 +68,38 @@ impl Side {
         let pages = fill(limits.chars);
         let dropped = self.0.iter().zip(&pages.0).any(|(part, page)| page.shown < part.entries.len());
         if dropped && self.0.len() > 1 { fill(PageLimits::DROPPING_CHARS) } else { pages }
+    }
+}
+
+/// The needs of the parts that are shown within `limit` tokens, 0 for the others. Shares are fair, so a part that is
+/// shown gets all that it needs, or enough for an item.
+fn shown_needs(limit: usize, needs: &[Need]) -> Vec<usize> {
+    /// Enough for one item, clipped if it must be, in almost all cases.
+    const ITEM_TOKENS: usize = 60;
+    let mut least = 0;
+    let shown = needs.iter().map(|need| {
+        let is_first = least == 0;
+        least += need.tokens.min(ITEM_TOKENS);
+        if is_first || least <= limit { need.tokens } else { 0 }
+    });
+    shown.collect()
+}
+
+impl Side {
+    /// The items of the longest part.
+    pub(super) fn longest(&self) -> u64 {
+        self.0.iter().map(|part| part.total).max().unwrap_or(0)
+    }
+
+    /// Parts with items in the window of which the pages show none.
+    pub(super) fn hidden(&self, pages: &Pages) -> usize {
+        self.0.iter().enumerate().filter(|(at, part)| !part.entries.is_empty() && pages.shown(*at) == 0).count()
+    }
+
+    /// Where the next page begins, if a part has more items after those that are shown of it.
+    pub(super) fn next_offset(&self, pages: &Pages, offset: u64) -> Option<u64> {
+        let parts = self.0.iter().enumerate();
+        parts.filter_map(|(at, part)| part.next_offset(pages.shown(at), offset)).min()
     }
 }
 
@@ -94,9 +119,9 @@ impl Part {
         Self { total: 0, entries: Vec::new() }
     }
 
-    /// Where the next page of this part begins, if there is one.
-    pub(super) fn next_offset(&self, shown: usize, offset: u64) -> Option<u64> {
-        let next = offset + shown as u64;
-        (next < self.total).then_some(next)
+    /// Where the next page of this part begins, if items of it are shown and it has more.
+    fn next_offset(&self, shown: usize, offset: u64) -> Option<u64> {
+        let next = offset.saturating_add(shown as u64);
+        (shown > 0 && next < self.total).then_some(next)
     }
 }

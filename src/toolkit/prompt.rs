@@ -1,4 +1,4 @@
-//! Prompts: ways of using the tools that a person starts.
+//! Prompts: ways to use the tools, started by a person.
 
 use serde_json::{Map, Value};
 
@@ -10,17 +10,17 @@ pub struct Prompt {
     pub title: &'static str,
     /// What it is for.
     pub description: &'static str,
-    /// The tools that it speaks of.
+    /// The tools that its text mentions.
     pub needs: &'static [&'static str],
-    /// What can be said; none of it is needed.
-    pub arguments: &'static [Argument],
-    /// What the agent is told.
+    /// Its arguments; all are optional.
+    pub arguments: &'static [PromptArgument],
+    /// The instructions for the agent.
     pub text: fn(&Map<String, Value>) -> String,
 }
 
-/// One argument of a prompt: a text.
-pub struct Argument {
-    /// Its name.
+/// One argument of a prompt, a string.
+pub struct PromptArgument {
+    /// The name.
     pub name: &'static str,
     /// What it means, for a person.
     pub description: &'static str,

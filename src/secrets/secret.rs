@@ -1,4 +1,4 @@
-//! Values that cannot print themselves, and texts of others that hold them.
+//! Values that cannot print themselves, and removing them from other texts.
 
 use std::fmt;
 
@@ -8,41 +8,41 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{NoExpand, RegexBuilder};
 use subtle::ConstantTimeEq;
 
-/// A part of a secret with fewer characters may be a part of any word, as may its base64.
-const LEAST: usize = 8;
+use super::REDACTED;
 
-/// Nobody's key or password is as short; hiding it would take words out of every text.
+/// A shorter part of a secret, or of its base64, could be part of any word.
+const LEAST_PART: usize = 8;
+
+/// Shorter values are no real keys or passwords; hiding them would remove words from every text.
 const LEAST_SECRET: usize = 6;
-
-const REDACTED: &str = "[redacted]";
 
 /// A value that cannot print itself.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Hides a value.
+    /// Wraps a value.
     pub fn new(value: impl Into<String>) -> Self {
         Self(value.into())
     }
 
-    /// Hides an API key, if it can be one: it goes into a header.
+    /// Wraps an API key or token; `None` if it cannot be sent in a header.
     pub fn key(key: &str) -> Option<Self> {
         let key = key.trim();
         (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self::new(key))
     }
 
     /// The value, for the one place that sends it.
-    pub(super) fn expose(&self) -> &str {
+    pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether `given` is this value; how long that takes does not tell how much of it is right.
+    /// Whether `given` is this value, in constant time.
     pub fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// How others may write it, as it is, in JSON, HTML, an address, or base64 with something before it.
+    /// The ways in which a text may spell it: plain, in JSON, HTML or a URL, or in base64 with other bytes before it.
     fn spellings(&self) -> Vec<String> {
         let plain = &self.0;
         if plain.len() < LEAST_SECRET {
@@ -54,12 +54,14 @@ impl Secret {
         let mut all = vec![plain.clone(), json[1..json.len() - 1].to_owned(), html, percent];
         for before in 0..3 {
             let base64 = self.in_base64(before);
-            all.extend([base64.replace('+', "-").replace('/', "_"), base64].into_iter().filter(|it| it.len() >= LEAST));
+            all.extend(
+                [base64.replace('+', "-").replace('/', "_"), base64].into_iter().filter(|it| it.len() >= LEAST_PART),
+            );
         }
         all
     }
 
-    /// The part of its base64 that is the same whatever the bytes before it are.
+    /// The part of its base64 that does not depend on the bytes before it.
     fn in_base64(&self, before: usize) -> String {
         let bytes = [&[0; 2][..before.min(2)], self.0.as_bytes()].concat();
         let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
@@ -73,10 +75,10 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A text of others without these secrets, however they are written there, and also where it ends within one.
-pub(super) fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str) -> String {
+/// `text` without these secrets, however they are spelled there, and even if it ends within one.
+pub fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str) -> String {
     let mut spellings: Vec<_> = secrets.into_iter().flat_map(Secret::spellings).collect();
-    // Of two that begin alike the longer one is the whole.
+    // If one spelling is the beginning of another, the longer one has to match.
     spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
     if spellings.is_empty() {
         return text.to_owned();
@@ -93,9 +95,9 @@ pub(super) fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str
     hidden
 }
 
-/// How many bytes at the end of a text are the beginning of a secret.
+/// How many bytes at the end of `text` are the beginning of `secret`.
 fn beginning_at_end(text: &str, secret: &str) -> Option<usize> {
-    let beginnings = (LEAST..secret.len()).rev().filter_map(|end| secret.get(..end));
+    let beginnings = (LEAST_PART..secret.len()).rev().filter_map(|end| secret.get(..end));
     beginnings.map(str::len).find(|length| {
         let end = text.len().checked_sub(*length).and_then(|at| text.get(at..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(&secret[..*length]))

@@ -1,15 +1,22 @@
-//! Names that may have been meant.
+//! Suggestions for a name that does not exist.
 
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 
-/// Names in an error.
+/// At most this many names are listed.
 const NAMES: usize = 20;
 
 /// Characters of a name that are compared.
 const COMPARED_CHARS: usize = 64;
 
-/// `Did you mean 'Y'? Nodes: 'A', 'B', …`, the nearest first; nothing where there is none.
-pub(super) fn nearest(what: &str, wanted: &str, names: &[String]) -> String {
+/// `Did you mean 'Y'? Nodes: 'A', 'B', …`, the nearest name first; `There are no nodes.` if `names` is empty.
+///
+/// ```
+/// use n8n_lens::toolkit::nearest;
+///
+/// let names = ["Merge".to_owned(), "HTTP Request".to_owned()];
+/// assert_eq!(nearest("Nodes", "http request", &names), "Did you mean 'HTTP Request'? Nodes: 'HTTP Request', 'Merge'");
+/// ```
+pub fn nearest(what: &str, wanted: &str, names: &[String]) -> String {
     let compared = |name: &str| name.chars().take(COMPARED_CHARS).collect::<String>().to_lowercase();
     let wanted = compared(wanted);
     let mut names: Vec<_> =

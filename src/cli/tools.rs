@@ -1,13 +1,33 @@
-//! The tools as a table: for a terminal, and for the documentation.
+//! `n8n-lens tools`: the tools as a table, for a terminal or for the documentation.
 
+use clap::Args;
 use comfy_table::Table;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 
-use crate::tools::{Effect, TOOLSETS, Tool, Toolbox};
+use super::{Error, print};
+use crate::config::ToolChoice;
+use crate::toolkit::Effect;
+use crate::tools::{TOOLSETS, Tool, Toolbox};
+
+#[derive(Args)]
+pub(super) struct Tools {
+    #[command(flatten)]
+    choice: ToolChoice,
+    /// Print Markdown, as in the documentation
+    #[arg(long)]
+    markdown: bool,
+}
+
+impl Tools {
+    pub(super) fn run(self) -> Result<(), Error> {
+        let toolbox = self.choice.toolbox()?;
+        print(&if self.markdown { markdown(&toolbox) } else { plain(&toolbox) })
+    }
+}
 
 /// As Markdown, with the first sentence of each description. The README and `docs/builder.md` contain these
 /// tables; a test compares them.
-pub(super) fn markdown(toolbox: &Toolbox) -> String {
+fn markdown(toolbox: &Toolbox) -> String {
     let mut lines = vec!["| tool | toolset | effect | what it does |".to_owned(), "|---|---|---|---|".to_owned()];
     lines.extend(toolbox.tools().map(|tool| {
         format!("| `{}` | {} | {} | {} |", tool.name, toolset(tool), effect(tool), first_sentence(tool.description))
@@ -16,7 +36,7 @@ pub(super) fn markdown(toolbox: &Toolbox) -> String {
 }
 
 /// For a terminal.
-pub(super) fn plain(toolbox: &Toolbox) -> String {
+fn plain(toolbox: &Toolbox) -> String {
     let mut table = Table::new();
     table.load_style(UTF8_HORIZONTAL_ONLY).set_header(["tool", "toolset", "effect", "title"]);
     for tool in toolbox.tools() {

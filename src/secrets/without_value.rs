@@ -1,8 +1,8 @@
-//! What is wrong with a value, without the value: it may be a secret.
+//! Errors of serde without the value that they quote, which may be a secret.
 
 use std::fmt::Display;
 
-/// The words of an error of serde without the value that it quotes: `invalid type: string "…", expected a map`
+/// The message of an error of serde without the value that it quotes: `invalid type: string "…", expected a map`
 /// becomes `expected a map`.
 pub(crate) fn without_value(error: &impl Display) -> String {
     let error = error.to_string();

@@ -1,18 +1,19 @@
-//! Secrets in the text of an error: n8n and services quote requests there.
+//! Secrets in the text of an error, where n8n and services quote requests.
 //!
-//! A text is for its reader: what is no secret stays, so that words are told from tokens.
+//! The text has a reader: anything that is not a secret stays, so words are told apart from tokens.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::{Captures, Regex};
 
-use super::redact::{HEADERS, MEMBERS, REDACTED};
+use super::REDACTED;
+use super::names::{HEADERS, MEMBERS};
 
-/// Schemes of authentication (RFC 9110, 11.1) and of services that nodes of n8n call; another one is known by its token.
+/// Authentication schemes (RFC 9110, 11.1) and those of services that n8n's nodes call; any other is recognised by its token.
 const SCHEMES: &str = "basic|bearer|digest|negotiate|token|apikey|bot|ssws|oauth";
 
-/// The text without what stands in headers, bodies and addresses of requests that it quotes.
+/// The text without the secrets in headers, bodies and URLs of requests that it quotes.
 pub(super) fn hide(text: &str) -> Cow<'_, str> {
     static AUTHORIZATION: Pattern = LazyLock::new(|| {
         // A scheme, a token, and more parameters as AWS and OAuth have them.
@@ -26,7 +27,7 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
         pattern(r#"(?P<name>cookie["'\\]*\s*[:=]\s*)(?:(?P<quote>\\?["'])[^"'\\\r\n]*|[^\s=;,"']+=[^\r\n]*)"#)
     });
     static MEMBER: Pattern = LazyLock::new(|| {
-        // The others have patterns of their own.
+        // Headers with patterns of their own are excluded.
         let own = |name: &&str| !name.ends_with("authorization") && !name.ends_with("cookie");
         let names = HEADERS.iter().chain(&MEMBERS).copied().filter(own).collect::<Vec<_>>().join("|");
         pattern(&format!(
@@ -49,7 +50,7 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
         !(is_said && is_word(&found["value"]))
     });
     replace(&mut hidden, &SCHEME, |found| !is_word(&found["token"]));
-    // What stands behind the colon may be a port.
+    // A number after the colon may be a port.
     replace(&mut hidden, &USER, |found| !found.name("password").is_some_and(|password| is_port(password.as_str())));
     replace(&mut hidden, &QUERY, |_| true);
     hidden
@@ -57,12 +58,12 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
 
 type Pattern = LazyLock<Option<Regex>>;
 
-/// Letters of either case; the patterns are fixed, and a test has each find something.
+/// A case-insensitive pattern. All are constants, and a test makes each of them match.
 fn pattern(text: &str) -> Option<Regex> {
     Regex::new(&format!("(?i){text}")).ok()
 }
 
-/// Replaces what is found behind its name, unless it is said to be none.
+/// Replaces every match after its name, unless `is_secret` says that it is not one.
 fn replace(text: &mut Cow<'_, str>, pattern: &Pattern, is_secret: impl Fn(&Captures<'_>) -> bool) {
     let Some(pattern) = pattern.as_ref() else { return };
     let replaced = pattern.replace_all(text, |found: &Captures<'_>| {
@@ -95,7 +96,7 @@ fn begins(token: &str, word: &str) -> bool {
     token.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
 }
 
-/// Letters, the first of them may be a capital one, also with a hyphen in between: no token looks so.
+/// Letters, optionally capitalised or hyphenated: no token looks like that.
 fn is_word(token: &str) -> bool {
     let token = token.trim_end_matches(|char: char| ".,;:!?)".contains(char));
     token.len() < 40

@@ -1,17 +1,17 @@
-//! The pruned batches of a body that is read where one may wait: a file, standard input, a test.
+//! The pruned batches of a body that comes from a reader that may block: a file, standard input, a test.
 
 use std::io::{self, BufRead};
 
 use super::batch::Batch;
 use super::prune::Pruner;
 
-/// Reads a body through a pruner, a buffer at a time.
-pub struct Batches<R> {
+/// Reads a body through a pruner, one buffer at a time; an iterator of [`Batch`]es.
+pub struct PrunedReader<R> {
     body: R,
     pruner: Option<Pruner>,
 }
 
-impl<R: BufRead> Batches<R> {
+impl<R: BufRead> PrunedReader<R> {
     /// Reads `body` through `pruner`.
     pub fn new(body: R, pruner: Pruner) -> Self {
         Self { body, pruner: Some(pruner) }
@@ -37,7 +37,7 @@ impl<R: BufRead> Batches<R> {
     }
 }
 
-impl<R: BufRead> Iterator for Batches<R> {
+impl<R: BufRead> Iterator for PrunedReader<R> {
     type Item = io::Result<Batch>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -1,45 +1,13 @@
-//! What is hidden: the secrets that n8n's errors carry along, and on request (`--redact`) those in items.
+//! Masks secrets in excerpts: those that n8n's errors carry along, and on request (`--redact`) those in items.
 
 use std::borrow::Cow;
 
-use super::secrets_in_text;
+use super::names::{HEADERS, REMOVED, is_one_of, is_secret};
+use super::{REDACTED, text};
 use crate::json::{Beginning, Excerpt};
 
-/// Headers whose values are secrets of the user or of n8n.
-pub(super) const HEADERS: [&str; 10] = [
-    "authorization",
-    "cookie",
-    "set-cookie",
-    "x-api-key",
-    "x-n8n-api-key",
-    "proxy-authorization",
-    "x-auth-token",
-    "x-access-token",
-    "private-token",
-    "api-key",
-];
-
-/// Members whose values are, too: of the options of a request, and of what OAuth gives.
-pub(super) const MEMBERS: [&str; 10] = [
-    "apikey",
-    "api_key",
-    "password",
-    "passwd",
-    "access_token",
-    "accesstoken",
-    "refresh_token",
-    "refreshtoken",
-    "client_secret",
-    "clientsecret",
-];
-
-/// These keys are never shown: they hold tokens that resume an execution, or credentials.
-const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
-
-pub(super) const REDACTED: &str = "[redacted]";
-
-/// Hides the secrets in an error, at any depth.
-pub(super) fn error(value: &mut Excerpt) {
+/// Masks the secrets in an error, at any depth; removes resume tokens and credentials.
+pub fn error(value: &mut Excerpt) {
     match value {
         Excerpt::Object { kept, total } => {
             let before = kept.len();
@@ -59,13 +27,13 @@ pub(super) fn error(value: &mut Excerpt) {
     }
 }
 
-/// Hides the secrets in an item, and removes nothing: what `--redact` asks for.
+/// Masks the secrets in an item and removes nothing (`--redact`).
 pub fn item(value: &mut Excerpt) {
     match value {
         Excerpt::Object { kept, .. } => {
             hide_pair(kept);
             for (name, value) in kept {
-                // n8n signs the address that resumes an execution: whoever called it brought the signature.
+                // n8n signs the URL that resumes an execution; its caller sends the signature.
                 let resumes = is_one_of(&REMOVED, name) || name.eq_ignore_ascii_case("signature");
                 if resumes || is_secret(name) { *value = redacted() } else { item(value) }
             }
@@ -78,12 +46,12 @@ pub fn item(value: &mut Excerpt) {
     }
 }
 
-/// Hides what a text says of a request: headers, tokens behind their scheme, passwords and keys in addresses.
-pub(super) fn text(text: &mut Beginning) {
-    if let Cow::Owned(hidden) = secrets_in_text::hide(&text.kept) {
-        let (before, after) = (text.kept.chars().count() as u64, hidden.chars().count() as u64);
-        text.chars = (text.chars - before.min(text.chars)) + after;
-        text.kept = hidden;
+/// Masks the secrets of requests that a text quotes: headers, tokens after their scheme, passwords and keys in URLs.
+pub fn text(beginning: &mut Beginning) {
+    if let Cow::Owned(hidden) = text::hide(&beginning.kept) {
+        let (before, after) = (beginning.kept.chars().count() as u64, hidden.chars().count() as u64);
+        beginning.chars = (beginning.chars - before.min(beginning.chars)) + after;
+        beginning.kept = hidden;
     }
 }
 
@@ -107,14 +75,6 @@ fn hide_raw_headers(elements: &mut [Excerpt]) {
 
 fn is_text(value: &Excerpt, like: impl Fn(&str) -> bool) -> bool {
     matches!(value, Excerpt::Text(text) if like(&text.kept))
-}
-
-fn is_secret(name: &str) -> bool {
-    is_one_of(&HEADERS, name) || is_one_of(&MEMBERS, name)
-}
-
-fn is_one_of(names: &[&str], name: &str) -> bool {
-    names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }
 
 fn redacted() -> Excerpt {

@@ -1,0 +1,62 @@
+//! `n8n-lens list`: executions, newest first.
+
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::json;
+
+use super::{Error, as_arguments, context, for_people, print, render};
+use crate::config::Options;
+use crate::n8n::Progress;
+use crate::tools::executions::list_executions;
+use crate::workflow::file::Files;
+
+#[derive(Args)]
+pub(super) struct List {
+    /// Only executions of this workflow
+    #[arg(long, value_name = "ID")]
+    workflow_id: Option<String>,
+    /// Only executions with this status
+    #[arg(long)]
+    status: Option<String>,
+    /// At most this many, 1 to 100
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// nextCursor of the previous answer
+    #[arg(long)]
+    cursor: Option<String>,
+    /// Started then or later, ISO 8601
+    #[arg(long, value_name = "DATE")]
+    started_after: Option<String>,
+    /// Started then or before
+    #[arg(long, value_name = "DATE")]
+    started_before: Option<String>,
+    /// n8n's own objects
+    #[arg(long)]
+    raw: bool,
+    /// The largest answer, 1000 to 25000 tokens
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+    /// Print the tool's JSON on a terminal, too
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+        let arguments = json!({
+            "workflowId": self.workflow_id,
+            "status": self.status,
+            "limit": self.limit,
+            "cursor": self.cursor,
+            "startedAfter": self.started_after,
+            "startedBefore": self.started_before,
+            "raw": self.raw,
+            "maxTokens": self.max_tokens,
+        });
+        let context = context(options, options.n8n()?, Files::default());
+        let call = list_executions::TOOL.run(Arc::new(context), as_arguments(arguments), Progress::default());
+        let answer = call.await?;
+        print(&if for_people(self.json) && !self.raw { render::list(&answer) } else { answer })
+    }
+}

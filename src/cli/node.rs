@@ -1,0 +1,55 @@
+//! `n8n-lens node`: one run of one node.
+
+use clap::Args;
+use serde_json::json;
+
+use super::source::ExecutionArguments;
+use super::{Error, for_people, print, render};
+use crate::budget;
+use crate::config::Options;
+use crate::tools::executions::get_execution_by_node::{self, Question};
+
+#[derive(Args)]
+pub(super) struct Node {
+    #[command(flatten)]
+    execution: ExecutionArguments,
+    /// The node's name
+    node: String,
+    /// Which run, from 0 (default: the first failed one, or else the last)
+    #[arg(long, value_name = "N")]
+    run_index: Option<u64>,
+    /// Only this output, from 0
+    #[arg(long, value_name = "N")]
+    output_index: Option<u64>,
+    /// Skip this many items
+    #[arg(long, value_name = "N")]
+    offset: Option<u64>,
+    /// At most this many items of each input and output, 1 to 50
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// The largest answer, 1000 to 25000 tokens
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+}
+
+impl Node {
+    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+        let more = json!({
+            "nodeName": self.node,
+            "runIndex": self.run_index,
+            "outputIndex": self.output_index,
+            "offset": self.offset,
+            "limit": self.limit,
+            "maxTokens": self.max_tokens,
+        });
+        let arguments = self.execution.check(&get_execution_by_node::TOOL, more)?;
+        let question = Question::new(&arguments, options.redact, options.locale);
+        let source = self.execution.source(options)?;
+        budget::preload();
+        let named = &source;
+        let read = move |projection| async move { named.read(&projection).await };
+        let view = get_execution_by_node::read_view(&question.projection, read);
+        let answer = get_execution_by_node::answer(&view.await?, source.id(), &question)?;
+        print(&if for_people(self.execution.json) { render::node(&answer) } else { answer })
+    }
+}

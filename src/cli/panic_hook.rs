@@ -1,0 +1,33 @@
+//! How a panic, which is a bug in n8n-lens, is reported.
+
+use std::any::Any;
+use std::io::Write;
+use std::panic::PanicHookInfo;
+
+/// Reports panics in one line: where, and the message if it cannot hold data.
+pub(super) fn install() {
+    std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let message = message(panic.payload());
+        let _ = writeln!(std::io::stderr(), "n8n-lens: a bug in n8n-lens{place}: {message}. Please report it.");
+    }));
+}
+
+/// A formatted message may quote data: that of a string sliced within a character does.
+fn message(payload: &(dyn Any + Send)) -> &'static str {
+    payload.downcast_ref::<&'static str>().copied().unwrap_or("its message may hold data")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_quotes_no_data() {
+        let secret = "süß".to_owned();
+        let panic = std::panic::catch_unwind(|| secret[..2].len()).unwrap_err();
+        assert_eq!(message(&*panic), "its message may hold data");
+        let panic = std::panic::catch_unwind(|| panic!("a fixed text")).unwrap_err();
+        assert_eq!(message(&*panic), "a fixed text");
+    }
+}

@@ -1,0 +1,37 @@
+//! `n8n-lens summary`: what happened in an execution.
+
+use clap::Args;
+use serde_json::json;
+
+use super::source::ExecutionArguments;
+use super::{Error, for_people, print, render};
+use crate::budget;
+use crate::config::Options;
+use crate::execution::summary::SummaryProjection;
+use crate::tools::executions::{get_execution, summary_answer};
+
+#[derive(Args)]
+pub(super) struct Summary {
+    #[command(flatten)]
+    execution: ExecutionArguments,
+    /// Skip this many nodes
+    #[arg(long, value_name = "N")]
+    offset: Option<u64>,
+}
+
+impl Summary {
+    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+        let arguments = self.execution.check(&get_execution::TOOL, json!({ "offset": self.offset }))?;
+        let source = self.execution.source(options)?;
+        let people = for_people(self.execution.json);
+        if !people {
+            budget::preload();
+        }
+        let summary = source.read(&SummaryProjection).await?;
+        if people {
+            return print(&render::summary(&summary));
+        }
+        let offset = arguments.integer("offset").unwrap_or(0);
+        print(&summary_answer::compose(&summary, source.id(), offset, options.locale))
+    }
+}

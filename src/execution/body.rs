@@ -1,0 +1,55 @@
+//! The members of an execution's body that every projection shares: the header, `data` and `workflowData`.
+
+use std::io::Read;
+
+use super::Error;
+use super::header::{self, Header};
+use crate::json::{Cursor, Keep, ReadError};
+
+/// The table of an execution: its header, and of `data` and `workflowData` what these say.
+pub(super) const fn keep(data: Keep, workflow_data: Keep) -> [(&'static str, Keep); header::FIELDS.len() + 2] {
+    let mut table = [("", Keep::Skip); header::FIELDS.len() + 2];
+    let mut at = 0;
+    while at < header::FIELDS.len() {
+        table[at] = (header::FIELDS[at], Keep::Whole);
+        at += 1;
+    }
+    table[at] = ("data", data);
+    table[at + 1] = ("workflowData", workflow_data);
+    table
+}
+
+/// An execution as far as it was read.
+pub(super) struct Body<D, W> {
+    pub header: Header,
+    /// `None` if n8n sent no data.
+    pub data: Option<D>,
+    pub workflow: W,
+}
+
+/// Reads an execution to its end: the header here, `data` and `workflowData` with their readers, in whatever order
+/// they come.
+///
+/// # Errors
+/// When the text cannot be read, or is not an execution.
+pub(super) fn read<R: Read, D, W: Default>(
+    mut cursor: Cursor<R>,
+    mut read_data: impl FnMut(&mut Cursor<R>) -> Result<D, ReadError>,
+    mut read_workflow: impl FnMut(&mut Cursor<R>) -> Result<W, ReadError>,
+) -> Result<Body<D, W>, Error> {
+    let mut body = Body { header: Header::default(), data: None, workflow: W::default() };
+    cursor.object(|cursor, member| {
+        match member {
+            "data" if cursor.at_object()? => body.data = Some(read_data(cursor)?),
+            "workflowData" => body.workflow = read_workflow(cursor)?,
+            _ if body.header.read(cursor, member)? => {}
+            _ => cursor.skip()?,
+        }
+        Ok(())
+    })?;
+    cursor.finish()?;
+    if body.header.id.is_none() && body.header.status.is_none() && body.data.is_none() {
+        return Err(Error::NotAnExecution);
+    }
+    Ok(body)
+}

@@ -1,0 +1,21 @@
+//! What must never be shown, in one place: secret values, the names of secret headers and members, secrets quoted
+//! inside other texts, and redirects that would carry a secret elsewhere.
+//!
+//! - [`Secret`] holds a value that cannot print itself; [`hide`] removes it from a text, however it is written there.
+//! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
+//! - [`without_value`] drops the value that an error of serde quotes.
+//! - [`same_origin`] follows redirects only where headers with secrets may go.
+
+mod names;
+pub mod redact;
+mod redirects;
+mod secret;
+mod text;
+mod without_value;
+
+pub(crate) use redirects::same_origin;
+pub use secret::{Secret, hide};
+pub(crate) use without_value::without_value;
+
+/// What is shown in place of a secret.
+pub const REDACTED: &str = "[redacted]";

@@ -1,0 +1,42 @@
+//! Names whose values are secrets.
+
+/// Headers whose values are secrets of the user or of n8n.
+pub(super) const HEADERS: [&str; 10] = [
+    "authorization",
+    "cookie",
+    "set-cookie",
+    "x-api-key",
+    "x-n8n-api-key",
+    "proxy-authorization",
+    "x-auth-token",
+    "x-access-token",
+    "private-token",
+    "api-key",
+];
+
+/// Members of JSON objects whose values are secrets: in the options of a request, and in OAuth's answers.
+pub(super) const MEMBERS: [&str; 10] = [
+    "apikey",
+    "api_key",
+    "password",
+    "passwd",
+    "access_token",
+    "accesstoken",
+    "refresh_token",
+    "refreshtoken",
+    "client_secret",
+    "clientsecret",
+];
+
+/// Members that are never shown: they hold tokens that resume an execution, or credentials.
+pub(super) const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
+
+/// Whether `name` is a header or a member whose value is a secret.
+pub(super) fn is_secret(name: &str) -> bool {
+    is_one_of(&HEADERS, name) || is_one_of(&MEMBERS, name)
+}
+
+/// Whether `name` is one of `names`, in letters of any case.
+pub(super) fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| name.eq_ignore_ascii_case(known))
+}

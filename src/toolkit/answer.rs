@@ -1,0 +1,136 @@
+//! Answers: the envelope of a success, `{"success":true,"message":"…","data":{…}}`, as one compact text, and pages of
+//! entries that keep it inside its budget.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::{Arguments, Kind, Parameter};
+use crate::budget::{self, Entry, Page, PageLimits};
+
+/// The budget of an answer by default, tokens.
+pub const DEFAULT_TOKENS: usize = 20_000;
+
+/// The largest budget that a call may ask for, tokens.
+pub const MAX_TOKENS: usize = 25_000;
+
+/// The budget, a parameter of every tool whose answer may be large.
+pub const MAX_TOKENS_PARAMETER: Parameter = Parameter::optional(
+    "maxTokens",
+    Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(DEFAULT_TOKENS as u64) },
+    "The largest answer, in tokens (o200k_base).",
+);
+
+/// The budget of one call, tokens: `maxTokens`, or the default.
+pub fn max_tokens(arguments: &Arguments) -> usize {
+    arguments.integer("maxTokens").map_or(DEFAULT_TOKENS, |tokens| tokens as usize)
+}
+
+/// A success.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Success<'a, T> {
+    success: bool,
+    message: &'a str,
+    /// What was left out, if `data` is n8n's own object and has no place for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
+    data: &'a T,
+    /// The next page, if `data` is a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
+}
+
+/// What was left out.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Truncated {
+    /// What is missing, and how to get it: sentences.
+    pub reason: String,
+    /// Where the next page begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<u64>,
+    /// Strings, lists and objects that were shortened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub clipped_values: Option<u64>,
+}
+
+impl<'a, T: Serialize> Success<'a, T> {
+    /// A success with nothing left out.
+    pub fn new(message: &'a str, data: &'a T) -> Self {
+        Self { success: true, message, truncated: None, data, next_cursor: None }
+    }
+
+    /// Adds what was left out.
+    pub fn truncated(self, truncated: Option<Truncated>) -> Self {
+        Self { truncated, ..self }
+    }
+
+    /// Adds the cursor of the next page.
+    pub fn next_cursor(self, next_cursor: Option<String>) -> Self {
+        Self { next_cursor, ..self }
+    }
+
+    /// The answer as it is sent.
+    pub fn text(&self) -> String {
+        // Keys are strings and no value can fail: there is nothing to report.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// The text of a success that needs nothing but `data`.
+pub fn success<T: Serialize>(message: &str, data: &T) -> String {
+    Success::new(message, data).text()
+}
+
+/// JSON that is already text.
+pub fn json(text: &str) -> Box<RawValue> {
+    RawValue::from_string(text.to_owned()).unwrap_or_default()
+}
+
+/// An answer with as many entries, in as much detail, as fit into `max_tokens`. `write` puts a page into its envelope,
+/// whose size must not depend on the entries.
+pub fn paged(entries: &[Entry], max_tokens: usize, write: impl Fn(&Page) -> String) -> Paged {
+    let page = budget::whole(entries);
+    let text = write(&page);
+    if budget::fits(&text, max_tokens) {
+        return Paged { page, text };
+    }
+    let envelope = budget::count(&write(&Page::default()));
+    let mut limits = PageLimits {
+        tokens: max_tokens.saturating_sub(envelope + ENVELOPE_GROWTH),
+        bytes: budget::ANSWER_BYTES / 2,
+        chars: usize::MAX,
+    };
+    let need = budget::need(entries, limits);
+    loop {
+        let page = budget::fill(entries, limits, need);
+        let text = write(&page);
+        if budget::fits(&text, max_tokens) || limits.tokens < LEAST_TOKENS {
+            return Paged { page, text };
+        }
+        limits.tokens -= limits.tokens / 20;
+    }
+}
+
+/// A page in its envelope.
+pub struct Paged {
+    /// What is shown.
+    pub page: Page,
+    /// The answer as it is sent.
+    pub text: String,
+}
+
+/// How much an envelope may grow when it has to say what was left out, tokens.
+const ENVELOPE_GROWTH: usize = 150;
+
+/// The smallest page that is tried, tokens.
+const LEAST_TOKENS: usize = 100;
+
+/// The shape of a tool's answers, for the transports that publish it.
+#[derive(Clone, Copy, Debug)]
+pub enum Answers {
+    /// `{success, message, data}`.
+    Envelope,
+    /// An object with these fields and their JSON types.
+    Plain(&'static [(&'static str, &'static str)]),
+}

@@ -1,0 +1,14 @@
+//! What a tool does to whatever it works on.
+
+/// What a tool does to n8n, or to the coordination database: MCP's annotations are derived from it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Adds something; calling twice adds two.
+    Add,
+    /// Adds something that is missing; calling twice is the same as calling once.
+    Ensure,
+    /// Overwrites or deletes; calling twice is the same as calling once.
+    Overwrite,
+}

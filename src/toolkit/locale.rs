@@ -1,0 +1,21 @@
+//! The language of messages.
+
+/// The language of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Locale {
+    /// Japanese.
+    #[default]
+    Ja,
+    /// English.
+    En,
+}
+
+impl Locale {
+    /// Whichever of the two is in this language.
+    pub fn choose<T>(self, ja: T, en: T) -> T {
+        match self {
+            Self::Ja => ja,
+            Self::En => en,
+        }
+    }
+}

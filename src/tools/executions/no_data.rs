@@ -1,0 +1,32 @@
+//! Why an execution has no run data.
+
+use crate::execution::Header;
+use crate::units::megabytes;
+
+/// The reason, if n8n's metadata reveal it: a sentence.
+pub(super) fn no_data(header: &Header) -> Option<String> {
+    if header.data_too_large {
+        return Some(too_large(header.json_size_bytes));
+    }
+    match header.status.as_deref()? {
+        status @ ("running" | "new") => Some(format!(
+            "This execution is {status}: n8n keeps run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
+        )),
+        "canceled" => Some(
+            "This execution was canceled: n8n keeps no run data of it unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
+                .to_owned(),
+        ),
+        "crashed" => Some("n8n crashed during this execution and recovered no run data.".to_owned()),
+        _ => None,
+    }
+}
+
+fn too_large(stored: Option<u64>) -> String {
+    let (size, memory) = match stored.filter(|bytes| *bytes > 0) {
+        Some(bytes) => (megabytes(bytes), format!("about {}", megabytes(bytes.saturating_mul(10)))),
+        None => ("an unknown size".to_owned(), "about ten times that".to_owned()),
+    };
+    format!(
+        "The data is too large to display, so n8n sent no run data (stored size: {size}). ignoreDataSizeLimit: true asks for it all the same, at the price of {memory} of n8n's memory."
+    )
+}

@@ -1,0 +1,277 @@
+//! The summary of an execution as an answer of at most 1,000 tokens.
+
+use serde::Serialize;
+
+use super::no_data::no_data;
+use crate::budget;
+use crate::execution::Failure;
+use crate::execution::summary::{NodeSummary, Summary};
+use crate::json::{Beginning, CUT_NAME_CHARS, shorten_name};
+use crate::toolkit::Locale;
+use crate::toolkit::answer::success;
+
+/// The budget of a summary, always.
+pub const MAX_TOKENS: usize = 1000;
+
+/// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
+pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale) -> String {
+    let message = locale.choose("実行サマリーを取得しました", "Execution summary retrieved");
+    Composer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message }.compose()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    id: Option<String>,
+    workflow_id: Option<String>,
+    workflow_name: String,
+    status: Option<String>,
+    started_at: Option<String>,
+    stopped_at: Option<String>,
+    duration: Option<i64>,
+    mode: Option<String>,
+    statistics: Statistics,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ShownFailure>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    available_nodes: Vec<ShownNode>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    omitted_nodes: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
+    #[serde(rename = "_guidance")]
+    guidance: Guidance,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Statistics {
+    total_nodes: u64,
+    executed_nodes: usize,
+    successful_nodes: usize,
+    failed_nodes: usize,
+    total_items_processed: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownFailure {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    http_code: Option<String>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownNode {
+    node_name: String,
+    node_type: String,
+    status: String,
+    items: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Guidance {
+    message: &'static str,
+    example: String,
+}
+
+/// How long the texts of an answer may be, characters.
+#[derive(Clone, Copy)]
+struct Lengths {
+    /// Texts of the error.
+    error: usize,
+    /// Names in the header.
+    header: usize,
+    /// Names of nodes.
+    node: usize,
+    /// n8n's own words, dates and types, which are short unless somebody made them long.
+    word: usize,
+}
+
+impl Lengths {
+    const WHOLE: Self = Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS };
+    const LEAST: usize = 8;
+
+    fn shorter(self) -> Self {
+        let less = |chars: usize| (chars * 3 / 4).max(Self::LEAST);
+        Self {
+            error: less(self.error),
+            header: less(self.header),
+            node: less(self.node),
+            word: if self.error <= 24 { less(self.word) } else { self.word },
+        }
+    }
+}
+
+struct Composer<'a> {
+    summary: &'a Summary,
+    id: Option<&'a str>,
+    offset: usize,
+    message: &'static str,
+}
+
+impl<'a> Composer<'a> {
+    /// As many nodes as fit: first the largest number with whole names, then perhaps one more whose
+    /// name is cut.
+    fn compose(&self) -> String {
+        let nodes = self.summary.nodes.get(self.offset..).unwrap_or_default();
+        let mut lengths = Lengths::WHOLE;
+        // One node at least, and the first one in the example: shorter texts make room for it.
+        let mut text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
+        while !budget::fits(&text, MAX_TOKENS) && lengths.word > Lengths::LEAST {
+            lengths = lengths.shorter();
+            text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
+        }
+        let shown = self.most(nodes, lengths);
+        if shown > 1 {
+            text = self.text(&nodes[..shown], lengths, None);
+        }
+        self.one_more(nodes, shown, lengths).unwrap_or(text)
+    }
+
+    /// How many nodes fit; found by halving, since each count of tokens costs time.
+    fn most(&self, nodes: &'a [NodeSummary], lengths: Lengths) -> usize {
+        // No entry takes fewer tokens than this.
+        const NODE_TOKENS: usize = 10;
+        let (mut fitting, mut beyond) = (nodes.len().min(1), nodes.len().min(MAX_TOKENS / NODE_TOKENS) + 1);
+        while fitting + 1 < beyond {
+            let middle = usize::midpoint(fitting, beyond);
+            if budget::fits(&self.text(&nodes[..middle], lengths, None), MAX_TOKENS) {
+                fitting = middle
+            } else {
+                beyond = middle
+            }
+        }
+        fitting
+    }
+
+    /// The next node with a shorter name, which get_execution_by_node understands as well.
+    fn one_more(&self, nodes: &'a [NodeSummary], shown: usize, lengths: Lengths) -> Option<String> {
+        let next = nodes.get(shown).filter(|_| shown > 0)?;
+        let chars = next.name.chars().count();
+        [chars * 3 / 4, chars / 2, chars / 4]
+            .into_iter()
+            .filter(|chars| *chars >= Lengths::LEAST)
+            .map(|chars| self.text(&nodes[..=shown], lengths, Some(chars)))
+            .find(|text| budget::fits(text, MAX_TOKENS))
+    }
+
+    fn text(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> String {
+        success(self.message, &self.data(nodes, lengths, last_name))
+    }
+
+    fn data(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> Data {
+        let header = &self.summary.header;
+        let word = |word: &Option<String>| word.as_ref().map(|word| shorten_name(word, lengths.word));
+        let mut available_nodes: Vec<_> = nodes.iter().map(|node| shown_node(node, lengths)).collect();
+        if let (Some(last), Some(node), Some(chars)) = (available_nodes.last_mut(), nodes.last(), last_name) {
+            last.node_name = shorten_name(&node.name, chars);
+        }
+        let after = self.offset.min(self.summary.nodes.len()) + nodes.len();
+        let omitted = self.summary.nodes.len() - after;
+        let id = word(&header.id).or_else(|| self.id.map(str::to_owned));
+        let example = guidance(id.as_deref(), available_nodes.first());
+        Data {
+            id,
+            workflow_id: word(&header.workflow_id),
+            workflow_name: workflow_name(self.summary, lengths.header),
+            status: word(&header.status),
+            started_at: word(&header.started_at),
+            stopped_at: word(&header.stopped_at),
+            duration: header.duration(),
+            mode: word(&header.mode),
+            statistics: statistics(self.summary),
+            error: self.summary.error.as_ref().map(|error| shown_failure(error, lengths.error)),
+            notes: notes(self.summary, self.offset),
+            available_nodes,
+            omitted_nodes: (omitted > 0).then_some(omitted),
+            next_offset: (omitted > 0).then_some(after),
+            guidance: Guidance {
+                message: "Use get_execution_by_node tool to fetch detailed data for a specific node",
+                example,
+            },
+        }
+    }
+}
+
+fn shown_node(node: &NodeSummary, lengths: Lengths) -> ShownNode {
+    ShownNode {
+        node_name: shorten_name(&node.name, lengths.node),
+        node_type: shorten_name(node.node_type.as_deref().unwrap_or("unknown"), lengths.word),
+        status: shorten_name(&node.status, lengths.word),
+        items: node.items,
+        runs: (node.runs != 1).then_some(node.runs),
+    }
+}
+
+fn guidance(id: Option<&str>, first: Option<&ShownNode>) -> String {
+    let name = first.map_or_else(|| "<nodeName>".to_owned(), |node| escape(&node.node_name));
+    format!("get_execution_by_node(id: '{}', nodeName: '{name}')", id.unwrap_or("<id>"))
+}
+
+fn escape(name: &str) -> String {
+    let mut escaped = String::new();
+    for char in name.chars() {
+        if matches!(char, '\'' | '"' | '\\') {
+            escaped.push('\\');
+        }
+        escaped.push(char);
+    }
+    escaped
+}
+
+fn workflow_name(summary: &Summary, chars: usize) -> String {
+    let name = summary.workflow_name.as_deref().filter(|name| !name.is_empty());
+    shorten_name(name.unwrap_or("Unknown Workflow"), chars)
+}
+
+fn statistics(summary: &Summary) -> Statistics {
+    let nodes = &summary.nodes;
+    Statistics {
+        total_nodes: summary.total_nodes,
+        executed_nodes: nodes.len(),
+        successful_nodes: nodes.iter().filter(|node| node.status == "success").count(),
+        failed_nodes: nodes.iter().filter(|node| node.failed).count(),
+        total_items_processed: nodes.iter().map(|node| node.items).sum(),
+    }
+}
+
+fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
+    let text = |text: &Option<Beginning>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
+    ShownFailure {
+        node_name: error.node_name.as_ref().map(|name| shorten_name(name, CUT_NAME_CHARS.min(chars))),
+        name: text(&error.name),
+        message: text(&error.message),
+        description: text(&error.description),
+        http_code: error.http_code.as_ref().map(|code| shorten_name(code, chars)),
+    }
+}
+
+/// What an agent must know to read the summary right.
+fn notes(summary: &Summary, offset: usize) -> Vec<String> {
+    let header = &summary.header;
+    let status = header.status.as_deref().unwrap_or_default();
+    let mut notes = Vec::new();
+    if summary.nodes.is_empty() {
+        notes.push(no_data(header).unwrap_or_else(|| "There is no run data in this execution.".to_owned()));
+    } else if offset >= summary.nodes.len() {
+        notes.push(format!("There are {} nodes: offset {offset} is behind the last one.", summary.nodes.len()));
+    }
+    if summary.redacted {
+        notes.push("n8n redacted the data: items are counted, their values are not here.".to_owned());
+    }
+    if status == "crashed" && !summary.nodes.is_empty() {
+        notes.push("n8n crashed during this execution and recovered what its event log knew: times are in whole seconds, items are placeholders.".to_owned());
+    }
+    notes
+}
