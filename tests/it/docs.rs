@@ -142,7 +142,7 @@ static COMMANDS: LazyLock<BTreeMap<Vec<String>, CliCommand>> = LazyLock::new(|| 
     let mut paths = vec![Vec::new()];
     while let Some(path) = paths.pop() {
         let command = CliCommand::from_help(&run(path.iter().map(String::as_str).chain(["-h"])));
-        paths.extend(command.subcommands.iter().map(|name| [path.as_slice(), &[name.clone()]].concat()));
+        paths.extend(command.subcommands.iter().map(|name| [path.as_slice(), std::slice::from_ref(name)].concat()));
         commands.insert(path, command);
     }
     commands
