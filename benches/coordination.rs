@@ -1,16 +1,15 @@
-//! Claims of leases a second, beside what the disk can do in the same run, and how fast `should_start` is on
-//! a large database. `cargo bench --bench coordination`; PostgreSQL takes part where it is installed.
+//! Lease claims per second, next to what the disk achieves in the same run, and the speed of `should_start` on a
+//! large database. Run it with `cargo bench --bench coordination`; PostgreSQL is included if it is installed.
 //!
-//! A claim is `authenticate` and `logout`: two durable transactions. Passkeys have the cheapest hash.
+//! A claim is an `authenticate` and a `logout`: two durable transactions. Passkeys use the cheapest hash.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::print_stdout,
-    dead_code,
     unreachable_pub,
     missing_docs,
-    reason = "a script that prints, with parts of the tests"
+    reason = "a script that prints"
 )]
 
 use std::io::Write;
@@ -19,16 +18,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-#[path = "../tests/coordination/database.rs"]
-mod database;
-#[path = "../tests/coordination/office.rs"]
-mod office;
+#[path = "../tests/support/mod.rs"]
+mod support;
 
-use database::{Database, Kind};
-use office::{Office, run};
+use support::coordination::database::{self, Database, Kind};
+use support::coordination::harness::{Office, run};
 
-/// How long each load lasts.
-const LAST: Duration = Duration::from_secs(5);
+/// How long each load runs.
+const RUN_TIME: Duration = Duration::from_secs(5);
 
 const CLIENTS: [usize; 3] = [1, 8, 64];
 
@@ -37,39 +34,40 @@ fn main() {
     if database::start_postgres() {
         kinds.push(Kind::Postgres);
     }
-    println!("disk: {:.0} appends of 4 KiB a second, each made durable", disk());
+    println!("disk: {:.0} appends of 4 KiB per second, each synced", disk());
     for kind in &kinds {
         for clients in CLIENTS {
             claims(*kind, clients);
         }
     }
     for kind in kinds {
-        looks(kind);
+        should_start(kind);
     }
     database::stop_postgres();
 }
 
-/// What one file takes, one after the other.
+/// Synced appends to one file per second, one after another.
 fn disk() -> f64 {
     let folder = tempfile::tempdir().unwrap();
     let mut file = std::fs::File::create(folder.path().join("log")).unwrap();
-    let (mut appends, begun) = (0, Instant::now());
-    while begun.elapsed() < LAST {
+    let (mut appends, started_at) = (0, Instant::now());
+    while started_at.elapsed() < RUN_TIME {
         file.write_all(&[7; 4096]).unwrap();
         file.sync_data().unwrap();
         appends += 1;
     }
-    f64::from(appends) / begun.elapsed().as_secs_f64()
+    f64::from(appends) / started_at.elapsed().as_secs_f64()
 }
 
-/// Clients that do the same until time is up: how often, and how long each took, ms.
+/// Runs the same work in several clients until the time is up. Returns the calls per second and the sorted
+/// durations in ms.
 async fn load<F: Future<Output = ()>>(clients: usize, work: impl Fn(usize) -> F) -> (f64, Vec<f64>) {
-    let begun = Instant::now();
+    let started_at = Instant::now();
     let client = |number: usize| {
         let work = &work;
         async move {
             let mut times = Vec::new();
-            while begun.elapsed() < LAST {
+            while started_at.elapsed() < RUN_TIME {
                 let start = Instant::now();
                 work(number).await;
                 times.push(start.elapsed().as_secs_f64() * 1000.0);
@@ -78,14 +76,14 @@ async fn load<F: Future<Output = ()>>(clients: usize, work: impl Fn(usize) -> F)
         }
     };
     let mut times = futures::future::join_all((0..clients).map(client)).await.concat();
-    let rate = times.len() as f64 / begun.elapsed().as_secs_f64();
+    let rate = times.len() as f64 / started_at.elapsed().as_secs_f64();
     times.sort_by(f64::total_cmp);
     (rate, times)
 }
 
-fn told(what: &str, (rate, times): (f64, Vec<f64>)) {
+fn print_figures(what: &str, (rate, times): (f64, Vec<f64>)) {
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize];
-    println!("{what}: {rate:.0} a second, p50 {:.2} ms, p99 {:.2} ms, max {:.1} ms", at(0.5), at(0.99), at(1.0));
+    println!("{what}: {rate:.0} per second, p50 {:.2} ms, p99 {:.2} ms, max {:.1} ms", at(0.5), at(0.99), at(1.0));
 }
 
 fn claims(kind: Kind, clients: usize) {
@@ -101,12 +99,12 @@ fn claims(kind: Kind, clients: usize) {
                 assert_eq!(ended["success"], true);
             }
         };
-        told(&format!("{kind:?}, {clients} clients, claims"), load(clients, claim).await);
+        print_figures(&format!("{kind:?}, {clients} clients, claims"), load(clients, claim).await);
     });
 }
 
 /// 1,000 agents in each of 100 projects, 100,000 tasks, a million executions.
-fn looks(kind: Kind) {
+fn should_start(kind: Kind) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let database = Database::new(kind);
     run(async {
@@ -119,7 +117,7 @@ fn looks(kind: Kind) {
     }
     run(async {
         let office = Office::open(&database).await;
-        let look = |client: usize| {
+        let call = |client: usize| {
             let office = office.clone();
             let number = NUMBER.fetch_add(7919, Ordering::Relaxed) + client as u64;
             async move {
@@ -129,8 +127,9 @@ fn looks(kind: Kind) {
                 assert!(matches!(answer["should_start"], Value::Bool(_)));
             }
         };
-        load(8, look).await;
-        told(&format!("{kind:?}, 8 clients, should_start"), load(8, look).await);
+        // The first run warms the caches up.
+        load(8, call).await;
+        print_figures(&format!("{kind:?}, 8 clients, should_start"), load(8, call).await);
     });
 }
 

@@ -1,7 +1,7 @@
-//! The gateway beside mcpo: the same child, the same load generator, by turns in one run.
+//! The gateway compared with mcpo: the same child and the same load generator, alternating in one run.
 //! `tests/gateway/setup.sh && cargo bench --bench gateway`.
 //!
-//! Load, gateway and child share the machine's cores; what the child does alone stands in the first line.
+//! Load generator, gateway and child share the machine's cores. The first line shows what the child does alone.
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
@@ -20,11 +20,12 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 
-#[path = "../tests/gateway/child.rs"]
-mod child;
+#[path = "../tests/support/mod.rs"]
+mod support;
+use support::mcp_child;
 
-/// How long each load lasts, and how often each is repeated.
-const LAST: Duration = Duration::from_secs(4);
+/// The duration of each load, and how often it is repeated.
+const LOAD_DURATION: Duration = Duration::from_secs(4);
 const ROUNDS: usize = 3;
 
 const MIB_16: usize = 16 * 1024 * 1024;
@@ -32,18 +33,18 @@ const MIB_16: usize = 16 * 1024 * 1024;
 fn main() {
     let arguments: Vec<_> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == "child") {
-        std::process::exit(child::main(&arguments[2..]));
+        std::process::exit(mcp_child::main(&arguments[2..]));
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(compare());
 }
 
-/// What is measured: either gateway, in front of one fixture child.
+/// A gateway under test, in front of one fixture child.
 struct Subject {
     name: &'static str,
     process: Child,
     authority: String,
-    /// Where `echo` and `big` are, and their requests.
+    /// The HTTP request that calls a tool, from the authority, the tool and its input.
     requests: fn(&str, &str, &str) -> String,
     _folder: tempfile::TempDir,
 }
@@ -94,7 +95,7 @@ impl Subject {
         (self.requests)(&self.authority, tool, input)
     }
 
-    /// One call on a connection of its own; `None` if it failed.
+    /// Makes one call on a connection of its own; `None` if it fails.
     async fn call(&self, tool: &str, input: &str) -> Option<Vec<u8>> {
         let mut connection = TcpStream::connect(&self.authority).await.ok()?;
         let (request, mut buffer) = (self.request(tool, input), Vec::new());
@@ -103,17 +104,17 @@ impl Subject {
         Some(buffer)
     }
 
-    /// Waits until it answers.
+    /// Waits until it answers; returns how long that took.
     async fn ready(&self) -> Duration {
-        let begun = Instant::now();
+        let started = Instant::now();
         while self.call("echo", "{}").await.is_none() {
-            assert!(begun.elapsed() < Duration::from_secs(30), "{} does not answer", self.name);
+            assert!(started.elapsed() < Duration::from_secs(30), "{} does not answer", self.name);
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        begun.elapsed()
+        started.elapsed()
     }
 
-    /// Resident memory, MiB: now (`VmRSS`) or at its peak (`VmHWM`), with what else it runs for itself.
+    /// Resident memory in MiB, now (`VmRSS`) or at its peak (`VmHWM`), including helper processes.
     fn memory(&self, which: &str) -> f64 {
         let own = of_process(self.process.id(), which);
         let helpers = children(self.process.id()).into_iter().filter(|pid| !is_fixture(*pid));
@@ -162,7 +163,7 @@ fn is_fixture(pid: u32) -> bool {
     line.split(|byte| *byte == 0).any(|word| word == b"child")
 }
 
-/// Sends a request and reads its answer; gives whether it is a success. `None` when the connection ends.
+/// Sends a request and reads the answer; returns whether it is a success, or `None` if the connection ends.
 async fn exchange(connection: &mut TcpStream, request: &[u8], buffer: &mut Vec<u8>) -> Option<bool> {
     connection.write_all(request).await.ok()?;
     buffer.clear();
@@ -184,10 +185,10 @@ async fn exchange(connection: &mut TcpStream, request: &[u8], buffer: &mut Vec<u
     Some(text.starts_with("http/1.1 200"))
 }
 
-/// Calls a second, p50 and p99 in ms.
+/// Returns calls per second, and p50 and p99 in milliseconds.
 async fn load(subject: &Subject, connections: usize) -> [f64; 3] {
     let request: Arc<[u8]> = subject.request("echo", r#"{"value":"hello"}"#).into_bytes().into();
-    let end = Instant::now() + LAST;
+    let end = Instant::now() + LOAD_DURATION;
     let clients: Vec<_> =
         (0..connections).map(|_| tokio::spawn(client(subject.authority.clone(), request.clone(), end))).collect();
     let mut times = Vec::new();
@@ -200,7 +201,7 @@ async fn load(subject: &Subject, connections: usize) -> [f64; 3] {
 fn figures(mut times: Vec<Duration>) -> [f64; 3] {
     times.sort();
     let at = |share: f64| times[((times.len() - 1) as f64 * share) as usize].as_secs_f64() * 1000.0;
-    [times.len() as f64 / LAST.as_secs_f64(), at(0.5), at(0.99)]
+    [times.len() as f64 / LOAD_DURATION.as_secs_f64(), at(0.5), at(0.99)]
 }
 
 async fn client(authority: String, request: Arc<[u8]>, end: Instant) -> Vec<Duration> {
@@ -208,14 +209,14 @@ async fn client(authority: String, request: Arc<[u8]>, end: Instant) -> Vec<Dura
     connection.set_nodelay(true).unwrap();
     let (mut times, mut buffer) = (Vec::new(), Vec::new());
     while Instant::now() < end {
-        let begun = Instant::now();
+        let started = Instant::now();
         assert_eq!(exchange(&mut connection, &request, &mut buffer).await, Some(true), "a call failed");
-        times.push(begun.elapsed());
+        times.push(started.elapsed());
     }
     times
 }
 
-/// The child without anybody before it: so many calls in flight on its pipes.
+/// The child without a gateway, with this many calls in flight on its pipes.
 async fn alone(in_flight: usize) -> [f64; 3] {
     let mut command = Command::new(std::env::current_exe().unwrap());
     let mut child = command.arg("child").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -227,7 +228,7 @@ async fn alone(in_flight: usize) -> [f64; 3] {
         let params = json!({"name": "echo", "arguments": {"value": "hello"}});
         format!("{}\n", json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params}))
     };
-    let end = Instant::now() + LAST;
+    let end = Instant::now() + LOAD_DURATION;
     let (mut sent, mut times) = (std::collections::VecDeque::new(), Vec::new());
     for id in 0..in_flight {
         sent.push_back(Instant::now());
@@ -244,7 +245,7 @@ async fn alone(in_flight: usize) -> [f64; 3] {
     figures(times)
 }
 
-/// The median of each figure over the rounds.
+/// The median of each figure across the rounds.
 fn median(rounds: &[[f64; 3]]) -> [f64; 3] {
     std::array::from_fn(|at| {
         let mut values: Vec<_> = rounds.iter().map(|round| round[at]).collect();
@@ -286,12 +287,12 @@ async fn compare() {
     );
     for (subject, idle) in subjects.iter().zip(idle) {
         let peak = subject.memory("VmHWM");
-        // Before the large answer, after which mcpo may not come back at all.
+        // Before the large answer, from which mcpo may not recover.
         let recovery = subject.kill_child().await.as_millis();
-        let begun = Instant::now();
+        let started = Instant::now();
         let large = subject.call("big", &json!({"bytes": MIB_16, "kind": "text"}).to_string()).await.unwrap();
         assert!(large.len() > MIB_16);
-        let took = begun.elapsed().as_millis();
+        let took = started.elapsed().as_millis();
         let after = subject.memory("VmHWM");
         println!("{:<20} {idle:>9.1} {peak:>11.1} {took:>13} {after:>14.1} {recovery:>15}", subject.name);
     }

@@ -1,6 +1,6 @@
 //! The heart, measured beside limits and peers on the same body, in one run: quote ratios.
 //!
-//! `cargo bench` for all of it; the body is the 100 MB one of `fixtures/generator.rs`.
+//! `cargo bench` for all of it; the body is the 100 MB one of `tests/support/generator.rs`.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,13 +28,10 @@ use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use serde_json::Value;
 
-#[path = "../fixtures/generator.rs"]
-mod generator;
-#[path = "../tests/it/server.rs"]
-#[allow(dead_code, reason = "the benches need only a part of it")]
-mod server;
-use generator::Shape;
-use server::{Reply, Server};
+#[path = "../tests/support/mod.rs"]
+mod support;
+use support::generator::Shape;
+use support::server::{Reply, Server};
 
 /// The last of the twenty nodes.
 const LATE_NODE: &str = "Step 020";

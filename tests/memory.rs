@@ -21,9 +21,8 @@ use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
 use n8n_lens::tools::executions::summary_answer;
 use peak_alloc::PeakAlloc;
 
-#[path = "../fixtures/generator.rs"]
-mod generator;
-use generator::{Body, Item, Name, Shape};
+mod support;
+use support::generator::{Body, Item, Name, Shape};
 
 #[global_allocator]
 static ALLOCATIONS: PeakAlloc = PeakAlloc;

@@ -8,11 +8,9 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-#[path = "it/mcp_client.rs"]
-#[allow(dead_code, reason = "it can do more than is needed here")]
-mod mcp_client;
+mod support;
 
-use mcp_client::McpClient;
+use support::mcp_client::McpClient;
 
 /// The real n8n, asked past our tools: for what they do not do, and to see what they did.
 struct N8n {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use n8n_lens::coordination::admin::{import, project};
-use n8n_lens::coordination::store::{Clock, Place};
-use n8n_lens::coordination::{Caller, Coordinator, Cost, Error, Settings, Terms, Tool};
+use n8n_lens::coordination::store::{Clock, DatabaseLocation};
+use n8n_lens::coordination::{Caller, Coordinator, Cost, Error, SessionPolicy, Settings, Tool};
 use serde_json::{Map, Value, json};
 use tempfile::TempDir;
 use tokio::runtime::{Builder, Runtime};
@@ -61,7 +61,7 @@ pub fn check(data: &[u8]) {
             assert!(is_elsewhere(&data) || !why.contains(SECRET), "{why}: {data}");
             assert_eq!(office.call(&project::LIST, Map::new()), before, "{why}, but something was changed: {data}");
         }
-        Err(Error::Fault(fault)) => panic!("{fault}: {data}"),
+        Err(Error::Store(error)) => panic!("{error}: {data}"),
     }
 }
 
@@ -82,12 +82,12 @@ impl Office {
         let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
         let folder = tempfile::tempdir().expect("a folder");
         let settings = Settings {
-            place: Place::File(folder.path().join("coordination.db")),
-            make: true,
+            location: DatabaseLocation::Sqlite(folder.path().join("coordination.db")),
+            create: true,
             connections: 1,
-            terms: Terms::default(),
+            policy: SessionPolicy::default(),
             cost: CHEAP,
-            clock: Clock::Given(Arc::new(|| NOW)),
+            clock: Clock::Custom(Arc::new(|| NOW)),
         };
         let coordinator = runtime.block_on(Coordinator::open(&settings)).expect("a database");
         Self { coordinator, runtime, _folder: folder }

@@ -7,7 +7,7 @@ use crate::config::{GatewayOptions, Options};
 use crate::gateway::{self, Config, Gateway};
 use crate::transport;
 
-/// Serves the gateway until a signal stops it.
+/// Serves the gateway until SIGINT or SIGTERM.
 pub(super) async fn run(options: &GatewayOptions, shared: &Options) -> Result<(), Error> {
     let usage = |error: gateway::ConfigError| Error::Usage(error.to_string());
     let text = Config::read(&options.config).map_err(usage)?;
@@ -15,8 +15,10 @@ pub(super) async fn run(options: &GatewayOptions, shared: &Options) -> Result<()
     let ((host, port), settings) = (options.address(&config)?, options.settings(shared)?);
     let access = options.access(&host)?;
     if !settings.checks {
-        let _ =
-            writeln!(std::io::stderr(), "n8n-lens: VALIDATION IS DISABLED. Names and inputs of calls are not checked.");
+        let _ = writeln!(
+            std::io::stderr(),
+            "n8n-lens: VALIDATION IS DISABLED. The names and inputs of calls are not checked."
+        );
     }
     let gateway = Gateway::start(&config, settings);
     let watching = tokio::spawn(gateway::watch(gateway.clone(), options.config.clone(), text));

@@ -4,6 +4,7 @@ mod catalogue;
 mod check;
 mod coordinate;
 mod gateway;
+mod gzip_reader;
 mod list;
 mod node;
 mod panic_hook;
@@ -23,7 +24,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
-use crate::gateway::keeper;
+use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
 use crate::tools::{Context, Memory, Shelf};
 use crate::transport;
@@ -99,8 +100,8 @@ impl Error {
 /// Runs the command line and returns its exit code: 0 done, 1 failed, 2 usage.
 pub fn run() -> ExitCode {
     // Not a command for people. It stays small: not even the arguments are parsed.
-    if std::env::args_os().nth(1).is_some_and(|first| first == keeper::ARGUMENT) {
-        keeper::run();
+    if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
+        reaper::run();
         return ExitCode::SUCCESS;
     }
     panic_hook::install();

@@ -2,13 +2,13 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use flate2::read::MultiGzDecoder;
 use serde_json::{Value, json};
 
+use super::gzip_reader::GzipReader;
 use super::{Error, as_arguments, progress};
 use crate::config::Options;
 use crate::execution;
@@ -130,8 +130,5 @@ fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> 
     read.map_err(|error| Error::Input(format!("The body cannot be read: {error}.")))?;
     let is_gzip = first == MAGIC;
     let body = std::io::Cursor::new(first).chain(body);
-    if is_gzip {
-        return Ok(ReadAhead::new(MultiGzDecoder::new(BufReader::with_capacity(64 * 1024, body))));
-    }
-    Ok(ReadAhead::new(body))
+    Ok(if is_gzip { ReadAhead::new(GzipReader::new(body)) } else { ReadAhead::new(body) })
 }

@@ -1,26 +1,26 @@
-//! Why a call has no answer.
+//! Why a call failed.
 
-use crate::coordination::store::Fault;
+use crate::coordination::store::StoreError;
 
-/// Why a call has no answer; as an answer it is `{"success": false, "error": "…"}`.
+/// Why a call failed. Clients see it as `{"success": false, "error": "…"}`; see [`failure`](super::failure).
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// The rules do not allow it; nothing was changed.
+    /// The rules do not allow the call; nothing was changed.
     #[error("{0}")]
     Refused(String),
-    /// The database did not do it.
+    /// The database failed.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Store(#[from] StoreError),
 }
 
 impl Error {
-    /// A refusal.
+    /// A refusal with this text.
     pub(super) fn refused(text: impl Into<String>) -> Self {
         Self::Refused(text.into())
     }
 }
 
-/// What is named is not there: `Task not found: tsk_1`.
+/// The refusal for an unknown id: `Task not found: tsk_1`.
 pub(super) fn not_found(what: &str, id: &str) -> Error {
     Error::Refused(format!("{what} not found: {id}"))
 }

@@ -1,14 +1,60 @@
-//! Agents that share projects: one owner for each task, one running instance of an agent in a project, and
-//! nothing lost when one of them dies.
+//! Coordinates agents that share projects: each task has one assignee, an agent runs at most once per project,
+//! and no acknowledged work is lost when a process dies.
 //!
-//! A call goes from a [`Tool`] of [`tools`] or [`admin`] as one unit of work to the [`store`]. The rules are
-//! plain functions over [`store::Work`], one transaction, which also says what time it is. The server itself
-//! knows nothing between two calls.
+//! # A call
+//!
+//! The server keeps no state between calls. A [`Tool`] of [`tools`] or [`admin`] checks its arguments and runs
+//! its rule as one *unit of work*: a synchronous function over [`store::Work`], which is one database
+//! transaction and the time at which it happens. The answer is sent after the transaction has committed. A call
+//! that fails changes nothing; a call that is refused at most renews its session.
+//!
+//! # Guarantees
+//!
+//! - A pair of agent and project has at most one open session; a unique index decides, not a check before it.
+//! - An acknowledged write is durable: it survives `kill -9` of any process and a power cut.
+//! - A client that lost the answer to `get_my_task`, `save_context`, a handoff, a report or `logout` can repeat the
+//!   call: it returns the same answer and has one effect. `authenticate` with an `instance_id` can be repeated until
+//!   the first `get_my_task`, and returns a new token.
+//! - A token whose session has expired or ended can change nothing, however late its calls arrive.
+//! - Passkeys and tokens are stored as hashes only, and appear in no log.
+//!
+//! # Limits
+//!
+//! | | |
+//! |---|---|
+//! | a session, unused | 1 hour ([`SessionPolicy::session_ttl`]) |
+//! | a session, in total | 24 hours ([`SessionPolicy::session_max`]) |
+//! | a text argument | 8 KiB, 32 KiB for administrators |
+//! | an answer to an agent | 25,000 tokens; longer lists are truncated and name the next offset |
+//! | waiting for the database | 15 s for a call, 10 min for an import |
+//! | calls waiting for the database | 4,096 per process |
+//!
+//! ```
+//! use n8n_lens::coordination::store::{Clock, DatabaseLocation};
+//! use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings, tools};
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("agents.db");
+//! # tokio::runtime::Runtime::new()?.block_on(async {
+//!
+//! let settings = Settings {
+//!     location: DatabaseLocation::Sqlite(file),
+//!     create: true,
+//!     connections: 1,
+//!     policy: SessionPolicy::default(),
+//!     cost: Cost::default(),
+//!     clock: Clock::Database,
+//! };
+//! let coordinator = Coordinator::open(&settings).await?;
+//! let answer = coordinator.call(&tools::list_agents::TOOL, serde_json::Map::new(), &Caller::Local).await?;
+//! assert_eq!(answer["agents"], serde_json::json!([]));
+//! # Ok::<_, n8n_lens::coordination::Error>(())
+//! # })?;
+//! # Ok::<_, Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod admin;
 mod caller;
 mod error;
-mod page;
 mod passkey;
 mod prompts;
 mod resources;
@@ -18,6 +64,7 @@ pub mod status;
 pub mod store;
 mod tool;
 pub mod tools;
+mod truncation;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,36 +76,35 @@ pub use error::Error;
 pub use passkey::Cost;
 use passkey::Passkeys;
 pub use prompts::{PROMPTS, Prompt};
-pub use resources::{Listed, RESOURCES, Resource};
-use store::{Clock, Fault, Place, Scope, Store, Time, Work};
+pub use resources::{RESOURCE_TEMPLATES, Resource, ResourceTemplate};
+use store::{Clock, DatabaseLocation, Scope, Store, StoreError, Time, Work};
 use tool::Run;
-pub use tool::Tool;
+pub use tool::{Handler, Tool};
 
 use crate::toolkit::Locale;
 
-/// How often expired sessions are tidied away. Nothing waits for it: whether one has expired is judged
-/// whenever it is looked at.
-const SWEEP: Duration = Duration::from_secs(60);
+/// How often expired sessions are closed. No rule depends on it: each use of a session checks its expiry.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Whoever asks for health wants to know now.
-const SOON: Duration = Duration::from_secs(3);
+/// How long a health check waits for the database.
+const PING_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// How long opening a database may take, with its tables to be made and others that do so at the same time.
-const OPENING: Duration = Duration::from_secs(30);
+/// How long opening the database may take, including migrations and waiting for other processes that run them.
+const OPEN_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What the server was started with.
+/// How long sessions last, and in which language agents are instructed.
 #[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    /// How long a session lives without being used.
+pub struct SessionPolicy {
+    /// A session expires when it has not been used for this long.
     pub session_ttl: Duration,
-    /// How long it lives at most.
+    /// A session expires after this long, however much it is used.
     pub session_max: Duration,
-    /// The language of instructions.
+    /// The language of the `instruction` member of answers.
     pub locale: Locale,
 }
 
-impl Default for Terms {
-    /// An hour, a day, Japanese.
+impl Default for SessionPolicy {
+    /// One hour, 24 hours, Japanese.
     fn default() -> Self {
         Self {
             session_ttl: Duration::from_secs(3600),
@@ -68,122 +114,136 @@ impl Default for Terms {
     }
 }
 
-/// How a coordinator is opened.
+/// How to open a [`Coordinator`].
 #[derive(Clone)]
 pub struct Settings {
     /// Where the database is.
-    pub place: Place,
-    /// Whether a file that is not there is made.
-    pub make: bool,
-    /// Units of work that are done at once, at most.
+    pub location: DatabaseLocation,
+    /// Whether to create a missing SQLite file.
+    pub create: bool,
+    /// The maximum number of units of work that run at once.
     pub connections: usize,
-    /// What it was started with.
-    pub terms: Terms,
-    /// What a passkey's hash costs.
+    /// How long sessions last.
+    pub policy: SessionPolicy,
+    /// The cost of hashing a passkey.
     pub cost: Cost,
-    /// What time it is.
+    /// The source of the current time.
     pub clock: Clock,
 }
 
-/// The coordination server: what every tool may use.
+/// The coordination server: an open database and the policy it is used under.
 pub struct Coordinator {
     store: Store,
-    terms: Terms,
+    policy: SessionPolicy,
     passkeys: Arc<Passkeys>,
 }
 
 impl Coordinator {
-    /// Opens the database.
+    /// Opens the database and brings its tables up to date.
     ///
     /// # Errors
-    /// [`Error`], a sentence.
+    /// [`Error::Store`] if the file is missing and must not be created, belongs to another program, was written
+    /// by a newer version, or is on a network file system; if the server refuses the connection; or if it takes
+    /// longer than 30 seconds.
     pub async fn open(settings: &Settings) -> Result<Arc<Self>, Error> {
-        let Settings { place, make, connections, terms, cost, clock } = settings.clone();
-        // It waits for locks and for the network.
-        let opening = tokio::task::spawn_blocking(move || Store::open(&place, make, connections, &clock));
-        let opened = tokio::time::timeout(OPENING, opening).await.map_err(|_| Fault::Locked)?;
-        let store = opened.unwrap_or(Err(Fault::Ours))?;
-        Ok(Arc::new(Self { store, terms, passkeys: Arc::new(Passkeys::new(cost)?) }))
+        let Settings { location, create, connections, policy, cost, clock } = settings.clone();
+        // Opening waits for file locks and the network.
+        let opening = tokio::task::spawn_blocking(move || Store::open(&location, create, connections, &clock));
+        let opened = tokio::time::timeout(OPEN_TIMEOUT, opening).await.map_err(|_| StoreError::OpenTimeout)?;
+        let store = opened.unwrap_or(Err(StoreError::Bug))?;
+        Ok(Arc::new(Self { store, policy, passkeys: Arc::new(Passkeys::new(cost)?) }))
     }
 
-    /// Calls a tool. What the answer of a refused call is, [`Error`] says.
+    /// Calls a tool and returns its answer, a JSON object.
+    ///
+    /// The caller's scope is not checked here; see [`Caller::may_call`].
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error::Refused`] if an argument is invalid, a rule forbids the call, or a token bound to an agent is
+    /// used for another one. [`Error::Store`] if the database fails or does not answer in time.
     pub async fn call(
         self: &Arc<Self>,
         tool: &Tool,
-        given: Map<String, Value>,
+        arguments: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, Error> {
-        let answer = self.answer(tool, given, caller).await;
+        let answer = self.answer(tool, arguments, caller).await;
         match &answer {
             Ok(_) => tracing::debug!(tool = tool.name, "answered"),
-            // A refusal may quote what was asked; who asks is not in it.
+            // The text of a refusal can quote an argument, so it is not logged.
             Err(Error::Refused(_)) => tracing::info!(tool = tool.name, "refused"),
-            Err(Error::Fault(fault)) => tracing::warn!(tool = tool.name, "failed: {fault}"),
+            Err(Error::Store(error)) => tracing::warn!(tool = tool.name, "failed: {error}"),
         }
         answer
     }
 
-    async fn answer(self: &Arc<Self>, tool: &Tool, given: Map<String, Value>, caller: &Caller) -> Result<Value, Error> {
-        let arguments = tool.check(given)?;
+    async fn answer(
+        self: &Arc<Self>,
+        tool: &Tool,
+        arguments: Map<String, Value>,
+        caller: &Caller,
+    ) -> Result<Value, Error> {
+        let arguments = tool.check(arguments)?;
         let (caller, name) = (caller.clone(), tool.name);
-        let (terms, offset) = (self.terms, arguments.integer("offset").unwrap_or(0));
-        let answer = match tool.run {
+        let (policy, offset) = (self.policy, arguments.integer("offset").unwrap_or(0));
+        let answer = match tool.handler.run {
             Run::Read(rule) | Run::Write(rule) => {
                 let unit = move |work: &mut Work<'_>| {
                     caller.check(name, &arguments, work)?;
-                    rule(work, &arguments, &terms)
+                    rule(work, &arguments, &policy)
                 };
-                if matches!(tool.run, Run::Read(_)) {
+                if matches!(tool.handler.run, Run::Read(_)) {
                     self.store.read(unit).await?
                 } else {
                     self.store.write(unit).await?
                 }
             }
             Run::Call(call) => {
-                // Without an agent there is nothing to check, and no need of a database that may be away.
+                // Other callers need no check, so `health_check` works for them even if the database is down.
                 if caller.agent().is_some() {
-                    let given = arguments.clone();
-                    self.store.read(move |work| caller.check(name, &given, work)).await?;
+                    let arguments = arguments.clone();
+                    self.store.read(move |work| caller.check(name, &arguments, work)).await?;
                 }
                 call(self.clone(), arguments).await?
             }
         };
-        // A Runner and an administrator are programs, and want all of it.
-        let is_for_models = tool.scopes.contains(&Scope::Agent);
-        Ok(if is_for_models { page::shorten(answer, usize::try_from(offset).unwrap_or(usize::MAX)) } else { answer })
+        // Runners and administrators are programs; they get whole lists.
+        let is_for_models = tool.handler.scopes.contains(&Scope::Agent);
+        Ok(if is_for_models {
+            truncation::truncate_list(answer, usize::try_from(offset).unwrap_or(usize::MAX))
+        } else {
+            answer
+        })
     }
 
-    /// What time it is in the database; `None` if that does not answer soon.
+    /// The database's time; `None` if it does not answer within 3 seconds.
     pub async fn ping(&self) -> Option<Time> {
-        let asked = self.store.read(|work| work.ping().map(|()| work.now()));
-        tokio::time::timeout(SOON, asked).await.ok()?.ok()
+        let ping = self.store.read(|work| work.ping().map(|()| work.now()));
+        tokio::time::timeout(PING_TIMEOUT, ping).await.ok()?.ok()
     }
 
-    /// Tidies expired sessions away, for as long as it is polled.
+    /// Closes expired sessions once a minute, for as long as the future is polled.
     pub async fn sweep(&self) {
         loop {
-            tokio::time::sleep(SWEEP).await;
+            tokio::time::sleep(SWEEP_INTERVAL).await;
             // The next round tries again.
-            if let Err(error) = self.tidy().await {
-                tracing::warn!("expired sessions were not tidied away: {error}");
+            if let Err(error) = self.close_expired_sessions().await {
+                tracing::warn!("could not close expired sessions: {error}");
             }
         }
     }
 
-    async fn tidy(&self) -> Result<(), Fault> {
-        let found = self.store.read(rules::session::expired).await?;
+    async fn close_expired_sessions(&self) -> Result<(), StoreError> {
+        let found = self.store.read(rules::session::find_expired).await?;
         for session in found {
             tracing::info!(agent = session.agent_id, project = session.project_id, "a session expired");
-            self.store.write(move |work| rules::session::tidy(work, &session)).await?;
+            self.store.write(move |work| rules::session::expire_if_still_due(work, &session)).await?;
         }
         Ok(())
     }
 }
 
-/// The JSON of a refused or failed call.
+/// The answer to a call that was refused or failed: `{"success": false, "error": "…"}`.
 pub fn failure(error: &Error) -> Value {
     serde_json::json!({"success": false, "error": error.to_string()})
 }

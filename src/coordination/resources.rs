@@ -1,71 +1,72 @@
-//! What the tools show, as resources: seven templates, and the concrete ones that there are.
+//! MCP resources: the same content as the tools' answers, under seven URI templates. Agents, projects and tasks
+//! can also be listed, page by page.
 
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
 use super::error::not_found;
-use super::store::{Listing, Scope, Work};
+use super::store::{Collection, Scope, Work};
 use super::tools::{get_execution_log, get_project, get_task, get_task_context};
-use super::{Caller, Coordinator, Error, page};
+use super::{Caller, Coordinator, Error, truncation};
 use crate::toolkit::Arguments;
 
-/// A kind of resource.
-pub struct Resource {
-    /// RFC 6570, with one variable.
+/// A template for resource URIs.
+pub struct ResourceTemplate {
+    /// The URI template (RFC 6570), with one variable.
     pub template: &'static str,
-    /// The name that clients show.
+    /// The name shown by clients.
     pub name: &'static str,
-    /// What it is, for an agent.
+    /// What the resource contains, for an agent.
     pub description: &'static str,
-    /// The beginning of its URIs.
+    /// What its URIs start with.
     scheme: &'static str,
-    /// The argument of tools that its variable is.
+    /// The tool argument that its variable corresponds to.
     argument: &'static str,
-    /// Who may read it over HTTP, beside administrators.
+    /// Who may read it over HTTP, besides administrators.
     scopes: &'static [Scope],
     read: fn(&mut Work<'_>, &str) -> Result<Value, Error>,
 }
 
-/// All kinds.
-pub static RESOURCES: [Resource; 7] = [
-    Resource {
+/// All templates, in the order of the contract.
+pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
+    ResourceTemplate {
         template: "agent://{id}",
         name: "agent",
-        description: "An agent: role, specialties, state.",
+        description: "An agent: role, capabilities, status.",
         scheme: "agent://",
         argument: "agent_id",
         scopes: &[Scope::Agent],
         read: agent,
     },
-    Resource {
+    ResourceTemplate {
         template: "project://{id}",
         name: "project",
-        description: "A project with the ids of its agents.",
+        description: "A project, with the ids of its agents.",
         scheme: "project://",
         argument: "project_id",
         scopes: &[Scope::Agent],
         read: get_project::project,
     },
-    Resource {
+    ResourceTemplate {
         template: "task://{id}",
         name: "task",
-        description: "A task with what was noted about it last.",
+        description: "A task, with its current context.",
         scheme: "task://",
         argument: "task_id",
         scopes: &[Scope::Agent],
         read: get_task::task,
     },
-    Resource {
+    ResourceTemplate {
         template: "context://{taskId}",
         name: "context",
-        description: "What was noted about a task, with every note.",
+        description: "A task's current context, and every saved note.",
         scheme: "context://",
         argument: "task_id",
         scopes: &[Scope::Agent],
         read: context,
     },
-    Resource {
+    ResourceTemplate {
         template: "handoff://{taskId}",
         name: "handoff",
         description: "The latest handoff of a task, accepted or not.",
@@ -74,16 +75,16 @@ pub static RESOURCES: [Resource; 7] = [
         scopes: &[Scope::Agent],
         read: handoff,
     },
-    Resource {
+    ResourceTemplate {
         template: "execution://{id}",
         name: "execution",
-        description: "An execution log with the path of its file.",
+        description: "An execution log, with the path of its log file.",
         scheme: "execution://",
         argument: "execution_id",
         scopes: &[Scope::Runner],
         read: get_execution_log::execution_log,
     },
-    Resource {
+    ResourceTemplate {
         template: "executions://{taskId}",
         name: "executions",
         description: "The execution logs of a task, newest first.",
@@ -94,33 +95,33 @@ pub static RESOURCES: [Resource; 7] = [
     },
 ];
 
-/// The execution logs of one task that are shown at most.
-const EXECUTIONS: i64 = 100;
+/// The maximum number of execution logs in `executions://{taskId}`.
+const MAX_EXECUTIONS: i64 = 100;
 
-/// Resources of one page.
-const PAGE: usize = 100;
+/// The number of resources on a page.
+const PAGE_SIZE: usize = 100;
 
-/// A concrete resource.
-pub struct Listed {
-    /// Where it is read.
+/// A resource that exists.
+pub struct Resource {
+    /// The URI to read it at.
     pub uri: String,
-    /// What people call it.
+    /// The name shown to people.
     pub name: String,
 }
 
-/// What is listed, in this order, and the scheme that it is read with.
-const LISTED: [(Listing, &str); 3] =
-    [(Listing::Agents, "agent://"), (Listing::Projects, "project://"), (Listing::Tasks, "task://")];
+/// The collections in the order in which they are listed, with their URI schemes.
+const COLLECTIONS: [(Collection, &str); 3] =
+    [(Collection::Agents, "agent://"), (Collection::Projects, "project://"), (Collection::Tasks, "task://")];
 
-impl Resource {
-    /// Whether this caller may read it.
+impl ResourceTemplate {
+    /// Whether this caller may read these resources.
     pub fn is_for(&self, caller: &Caller) -> bool {
-        caller.has(self.scopes)
+        caller.has_any_scope(self.scopes)
     }
 
-    /// The kind of a URI, and the id in it.
-    fn of(uri: &str) -> Option<(&'static Self, String)> {
-        let found = RESOURCES.iter().find_map(|resource| Some((resource, uri.strip_prefix(resource.scheme)?)));
+    /// The template that a URI matches, and the id in the URI.
+    fn matching(uri: &str) -> Option<(&'static Self, String)> {
+        let found = RESOURCE_TEMPLATES.iter().find_map(|resource| Some((resource, uri.strip_prefix(resource.scheme)?)));
         let (resource, id) = found.filter(|(_, id)| !id.is_empty())?;
         let id = percent_encoding::percent_decode_str(id).decode_utf8().ok()?.into_owned();
         (!id.contains('\0')).then_some((resource, id))
@@ -128,78 +129,82 @@ impl Resource {
 }
 
 impl Coordinator {
-    /// What a URI stands for, as JSON; `None` if there is nothing, or nothing for this caller.
+    /// The content of a resource, as JSON; `None` if it does not exist or this caller may not read it.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error::Store`] if the database cannot be read.
     pub async fn read_resource(self: &Arc<Self>, uri: &str, caller: &Caller) -> Result<Option<Value>, Error> {
-        let Some((resource, id)) = Resource::of(uri).filter(|(resource, _)| resource.is_for(caller)) else {
+        let Some((resource, id)) = ResourceTemplate::matching(uri).filter(|(resource, _)| resource.is_for(caller))
+        else {
             return Ok(None);
         };
         let caller = caller.clone();
-        let about = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
-        let about = Arguments::unchecked(about);
+        let arguments = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
+        let arguments = Arguments::unchecked(arguments);
         let read = move |work: &mut Work<'_>| {
-            caller.check("get_agent_profile", &about, work)?;
+            // Like this tool, resources can be about any agent, but only about the caller's own projects.
+            caller.check("get_agent_profile", &arguments, work)?;
             (resource.read)(work, &id)
         };
         match self.store.read(read).await {
-            Ok(value) => Ok(Some(page::shorten(value, 0))),
+            Ok(value) => Ok(Some(truncation::truncate_list(value, 0))),
             Err(Error::Refused(_)) => Ok(None),
-            Err(fault) => Err(fault),
+            Err(error) => Err(error),
         }
     }
 
-    /// A page of concrete resources, and the cursor of the next one; `None` for a cursor that is none.
+    /// A page of resources and the cursor of the next page; `None` if the cursor was not issued by this server.
+    /// Without the scope `agent` the list is empty.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error::Store`] if the database cannot be read.
     pub async fn list_resources(
         &self,
         cursor: Option<&str>,
         caller: &Caller,
-    ) -> Result<Option<(Vec<Listed>, Option<String>)>, Error> {
-        let begin = cursor.map_or(Some((0, String::new())), begin);
-        let (Some((from, after)), true) = (begin, caller.has(&[Scope::Agent])) else {
+    ) -> Result<Option<(Vec<Resource>, Option<String>)>, Error> {
+        let start = cursor.map_or(Some((0, String::new())), parse_cursor);
+        let (Some((first, after)), true) = (start, caller.has_any_scope(&[Scope::Agent])) else {
             return Ok(cursor.is_none().then(|| (Vec::new(), None)));
         };
         let agent = caller.agent().map(str::to_owned);
-        self.store.read(move |work| page(work, from, &after, agent.as_deref()).map(Some)).await
+        self.store.read(move |work| page(work, first, &after, agent.as_deref()).map(Some)).await
     }
 }
 
-/// `1:prj_a` is behind project `prj_a`.
-fn begin(cursor: &str) -> Option<(usize, String)> {
-    let (from, after) = cursor.split_once(':')?;
-    let from = from.parse().ok().filter(|from| *from < LISTED.len())?;
-    (!after.contains('\0')).then(|| (from, after.to_owned()))
+/// The collection and the id to continue after: `1:prj_a` continues after project `prj_a`.
+fn parse_cursor(cursor: &str) -> Option<(usize, String)> {
+    let (first, after) = cursor.split_once(':')?;
+    let first = first.parse().ok().filter(|first| *first < COLLECTIONS.len())?;
+    (!after.contains('\0')).then(|| (first, after.to_owned()))
 }
 
 fn page(
     work: &mut Work<'_>,
-    from: usize,
+    first: usize,
     after: &str,
     agent: Option<&str>,
-) -> Result<(Vec<Listed>, Option<String>), Error> {
-    let mut listed = Vec::new();
-    for (at, (what, scheme)) in LISTED.into_iter().enumerate().skip(from) {
-        let after = if at == from { after } else { "" };
-        let room = PAGE - listed.len();
-        let found = work.list(what, after, i64::try_from(room).unwrap_or_default(), agent)?;
-        let last = found.last().map(|(id, _)| format!("{at}:{id}"));
-        listed.extend(found.into_iter().map(|(id, name)| Listed { uri: format!("{scheme}{}", encode(&id)), name }));
-        if listed.len() >= PAGE {
-            return Ok((listed, last));
+) -> Result<(Vec<Resource>, Option<String>), Error> {
+    let mut resources = Vec::new();
+    for (index, (collection, scheme)) in COLLECTIONS.into_iter().enumerate().skip(first) {
+        let after = if index == first { after } else { "" };
+        let room = PAGE_SIZE - resources.len();
+        let found = work.names_after(collection, after, i64::try_from(room).unwrap_or_default(), agent)?;
+        let cursor = found.last().map(|(id, _)| format!("{index}:{id}"));
+        resources
+            .extend(found.into_iter().map(|(id, name)| Resource { uri: format!("{scheme}{}", encode(&id)), name }));
+        if resources.len() >= PAGE_SIZE {
+            return Ok((resources, cursor));
         }
     }
-    Ok((listed, None))
+    Ok((resources, None))
 }
 
 fn encode(id: &str) -> String {
     percent_encoding::utf8_percent_encode(id, ENCODED).to_string()
 }
 
-/// Everything but RFC 3986's unreserved characters.
+/// Everything except RFC 3986's unreserved characters.
 const ENCODED: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
@@ -221,5 +226,5 @@ fn handoff(work: &mut Work<'_>, task: &str) -> Result<Value, Error> {
 
 fn executions(work: &mut Work<'_>, task: &str) -> Result<Value, Error> {
     let task = work.task(task)?.ok_or_else(|| not_found("Task", task))?;
-    Ok(json!({"task_id": task.id, "executions": work.executions(Some(&task.id), None, EXECUTIONS)?}))
+    Ok(json!({"task_id": task.id, "executions": work.executions(Some(&task.id), None, MAX_EXECUTIONS)?}))
 }

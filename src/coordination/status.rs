@@ -1,22 +1,22 @@
-//! What is going on, for people: projects, who runs, tasks by state, the last executions.
+//! An overview for people: projects, running agents, task counts, the latest executions.
 
 use indexmap::IndexMap;
 use serde::Serialize;
 
-use super::store::{Execution, Pair, Project, TaskStatus, Time, Work};
+use super::store::{AssignedAgent, Execution, Project, TaskStatus, Time, Work};
 use super::{Coordinator, Error};
 
-/// Executions that are shown.
-const EXECUTIONS: i64 = 10;
+/// The number of executions shown.
+const MAX_EXECUTIONS: i64 = 10;
 
-/// All of it, at one moment.
+/// The overview, as of one moment.
 #[derive(Debug, Serialize)]
 pub struct Status {
-    /// When.
+    /// That moment.
     pub at: Time,
-    /// Each project.
+    /// All projects, by id.
     pub projects: Vec<ProjectView>,
-    /// The last executions, newest first.
+    /// The latest executions, newest first; at most 10.
     pub executions: Vec<Execution>,
 }
 
@@ -26,34 +26,34 @@ pub struct ProjectView {
     /// The project.
     #[serde(flatten)]
     pub project: Project,
-    /// How many tasks are in each state; states without any are left out.
+    /// The number of tasks per status; statuses without tasks are left out.
     pub tasks: IndexMap<&'static str, i64>,
-    /// Its agents.
-    pub agents: Vec<Pair>,
+    /// The agents assigned to it.
+    pub agents: Vec<AssignedAgent>,
 }
 
 impl Coordinator {
-    /// What is going on.
+    /// The overview, read in one transaction.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error::Store`] if the database cannot be read.
     pub async fn status(&self) -> Result<Status, Error> {
-        self.store.read(read).await
+        self.store.read(overview).await
     }
 }
 
-fn read(work: &mut Work<'_>) -> Result<Status, Error> {
-    let (pairs, counts) = (work.pairs()?, work.task_counts()?);
+fn overview(work: &mut Work<'_>) -> Result<Status, Error> {
+    let (agents, counts) = (work.assigned_agents()?, work.task_counts()?);
     let projects = work.projects()?.into_iter().map(|project| {
         let count = |status: &&'static str| {
             let status = TaskStatus::parse(status)?;
             let found = counts.iter().find(|(id, at, _)| *id == project.id && *at == status)?;
-            Some((status.word(), found.2))
+            Some((status.as_str(), found.2))
         };
-        let tasks = TaskStatus::WORDS.iter().filter_map(count).collect();
-        let agents = pairs.iter().filter(|pair| pair.project_id == project.id).cloned().collect();
+        let tasks = TaskStatus::VALUES.iter().filter_map(count).collect();
+        let agents = agents.iter().filter(|agent| agent.project_id == project.id).cloned().collect();
         ProjectView { project, tasks, agents }
     });
     let projects = projects.collect();
-    Ok(Status { at: work.now(), projects, executions: work.executions(None, None, EXECUTIONS)? })
+    Ok(Status { at: work.now(), projects, executions: work.executions(None, None, MAX_EXECUTIONS)? })
 }

@@ -1,4 +1,4 @@
-//! The result of a tool, as the caller gets it.
+//! Picks the result out of a tool's answer.
 
 use std::borrow::Cow;
 
@@ -9,18 +9,18 @@ use super::limits::ANSWER_BYTES;
 use crate::json::{Cursor, Keep, PrunedReader, Pruner};
 use crate::secrets::without_value;
 
-/// What a tool answered.
+/// A tool's answer.
 #[derive(Debug, PartialEq)]
 pub(super) enum Answer {
-    /// A result: JSON.
+    /// The result, as JSON.
     Result(String),
-    /// The tool's own error: its words.
+    /// The message of the tool's own error.
     Failed(String),
-    /// A result that is larger than may pass.
+    /// The result is larger than [`ANSWER_BYTES`].
     TooLarge,
 }
 
-/// The members of a `CallToolResult` (MCP 2025-06-18 and later) that matter here.
+/// The members of a `CallToolResult` (MCP 2025-06-18 and later) that are used here.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CallResult<'a> {
@@ -34,26 +34,27 @@ struct CallResult<'a> {
 }
 
 #[derive(Deserialize)]
-struct Block<'a> {
+struct ContentBlock<'a> {
     #[serde(borrow)]
     text: Option<&'a RawValue>,
 }
 
-/// Reads the text of a `CallToolResult`.
+/// Parses the text of a `CallToolResult`. The result is the structured content; else the JSON in a single text block;
+/// else that text as a string; else all content.
 ///
 /// # Errors
-/// What is wrong with it.
-pub(super) fn read(text: &str) -> Result<Answer, String> {
-    // Structs would be read from arrays, too.
+/// The text is not a `CallToolResult`, has no content, or asks for another round trip. The message does not quote it.
+pub(super) fn parse(text: &str) -> Result<Answer, String> {
+    // serde would accept an array as well.
     if !text.starts_with('{') {
         return Err("not an object".to_owned());
     }
     let result: CallResult<'_> =
-        serde_json::from_str(text).map_err(|error| format!("not a tool's result: {}", without_value(&error)))?;
+        serde_json::from_str(text).map_err(|error| format!("not a tool result: {}", without_value(&error)))?;
     if let Some(kind) = result.result_type.filter(|kind| kind != "complete") {
-        return Err(format!("a result of the type {:?} cannot be answered here", super::error::clip(&kind)));
+        return Err(format!("results of type {:?} are not supported", super::error::clip(&kind)));
     }
-    let blocks: Vec<Block<'_>> = match result.content {
+    let blocks: Vec<ContentBlock<'_>> = match result.content {
         Some(content) => serde_json::from_str(content.get())
             .map_err(|error| format!("malformed content: {}", without_value(&error)))?,
         None => Vec::new(),
@@ -65,12 +66,12 @@ pub(super) fn read(text: &str) -> Result<Answer, String> {
     let structured = result.structured_content.filter(|value| value.get() != "null");
     let (value, bytes) = match (structured, result.content, &blocks[..]) {
         (Some(structured), ..) => (Cow::Borrowed(structured.get()), structured.get().len()),
-        (None, Some(_), [Block { text: Some(raw) }]) => {
-            let decoded = decode(raw).ok_or("a text that is no string")?;
+        (None, Some(_), [ContentBlock { text: Some(raw) }]) => {
+            let decoded = decode(raw).ok_or("a text that is not a string")?;
             let bytes = decoded.len();
             match serde_json::from_str::<&RawValue>(&decoded) {
                 Ok(json) => (Cow::Owned(json.get().to_owned()), bytes),
-                // It is JSON already, as a string.
+                // As a JSON string it is valid JSON already.
                 Err(_) => (Cow::Borrowed(raw.get()), bytes),
             }
         }
@@ -83,15 +84,15 @@ pub(super) fn read(text: &str) -> Result<Answer, String> {
     Ok(Answer::Result(value.into_owned()))
 }
 
-/// The text of a JSON string; lone surrogates, which only the slower way takes, become U+FFFD.
+/// Decodes a JSON string. Lone surrogates, which only the slower parser accepts, become U+FFFD.
 fn decode(raw: &RawValue) -> Option<String> {
     let json = raw.get();
     if !json.starts_with('"') {
         return None;
     }
     serde_json::from_str(json).ok().or_else(|| {
-        let mended = PrunedReader::new(json.as_bytes(), Pruner::new(Keep::Whole, 0..0));
-        Cursor::over(mended).text(json.len()).ok()?
+        let repaired = PrunedReader::new(json.as_bytes(), Pruner::new(Keep::Whole, 0..0));
+        Cursor::over(repaired).text(json.len()).ok()?
     })
 }
 
@@ -100,14 +101,14 @@ mod tests {
     use super::*;
 
     fn result(text: &str) -> String {
-        match read(text) {
+        match parse(text) {
             Ok(Answer::Result(result)) => result,
             other => panic!("{text}: {other:?}"),
         }
     }
 
     #[test]
-    fn the_first_form_that_there_is_counts() {
+    fn the_first_form_present_is_the_result() {
         for (text, becomes) in [
             (
                 r#"{"content":[{"type":"text","text":"x"}],"structuredContent": {"b":1e400,"a":"\ud83d"} }"#,
@@ -138,13 +139,13 @@ mod tests {
     }
 
     #[test]
-    fn a_tools_own_error_is_its_words() {
+    fn a_tools_own_error_keeps_its_message() {
         let text = r#"{"isError":true,"content":[{"type":"text","text":"No such\nfile"},{"type":"image"},{"type":"text","text":"!"}]}"#;
-        assert_eq!(read(text), Ok(Answer::Failed("No such\nfile\n!".to_owned())));
+        assert_eq!(parse(text), Ok(Answer::Failed("No such\nfile\n!".to_owned())));
     }
 
     #[test]
-    fn what_is_no_result_is_refused() {
+    fn malformed_results_are_refused() {
         for text in [
             "1",
             "\"a\"",
@@ -155,7 +156,7 @@ mod tests {
             r#"{"resultType":"input_required","content":[]}"#,
             r#"{"content":[{"type":"text","text":5}]}"#,
         ] {
-            assert!(read(text).is_err(), "{text}");
+            assert!(parse(text).is_err(), "{text}");
         }
     }
 
@@ -163,6 +164,6 @@ mod tests {
     fn the_limit_is_exact() {
         let text = |bytes| format!(r#"{{"content":[{{"type":"text","text":"{}"}}]}}"#, "x".repeat(bytes));
         assert_eq!(result(&text(ANSWER_BYTES)).len(), ANSWER_BYTES + 2);
-        assert_eq!(read(&text(ANSWER_BYTES + 1)), Ok(Answer::TooLarge));
+        assert_eq!(parse(&text(ANSWER_BYTES + 1)), Ok(Answer::TooLarge));
     }
 }

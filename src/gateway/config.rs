@@ -7,25 +7,26 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::limits;
+use super::program::{Program, own_program};
+use super::{limits, wrong_type};
 use crate::secrets::without_value;
 
-/// The longest timeout, ms: a day.
-const TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
+/// The longest timeout, in milliseconds: a day.
+const MAX_TIMEOUT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What runs in this very binary, and how it is started.
+/// The servers built into n8n-lens, and the arguments that start them.
 const BUILTINS: [(&str, &[&str]); 2] = [("n8n", &[]), ("agents", &["coordinate"])];
 
-/// A configuration that can be used.
+/// A valid configuration.
 #[derive(Default)]
 pub struct Config {
     /// The port to listen on.
     pub port: Option<u16>,
     /// The address to listen on.
     pub host: Option<String>,
-    /// How long a call may take.
+    /// The timeout of a call, 1 ms to 24 h.
     pub timeout: Option<Duration>,
-    /// The servers, by their names.
+    /// The servers, by name.
     pub servers: BTreeMap<String, ServerConfig>,
 }
 
@@ -33,29 +34,28 @@ pub struct Config {
 #[derive(Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub(super) source: Source,
-    /// How long one of its calls may take.
+    /// The timeout of its calls, 1 ms to 24 h.
     pub(super) timeout: Option<Duration>,
 }
 
-/// Where a server is. It does not print itself: environments and headers hold secrets.
+/// Where a server comes from. It does not implement `Debug`: environments and headers hold secrets.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum Source {
     /// A child process, over its standard input and output.
     Child(Program),
-    /// Elsewhere, over Streamable HTTP.
+    /// A remote server, over Streamable HTTP.
     Remote {
-        /// Its address.
         url: String,
-        /// What every request brings.
+        /// Sent with every request.
         headers: BTreeMap<String, String>,
     },
 }
 
 impl Source {
-    /// The same, with variables that it has if it is built in.
+    /// Adds the variables in `environment` if this is a built-in server; those that it has already stay.
     pub(super) fn with_builtin(mut self, environment: &BTreeMap<String, String>) -> Self {
         if let Self::Child(program) = &mut self
-            && program.command == super::own_program()
+            && program.is_own()
         {
             for (name, value) in environment {
                 program.env.entry(name.clone()).or_insert_with(|| value.clone());
@@ -65,31 +65,21 @@ impl Source {
     }
 }
 
-/// How a child is started.
-#[derive(Clone, PartialEq, Eq)]
-pub(super) struct Program {
-    pub(super) command: PathBuf,
-    pub(super) args: Vec<String>,
-    /// On top of the gateway's own environment.
-    pub(super) env: BTreeMap<String, String>,
-    pub(super) cwd: Option<PathBuf>,
-}
-
-/// Why a configuration cannot be used: a sentence, with line and column where the text is at fault. It
-/// holds no value of the file.
+/// Why a configuration cannot be used, as a sentence: with line and column if the text is at fault, and without any
+/// value from the file.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct ConfigError(String);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct File {
+struct ConfigFile {
     port: Option<u16>,
     host: Option<String>,
     timeout_ms: Option<u64>,
     #[serde(alias = "mcpServers")]
-    servers: Option<BTreeMap<String, Entry>>,
-    /// Settings of Claude Desktop, in whose file the servers may stand.
+    servers: Option<BTreeMap<String, ServerEntry>>,
+    /// Settings of Claude Desktop, whose configuration file also lists MCP servers.
     #[serde(rename = "globalShortcut")]
     _global_shortcut: Option<IgnoredAny>,
     #[serde(rename = "preferences")]
@@ -98,7 +88,7 @@ struct File {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct Entry {
+struct ServerEntry {
     builtin: Option<String>,
     command: Option<String>,
     #[serde(default)]
@@ -115,7 +105,7 @@ struct Entry {
     transport: Option<String>,
     #[serde(default)]
     disabled: bool,
-    /// What clients keep there for themselves.
+    /// Settings of MCP clients, which have no effect here.
     #[serde(rename = "description")]
     _description: Option<IgnoredAny>,
     #[serde(rename = "alwaysAllow", alias = "autoApprove")]
@@ -123,38 +113,58 @@ struct Entry {
 }
 
 impl Config {
-    /// What a file holds.
+    /// Reads the file.
     ///
     /// # Errors
-    /// [`ConfigError`].
+    /// The file does not exist or cannot be read.
     pub fn read(file: &Path) -> Result<Vec<u8>, ConfigError> {
         std::fs::read(file)
             .map_err(|error| ConfigError(format!("The configuration {} cannot be read: {error}.", file.display())))
     }
 
-    /// Takes what a file holds, and the variables of this process.
+    /// Parses the content of a configuration file, with the environment of this process.
     ///
     /// # Errors
-    /// [`ConfigError`].
+    /// The content is not UTF-8, or as for [`Config::parse`].
     pub fn from_bytes(text: &[u8]) -> Result<Self, ConfigError> {
         let text = std::str::from_utf8(text).map_err(|_| ConfigError("The configuration is not UTF-8.".to_owned()))?;
         Self::parse(text, |name| std::env::var(name).ok())
     }
 
-    /// Takes the text of one, and the environment for its `${VAR}`s.
+    /// Parses a configuration in YAML or JSON, and replaces each `${VAR}` by its value in `environment`.
+    ///
+    /// ```
+    /// # use n8n_lens::gateway::Config;
+    /// let config = Config::parse("servers: { files: { command: ./files, env: { TOKEN: \"${TOKEN}\" } } }", |name| {
+    ///     (name == "TOKEN").then(|| "secret".to_owned())
+    /// })?;
+    /// assert!(config.servers.contains_key("files"));
+    ///
+    /// let error = Config::parse("servers: { files: { command: ./files, timeoutMs: soon } }", |_| None).err();
+    /// assert_eq!(
+    ///     error.map(|error| error.to_string()).as_deref(),
+    ///     Some(
+    ///         "The configuration cannot be used: servers.files.timeoutMs: expected a whole number of milliseconds, \
+    ///          found a string at line 1, column 50."
+    ///     )
+    /// );
+    /// # Ok::<(), n8n_lens::gateway::ConfigError>(())
+    /// ```
     ///
     /// # Errors
-    /// [`ConfigError`].
+    /// The text is not YAML or JSON, a key is unknown or given twice, a value has the wrong type or is out of range,
+    /// there are no `servers`, a server's name is invalid or its settings contradict each other, or a variable is not
+    /// set.
     pub fn parse(text: &str, environment: impl Fn(&str) -> Option<String>) -> Result<Self, ConfigError> {
         let file = parse(text)?;
         let Some(entries) = file.servers else {
-            return Err(ConfigError("The configuration has no servers: name them under `servers`, or `mcpServers`; `servers: {}` is none on purpose.".to_owned()));
+            return Err(ConfigError("The configuration has no servers. List them under `servers` or `mcpServers`, or write `servers: {}` to start without any.".to_owned()));
         };
         let mut servers = BTreeMap::new();
         for (name, entry) in entries {
             if !limits::is_name(&name, limits::SERVER_CHARS) {
                 return Err(ConfigError(format!(
-                    "The server name {name:?} cannot be called: use letters, digits, - and _, at most {}.",
+                    "The server name {name:?} is invalid: use at most {} letters, digits, - and _.",
                     limits::SERVER_CHARS
                 )));
             }
@@ -169,67 +179,68 @@ impl Config {
     }
 }
 
-/// JSON is YAML. The error does not show the text of the file, where a secret may stand.
-fn parse(text: &str) -> Result<File, ConfigError> {
+/// Parses YAML, and so JSON. The error does not quote the file, which may hold secrets.
+fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     serde_saphyr::from_str(text).map_err(|error| {
-        ConfigError(format!("The configuration cannot be used: {}.", without_value(&error.without_snippet())))
+        let why = wrong_type::describe(text, &error).unwrap_or_else(|| without_value(&error.without_snippet()));
+        ConfigError(format!("The configuration cannot be used: {why}."))
     })
 }
 
 fn timeout(ms: u64) -> Result<Duration, String> {
     match ms {
-        1..=TIMEOUT_MS => Ok(Duration::from_millis(ms)),
-        _ => Err(format!("timeoutMs must be 1 to {TIMEOUT_MS}.")),
+        1..=MAX_TIMEOUT_MS => Ok(Duration::from_millis(ms)),
+        _ => Err(format!("timeoutMs must be from 1 to {MAX_TIMEOUT_MS}.")),
     }
 }
 
-impl Entry {
+impl ServerEntry {
     fn server(self, environment: &impl Fn(&str) -> Option<String>) -> Result<ServerConfig, String> {
         let timeout = self.timeout_ms.map(timeout).transpose()?;
         Ok(ServerConfig { source: self.source(environment)?, timeout })
     }
 
-    /// What would be passed over in silence is refused.
+    /// Refuses settings that would have no effect.
     fn check_members(&self) -> Result<(), String> {
         let is_remote = self.url.is_some();
         if is_remote && (!self.args.is_empty() || !self.env.is_empty() || self.cwd.is_some()) {
-            return Err("args, env and cwd are for a command, not for a url.".to_owned());
+            return Err("args, env and cwd need a command, not a url.".to_owned());
         }
         if !is_remote && !self.headers.is_empty() {
-            return Err("headers are for a url.".to_owned());
+            return Err("headers need a url, not a command.".to_owned());
         }
         Ok(())
     }
 
     fn source(self, environment: &impl Fn(&str) -> Option<String>) -> Result<Source, String> {
-        let fill = |text: String| fill(&text, environment);
-        let fill_all = |values: BTreeMap<String, String>| {
-            values.into_iter().map(|(name, value)| Ok((name, fill(value)?))).collect::<Result<_, String>>()
+        let expand = |text: String| expand(&text, environment);
+        let expand_all = |values: BTreeMap<String, String>| {
+            values.into_iter().map(|(name, value)| Ok((name, expand(value)?))).collect::<Result<_, String>>()
         };
         self.check_members()?;
         if let Some(kind) = self.transport.filter(|kind| !matches!(kind.as_str(), "stdio" | "http" | "streamable-http"))
         {
-            return Err(format!("the transport {kind:?} is not known; use stdio or http."));
+            return Err(format!("the transport {kind:?} is unknown; use stdio or http."));
         }
         let (command, own) = match (self.builtin, self.command, self.url) {
             (Some(name), None, None) => builtin(&name)?,
-            (None, Some(command), None) if !command.trim().is_empty() => (fill(command)?.into(), &[] as &[&str]),
+            (None, Some(command), None) if !command.trim().is_empty() => (expand(command)?.into(), &[] as &[&str]),
             (None, None, Some(url)) => {
-                let (url, headers) = (fill(url)?, fill_all(self.headers)?);
+                let (url, headers) = (expand(url)?, expand_all(self.headers)?);
                 return match url.starts_with("http://") || url.starts_with("https://") {
                     true => Ok(Source::Remote { url, headers }),
                     false => Err("url must begin with http:// or https://.".to_owned()),
                 };
             }
-            _ => return Err("give one of builtin, command or url.".to_owned()),
+            _ => return Err("exactly one of builtin, command and url is required.".to_owned()),
         };
-        let args = own.iter().map(|arg| Ok((*arg).to_owned())).chain(self.args.into_iter().map(fill));
+        let args = own.iter().map(|arg| Ok((*arg).to_owned())).chain(self.args.into_iter().map(expand));
         Ok(Source::Child(Program {
             command,
             args: args.collect::<Result<_, String>>()?,
-            env: fill_all(self.env)?,
-            cwd: self.cwd.map(fill).transpose()?.map(PathBuf::from),
+            env: expand_all(self.env)?,
+            cwd: self.cwd.map(expand).transpose()?.map(PathBuf::from),
         }))
     }
 }
@@ -237,30 +248,30 @@ impl Entry {
 fn builtin(name: &str) -> Result<(PathBuf, &'static [&'static str]), String> {
     let names = || BUILTINS.map(|(name, _)| name).join(", ");
     let found = BUILTINS.iter().find(|(builtin, _)| *builtin == name);
-    let (_, args) = found.ok_or_else(|| format!("the builtin {name:?} is not known; there is {}.", names()))?;
-    Ok((super::own_program(), args))
+    let (_, args) = found.ok_or_else(|| format!("the builtin {name:?} is unknown; use one of {}.", names()))?;
+    Ok((own_program(), args))
 }
 
-/// Puts the environment's values for `${NAME}`, `${env:NAME}` and `${NAME:-default}`; `$${` stands for `${`.
-fn fill(text: &str, environment: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
-    let (mut filled, mut rest) = (String::new(), text);
+/// Replaces `${NAME}`, `${env:NAME}` and `${NAME:-default}` by values from the environment, and `$${` by `${`.
+fn expand(text: &str, environment: &impl Fn(&str) -> Option<String>) -> Result<String, String> {
+    let (mut expanded, mut rest) = (String::new(), text);
     while let Some(at) = rest.find("${") {
         let (before, after) = (&rest[..at], &rest[at + 2..]);
         if let Some(before) = before.strip_suffix('$') {
-            filled.extend([before, "${"]);
+            expanded.extend([before, "${"]);
             rest = after;
             continue;
         }
-        let (inside, next) = after.split_once('}').ok_or("a ${ has no }; write $${ for the two characters.")?;
+        let (inside, next) = after.split_once('}').ok_or("a ${ is not closed by }; write $${ for a literal ${.")?;
         let (name, default) = inside.split_once(":-").map_or((inside, None), |(name, default)| (name, Some(default)));
         let name = name.strip_prefix("env:").unwrap_or(name);
         let value = environment(name).or_else(|| default.map(str::to_owned));
-        filled.push_str(before);
-        filled.push_str(&value.ok_or_else(|| format!("the environment variable {name} is not set."))?);
+        expanded.push_str(before);
+        expanded.push_str(&value.ok_or_else(|| format!("the environment variable {name} is not set."))?);
         rest = next;
     }
-    filled.push_str(rest);
-    Ok(filled)
+    expanded.push_str(rest);
+    Ok(expanded)
 }
 
 #[cfg(test)]
@@ -271,12 +282,12 @@ mod tests {
         Config::parse(text, |name| (name == "TOKEN").then(|| "sesame".to_owned())).map_err(|error| error.to_string())
     }
 
-    fn refusal(text: &str) -> String {
-        parse(text).err().unwrap_or_else(|| panic!("{text} is taken"))
+    fn error_of(text: &str) -> String {
+        parse(text).err().unwrap_or_else(|| panic!("{text} is accepted"))
     }
 
     #[test]
-    fn both_forms_are_taken() {
+    fn both_forms_are_accepted() {
         let yaml = "port: 1\nhost: ::1\ntimeoutMs: 5\nservers:\n  a:\n    command: ./a\n    args: [\"--x\", \"${TOKEN}\"]\n    env: { T: \"<${TOKEN}>\", N: 80 }\n    timeoutMs: 7\n  r: { url: \"http://127.0.0.1:9/mcp\" }\n  n8n: { builtin: n8n }\n";
         let config = parse(yaml).unwrap();
         assert_eq!((config.port, config.host.as_deref()), (Some(1), Some("::1")));
@@ -295,35 +306,35 @@ mod tests {
     }
 
     #[test]
-    fn faults_are_told_with_their_place() {
-        let yaml = refusal("servers:\n  a:\n    comand: x\n");
+    fn errors_give_the_place_in_the_file() {
+        let yaml = error_of("servers:\n  a:\n    comand: x\n");
         assert!(yaml.contains("comand") && yaml.contains("line 3, column 5"), "{yaml}");
-        let json = refusal("{\"mcpServers\": {\n \"a\": {\"comand\": \"x\"}}}");
+        let json = error_of("{\"mcpServers\": {\n \"a\": {\"comand\": \"x\"}}}");
         assert!(json.contains("comand") && json.contains("line 2, column"), "{json}");
         for (text, says) in [
             ("", "no servers"),
             ("servers:\n", "no servers"),
             ("port: 99999\nservers: {}", "line 1, column 7"),
             ("servers: {a: {command: x}, a: {command: y}}", "duplicate"),
-            ("servers: {a: {}}", "builtin, command or url"),
-            ("servers: {a: {command: x, url: \"http://h\"}}", "builtin, command or url"),
-            ("servers: {a: {builtin: m8n}}", "there is n8n, agents"),
+            ("servers: {a: {}}", "builtin, command and url"),
+            ("servers: {a: {command: x, url: \"http://h\"}}", "builtin, command and url"),
+            ("servers: {a: {builtin: m8n}}", "use one of n8n, agents"),
             ("servers: {a: {url: \"ftp://h\"}}", "http://"),
-            ("{servers: {a: {url: \"http://h\", env: {A: b}}}}", "for a command"),
-            ("servers: {a: {command: x, headers: {A: b}}}", "for a url"),
+            ("{servers: {a: {url: \"http://h\", env: {A: b}}}}", "need a command"),
+            ("servers: {a: {command: x, headers: {A: b}}}", "need a url"),
             ("{\"servers\": {\"a\": {\"command\": \"x\"}, \"a\": {\"command\": \"y\"}}}", "duplicate"),
             ("servers: {a: {command: x, type: sse}}", "sse"),
             ("servers: {\"a b\": {command: x}}", "\"a b\""),
             ("servers: {a: {command: x, timeoutMs: 0}}", "timeoutMs"),
             ("servers: {a: {command: x, env: {K: \"${MISSING}\"}}}", "Server 'a': the environment variable MISSING"),
-            ("servers: {a: {command: \"${TOKEN\"}}", "has no }"),
+            ("servers: {a: {command: \"${TOKEN\"}}", "not closed by }"),
         ] {
-            assert!(refusal(text).contains(says), "{text}: {}", refusal(text));
+            assert!(error_of(text).contains(says), "{text}: {}", error_of(text));
         }
     }
 
     #[test]
-    fn no_fault_shows_a_secret() {
+    fn no_error_shows_a_secret() {
         for text in [
             "servers:\n  a:\n    env: { KEY: hunter2 }\n    comand: x\n",
             "servers: {a: {command: x, env: hunter2}}",
@@ -333,14 +344,14 @@ mod tests {
             "servers: {a: {command: x, env: {hunter2}}}",
             "port: hunter2\nservers: {}",
         ] {
-            let why = refusal(text);
+            let why = error_of(text);
             assert!(!why.contains("hunter2"), "{text}: {why}");
         }
     }
 
     #[test]
-    fn variables_are_filled_in() {
-        let filled = |text| fill(text, &|name| (name == "A").then(|| "${A}$".to_owned()));
+    fn variables_are_expanded() {
+        let expanded = |text| expand(text, &|name| (name == "A").then(|| "${A}$".to_owned()));
         for (text, becomes) in [
             ("a$b $A", "a$b $A"),
             ("${A}", "${A}$"),
@@ -348,8 +359,8 @@ mod tests {
             ("$${A} ${A}", "${A} ${A}$"),
             ("${B:-}", ""),
         ] {
-            assert_eq!(filled(text).as_deref(), Ok(becomes));
+            assert_eq!(expanded(text).as_deref(), Ok(becomes));
         }
-        assert!(filled("${B}").is_err_and(|why| why.contains(" B ")));
+        assert!(expanded("${B}").is_err_and(|why| why.contains(" B ")));
     }
 }

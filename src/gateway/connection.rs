@@ -1,4 +1,4 @@
-//! A connection to one running server, with rmcp as its client: the handshake, the list of its tools, calls.
+//! A connection to one running server, with rmcp as the client: the handshake, the list of tools, calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,28 +17,39 @@ use rmcp::{ClientHandler, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::pipes::{TOO_LARGE, UNREADABLE};
-use super::tool::{Page, Tools};
+use super::stdio::{TOO_LARGE, UNREADABLE};
+use super::tool::{ToolPage, Tools};
 use crate::secrets::without_value;
 
-/// A list of tools has at most so many pages: a cursor may run in circles.
-const PAGES: usize = 1000;
+/// The most pages of a tool list; a server's cursors may run in circles.
+const MAX_TOOL_PAGES: usize = 1000;
 
-/// How client and server get to know each other.
+/// The kind of handshake, which depends on the protocol version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Era {
-    /// `initialize`, until 2025-11-25. Nearly every server knows it, and some know nothing that comes before it.
+pub(super) enum Handshake {
+    /// `initialize`, up to 2025-11-25. Tried first: nearly every server supports it, and some fail on anything else
+    /// before it.
     #[default]
     Initialize,
     /// `server/discover`, from 2026-07-28 on.
     Discover,
 }
 
-/// Why there is no connection.
-pub(super) enum NoConnection {
-    /// The server answered the handshake with an error: it may be of the other era.
-    Refused,
-    /// It ended, or answered what is no handshake.
+impl Handshake {
+    /// The other kind.
+    pub(super) fn other(self) -> Self {
+        match self {
+            Self::Initialize => Self::Discover,
+            Self::Discover => Self::Initialize,
+        }
+    }
+}
+
+/// Why a connection could not be opened.
+pub(super) enum ConnectError {
+    /// The server answered the handshake with an error: it may support the other kind.
+    Rejected,
+    /// The server exited, could not be reached, or sent an invalid answer.
     Failed,
 }
 
@@ -46,36 +57,36 @@ pub(super) enum NoConnection {
 pub(super) enum CallError {
     /// The server answered with a JSON-RPC error.
     JsonRpc(i32, String),
-    /// Its answer is too large to be read.
+    /// The answer is too large.
     TooLarge,
-    /// Its answer is malformed.
+    /// The answer is malformed.
     Malformed(String),
-    /// It is gone.
+    /// The connection is closed.
     Closed,
 }
 
 /// A connection; dropping it closes the transport.
 pub(super) struct Connection {
-    service: RunningService<RoleClient, Listener>,
-    era: Era,
-    changed: Arc<Notify>,
-    doubt: Notify,
-    confirmed: Notify,
+    service: RunningService<RoleClient, NotificationHandler>,
+    handshake: Handshake,
+    tools_changed: Arc<Notify>,
+    request_failed: Notify,
+    probe_succeeded: Notify,
 }
 
-/// Whether a server is there.
-pub(super) enum Standing {
-    Answers,
+/// The outcome of a probe.
+pub(super) enum Liveness {
+    Alive,
     Slow,
     Gone,
 }
 
-/// What we hear of a server beside answers.
-struct Listener {
-    changed: Arc<Notify>,
+/// Receives the server's notifications.
+struct NotificationHandler {
+    tools_changed: Arc<Notify>,
 }
 
-impl ClientHandler for Listener {
+impl ClientHandler for NotificationHandler {
     fn get_info(&self) -> InitializeRequestParams {
         InitializeRequestParams::new(
             Default::default(),
@@ -84,70 +95,72 @@ impl ClientHandler for Listener {
     }
 
     async fn on_tool_list_changed(&self, _context: NotificationContext<RoleClient>) {
-        self.changed.notify_one();
+        self.tools_changed.notify_one();
     }
 }
 
 impl Connection {
-    /// Shakes hands; the caller sets the limit.
+    /// Does the handshake. It has no timeout of its own.
     ///
     /// # Errors
-    /// [`NoConnection`].
-    pub(super) async fn open<T>(transport: T, era: Era) -> Result<Self, NoConnection>
+    /// [`ConnectError::Rejected`] if the server rejects this kind of handshake, [`ConnectError::Failed`] if the
+    /// transport closes or the answer is invalid.
+    pub(super) async fn open<T>(transport: T, handshake: Handshake) -> Result<Self, ConnectError>
     where
         T: Transport<RoleClient> + Send + 'static,
     {
-        let mode = match era {
-            Era::Initialize => ClientLifecycleMode::Initialize,
-            Era::Discover => ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] },
-        };
-        let changed = Arc::new(Notify::new());
-        let listener = Listener { changed: changed.clone() };
-        let service = serve_client_with_lifecycle(listener, transport, mode).await.map_err(|error| match error {
-            ClientInitializeError::JsonRpcError(_) | ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
-                NoConnection::Refused
+        let mode = match handshake {
+            Handshake::Initialize => ClientLifecycleMode::Initialize,
+            Handshake::Discover => {
+                ClientLifecycleMode::Discover { preferred_versions: vec![ProtocolVersion::V_2026_07_28] }
             }
-            _ => NoConnection::Failed,
+        };
+        let tools_changed = Arc::new(Notify::new());
+        let handler = NotificationHandler { tools_changed: tools_changed.clone() };
+        let service = serve_client_with_lifecycle(handler, transport, mode).await.map_err(|error| match error {
+            ClientInitializeError::JsonRpcError(_) | ClientInitializeError::NoCompatibleProtocolVersion { .. } => {
+                ConnectError::Rejected
+            }
+            _ => ConnectError::Failed,
         })?;
-        Ok(Self { service, era, changed, doubt: Notify::new(), confirmed: Notify::new() })
+        Ok(Self { service, handshake, tools_changed, request_failed: Notify::new(), probe_succeeded: Notify::new() })
     }
 
-    /// Closes the transport; calls under way end.
+    /// Closes the transport. Requests in flight fail with [`CallError::Closed`].
     pub(super) fn close(&self) {
         self.service.cancellation_token().cancel();
     }
 
-    /// Waits until the server says that its tools are others now.
+    /// Waits until the server reports that its tools have changed.
     pub(super) async fn tools_changed(&self) {
-        if self.era == Era::Initialize {
-            return self.changed.notified().await;
+        if self.handshake == Handshake::Initialize {
+            return self.tools_changed.notified().await;
         }
-        // Since 2026-07-28 such notices are asked for, on a stream of their own.
+        // Since 2026-07-28, clients subscribe to such notifications, which arrive on a stream of their own.
         let filter = SubscriptionFilter::builder().tools_list_changed().build();
-        let told = match self.service.peer().listen(filter).await {
-            Ok(mut notices) => notices.next().await.is_ok_and(|notice| notice.is_some()),
+        let notified = match self.service.peer().listen(filter).await {
+            Ok(mut notifications) => notifications.next().await.is_ok_and(|notification| notification.is_some()),
             Err(_) => false,
         };
-        if !told {
+        if !notified {
             std::future::pending().await
         }
     }
 
-    /// Asks for all tools.
+    /// Lists all tools. A server without support for tools has none.
     ///
     /// # Errors
-    /// [`CallError`].
-    pub(super) async fn list(&self) -> Result<Tools, CallError> {
+    /// [`CallError`] if one of the pages cannot be had or is malformed.
+    pub(super) async fn list_tools(&self) -> Result<Tools, CallError> {
         let (mut tools, mut cursor) = (Tools::new(), None);
-        for _ in 0..PAGES {
+        for _ in 0..MAX_TOOL_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ListToolsRequest { params: Some(params), ..Default::default() };
-            let text = match self.ask(ClientRequest::ListToolsRequest(request)).await {
-                // A server may have no tools at all.
+            let text = match self.request(ClientRequest::ListToolsRequest(request)).await {
                 Err(CallError::JsonRpc(code, _)) if code == ErrorCode::METHOD_NOT_FOUND.0 => return Ok(tools),
                 text => text?,
             };
-            let page: Page =
+            let page: ToolPage =
                 serde_json::from_str(&text).map_err(|error| CallError::Malformed(without_value(&error)))?;
             cursor = page.next_cursor.clone();
             page.add_to(&mut tools);
@@ -158,54 +171,50 @@ impl Connection {
         Ok(tools)
     }
 
-    /// Calls a tool; gives the text of its result. Dropping the call cancels it at the server.
+    /// Calls a tool; returns the text of the `CallToolResult`. Dropping the future cancels the call at the server.
     ///
     /// # Errors
-    /// [`CallError`].
+    /// [`CallError`] if the server answers with a JSON-RPC error, with an answer that is too large or malformed, or not
+    /// at all.
     pub(super) async fn call(&self, tool: &str, input: Map<String, Value>) -> Result<String, CallError> {
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
-        self.ask(ClientRequest::CallToolRequest(CallToolRequest::new(params))).await
+        self.request(ClientRequest::CallToolRequest(CallToolRequest::new(params))).await
     }
 
-    /// Waits until a call could not be sent.
-    pub(super) async fn doubted(&self) {
-        self.doubt.notified().await;
+    /// Waits until a request fails because the connection is closed.
+    pub(super) async fn request_failed(&self) {
+        self.request_failed.notified().await;
     }
 
-    /// Waits until a probe has found the server well.
-    pub(super) async fn confirmed(&self) {
-        self.confirmed.notified().await;
+    /// Waits until a probe finds the server alive.
+    pub(super) async fn probe_succeeded(&self) {
+        self.probe_succeeded.notified().await;
     }
 
-    /// How the server stands.
-    pub(super) async fn probe(&self, patience: Duration) -> Standing {
-        let standing = self.ask_how(patience).await;
-        if let Standing::Answers = standing {
-            self.confirmed.notify_waiters();
-        }
-        standing
-    }
-
-    async fn ask_how(&self, patience: Duration) -> Standing {
-        match tokio::time::timeout(patience, self.list()).await {
-            Ok(Err(CallError::Closed)) => Standing::Gone,
-            Ok(_) => Standing::Answers,
-            Err(_) => Standing::Slow,
+    /// Checks whether the server answers within `limit`.
+    pub(super) async fn probe(&self, limit: Duration) -> Liveness {
+        match tokio::time::timeout(limit, self.list_tools()).await {
+            Ok(Err(CallError::Closed)) => Liveness::Gone,
+            Ok(_) => {
+                self.probe_succeeded.notify_waiters();
+                Liveness::Alive
+            }
+            Err(_) => Liveness::Slow,
         }
     }
 
-    async fn ask(&self, request: ClientRequest) -> Result<String, CallError> {
+    async fn request(&self, request: ClientRequest) -> Result<String, CallError> {
         let peer = self.service.peer();
         let handle =
             peer.send_cancellable_request(request, PeerRequestOptions::no_options()).await.map_err(CallError::of)?;
-        let mut asked = Asked(Some(handle));
-        let answer = asked.answer().await.inspect_err(|error| {
+        let mut in_flight = InFlightRequest(Some(handle));
+        let answer = in_flight.answer().await.inspect_err(|error| {
             if matches!(error, CallError::Closed) {
-                self.doubt.notify_one();
+                self.request_failed.notify_one();
             }
         })?;
         match answer {
-            // The pipes leave results unread; elsewhere they were read, and are written again.
+            // The stdio transport passes results on as text; rmcp's own transport has parsed them.
             ServerResult::CustomResult(result) if result.0.is_string() => match result.0 {
                 Value::String(text) => Ok(text),
                 other => Ok(other.to_string()),
@@ -215,10 +224,10 @@ impl Connection {
     }
 }
 
-/// A request under way. Dropped before its answer, it is cancelled.
-struct Asked(Option<RequestHandle<RoleClient>>);
+/// A request in flight. Dropping it before its answer arrives cancels it.
+struct InFlightRequest(Option<RequestHandle<RoleClient>>);
 
-impl Asked {
+impl InFlightRequest {
     async fn answer(&mut self) -> Result<ServerResult, CallError> {
         let Some(handle) = self.0.as_mut() else { return Err(CallError::Closed) };
         let answer = (&mut handle.rx).await;
@@ -227,7 +236,7 @@ impl Asked {
     }
 }
 
-impl Drop for Asked {
+impl Drop for InFlightRequest {
     fn drop(&mut self) {
         if let Some(handle) = self.0.take() {
             tokio::spawn(cancel(handle.peer.clone(), handle));
@@ -236,7 +245,7 @@ impl Drop for Asked {
 }
 
 async fn cancel(peer: Peer<RoleClient>, handle: RequestHandle<RoleClient>) {
-    let why = "the caller waits no longer".to_owned();
+    let why = "the caller no longer waits".to_owned();
     let params = CancelledNotificationParam::new(Some(handle.id.clone()), Some(why));
     let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
 }
@@ -246,14 +255,14 @@ impl CallError {
         match error {
             ServiceError::McpError(ErrorData { code: TOO_LARGE, .. }) => Self::TooLarge,
             ServiceError::McpError(ErrorData { code: UNREADABLE, .. }) => {
-                Self::Malformed("a line that cannot be read".to_owned())
+                Self::Malformed("a line that is not valid JSON-RPC".to_owned())
             }
             ServiceError::McpError(error) => Self::JsonRpc(error.code.0, error.message.into_owned()),
             ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
                 Self::Closed
             }
-            // What it is would be told with what came.
-            _ => Self::Malformed("an answer of another kind".to_owned()),
+            // The error's own text may quote the answer.
+            _ => Self::Malformed("an unexpected kind of answer".to_owned()),
         }
     }
 }

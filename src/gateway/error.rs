@@ -1,5 +1,6 @@
-//! Why a call has no result.
+//! Why a call has no result: the errors of the gateway, with their codes and details.
 
+use std::fmt;
 use std::time::Duration;
 
 use serde_json::{Map, Value, json};
@@ -8,59 +9,67 @@ use super::exit::Exit;
 use super::limits::BODY_BYTES;
 use crate::json;
 
-/// A value in an error has at most so many characters.
+/// The longest value that an error quotes, in characters.
 const VALUE_CHARS: usize = 200;
 
-/// A refusal or a failure. Messages never hold a path, a socket or a stack trace.
+/// Why a request was refused or a call failed. Messages never contain a path, a socket or a stack trace.
 #[derive(Clone, Debug, thiserror::Error, PartialEq)]
 pub enum Error {
-    /// The request breaks a rule; `details` say which field, and what it may be.
+    /// The request is invalid.
     #[error("{message}")]
     Validation {
         /// What is wrong, and what to do.
         message: String,
-        /// `field`, and `value` or `size`, `max`, `pattern`.
+        /// `field`, and some of `value`, `size`, `max` and `pattern`.
         details: Map<String, Value>,
     },
     /// No server of this name is configured.
     #[error("MCP Server '{server}' not found")]
     ServerNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         server: String,
     },
     /// The server has no tool of this name.
     #[error("Tool '{tool}' not found")]
     ToolNotFound {
-        /// The name that was asked for.
+        /// The requested name.
         tool: String,
-        /// The server that was asked.
+        /// The server.
         server: String,
     },
-    /// The tool took too long; it was told to stop.
+    /// The call reached its timeout, and was cancelled.
     #[error("Tool execution timed out after {}ms", .limit.as_millis())]
     Timeout {
         /// The tool.
         tool: String,
-        /// The limit that was reached.
+        /// The timeout.
         limit: Duration,
     },
-    /// The server starts, or waits until it may start again.
+    /// The server is starting, or restarts soon.
     #[error("MCP Server '{server}' is not running")]
     NotRunning {
         /// The server.
         server: String,
-        /// When to ask again.
+        /// When to retry.
         retry_after: Duration,
     },
-    /// The server died during the call, or fails whenever it starts.
+    /// The server was stopped, and the call cancelled.
+    #[error("MCP Server '{server}' is not running: {reason}")]
+    Stopped {
+        /// The server.
+        server: String,
+        /// Why it was stopped.
+        reason: StopReason,
+    },
+    /// The server exited during the call, or fails to start.
     #[error("MCP Server '{server}' has crashed")]
     Crashed {
         /// The server.
         server: String,
-        /// How it ended.
+        /// How it exited.
         exit: Exit,
-        /// Whether it had the call when it died.
-        called: bool,
+        /// Whether it exited after the call had been sent.
+        during_call: bool,
     },
     /// The tool's own error.
     #[error("{message}")]
@@ -69,21 +78,39 @@ pub enum Error {
         tool: String,
         /// Its server.
         server: String,
-        /// The tool's own words.
+        /// The tool's own message.
         message: String,
-        /// The code of a JSON-RPC error.
+        /// The code, if it is a JSON-RPC error.
         jsonrpc_code: Option<i32>,
     },
-    /// Anything else; the log has more, under the same id.
-    #[error("Internal error. The log of the gateway says more, under the id in the details.")]
+    /// Anything else; the cause is logged with an id.
+    #[error("Internal error. Search the gateway's log for the id in the details.")]
     Internal {
-        /// What the log has.
+        /// The id in the log.
         id: String,
     },
 }
 
+/// Why a server was stopped while a call was in progress.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopReason {
+    /// The gateway received SIGINT or SIGTERM, and the call did not finish in time.
+    Shutdown,
+    /// The server was removed from the configuration or changed in it, and the call did not finish in time.
+    Reconfigured,
+}
+
+impl fmt::Display for StopReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Shutdown => "the gateway is shutting down",
+            Self::Reconfigured => "it was removed from the configuration, or changed, during the call",
+        })
+    }
+}
+
 impl Error {
-    /// A field that breaks a rule.
+    /// A field that is invalid.
     pub(super) fn field(field: &str, message: impl Into<String>, details: Value) -> Self {
         let mut all = Map::new();
         all.insert("field".to_owned(), field.into());
@@ -93,26 +120,26 @@ impl Error {
         Self::Validation { message: message.into(), details: all }
     }
 
-    /// A body that does not say that it is JSON.
+    /// The Content-Type is not JSON.
     pub fn content_type() -> Self {
         let message = "Send JSON, with the header Content-Type: application/json.";
         Self::field("content-type", message, json!({"pattern": "application/json"}))
     }
 
-    /// A path that is no text.
+    /// The path of the request is not UTF-8.
     pub fn path() -> Self {
         Self::field("path", "The path is not UTF-8.", Value::Null)
     }
 
-    /// A body that did not come to its end.
-    pub fn broken_off() -> Self {
-        Self::field("body", "The body broke off, or paused for too long.", Value::Null)
+    /// The body did not arrive completely.
+    pub fn incomplete_body() -> Self {
+        Self::field("body", "The body broke off, or took too long to arrive.", Value::Null)
     }
 
-    /// Refuses a body of more than [`BODY_BYTES`].
+    /// Checks the size of a body, in bytes.
     ///
     /// # Errors
-    /// [`Error::Validation`].
+    /// [`Error::Validation`] if it is larger than [`BODY_BYTES`].
     pub fn check_body(size: usize) -> Result<(), Self> {
         if size <= BODY_BYTES {
             return Ok(());
@@ -121,50 +148,55 @@ impl Error {
         Err(Self::field("body", message, json!({"size": size, "max": BODY_BYTES})))
     }
 
-    /// A fault that only the log may tell in full.
-    pub fn internal(why: &str) -> Self {
+    /// An error whose cause is for the log only.
+    pub fn internal(cause: &str) -> Self {
         let id = uuid::Uuid::new_v4().to_string();
-        tracing::error!(%id, "{why}");
+        tracing::error!(%id, "{cause}");
         Self::Internal { id }
     }
 
-    /// The code that programs tell errors apart by.
+    /// The error code.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Validation { .. } => "VALIDATION_ERROR",
             Self::ServerNotFound { .. } => "SERVER_NOT_FOUND",
             Self::ToolNotFound { .. } => "TOOL_NOT_FOUND",
             Self::Timeout { .. } => "TIMEOUT_ERROR",
-            Self::NotRunning { .. } => "SERVER_NOT_RUNNING",
+            Self::NotRunning { .. } | Self::Stopped { .. } => "SERVER_NOT_RUNNING",
             Self::Crashed { .. } => "SERVER_CRASHED",
             Self::Execution { .. } => "TOOL_EXECUTION_ERROR",
             Self::Internal { .. } => "INTERNAL_ERROR",
         }
     }
 
-    /// What goes with the code; `hint` says what to do where the message cannot.
+    /// The details for the code. `hint` says what to do if the message does not.
     pub fn details(&self) -> Value {
         match self {
             Self::Validation { details, .. } => Value::Object(details.clone()),
             Self::ServerNotFound { server } => {
-                json!({"server": clip(server), "hint": "GET /health names the servers that there are."})
+                json!({"server": clip(server), "hint": "GET /health lists the servers."})
             }
             Self::ToolNotFound { tool, server } => {
-                json!({"toolName": tool, "server": server, "hint": "GET /mcp/tools lists the tools that there are."})
+                json!({"toolName": tool, "server": server, "hint": "GET /mcp/tools lists the tools."})
             }
             Self::Timeout { tool, limit } => json!({"toolName": tool, "timeout": limit.as_millis() as u64}),
             Self::NotRunning { server, .. } => json!({
                 "server": server,
                 "status": "unavailable",
-                "hint": "It starts, or is about to; call again after the seconds in Retry-After.",
+                "hint": "It is starting or about to start. Retry after the number of seconds in Retry-After.",
             }),
-            Self::Crashed { server, exit, called } => {
-                let hint = match called {
+            Self::Stopped { server, .. } => json!({
+                "server": server,
+                "status": "unavailable",
+                "hint": "The call was cancelled, but may have had an effect. Check before you retry.",
+            }),
+            Self::Crashed { server, exit, during_call } => {
+                let hint = match during_call {
                     true => {
-                        "Whether the call had an effect is not known. GET /health says when the server is up again."
+                        "The call may have had an effect. Check before you retry; GET /health says when the server is available again."
                     }
                     false => {
-                        "It was not called. The gateway's log says why it does not run; GET /health?detail=true says whether it is up again."
+                        "The call was not sent. The gateway's log says why the server crashed; GET /health?detail=true says whether it is available again."
                     }
                 };
                 let mut details = Map::from_iter([("server".to_owned(), server.clone().into())]);
@@ -184,7 +216,7 @@ impl Error {
     }
 }
 
-/// The beginning of a value that a caller gave.
+/// The beginning of a value that the caller sent.
 pub(super) fn clip(value: &str) -> String {
     json::shorten(value, VALUE_CHARS)
 }

@@ -1,32 +1,32 @@
-//! How a server ended.
+//! How a server exited.
 
 use std::process::ExitStatus;
 
 use serde_json::{Map, Value};
 
-/// The end of a server, as far as it is known.
+/// The exit of a server, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
-    /// Its exit code, when it ended by itself.
+    /// The exit code, if the process exited by itself.
     pub code: Option<i32>,
-    /// The name of the signal that ended it, such as `SIGKILL`.
+    /// The name of the signal that killed it, such as `SIGKILL`.
     pub signal: Option<String>,
-    /// What there is to say beside these: why it could not even start, or why it was ended.
+    /// Further explanation: why it could not be started, or why it was stopped.
     pub reason: Option<&'static str>,
 }
 
 impl Exit {
-    /// The end of a process.
+    /// The exit of a process.
     pub(super) fn of(status: ExitStatus) -> Self {
         Self { code: status.code(), signal: signal(status), reason: None }
     }
 
-    /// An end without a process.
+    /// An exit for which there is no exit status.
     pub(super) fn because(reason: &'static str) -> Self {
         Self { reason: Some(reason), ..Self::default() }
     }
 
-    /// `exitCode` or `signal`, and `reason`.
+    /// Those that are known of `exitCode`, `signal` and `reason`.
     pub(super) fn details(&self) -> Map<String, Value> {
         let members = [
             ("exitCode", self.code.map(Value::from)),
@@ -37,7 +37,7 @@ impl Exit {
     }
 }
 
-/// The standard library knows the names of signals, and tells them in its text alone: `signal: 9 (SIGKILL)`.
+/// The standard library exposes signal names only in its display text: `signal: 9 (SIGKILL)`.
 #[cfg(unix)]
 fn signal(status: ExitStatus) -> Option<String> {
     use std::os::unix::process::ExitStatusExt;

@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus reads it.
+//! Metrics, in the text format of Prometheus.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,8 +16,8 @@ use super::server::Server;
 
 type Labels = Vec<(&'static str, String)>;
 
-/// From a call within the machine to one that takes minutes, seconds.
-const SECONDS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0];
+/// Upper bounds of the histogram's buckets, in seconds: from a local call to one that takes minutes.
+const BUCKETS: [f64; 12] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 120.0];
 
 /// Calls, by server and tool.
 pub(super) struct Metrics {
@@ -27,26 +27,28 @@ pub(super) struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        Self { calls: Family::default(), seconds: Family::new_with_constructor(|| Histogram::new(SECONDS)) }
+        Self { calls: Family::default(), seconds: Family::new_with_constructor(|| Histogram::new(BUCKETS)) }
     }
 }
 
 impl Metrics {
-    /// Counts a call that was made, or refused for its server's or tool's sake. Names that nobody has do
-    /// not count one by one: whoever calls could make them up.
-    pub(super) fn called(&self, server: &str, tool: &str, called: &Result<String, Error>, took: Duration) {
-        let (server, tool) = match called {
+    /// Counts a call, with its outcome and duration. Unknown names are not used as labels: a caller could make up any
+    /// number of them.
+    pub(super) fn called(&self, server: &str, tool: &str, outcome: &Result<String, Error>, duration: Duration) {
+        let (server, tool) = match outcome {
             Err(Error::ServerNotFound { .. }) => ("", ""),
-            // Without its tools, what a server has is not known.
-            Err(Error::ToolNotFound { .. } | Error::NotRunning { .. } | Error::Crashed { .. }) => (server, ""),
+            // While a server is down, its tools are unknown.
+            Err(
+                Error::ToolNotFound { .. } | Error::NotRunning { .. } | Error::Stopped { .. } | Error::Crashed { .. },
+            ) => (server, ""),
             _ => (server, tool),
         };
         let names: Labels = vec![("server", server.to_owned()), ("tool", tool.to_owned())];
-        self.seconds.get_or_create(&names).observe(took.as_secs_f64());
-        self.count(names, called.as_ref().map_or_else(Error::code, |_| "OK"));
+        self.seconds.get_or_create(&names).observe(duration.as_secs_f64());
+        self.count(names, outcome.as_ref().map_or_else(Error::code, |_| "OK"));
     }
 
-    /// Counts a request that was no call.
+    /// Counts an invalid request.
     pub(super) fn refused(&self, error: &Error) {
         self.count(vec![("server", String::new()), ("tool", String::new())], error.code());
     }
@@ -56,7 +58,7 @@ impl Metrics {
         self.calls.get_or_create(&labels).inc();
     }
 
-    /// The text of it all.
+    /// All metrics as text, including the current state of `servers`.
     pub(super) fn text(&self, servers: &[Arc<Server>]) -> String {
         let up: Family<Labels, Gauge> = Family::default();
         let pending: Family<Labels, Gauge> = Family::default();
@@ -68,13 +70,13 @@ impl Metrics {
             restarts.get_or_create(&labels).inner().store(server.history.restarts.load(Relaxed), Relaxed);
         }
         let mut registry = Registry::with_prefix("gateway");
-        registry.register("calls", "Calls by server, tool and code", self.calls.clone());
-        registry.register("call_duration_seconds", "How long calls took", self.seconds.clone());
+        registry.register("calls", "Calls by server, tool and result code", self.calls.clone());
+        registry.register("call_duration_seconds", "Duration of calls in seconds", self.seconds.clone());
         registry.register("server_up", "Whether a server is available", up);
-        registry.register("calls_pending", "Calls under way", pending);
-        registry.register("server_restarts", "How often a server was started again", restarts);
+        registry.register("calls_pending", "Calls in progress", pending);
+        registry.register("server_restarts", "Restarts of a server", restarts);
         let mut text = String::new();
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = encode(&mut text, &registry);
         text
     }

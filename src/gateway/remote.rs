@@ -1,5 +1,5 @@
-//! MCP over Streamable HTTP, to a server elsewhere: rmcp's own transport. It reads results whole, and takes
-//! 16 MiB of JSON at most.
+//! MCP over Streamable HTTP, to a remote server. rmcp's own transport parses results, and accepts at most 16 MiB of
+//! JSON.
 
 use std::collections::{BTreeMap, HashMap};
 use std::str::FromStr;
@@ -9,30 +9,30 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::exit::Exit;
-use super::lines::LINE_BYTES;
+use super::line_reader::LINE_BYTES;
 use crate::secrets::same_origin;
 
-/// `headers` come with every request.
+/// A transport to `url` that sends `headers` with every request.
 ///
 /// # Errors
-/// What is wrong with either.
+/// The URL, or the name or value of a header, is invalid.
 pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<StreamableHttpClientTransport<reqwest::Client>, Exit> {
-    // Somebody else may have installed a provider; then that one is used.
+    // If a provider is already installed, that one is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
-    let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is not valid"))?;
-    // The address itself may hold a secret.
+    let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is invalid"))?;
+    // The URL itself may hold a secret, so no Referer is sent.
     let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(same_origin()).referer(false);
     if matches!(address.host_str(), Some("localhost" | "127.0.0.1" | "[::1]")) {
         client = client.no_proxy();
     }
-    let client = client.build().map_err(|_| Exit::because("no HTTP client could be made"))?;
+    let client = client.build().map_err(|_| Exit::because("the HTTP client could not be created"))?;
     let mut custom = HashMap::new();
     for (name, value) in headers {
-        let name = HeaderName::from_str(name).map_err(|_| Exit::because("a header's name is not valid"))?;
-        let mut value = HeaderValue::from_str(value).map_err(|_| Exit::because("a header's value is not valid"))?;
+        let name = HeaderName::from_str(name).map_err(|_| Exit::because("the name of a header is invalid"))?;
+        let mut value = HeaderValue::from_str(value).map_err(|_| Exit::because("the value of a header is invalid"))?;
         value.set_sensitive(true);
         custom.insert(name, value);
     }

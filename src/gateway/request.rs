@@ -1,4 +1,4 @@
-//! A call as it is asked for, checked before anything is built of it.
+//! A request for a call. Size and nesting are checked on the text, before any value is built.
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
@@ -8,7 +8,7 @@ use super::error::{Error, clip};
 use super::limits::{self, INPUT_BYTES, INPUT_DEPTH};
 use crate::json;
 
-/// A call.
+/// A requested call.
 #[derive(Debug, PartialEq)]
 pub(super) struct Request {
     pub(super) server: String,
@@ -16,7 +16,7 @@ pub(super) struct Request {
     pub(super) input: Map<String, Value>,
 }
 
-/// The members that a body has; what else it holds is passed over.
+/// The members of a body. Others are ignored.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Body<'a> {
@@ -29,20 +29,20 @@ struct Body<'a> {
 }
 
 impl Request {
-    /// Reads `{"server", "toolName", "input"}`. Without `checks`, only what no call could be made of is refused.
+    /// Parses `{"server", "toolName", "input"}`. Without `checks`, names, size and nesting are not checked.
     ///
     /// # Errors
-    /// [`Error::Validation`].
-    pub(super) fn read(body: &[u8], checks: bool) -> Result<Self, Error> {
-        let refused = |why: &str| {
-            let message = format!("The body must be {{\"server\", \"toolName\", \"input\"}} in JSON: {why}.");
+    /// [`Error::Validation`] if the body is not such an object, or one of the three breaks a limit.
+    pub(super) fn parse(body: &[u8], checks: bool) -> Result<Self, Error> {
+        let invalid = |why: &str| {
+            let message = format!("The body must be a JSON object with \"server\", \"toolName\" and \"input\": {why}.");
             Error::field("body", message, Value::Null)
         };
-        // Structs would be read from arrays, too.
+        // serde would accept an array as well.
         if !body.trim_ascii_start().starts_with(b"{") {
-            return Err(refused("it is no object"));
+            return Err(invalid("it is not an object"));
         }
-        let body: Body<'_> = serde_json::from_slice(body).map_err(|error| refused(&error.to_string()))?;
+        let body: Body<'_> = serde_json::from_slice(body).map_err(|error| invalid(&error.to_string()))?;
         Ok(Self {
             server: name("server", body.server, limits::SERVER_CHARS, checks)?,
             tool: name("toolName", body.tool_name, limits::TOOL_CHARS, checks)?,
@@ -50,46 +50,47 @@ impl Request {
         })
     }
 
-    /// Takes the names from elsewhere, and `body` as the input.
+    /// A call of `tool` with `body` as its input.
     ///
     /// # Errors
-    /// [`Error::Validation`].
-    pub(super) fn of_input(server: &str, tool: &str, body: &[u8], checks: bool) -> Result<Self, Error> {
-        let named = |field, text: &str, chars| check_name(field, text, chars, checks).map(|()| text.to_owned());
+    /// [`Error::Validation`] if the body is not a JSON object, or a name or the body breaks a limit.
+    pub(super) fn with_input(server: &str, tool: &str, body: &[u8], checks: bool) -> Result<Self, Error> {
+        let checked = |field, text: &str, chars| check_name(field, text, chars, checks).map(|()| text.to_owned());
         let text = std::str::from_utf8(body).map_err(|_| not_an_object("text that is not UTF-8"))?;
         Ok(Self {
-            server: named("server", server, limits::SERVER_CHARS)?,
-            tool: named("toolName", tool, limits::TOOL_CHARS)?,
+            server: checked("server", server, limits::SERVER_CHARS)?,
+            tool: checked("toolName", tool, limits::TOOL_CHARS)?,
             input: input(Some(text.trim_ascii()), checks)?,
         })
     }
 }
 
-fn name(field: &str, given: Option<&RawValue>, chars: usize, checks: bool) -> Result<String, Error> {
+fn name(field: &str, given: Option<&RawValue>, max_chars: usize, checks: bool) -> Result<String, Error> {
     let Some(raw) = given else {
         return Err(Error::field(field, format!("{field} is missing."), json!({"pattern": limits::NAME_PATTERN})));
     };
     let name = serde_json::from_str::<String>(raw.get())
         .map_err(|_| Error::field(field, format!("{field} must be a string."), json!({"value": clip(raw.get())})))?;
-    check_name(field, &name, chars, checks)?;
+    check_name(field, &name, max_chars, checks)?;
     Ok(name)
 }
 
-fn check_name(field: &str, name: &str, chars: usize, checks: bool) -> Result<(), Error> {
-    let given = name.chars().count();
-    if !checks || limits::is_name(name, chars) {
+fn check_name(field: &str, name: &str, max_chars: usize, checks: bool) -> Result<(), Error> {
+    if !checks || limits::is_name(name, max_chars) {
         return Ok(());
     }
-    if given > chars {
-        let details = json!({"value": clip(name), "size": given, "max": chars});
-        return Err(Error::field(field, format!("{field} is longer than {chars} characters."), details));
+    let chars = name.chars().count();
+    if chars > max_chars {
+        let details = json!({"value": clip(name), "size": chars, "max": max_chars});
+        return Err(Error::field(field, format!("{field} is longer than {max_chars} characters."), details));
     }
-    let message = format!("{field} may have letters, digits, - and _ only, and at least one.");
+    let message = format!("{field} must consist of letters, digits, - and _, and must not be empty.");
     Err(Error::field(field, message, json!({"value": clip(name), "pattern": limits::NAME_PATTERN})))
 }
 
 fn input(given: Option<&str>, checks: bool) -> Result<Map<String, Value>, Error> {
-    let text = given.ok_or_else(|| Error::field("input", "input is missing; {} is an empty one.", Value::Null))?;
+    let text =
+        given.ok_or_else(|| Error::field("input", "input is missing; send {} if the tool needs none.", Value::Null))?;
     if checks {
         check_input(text)?;
     }
@@ -97,7 +98,7 @@ fn input(given: Option<&str>, checks: bool) -> Result<Map<String, Value>, Error>
         Ok(Value::Object(input)) => Ok(input),
         Ok(_) => Err(not_an_object(text)),
         Err(error) => {
-            let message = format!("input cannot be read: {error}.");
+            let message = format!("input is not valid JSON: {error}.");
             Err(Error::field("input", message, json!({"value": clip(text)})))
         }
     }
@@ -114,7 +115,7 @@ fn check_input(text: &str) -> Result<(), Error> {
     }
     let depth = json::depth(text);
     if depth > INPUT_DEPTH {
-        let message = format!("input nests deeper than {INPUT_DEPTH} levels.");
+        let message = format!("input is nested more than {INPUT_DEPTH} levels deep.");
         return Err(Error::field("input", message, json!({"size": depth, "max": INPUT_DEPTH})));
     }
     Ok(())

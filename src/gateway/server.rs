@@ -1,4 +1,4 @@
-//! One configured server: what is known of it now, and calls to it.
+//! One configured server: its current state, and calls to it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,41 +12,38 @@ use tokio_util::sync::CancellationToken;
 use super::answer::{self, Answer};
 use super::config::Source;
 use super::connection::{CallError, Connection};
-use super::error::Error;
+use super::error::{Error, StopReason};
 use super::exit::Exit;
-use super::limits::{ANSWER_BYTES, CALLS};
+use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES, CALLS_IN_FLIGHT};
 use super::tool::Tools;
 
-/// How long it may take until the end of a server is known, when a call could not be sent.
-const KNOWN: Duration = Duration::from_secs(2);
+/// When a connection breaks off, how long a call waits to learn whether the server has exited.
+const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// An answer from here on is read while other tasks move on.
-const LARGE: usize = 256 * 1024;
-
-/// What a server can do for a caller now.
+/// The state of a server, which decides what happens to a call.
 #[derive(Clone)]
 pub(super) enum State {
-    /// It starts, or waits until it may start again.
-    Unavailable { again: Instant },
-    /// It answers.
+    /// It is starting, or restarts at `retry_at`.
+    Unavailable { retry_at: Instant },
+    /// It answers calls.
     Available(Arc<Running>),
-    /// It fails whenever it starts. From `again` on, a call has it started once more.
-    Crashed { exit: Exit, again: Instant },
+    /// It fails to start, or has exited too often. If restarts are paused, the first call after `retry_at` starts it.
+    Crashed { exit: Exit, retry_at: Instant },
 }
 
-/// A server that answers.
+/// A server that answers calls.
 pub(super) struct Running {
     pub(super) connection: Arc<Connection>,
-    pub(super) tools: watch::Receiver<Listed>,
-    /// How it ended, once it has.
-    pub(super) lost: watch::Receiver<Option<Exit>>,
+    pub(super) tools: watch::Receiver<ToolList>,
+    /// How it exited, once it has.
+    pub(super) exit: watch::Receiver<Option<Exit>>,
 }
 
 /// The tools of a running server.
 #[derive(Clone, Default)]
-pub(super) struct Listed {
+pub(super) struct ToolList {
     pub(super) tools: Arc<Tools>,
-    /// It has said that they are others now.
+    /// Whether the server has reported a change that is not listed yet.
     pub(super) outdated: bool,
 }
 
@@ -54,21 +51,23 @@ pub(super) struct Listed {
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) source: Source,
-    /// ms; a reload may change it.
-    timeout: AtomicU64,
+    /// The timeout of a call, in milliseconds. A reload may change it.
+    timeout_ms: AtomicU64,
     pub(super) state: watch::Sender<State>,
     since: Mutex<SystemTime>,
-    calls: Semaphore,
+    permits: Semaphore,
     pub(super) history: History,
-    /// Told when a call comes while the server has crashed.
-    pub(super) wanted: Notify,
-    /// Cancelled when the server is no longer configured.
+    /// Notified when a call requests the start of a crashed server.
+    pub(super) start_requested: Notify,
+    /// Cancelled when the server is removed from the configuration.
     pub(super) stopping: CancellationToken,
-    /// Cancelled when even calls under way have had their time.
-    pub(super) hurried: CancellationToken,
+    /// Cancels calls in flight; also cancelled by `shutdown`.
+    pub(super) cancelled: CancellationToken,
+    /// Cancelled when the whole gateway cancels its calls in order to shut down.
+    shutdown: CancellationToken,
 }
 
-/// What has happened to a server.
+/// Figures of a server since the gateway started.
 #[derive(Default)]
 pub(super) struct History {
     pub(super) restarts: AtomicU64,
@@ -78,30 +77,31 @@ pub(super) struct History {
 }
 
 impl Server {
-    /// A server that its owner is about to start.
-    pub(super) fn new(name: String, source: Source, timeout: Duration) -> Self {
+    /// A server that its supervisor has not started yet.
+    pub(super) fn new(name: String, source: Source, timeout: Duration, shutdown: &CancellationToken) -> Self {
         let server = Self {
             name,
             source,
-            timeout: AtomicU64::new(0),
-            state: watch::Sender::new(State::Unavailable { again: Instant::now() }),
+            timeout_ms: AtomicU64::new(0),
+            state: watch::Sender::new(State::Unavailable { retry_at: Instant::now() }),
             since: Mutex::new(SystemTime::now()),
-            calls: Semaphore::new(CALLS),
+            permits: Semaphore::new(CALLS_IN_FLIGHT),
             history: History::default(),
-            wanted: Notify::new(),
+            start_requested: Notify::new(),
             stopping: CancellationToken::new(),
-            hurried: CancellationToken::new(),
+            cancelled: shutdown.child_token(),
+            shutdown: shutdown.clone(),
         };
         server.set_timeout(timeout);
         server
     }
 
-    /// How long a call may take from now on.
+    /// Sets the timeout of calls that begin from now on.
     pub(super) fn set_timeout(&self, timeout: Duration) {
-        self.timeout.store(timeout.as_millis() as u64, Relaxed);
+        self.timeout_ms.store(timeout.as_millis() as u64, Relaxed);
     }
 
-    /// Takes what is known now.
+    /// Publishes a new state.
     pub(super) fn publish(&self, state: State) {
         let status = state.status();
         if self.state.send_replace(state).status() != status {
@@ -115,7 +115,7 @@ impl Server {
         self.state.borrow().status()
     }
 
-    /// The tools that it has now; none while it is down.
+    /// The tools that it has now; none unless it is available.
     pub(super) fn tools(&self) -> Arc<Tools> {
         match &*self.state.borrow() {
             State::Available(running) => running.tools.borrow().tools.clone(),
@@ -123,12 +123,12 @@ impl Server {
         }
     }
 
-    /// Calls under way, those that wait included.
+    /// Calls in progress, including those that wait for a permit.
     pub(super) fn pending(&self) -> u64 {
         self.history.pending.load(Relaxed)
     }
 
-    /// `since` is when the status began, `lastExit` how it last ended.
+    /// `status`, `restarts`, `lastExit`, `since` (when the status began, RFC 3339), `pending` and `served` (calls).
     pub(super) fn detail(&self) -> Value {
         let history = &self.history;
         let last_exit = history.last_exit.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(Exit::details);
@@ -143,64 +143,74 @@ impl Server {
         })
     }
 
-    /// Calls a tool; gives its result, JSON.
+    /// Calls a tool; returns its result as JSON.
     ///
     /// # Errors
-    /// [`Error`].
+    /// [`Error`] if the server is not available or exits, the tool does not exist, its input is invalid, it fails or
+    /// times out, or the server is stopped during the call.
     pub(super) async fn call(&self, tool: &str, input: Map<String, Value>, checks: bool) -> Result<String, Error> {
         let _pending = Pending::new(&self.history.pending);
-        let limit = Duration::from_millis(self.timeout.load(Relaxed));
+        tokio::select! {
+            // A server that is stopped may fail the call in some other way at the same time.
+            biased;
+            () = self.cancelled.cancelled() => Err(self.stopped()),
+            called = self.call_until_timeout(tool, input, checks) => called,
+        }
+    }
+
+    async fn call_until_timeout(&self, tool: &str, input: Map<String, Value>, checks: bool) -> Result<String, Error> {
+        let limit = Duration::from_millis(self.timeout_ms.load(Relaxed));
         let end = Instant::now() + limit;
         let timed_out = || Error::Timeout { tool: tool.to_owned(), limit };
         self.check(tool, &input, checks, end).await?;
-        let _turn = timeout_at(end, self.calls.acquire()).await.map_err(|_| timed_out())?;
+        let _permit = timeout_at(end, self.permits.acquire()).await.map_err(|_| timed_out())?;
         let running = self.running()?;
-        let mut lost = running.lost.clone();
-        let asked = tokio::select! {
-            // An answer counts, even if it was the server's last word.
+        let mut exit = running.exit.clone();
+        let called = tokio::select! {
+            // An answer counts even if the server exited right after it.
             biased;
-            asked = running.connection.call(tool, input) => asked,
-            exit = gone(&mut lost) => return Err(self.crashed(exit, true)),
+            called = running.connection.call(tool, input) => called,
+            exit = wait_for_exit(&mut exit) => return Err(self.crashed(exit, true)),
             () = tokio::time::sleep_until(end) => return Err(timed_out()),
         };
-        if let Err(CallError::Closed) = asked {
-            return Err(self.broken_off(tool, &running, &mut lost, end).await);
+        if let Err(CallError::Closed) = called {
+            return Err(self.connection_lost(tool, &running, &mut exit, end).await);
         }
         self.history.served.fetch_add(1, Relaxed);
-        self.answer(tool, asked)
+        self.answer(tool, called)
     }
 
-    /// What became of a call whose connection broke off: its server's owner knows in a moment whether that
-    /// was the end of the server, or of this call alone.
-    async fn broken_off(
+    /// The error for a call whose connection broke off: the session finds out soon whether the server has exited, or
+    /// only this call is lost.
+    async fn connection_lost(
         &self,
         tool: &str,
         running: &Running,
-        lost: &mut watch::Receiver<Option<Exit>>,
+        exit: &mut watch::Receiver<Option<Exit>>,
         end: Instant,
     ) -> Error {
         tokio::select! {
             biased;
-            exit = gone(lost) => return self.crashed(exit, true),
-            () = running.connection.confirmed() => {}
-            () = tokio::time::sleep_until(end.min(Instant::now() + KNOWN)) => {}
+            exit = wait_for_exit(exit) => return self.crashed(exit, true),
+            () = running.connection.probe_succeeded() => {}
+            () = tokio::time::sleep_until(end.min(Instant::now() + EXIT_DETECTION_TIMEOUT)) => {}
         }
         Error::internal(&format!("server {}, tool {tool}: the connection broke off", self.name))
     }
 
-    /// Refuses a tool that there is not, and an input that it does not take.
+    /// Checks that the tool exists, and, with `checks`, that its schema accepts the input.
     async fn check(&self, tool: &str, input: &Map<String, Value>, checks: bool, end: Instant) -> Result<(), Error> {
         let running = self.running()?;
-        let mut listed = running.tools.clone();
-        if !listed.borrow().tools.contains_key(tool) {
-            // It may be one of those that the server has just told of.
-            let told = timeout_at(end, listed.wait_for(|listed| !listed.outdated)).await;
-            let died = told.is_ok_and(|told| told.is_err());
-            if died {
-                return Err(self.crashed(gone(&mut running.lost.clone()).await, true));
+        let mut list = running.tools.clone();
+        if !list.borrow().tools.contains_key(tool) {
+            // The server may have reported a change that is still being listed.
+            let updated = timeout_at(end, list.wait_for(|list| !list.outdated)).await;
+            let exited = updated.is_ok_and(|list| list.is_err());
+            if exited {
+                return Err(self.crashed(wait_for_exit(&mut running.exit.clone()).await, false));
             }
         }
-        let tools = listed.borrow().tools.clone();
+        let tools = list.borrow().tools.clone();
         match tools.get(tool) {
             None => Err(Error::ToolNotFound { tool: tool.to_owned(), server: self.name.clone() }),
             Some(tool) if checks => tool.check(&Value::Object(input.clone())),
@@ -211,44 +221,52 @@ impl Server {
     fn running(&self) -> Result<Arc<Running>, Error> {
         match &*self.state.borrow() {
             State::Available(running) => Ok(running.clone()),
-            State::Unavailable { again } => {
-                let retry_after = again.saturating_duration_since(Instant::now());
+            State::Unavailable { retry_at } => {
+                let retry_after = retry_at.saturating_duration_since(Instant::now());
                 Err(Error::NotRunning { server: self.name.clone(), retry_after })
             }
-            State::Crashed { exit, again } => {
-                if Instant::now() >= *again {
-                    self.wanted.notify_one();
+            State::Crashed { exit, retry_at } => {
+                if Instant::now() >= *retry_at {
+                    self.start_requested.notify_one();
                 }
                 Err(self.crashed(exit.clone(), false))
             }
         }
     }
 
-    fn crashed(&self, exit: Exit, called: bool) -> Error {
-        Error::Crashed { server: self.name.clone(), exit, called }
+    fn crashed(&self, exit: Exit, during_call: bool) -> Error {
+        Error::Crashed { server: self.name.clone(), exit, during_call }
     }
 
-    fn answer(&self, tool: &str, asked: Result<String, CallError>) -> Result<String, Error> {
+    fn stopped(&self) -> Error {
+        let reason = match self.shutdown.is_cancelled() {
+            true => StopReason::Shutdown,
+            false => StopReason::Reconfigured,
+        };
+        Error::Stopped { server: self.name.clone(), reason }
+    }
+
+    fn answer(&self, tool: &str, called: Result<String, CallError>) -> Result<String, Error> {
         let failed = |message, jsonrpc_code| {
             Err(Error::Execution { tool: tool.to_owned(), server: self.name.clone(), message, jsonrpc_code })
         };
         let too_large = || failed(format!("The answer is larger than {ANSWER_BYTES} bytes."), None);
         let malformed =
             |why: &str| Err(Error::internal(&format!("server {}, tool {tool}: malformed answer: {why}", self.name)));
-        let read = match asked {
-            Ok(text) if text.len() < LARGE => answer::read(&text),
-            Ok(text) => tokio::task::block_in_place(|| answer::read(&text)),
+        let answer = match called {
+            Ok(text) if text.len() < BLOCKING_PARSE_BYTES => answer::parse(&text),
+            Ok(text) => tokio::task::block_in_place(|| answer::parse(&text)),
             Err(CallError::JsonRpc(code, message)) => return failed(message, Some(code)),
             Err(CallError::TooLarge) => return too_large(),
             Err(CallError::Malformed(why)) => return malformed(&why),
             Err(CallError::Closed) => return malformed("none"),
         };
-        match read {
+        match answer {
             Ok(Answer::Result(result)) => Ok(result),
-            Ok(Answer::Failed(words)) if words.is_empty() => {
-                failed("The tool failed, and did not say why.".to_owned(), None)
+            Ok(Answer::Failed(message)) if message.is_empty() => {
+                failed("The tool failed without an error message.".to_owned(), None)
             }
-            Ok(Answer::Failed(words)) => failed(words, None),
+            Ok(Answer::Failed(message)) => failed(message, None),
             Ok(Answer::TooLarge) => too_large(),
             Err(why) => malformed(&why),
         }
@@ -265,11 +283,11 @@ impl State {
     }
 }
 
-/// Waits for the end of a server.
-async fn gone(lost: &mut watch::Receiver<Option<Exit>>) -> Exit {
-    match lost.wait_for(Option::is_some).await {
+/// Waits until a server exits.
+async fn wait_for_exit(exit: &mut watch::Receiver<Option<Exit>>) -> Exit {
+    match exit.wait_for(Option::is_some).await {
         Ok(exit) => exit.clone().unwrap_or_default(),
-        // Its owner is gone, too: the gateway stops.
+        // Its supervisor stopped it.
         Err(_) => Exit::because("it was stopped"),
     }
 }

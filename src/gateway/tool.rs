@@ -1,4 +1,4 @@
-//! The tools of one server, and what their input may be.
+//! The tools of one server, and the check of their input.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::secrets::without_value;
 /// The tools of one server, by name.
 pub(super) type Tools = BTreeMap<String, Tool>;
 
-/// The longest message about an input.
+/// The longest message about an invalid input, in characters.
 const MESSAGE_CHARS: usize = 500;
 
 /// A tool as its server describes it.
@@ -25,21 +25,21 @@ pub(super) struct Tool {
     pub(super) description: String,
     /// JSON Schema of its input.
     pub(super) input_schema: Value,
-    /// Made with the first call. A schema that cannot be used checks nothing: the server will.
+    /// Compiled on the first call. If the schema is invalid, the input is left for the server to check.
     validator: OnceLock<Option<Validator>>,
 }
 
-/// What is read of a page of `tools/list`.
+/// One page of `tools/list`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Page {
+pub(super) struct ToolPage {
     tools: Vec<Value>,
     pub(super) next_cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Described {
+struct ToolDescription {
     name: String,
     description: Option<String>,
     title: Option<String>,
@@ -49,18 +49,17 @@ struct Described {
     _output: Option<IgnoredAny>,
 }
 
-impl Page {
-    /// Adds the tools of this page; one that is malformed costs the others nothing, and of two with one
-    /// name the first counts.
+impl ToolPage {
+    /// Adds the tools of this page. Malformed ones are left out; of two with the same name, the first is used.
     pub(super) fn add_to(self, tools: &mut Tools) {
-        for described in self.tools {
-            match serde_json::from_value::<Described>(described) {
-                Ok(described) => {
-                    let tool = Tool::new(described);
+        for description in self.tools {
+            match serde_json::from_value::<ToolDescription>(description) {
+                Ok(description) => {
+                    let tool = Tool::new(description);
                     tools.entry(tool.name.clone()).or_insert(tool);
                 }
                 Err(error) => {
-                    tracing::warn!("a tool is left out, its description is malformed: {}", without_value(&error))
+                    tracing::warn!("a tool is left out because its description is malformed: {}", without_value(&error))
                 }
             }
         }
@@ -68,19 +67,22 @@ impl Page {
 }
 
 impl Tool {
-    fn new(described: Described) -> Self {
-        let mut schema = described.input_schema;
-        // MCP wants an object at the root; some servers leave it to be guessed.
+    fn new(description: ToolDescription) -> Self {
+        let mut schema = description.input_schema;
+        // MCP requires an object at the root; some servers omit the type.
         schema.entry("type").or_insert_with(|| "object".into());
         Self {
-            name: described.name,
-            description: described.description.or(described.title).unwrap_or_default(),
+            name: description.name,
+            description: description.description.or(description.title).unwrap_or_default(),
             input_schema: Value::Object(schema),
             validator: OnceLock::new(),
         }
     }
 
     /// Checks an input against the schema.
+    ///
+    /// # Errors
+    /// [`Error::Validation`] if the input does not match; it names the first field at fault.
     pub(super) fn check(&self, input: &Value) -> Result<(), Error> {
         let Some(validator) = self.validator.get_or_init(|| self.validator()) else {
             return Ok(());
@@ -88,14 +90,14 @@ impl Tool {
         validator.validate(input).map_err(|error| {
             let pointer = error.instance_path().to_string();
             let field = format!("input{}", pointer.replace('/', "."));
-            let message = format!("The input of tool '{}' is not valid at {field}: {error}", self.name);
+            let message = format!("The input of tool '{}' is invalid at {field}: {error}", self.name);
             let value = clip(&error.instance().to_string());
             Error::field(&field, crate::json::shorten(&message, MESSAGE_CHARS), json!({ "value": value }))
         })
     }
 
     fn validator(&self) -> Option<Validator> {
-        let made = jsonschema::validator_for(&self.input_schema);
-        made.inspect_err(|_| tracing::warn!(tool = self.name, "its input is not checked: its schema is none")).ok()
+        let compiled = jsonschema::validator_for(&self.input_schema);
+        compiled.inspect_err(|_| tracing::warn!(tool = self.name, "input is not checked: invalid schema")).ok()
     }
 }

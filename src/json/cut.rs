@@ -91,11 +91,12 @@ pub fn is_name(requested: &str, name: &str) -> bool {
     if requested == name {
         return true;
     }
-    let Some(requested) = ShortName::parse(requested) else { return false };
-    match ShortName::parse(name) {
-        // Both were shortened, perhaps to different lengths.
-        Some(name) if name.chars() == CUT_NAME_CHARS => requested.agrees_with(&name),
-        _ => requested.agrees_with(&ShortName { rest: 0, ..ShortName::of(&Beginning::from(name.to_owned())) }),
+    let short_name = ShortName::parse(name).filter(|short| short.chars() == CUT_NAME_CHARS);
+    match (ShortName::parse(requested), short_name) {
+        (None, None) => false,
+        (Some(requested), Some(name)) => requested.agrees_with(&name),
+        (Some(requested), None) => requested.agrees_with(&ShortName::of(&Beginning::from(name.to_owned()))),
+        (None, Some(name)) => name.agrees_with(&ShortName::of(&Beginning::from(requested.to_owned()))),
     }
 }
 
@@ -143,7 +144,8 @@ impl<'a> ShortName<'a> {
     fn agrees_with(&self, name: &Self) -> bool {
         let total = |name: &Self| (name.chars() as u64).saturating_add(name.rest);
         let fingerprints = self.fingerprint.zip(name.fingerprint).is_none_or(|(one, other)| one == other);
-        total(self) == total(name) && fingerprints && name.kept.starts_with(self.kept)
+        let beginnings = name.kept.starts_with(self.kept) || self.kept.starts_with(name.kept);
+        total(self) == total(name) && fingerprints && beginnings
     }
 }
 

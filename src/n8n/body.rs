@@ -83,16 +83,19 @@ impl Client {
         joined(reading).await.ok_or(Error::Stopped)
     }
 
-    /// A body that says it is not JSON is not read as if it were.
+    /// Refuses a body whose content type is not JSON.
     pub(super) async fn check_type(&self, mut response: Response) -> Result<Response, Error> {
         let Some(content_type) = response.headers().get(CONTENT_TYPE) else {
             return Ok(response);
         };
-        let content_type = content_type.to_str().unwrap_or("something unknown");
+        let content_type = content_type.to_str().unwrap_or("an unknown content type");
         if content_type.contains("json") {
             return Ok(response);
         }
-        let content_type = self.clean(content_type.split(';').next().unwrap_or(content_type));
+        let content_type = match content_type.split(';').next().unwrap_or(content_type).trim() {
+            "text/html" => "HTML".to_owned(),
+            other => self.clean(other),
+        };
         let first = self.chunk(&mut response, 0, None).await?.unwrap_or_default();
         let first = String::from_utf8_lossy(&first[..first.len().min(BEGINNING_BYTES)]).into_owned();
         Err(Error::NotJson { content_type, beginning: self.clean(&first) })

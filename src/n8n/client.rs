@@ -14,7 +14,7 @@ use super::locks::Locks;
 use super::request::{Failing, Miss, Pause, Request, Tries};
 use super::retry::retry_after;
 use crate::json::shorten;
-use crate::secrets::{self, Secret};
+use crate::secrets::{self, Redactor, Secret};
 
 /// The header of n8n's API keys; it knows no other way for them.
 const API_KEY: &str = "X-N8N-API-KEY";
@@ -217,7 +217,7 @@ impl Client {
     /// Words of others, short and without our secrets.
     pub(super) fn clean(&self, text: &str) -> String {
         let address = self.settings().address.secrets();
-        shorten(&secrets::hide(self.api_key.iter().chain(&address), text), MESSAGE_CHARS)
+        shorten(&Redactor::new(self.api_key.iter().chain(&address)).redact(text), MESSAGE_CHARS)
     }
 
     /// The HTTP client is made at the first request: loading the system's certificates takes time

@@ -117,7 +117,7 @@ pub enum Error {
     },
     /// HTML from a proxy, or something else.
     #[error(
-        "n8n answered with {content_type} instead of JSON, at byte 0: {beginning:?}. N8N_URL may point at a proxy or at n8n's editor; give the address under which /api/v1 answers."
+        "n8n responded with {content_type} instead of JSON: {beginning:?}. N8N_URL may point to a proxy or to n8n's editor; set it to the address where /api/v1 responds."
     )]
     NotJson {
         /// The media type.

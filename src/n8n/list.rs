@@ -1,7 +1,9 @@
 //! Lists of executions, without their data, and the names of workflows.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::client::Client;
@@ -23,20 +25,55 @@ pub struct ListQuery {
     pub started_after: Option<String>,
     /// Started at this time or before.
     pub started_before: Option<String>,
-    /// At most so many.
+    /// At most this many.
     pub limit: u64,
-    /// n8n's own cursor. It does not carry the filters.
-    pub cursor: Option<String>,
+    /// Where the list continues. Unlike our own cursors it does not carry the filters.
+    pub cursor: Option<ListCursor>,
+}
+
+/// Where a list of executions continues.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListCursor {
+    /// After the execution with this id.
+    After(String),
+    /// n8n's own cursor, in a form that is not known here.
+    Opaque(String),
+}
+
+impl ListCursor {
+    /// n8n's own cursor is the last id and the limit, as JSON in base64
+    /// (`packages/cli/src/public-api/v1/shared/services/pagination.service.ts`).
+    fn parse(cursor: String) -> Self {
+        let json = STANDARD.decode(&cursor).ok().and_then(|json| serde_json::from_slice::<Value>(&json).ok());
+        match json.as_ref().and_then(|json| json["lastId"].as_str()) {
+            Some(last_id) => Self::After(last_id.to_owned()),
+            None => Self::Opaque(cursor),
+        }
+    }
+
+    fn encode(&self, limit: u64) -> String {
+        match self {
+            Self::After(last_id) => STANDARD.encode(json!({"lastId": last_id, "limit": limit}).to_string()),
+            Self::Opaque(cursor) => cursor.clone(),
+        }
+    }
 }
 
 /// A page of executions, newest first.
-#[derive(Debug, Deserialize)]
+#[derive(Debug)]
 pub struct Listing {
     /// n8n's own objects.
     pub data: Vec<Value>,
-    /// n8n's cursor for the next page.
-    #[serde(rename = "nextCursor")]
-    pub next_cursor: Option<String>,
+    /// Where the next page begins.
+    pub next_cursor: Option<ListCursor>,
+}
+
+/// The page as n8n sends it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Response {
+    data: Vec<Value>,
+    next_cursor: Option<String>,
 }
 
 impl Client {
@@ -46,25 +83,27 @@ impl Client {
     /// [`Error`].
     pub async fn list_executions(&self, query: &ListQuery) -> Result<Listing, Error> {
         let limit = query.limit.max(1).to_string();
+        let cursor = query.cursor.as_ref().map(|cursor| cursor.encode(query.limit.max(1)));
         let optional = [
             ("workflowId", &query.workflow_id),
             ("status", &query.status),
             ("startedAfter", &query.started_after),
             ("startedBefore", &query.started_before),
-            ("cursor", &query.cursor),
+            ("cursor", &cursor),
         ];
         let mut pairs = vec![("limit", limit.as_str())];
         pairs.extend(optional.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
         let subject = "The list of executions (is N8N_URL right?)".to_owned();
         let body = self.collect(&Request::get(&["executions"], &pairs, "execution:list", subject), LIST_BYTES).await?;
-        serde_json::from_slice(&body).map_err(|_| match fault_in(&body) {
+        let response = serde_json::from_slice::<Response>(&body).map_err(|_| match fault_in(&body) {
             // What begins as it should is a list that was broken on its way.
             Some(fault) if body.trim_ascii_start().starts_with(b"{") => fault.into(),
             _ => Error::NotJson {
                 content_type: "something that is no list of executions".to_owned(),
                 beginning: self.clean(&String::from_utf8_lossy(&body[..body.len().min(100)])),
             },
-        })
+        })?;
+        Ok(Listing { data: response.data, next_cursor: response.next_cursor.map(ListCursor::parse) })
     }
 
     /// The name of a workflow, reading its body only as far as that.
@@ -72,6 +111,7 @@ impl Client {
     /// # Errors
     /// [`Error`]; [`Error::NotFound`] when it was deleted.
     pub async fn workflow_name(&self, id: &str) -> Result<Option<String>, Error> {
+        // Only the beginning of the body is read, so this is not a projection.
         const KEEP: Keep = Keep::Members(&[("name", Keep::Whole)]);
         let segments = ["workflows", id];
         let request = Request::get(&segments, &[], "workflow:read", format!("Workflow '{id}'"));

@@ -24,7 +24,7 @@ pub use check::{SCOPES, Standing};
 pub use client::{Client, Settings};
 pub use error::Error;
 pub use execution::ExecutionRequest;
-pub use list::{ListQuery, Listing};
+pub use list::{ListCursor, ListQuery, Listing};
 pub use locks::Lock;
 pub use production::{ProductionAnswer, ProductionCall};
 pub use progress::{Progress, Stage};

@@ -121,7 +121,7 @@ impl Client {
         progress.set(Stage::Waiting { stored: None });
         match self.read_body(self.ask(&request).await?, projection, progress).await {
             Err(error) if error.is_broken_off() => {
-                tracing::warn!(%error, "asking once more");
+                tracing::warn!(%error, "requesting it once more");
                 progress.set(Stage::Waiting { stored: None });
                 self.read_body(self.ask(&request).await?, projection, progress).await
             }

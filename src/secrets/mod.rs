@@ -1,20 +1,23 @@
 //! What must never be shown, in one place: secret values, the names of secret headers and members, secrets quoted
 //! inside other texts, and redirects that would carry a secret elsewhere.
 //!
-//! - [`Secret`] holds a value that cannot print itself; [`hide`] removes it from a text, however it is written there.
+//! - [`Secret`] holds a value that cannot print itself; [`Redactor`] removes known secrets from a text, however they
+//!   are spelled there.
 //! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
 //! - [`without_value`] drops the value that an error of serde quotes.
 //! - [`same_origin`] follows redirects only where headers with secrets may go.
 
 mod names;
 pub mod redact;
+mod redactor;
 mod redirects;
 mod secret;
 mod text;
 mod without_value;
 
+pub use redactor::Redactor;
 pub(crate) use redirects::same_origin;
-pub use secret::{Secret, hide};
+pub use secret::Secret;
 pub(crate) use without_value::without_value;
 
 /// What is shown in place of a secret.

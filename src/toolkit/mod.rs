@@ -12,6 +12,7 @@ mod locale;
 mod nearest;
 mod parameter;
 mod prompt;
+mod tool;
 
 pub use answer::Answers;
 pub use arguments::{ArgumentError, Arguments};
@@ -20,3 +21,4 @@ pub use locale::Locale;
 pub use nearest::nearest;
 pub use parameter::{Kind, Parameter, schema};
 pub use prompt::{Prompt, PromptArgument};
+pub use tool::Tool;

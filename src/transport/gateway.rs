@@ -1,4 +1,4 @@
-//! The gateway over plain REST.
+//! The REST API of the gateway.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -21,24 +21,31 @@ use super::listen::{bind, listen};
 use crate::config::Access;
 use crate::gateway::{BODY_BYTES, Error, Gateway};
 
-/// How long calls may go on after a signal.
-const GRACE: Duration = Duration::from_secs(10);
+/// How long calls in progress have to finish after SIGINT or SIGTERM.
+const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
-/// How long a body may take.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// How long the errors of the calls that are then cancelled have to reach their clients.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// How much of a body that is refused is read.
-const DRAIN_BYTES: usize = 64 * 1024 * 1024;
+/// How long a request body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// What Prometheus expects.
+/// How much of a refused body is read.
+const DISCARD_BYTES: usize = 64 * 1024 * 1024;
+
+/// The media type that Prometheus expects.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Serves the gateway until a signal stops it; then calls may end.
+/// Serves the gateway until SIGINT or SIGTERM. Calls in progress then have 10 s to finish, before they are cancelled.
 ///
 /// # Errors
-/// What the network refuses, as a sentence.
+/// The address cannot be listened on, or accepting connections fails. The message is a sentence.
 pub async fn serve(gateway: Arc<Gateway>, address: (&str, u16), access: &Access) -> Result<(), String> {
-    listen(bind(address, "").await?, router(gateway, access), GRACE, std::future::ready(())).await
+    let cancel_calls = async {
+        gateway.cancel_calls();
+        tokio::time::sleep(FLUSH_TIMEOUT).await;
+    };
+    listen(bind(address, "").await?, router(gateway.clone(), access), SHUTDOWN_GRACE, cancel_calls).await
 }
 
 fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
@@ -48,22 +55,22 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
         .route("/mcp/tools", get(tools))
         .route("/openapi.json", get(openapi))
         .route("/metrics", get(metrics))
-        .route_layer(middleware::from_fn_with_state(Guard::new(access), pass));
+        .route_layer(middleware::from_fn_with_state(Guard::new(access), authorize));
     Router::new()
         .route("/health", get(health))
         .merge(guarded)
-        .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, request, "There is nothing here.").await)
+        .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, request, "Unknown path.").await)
         .method_not_allowed_fallback(async |request: Request| {
-            unknown(StatusCode::METHOD_NOT_ALLOWED, request, "This method is not for this path.").await
+            unknown(StatusCode::METHOD_NOT_ALLOWED, request, "This path does not support this method.").await
         })
         .with_state(gateway)
 }
 
-/// Lets a request pass that may.
-async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+/// Refuses requests without the token, or from a host or origin that is not allowed.
+async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.refusal(request.headers()) {
         Some(refused) => {
-            read(request).await;
+            read_body(request).await;
             refused.respond(failure("VALIDATION_ERROR", refused.reason().1, json!({})))
         }
         None => next.run(request).await,
@@ -71,8 +78,8 @@ async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Respo
 }
 
 async fn call(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
-    let call = async { gateway.call(&body(request).await?).await };
-    answer(AssertUnwindSafe(call).catch_unwind().await)
+    let call = async { gateway.call(&json_body(request).await?).await };
+    respond(AssertUnwindSafe(call).catch_unwind().await)
 }
 
 async fn call_tool(
@@ -81,17 +88,17 @@ async fn call_tool(
     request: Request,
 ) -> Response {
     let call = async {
-        let body = body(request).await?;
+        let body = json_body(request).await?;
         let Path((server, tool)) = path.map_err(|_| Error::path())?;
         gateway.call_tool(&server, &tool, &body).await
     };
-    answer(AssertUnwindSafe(call).catch_unwind().await)
+    respond(AssertUnwindSafe(call).catch_unwind().await)
 }
 
-/// All of a body that is JSON.
-async fn body(request: Request) -> Result<Vec<u8>, Error> {
+/// The body, if its Content-Type is JSON.
+async fn json_body(request: Request) -> Result<Vec<u8>, Error> {
     let is_json = guard::brings_json(request.headers());
-    let (body, size) = read(request).await.ok_or_else(Error::broken_off)?;
+    let (body, size) = read_body(request).await.ok_or_else(Error::incomplete_body)?;
     if !is_json {
         return Err(Error::content_type());
     }
@@ -99,9 +106,9 @@ async fn body(request: Request) -> Result<Vec<u8>, Error> {
     Ok(body)
 }
 
-/// A body as far as it may be used, and its size. One that is too large is read on for a while, or the
-/// refusal would not reach a client that still sends. `None` when it breaks off, or takes too long.
-async fn read(request: Request) -> Option<(Vec<u8>, usize)> {
+/// Reads a body, and returns it with its size in bytes. Of one that is too large only a part is kept, but the rest is
+/// read: a client that is still sending would not see the error. `None` if the body breaks off or takes too long.
+async fn read_body(request: Request) -> Option<(Vec<u8>, usize)> {
     let mut chunks = Body::into_data_stream(request.into_body());
     let reading = async {
         let (mut body, mut size) = (Vec::new(), 0);
@@ -111,17 +118,17 @@ async fn read(request: Request) -> Option<(Vec<u8>, usize)> {
             if size <= BODY_BYTES {
                 body.extend_from_slice(&chunk);
             }
-            if size > DRAIN_BYTES {
+            if size > DISCARD_BYTES {
                 break;
             }
         }
         Some((body, size))
     };
-    tokio::time::timeout(PATIENCE, reading).await.ok()?
+    tokio::time::timeout(BODY_TIMEOUT, reading).await.ok()?
 }
 
-fn answer(called: std::thread::Result<Result<String, Error>>) -> Response {
-    match called.unwrap_or_else(|_| Err(Error::internal("a panic; standard error has it"))) {
+fn respond(outcome: std::thread::Result<Result<String, Error>>) -> Response {
+    match outcome.unwrap_or_else(|_| Err(Error::internal("a panic; see standard error"))) {
         Ok(result) => {
             let body = ["{\"success\":true,\"result\":", &result, "}"].concat();
             ([(CONTENT_TYPE, "application/json")], body).into_response()
@@ -144,7 +151,7 @@ fn status(error: &Error) -> StatusCode {
         Error::Validation { .. } => StatusCode::BAD_REQUEST,
         Error::ServerNotFound { .. } | Error::ToolNotFound { .. } => StatusCode::NOT_FOUND,
         Error::Timeout { .. } => StatusCode::REQUEST_TIMEOUT,
-        Error::NotRunning { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        Error::NotRunning { .. } | Error::Stopped { .. } => StatusCode::SERVICE_UNAVAILABLE,
         Error::Crashed { .. } => StatusCode::BAD_GATEWAY,
         Error::Execution { .. } | Error::Internal { .. } => StatusCode::INTERNAL_SERVER_ERROR,
     }
@@ -156,8 +163,8 @@ fn failure(code: &str, message: &str, details: Value) -> Value {
 
 async fn unknown(status: StatusCode, request: Request, message: &str) -> Response {
     let path = crate::json::shorten(request.uri().path(), 200);
-    read(request).await;
-    let message = format!("{message} There are POST /mcp/call, GET /mcp/tools, /health, /metrics and /openapi.json.");
+    read_body(request).await;
+    let message = format!("{message} Use POST /mcp/call, or GET /mcp/tools, /health, /metrics or /openapi.json.");
     let details = json!({"field": "path", "value": path});
     (status, Json(failure("VALIDATION_ERROR", &message, details))).into_response()
 }
@@ -166,10 +173,10 @@ async fn tools(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
     Json(json!({"success": true, "tools": gateway.tools()}))
 }
 
-/// Anybody may know that the gateway is up, however the question is put.
+/// Needs no token, and ignores parameters other than `detail`.
 async fn health(State(gateway): State<Arc<Gateway>>, RawQuery(query): RawQuery) -> Json<Value> {
-    let wants = |part: &str| matches!(part.split_once('=').unwrap_or((part, "")), ("detail", value) if !matches!(value, "false" | "0"));
-    Json(gateway.health(query.is_some_and(|query| query.split('&').any(wants))))
+    let is_detail = |pair: &str| matches!(pair.split_once('=').unwrap_or((pair, "")), ("detail", value) if !matches!(value, "false" | "0"));
+    Json(gateway.health(query.is_some_and(|query| query.split('&').any(is_detail))))
 }
 
 async fn openapi(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
@@ -178,4 +185,50 @@ async fn openapi(State(gateway): State<Arc<Gateway>>) -> Json<Value> {
 
 async fn metrics(State(gateway): State<Arc<Gateway>>) -> Response {
     ([(CONTENT_TYPE, OPEN_METRICS)], gateway.metrics()).into_response()
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::gateway::{Config, Settings};
+
+    /// A server whose one tool never answers: shell that reads a line and prints the next message.
+    const SERVER: &str = r#"
+        read -r initialize
+        echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}'
+        read -r initialized; read -r list
+        echo '{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"wait","inputSchema":{"type":"object"}}]}}'
+        cat > /dev/null
+    "#;
+
+    async fn wait_until(what: &str, is_so: impl Fn() -> bool) {
+        let end = tokio::time::Instant::now() + Duration::from_secs(60);
+        while !is_so() {
+            assert!(tokio::time::Instant::now() < end, "not within a minute: {what}");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_call_cancelled_by_the_shutdown_gets_503() {
+        let config = json!({"servers": {"a": {"command": "sh", "args": ["-c", SERVER], "timeoutMs": 60_000}}});
+        let config = Config::parse(&config.to_string(), |_| None).unwrap();
+        let gateway = Gateway::start(&config, Settings { checks: true, ..Settings::default() });
+        wait_until("the server is available", || gateway.health(false)["status"] == "ok").await;
+
+        let body = json!({"server": "a", "toolName": "wait", "input": {}}).to_string();
+        let request = Request::post("/mcp/call").header(CONTENT_TYPE, "application/json").body(Body::from(body));
+        let calling = tokio::spawn(call(State(gateway.clone()), request.unwrap()));
+        wait_until("the call is in progress", || gateway.health(true)["servers"]["a"]["pending"] == 1).await;
+        gateway.cancel_calls();
+
+        let response = calling.await.unwrap();
+        assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
+        let body = axum::body::to_bytes(response.into_body(), 10_000).await.unwrap();
+        let error = serde_json::from_slice::<Value>(&body).unwrap()["error"].take();
+        assert_eq!(error["code"], "SERVER_NOT_RUNNING");
+        assert_eq!(error["message"], "MCP Server 'a' is not running: the gateway is shutting down");
+        assert_eq!((&error["details"]["server"], &error["details"]["status"]), (&json!("a"), &json!("unavailable")));
+        gateway.stop().await;
+    }
 }

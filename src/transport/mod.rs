@@ -18,7 +18,9 @@ use std::sync::Arc;
 
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
-pub use coordination::{Offer, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio};
+pub use coordination::{
+    CoordinationService, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio,
+};
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
 pub use listen::Door;

@@ -20,27 +20,16 @@ use n8n_lens::transport::http;
 use n8n_lens::workflow::catalogue::{Catalogue, Query};
 use tokio::net::TcpListener;
 
-#[path = "../it/catalogue_queries.rs"]
 mod catalogue_queries;
-mod fixture;
-#[path = "../it/fixtures.rs"]
-mod fixtures;
-#[path = "../it/http_client.rs"]
-#[allow(dead_code, reason = "only its start is needed here")]
-mod http_client;
-#[path = "../it/mcp_client.rs"]
-#[allow(dead_code, reason = "only its key is needed here")]
-mod mcp_client;
-#[path = "../it/server.rs"]
-#[allow(dead_code, reason = "this n8n behaves well")]
-mod server;
-#[path = "../it/workflow_store.rs"]
-#[allow(dead_code, reason = "this n8n begins empty")]
-mod workflow_store;
+mod conformance_server;
+#[path = "../support/mod.rs"]
+mod support;
 
-use http_client::HttpServer;
-use server::Server;
-use workflow_store::{Flavour, WorkflowStore};
+use conformance_server::ConformanceServer;
+use support::http_client::HttpServer;
+use support::server::Server;
+use support::workflow_store::{Flavour, WorkflowStore};
+use support::{fixtures, mcp_client, server};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
@@ -153,6 +142,6 @@ fn with_its_fixtures_the_conformance_suite_passes_whole() {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let access = Access { loopback: true, auth_token: None, hosts: Vec::new() };
-    runtime.spawn(async move { http::serve(listener, fixture::Fixture::default, &access, axum::Router::new()).await });
+    runtime.spawn(async move { http::serve(listener, ConformanceServer::default, &access, axum::Router::new()).await });
     conformance(&url, &[]);
 }

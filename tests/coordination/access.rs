@@ -75,7 +75,7 @@ pub fn an_agent_is_nobody_else(kind: Kind) {
     };
     let (others, far) = (hand_over("tsk_0_1"), hand_over("tsk_1_1"));
     let completion = json!({"session_token": token, "execution_id": "exec_0", "exit_code": 0, "duration_seconds": 1.5, "log_file_path": ""});
-    let refused = json!({"success": false, "error": "Your token is for another agent, or for another project"});
+    let refused = json!({"success": false, "error": "Your token is for a different agent or project"});
     for (bearer, tool, arguments) in [
         (&own, "authenticate", who("agt_1")),
         (&other, "get_my_task", json!({ "session_token": token })),

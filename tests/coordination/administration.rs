@@ -30,7 +30,7 @@ pub fn passkeys_rotate(kind: Kind) {
             office.pass(seconds(1));
         }
         assert_eq!((works("first").await, works("second").await, works("third").await), (false, true, true));
-        let has_one = "Agent agt_0 has a passkey. Rotate it, or revoke it first.";
+        let has_one = "Agent agt_0 already has a passkey. Rotate it, or revoke it first.";
         refuses(&office, "admin_passkey_issue", json!({"agent": "agt_0"}), has_one).await;
         let revoked = json!({"success": true, "agent_id": "agt_0", "revoked": 2});
         gives(&office, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
@@ -50,7 +50,7 @@ pub fn who_runs_stays_in_the_project(kind: Kind) {
         });
         assert_eq!(sessions, json!({"success": true, "sessions": [session]}));
         let pair = json!({"project": "prj_0", "agent": "agt_0"});
-        let runs = "Agent agt_0 runs in project prj_0. Wait for its report, or revoke its session first.";
+        let runs = "Agent agt_0 is running in project prj_0. Wait for its report, or revoke its session first.";
         refuses(&office, "admin_unassign", pair.clone(), runs).await;
         does(&office, "report_completed", report(&token, "success")).await;
         add_task(&office, "tsk_open", "low", Some("agt_0")).await;

@@ -33,14 +33,14 @@ impl Worker<'_> {
                 assert_eq!(self.database.kind, Kind::Postgres, "a file is always there");
                 continue;
             };
-            self.pid.store(instance.pid(), Ordering::SeqCst);
+            self.pid.store(instance.mcp.pid(), Ordering::SeqCst);
             let first = instance.try_call("health_check", json!({}));
             if first.is_some() {
                 self.slowest_start = self.slowest_start.max(begun.elapsed());
             }
             while !stop.load(Ordering::SeqCst) && self.cycle(&mut instance).is_some() {}
             self.pid.store(0, Ordering::SeqCst);
-            instance.kill();
+            instance.mcp.kill();
         }
         self.slowest_start
     }
@@ -197,8 +197,8 @@ pub fn health_tells_when_the_server_is_away(kind: Kind) {
     let mut instance = Instance::start(&database);
     assert_eq!(instance.call("health_check", json!({}))["status"], "ok");
     while_postgres_is_away(|| {
-        let id = instance.send("tools/call", json!({"name": "health_check", "arguments": {}})).unwrap();
-        let answer = instance.answer(id).unwrap();
+        let id = instance.mcp.send("tools/call", json!({"name": "health_check", "arguments": {}}));
+        let answer = instance.mcp.answer(id);
         assert_eq!(answer["result"]["structuredContent"]["status"], "error");
         assert_eq!(answer["result"]["isError"], true);
         let refused = instance.call("list_agents", json!({}));
@@ -239,10 +239,10 @@ pub fn a_sleeper_changes_nothing(kind: Kind) {
     let mut sleeper = Instance::start_with(&database, &["--session-ttl", "2"]);
     let token = sleeper.call("authenticate", who.clone())["session_token"].clone();
     sleeper.call("get_my_task", json!({ "session_token": token }));
-    let pid = rustix::process::Pid::from_raw(sleeper.pid().try_into().unwrap()).unwrap();
+    let pid = rustix::process::Pid::from_raw(sleeper.mcp.pid().try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::STOP).unwrap();
     let report = json!({"session_token": token, "result": "success", "summary": "too late"});
-    let sent = sleeper.send("tools/call", json!({"name": "report_completed", "arguments": report})).unwrap();
+    let sent = sleeper.mcp.send("tools/call", json!({"name": "report_completed", "arguments": report}));
     std::thread::sleep(Duration::from_millis(2500));
 
     let mut other = Instance::start(&database);
@@ -251,7 +251,7 @@ pub fn a_sleeper_changes_nothing(kind: Kind) {
     other.call("get_my_task", json!({ "session_token": own }));
     let before = state(&database);
     rustix::process::kill_process(pid, rustix::process::Signal::CONT).unwrap();
-    let answer = sleeper.answer(sent).unwrap();
+    let answer = sleeper.mcp.answer(sent);
     let refused = json!({"success": false, "error": "Invalid or expired session_token"});
     assert_eq!(answer["result"]["structuredContent"], refused);
     assert_eq!(state(&database), before);

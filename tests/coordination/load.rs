@@ -3,9 +3,9 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use n8n_lens::coordination::store::{Clock, Place};
+use n8n_lens::coordination::store::{Clock, DatabaseLocation};
 use n8n_lens::coordination::tools::TOOLS;
-use n8n_lens::coordination::{Caller, Coordinator, Settings, Terms};
+use n8n_lens::coordination::{Caller, Coordinator, SessionPolicy, Settings};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
@@ -64,10 +64,10 @@ pub fn worker(arguments: &[String]) {
     let time = Duration::from_millis(time.parse().unwrap());
     run(async {
         let settings = Settings {
-            place: Place::parse(database).unwrap(),
-            make: true,
+            location: DatabaseLocation::parse(database).unwrap(),
+            create: true,
             connections: 2,
-            terms: Terms::default(),
+            policy: SessionPolicy::default(),
             cost: CHEAP,
             clock: Clock::Database,
         };

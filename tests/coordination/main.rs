@@ -19,26 +19,23 @@ mod administration;
 mod budgets;
 mod contract;
 mod crashes;
-mod database;
-#[path = "../it/http_client.rs"]
-#[allow(dead_code, reason = "not all of it is needed here")]
-mod http_client;
 mod instance;
 mod load;
-#[path = "../it/mcp_client.rs"]
-#[allow(dead_code, reason = "only what the HTTP client needs")]
-mod mcp_client;
 mod migrations;
 mod model;
-mod office;
 mod protocol;
 mod races;
 mod replies;
 mod secrets;
+#[path = "../support/mod.rs"]
+mod support;
 mod walk_through;
 
-use database::Kind;
+use contract::handoffs;
 use libtest_mimic::{Arguments, Trial};
+use support::coordination::database::{self, Kind};
+use support::coordination::harness as office;
+use support::{http_client, mcp_client};
 
 /// A trial for each of the named functions, on each kind of database.
 macro_rules! trials {
@@ -75,12 +72,13 @@ fn main() {
             a_report_that_cannot_be_changes_nothing, a_logout_leaves_the_task, a_report_is_answered_again,
             an_instance_that_got_no_answer_asks_again, it_may_ask_again_until_its_first_task,
             execution_logs_are_camel_case, agents_and_projects, tasks_are_listed_and_found, every_move_of_a_task,
-            a_task_is_for_a_member, context_is_carried_forward, a_handoff_to_somebody_moves_the_task,
+            a_task_is_for_a_member;
+        handoffs: context_is_carried_forward, a_handoff_to_somebody_moves_the_task,
             a_handoff_to_nobody_moves_it_when_accepted, whose_handoffs_are_pending, deprecated_tools_still_work;
         administration: passkeys_rotate, who_runs_stays_in_the_project, import_is_all_or_nothing, the_command_line,
             a_backup_is_private_and_whole, a_doctor_finds_what_is_wrong;
         protocol: the_tools_that_are_listed, other_languages_and_other_tools, resources_are_what_tools_answer,
-            resources_are_listed_page_by_page, prompts_hold_the_task;
+            resources_are_listed_page_by_page, prompts_hold_the_task, the_status_error_of_an_execution_is_no_failure;
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_runs_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
@@ -91,7 +89,8 @@ fn main() {
         load: every_process_gets_its_share;
         secrets: secrets_are_nowhere, nobody_takes_as_long_as_somebody;
         migrations: many_processes_may_come_first, databases_of_older_releases_are_brought_up_to_date,
-            a_newer_database_is_left_alone, what_is_no_database_is_left_alone;
+            a_newer_database_is_left_alone, the_database_of_another_program_is_left_alone,
+            what_is_no_database_is_left_alone;
         access: each_scope_has_its_tools, an_agent_is_nobody_else;
     };
     let long = trials! {

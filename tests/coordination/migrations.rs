@@ -1,5 +1,6 @@
 //! Databases that are new, old, or not ours.
 
+use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
 use serde_json::json;
@@ -49,6 +50,24 @@ pub fn a_newer_database_is_left_alone(kind: Kind) {
     let (code, output, errors) = admin(&database, &["project", "list"], "");
     assert_eq!((code, output.as_str()), (1, ""));
     assert!(errors.contains("newer n8n-lens"), "{errors}");
+}
+
+pub fn the_database_of_another_program_is_left_alone(kind: Kind) {
+    if kind == Kind::Postgres {
+        return;
+    }
+    let database = Database::new(kind);
+    let permissions = || std::fs::metadata(&database.argument).unwrap().permissions().mode() & 0o777;
+    rusqlite::Connection::open(&database.argument).unwrap().execute_batch("CREATE TABLE theirs (id INTEGER)").unwrap();
+    std::fs::set_permissions(&database.argument, std::fs::Permissions::from_mode(0o644)).unwrap();
+    let before = std::fs::read(&database.argument).unwrap();
+    let (code, output, errors) = admin(&database, &["project", "list"], "");
+    assert_eq!((code, output.as_str()), (1, ""));
+    assert!(errors.contains("another program"), "{errors}");
+    assert_eq!(permissions(), 0o644);
+    assert_eq!(std::fs::read(&database.argument).unwrap(), before);
+    let files = std::fs::read_dir(database.folder.path()).unwrap().count();
+    assert_eq!(files, 1, "no lock and no journal was created next to it");
 }
 
 pub fn what_is_no_database_is_left_alone(kind: Kind) {

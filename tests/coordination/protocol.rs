@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::contract::handoffs::{accept, hand_over};
 use crate::contract::*;
 use crate::database::{Database, Kind};
 use crate::instance::{Instance, administer_with};
@@ -22,7 +23,7 @@ const SIGNATURES: &str = "health_check(); list_active_projects_with_agents(); sh
     report_execution_complete(session_token, execution_id, exit_code, duration_seconds, log_file_path)";
 
 fn listed(instance: &mut Instance, what: &str) -> Vec<Value> {
-    let answer = instance.request(&format!("{what}/list"), json!({})).unwrap();
+    let answer = instance.mcp.request(&format!("{what}/list"), json!({}));
     let member = if what == "resources/templates" { "resourceTemplates" } else { what };
     answer["result"][member].as_array().unwrap_or_else(|| panic!("{answer}")).clone()
 }
@@ -41,7 +42,7 @@ fn signatures(tools: &[Value]) -> String {
 }
 
 fn error_of(instance: &mut Instance, method: &str, params: Value) -> (i64, String) {
-    let answer = instance.request(method, params).unwrap();
+    let answer = instance.mcp.request(method, params);
     let error = &answer["error"];
     (error["code"].as_i64().unwrap_or_else(|| panic!("{answer}")), error["message"].as_str().unwrap().to_owned())
 }
@@ -145,7 +146,7 @@ pub fn resources_are_what_tools_answer(kind: Kind) {
 }
 
 fn read(instance: &mut Instance, uri: &str) -> Value {
-    let answer = instance.request("resources/read", json!({ "uri": uri })).unwrap();
+    let answer = instance.mcp.request("resources/read", json!({ "uri": uri }));
     let content = &answer["result"]["contents"][0];
     assert_eq!((&content["uri"], &content["mimeType"]), (&json!(uri), &json!("application/json")), "{answer}");
     serde_json::from_str(content["text"].as_str().unwrap()).unwrap()
@@ -160,7 +161,7 @@ pub fn resources_are_listed_page_by_page(kind: Kind) {
     let mut instance = Instance::start(&database);
     let (mut found, mut params, mut pages) = (Vec::new(), json!({}), 0);
     loop {
-        let mut result = instance.request("resources/list", params).unwrap()["result"].take();
+        let mut result = instance.mcp.request("resources/list", params)["result"].take();
         let page = result["resources"].as_array().unwrap();
         assert!(page.iter().all(|resource| resource["mimeType"] == "application/json"));
         found.extend(page.iter().map(|resource| resource["uri"].as_str().unwrap().to_owned()));
@@ -200,17 +201,42 @@ pub fn prompts_hold_the_task(kind: Kind) {
         ("handoff_template", json!({"task_id": "tsk_0_0", "from_agent_id": "agt_0"}), json!({"task_id": "tsk_0_0"})),
         ("context_summary", json!({"task_id": "tsk_0_0"}), json!({})),
     ] {
-        let answer = instance.request("prompts/get", json!({"name": name, "arguments": arguments})).unwrap();
+        let answer = instance.mcp.request("prompts/get", json!({"name": name, "arguments": arguments}));
         let message = &answer["result"]["messages"][0];
         let text = message["content"]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
         assert_eq!(message["role"], "user");
         assert!(text.contains("Task of 0") && text.contains("half of it"), "{name}: {text}");
+        assert!(text.is_ascii(), "prompts are in English in every locale: {text}");
         let refused = error_of(&mut instance, "prompts/get", json!({"name": name, "arguments": missing}));
         assert_eq!(refused.0, -32602, "{name}: {}", refused.1);
     }
     for retired in ["session_start", "session_end"] {
         assert_eq!(error_of(&mut instance, "prompts/get", json!({"name": retired, "arguments": {}})).0, -32602);
     }
+}
+
+/// An execution that the server closed has the status `error`; the call that asks for it succeeded.
+pub fn the_status_error_of_an_execution_is_no_failure(kind: Kind) {
+    let database = Database::new(kind);
+    administer_with(&database, &["import", "-"], &people(1, 1).to_string());
+    let mut instance = Instance::start_with(&database, &["--admin-tools"]);
+    let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
+    let token = id(&instance.call("authenticate", who)["session_token"], "sess_");
+    let task = json!({"session_token": token, "task_id": "tsk_0_0"});
+    let execution = instance.call("report_execution_start", task)["execution_id"].clone();
+    let other = json!({"project": "prj_0", "title": "Other", "status": "in_progress", "assignee": "agt_0"});
+    instance.call("admin_task_add", other);
+    instance.call("update_task_status", json!({"task_id": "tsk_0_0", "status": "todo"}));
+    assert_eq!(instance.call("get_my_task", by(&token))["task"]["title"], "Other");
+    let end = json!({
+        "session_token": token, "execution_id": execution, "exit_code": 0, "duration_seconds": 1.5,
+        "log_file_path": "",
+    });
+    let call = json!({"name": "report_execution_complete", "arguments": end});
+    let answer = instance.mcp.request("tools/call", call)["result"].take();
+    let shown = &answer["structuredContent"];
+    assert_eq!((&shown["success"], &shown["status"]), (&json!(true), &json!("error")), "{answer}");
+    assert_ne!(answer["isError"], true, "{answer}");
 }
 
 /// What a tool answers, as a resource shows it.

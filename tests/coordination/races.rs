@@ -175,11 +175,11 @@ fn of_processes(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
     let (mut round, begun) = (0, Instant::now());
     while goes_on(round, begun) {
         let arguments = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
-        let calls = instances.iter_mut().map(|instance| {
-            instance.send("tools/call", json!({"name": "authenticate", "arguments": arguments})).unwrap()
-        });
+        let calls = instances
+            .iter_mut()
+            .map(|instance| instance.mcp.send("tools/call", json!({"name": "authenticate", "arguments": arguments})));
         let ids: Vec<_> = calls.collect();
-        let answers = instances.iter_mut().zip(ids).map(|(instance, id)| instance.answer(id).unwrap());
+        let answers = instances.iter_mut().zip(ids).map(|(instance, id)| instance.mcp.answer(id));
         let answers: Vec<_> = answers.map(|answer| answer["result"]["structuredContent"].clone()).collect();
         assert_eq!(winners(&answers), 1);
         let ended = instances[round % 16].call("logout", json!({"session_token": token(&answers)}));

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use n8n_lens::coordination::store::Clock;
 use n8n_lens::coordination::tools::TOOLS;
-use n8n_lens::coordination::{Caller, Coordinator, Cost, Settings, Terms};
+use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind, server_folder};
@@ -45,7 +45,7 @@ pub fn secrets_are_nowhere(kind: Kind) {
     let mut command = binary();
     command.args(["coordinate", "--db", &database.argument]).env("LOG_LEVEL", "trace");
     command.stderr(Stdio::from(std::fs::File::create(&log).unwrap()));
-    let mut instance = Instance::spawn(&mut command);
+    let mut instance = Instance::try_spawn(&mut command).unwrap();
     let who = json!({"agent_id": "agt_0", "passkey": planted, "project_id": "prj_0"});
     let token = instance.call("authenticate", who)["session_token"].clone();
     secrets.push(token.as_str().unwrap().to_owned());
@@ -79,7 +79,7 @@ pub fn secrets_are_nowhere(kind: Kind) {
     }
     assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is there");
     assert_eq!(found, Vec::<String>::new());
-    assert!(instance.close().success());
+    assert!(instance.mcp.close() == Some(0));
 }
 
 pub fn nobody_takes_as_long_as_somebody(kind: Kind) {
@@ -100,10 +100,10 @@ fn timing(kind: Kind, calls: usize) -> f64 {
     let data = json!({"data": people(1, calls)});
     run(async {
         let settings = Settings {
-            place: database.place(),
-            make: true,
+            location: database.location(),
+            create: true,
             connections: 2,
-            terms: Terms::default(),
+            policy: SessionPolicy::default(),
             cost: Cost::default(),
             clock: Clock::Database,
         };

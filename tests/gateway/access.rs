@@ -65,6 +65,38 @@ pub fn nobody_listens_to_the_network_without_one() {
     assert_eq!(code, Some(2));
 }
 
+pub fn a_value_of_the_wrong_type_names_its_field() {
+    for (config, says) in [
+        (
+            "servers:\n  foo:\n    command: x\n    timeoutMs: hunter2\n",
+            "servers.foo.timeoutMs: expected a whole number of milliseconds, found a string at line 4, column 16",
+        ),
+        ("port: 99999\nservers: {}", "port: expected a port number from 0 to 65535, found a number out of range"),
+        (
+            "{\"mcpServers\": {\"foo\": {\"command\": \"x\", \"args\": \"hunter2\"}}}",
+            "mcpServers.foo.args: expected a list of strings, found a string",
+        ),
+        (
+            "servers: {foo: {command: x, args: [a, {hunter2: b}]}}",
+            "servers.foo.args[1]: expected a string, found a mapping",
+        ),
+        ("servers: {foo: {command: x, env: {KEY: [hunter2]}}}", "servers.foo.env.KEY: expected a string, found a list"),
+        (
+            "servers: {foo: {command: x, env: {hunter2}}}",
+            "servers.foo.env: expected a mapping of names to strings, found a name without a value",
+        ),
+        (
+            "servers: {foo: {command: x, disabled: hunter2}}",
+            "servers.foo.disabled: expected true or false, found a string",
+        ),
+        ("servers: [hunter2]", "servers: expected a mapping of names to servers, found a list"),
+    ] {
+        let (code, why) = refused(config, &[]);
+        assert_eq!(code, Some(2), "{config}");
+        assert!(why.contains(says) && !why.contains("hunter2"), "{config}: {why}");
+    }
+}
+
 pub fn bad_configurations_are_usage_errors() {
     for (config, says) in [
         ("servers:\n  a:\n    comand: x\n", "line 3, column 5"),

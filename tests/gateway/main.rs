@@ -1,5 +1,5 @@
 //! The gateway: the real binary over real HTTP, in front of real child processes. The child is this very
-//! binary, started with `child` (see [`child`]), which is why it has a main of its own.
+//! binary, started with `child` (see [`mcp_child`]), which is why it has a main of its own.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -14,16 +14,8 @@
 mod access;
 /// What tools answer, and how calls fail.
 mod calls;
-/// An MCP server that does what it is told, also what it must not.
-mod child;
 /// The running gateway.
 mod gateway;
-#[path = "../it/http_client.rs"]
-#[allow(dead_code, reason = "the gateway has no MCP face")]
-mod http_client;
-#[path = "../it/mcp_client.rs"]
-#[allow(dead_code, reason = "only its key is needed here")]
-mod mcp_client;
 /// Real servers of others.
 mod others;
 /// The configuration changes under load.
@@ -32,13 +24,13 @@ mod reload;
 mod rules;
 /// Secrets stay with whom they are for.
 mod secrets;
-#[path = "../it/server.rs"]
-#[allow(dead_code, reason = "it can do more than the gateway needs")]
-mod server;
 /// Children die, hang, and leave others behind.
 mod supervision;
+#[path = "../support/mod.rs"]
+mod support;
 
 use libtest_mimic::{Arguments, Trial};
+use support::{http_client, mcp_child, server};
 
 /// One trial for each of the named functions.
 macro_rules! trials {
@@ -53,7 +45,7 @@ macro_rules! trials {
 fn main() {
     let arguments: Vec<_> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == "child") {
-        std::process::exit(child::main(&arguments[2..]));
+        std::process::exit(mcp_child::main(&arguments[2..]));
     }
     let mut trials = trials! {
         rules: names_have_edges, inputs_have_edges, bodies_have_edges, schemas_are_checked, validation_can_be_switched_off;
@@ -68,12 +60,17 @@ fn main() {
         secrets: the_configuration_is_in_no_answer_and_no_log, an_address_that_does_not_answer_is_not_logged,
             what_a_server_tells_of_a_request_is_not_logged, headers_do_not_follow_to_another_host,
             what_a_child_says_of_its_secrets_is_not_logged, our_own_secrets_are_not_inherited;
-        access: hosts_and_origins_are_checked, a_token_is_asked_for, nobody_listens_to_the_network_without_one, bad_configurations_are_usage_errors;
+        access: hosts_and_origins_are_checked, a_token_is_asked_for, nobody_listens_to_the_network_without_one, bad_configurations_are_usage_errors,
+            a_value_of_the_wrong_type_names_its_field;
     };
     let real = || {
         others::real_servers_are_listed_and_called();
         Ok(())
     };
+    let slow = trials! {
+        supervision: a_call_cut_by_sigterm_reports_the_shutdown, a_call_cut_by_a_reload_reports_the_change;
+    };
+    trials.extend(slow.into_iter().map(|trial| trial.with_ignored_flag(true)));
     trials.push(Trial::test("others::real_servers_are_listed_and_called", real).with_ignored_flag(true));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }

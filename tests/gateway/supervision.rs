@@ -228,6 +228,36 @@ pub fn a_stop_is_in_good_order() {
     }
 }
 
+/// Waits for the ten seconds that calls have on shutdown.
+pub fn a_call_cut_by_sigterm_reports_the_shutdown() {
+    let mut gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
+    let pid = gateway.pid_of("a");
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 50_000})));
+        eventually("it is called", Duration::from_secs(5), || gateway.detail("a")["pending"] == 1);
+        gateway.signal("TERM");
+        let (status, code, message, details) = call.join().unwrap().failure();
+        assert_eq!((status, code.as_str()), (503, "SERVER_NOT_RUNNING"), "{message} {details}");
+        assert_eq!(message, "MCP Server 'a' is not running: the gateway is shutting down");
+        assert_eq!((&details["server"], &details["status"]), (&json!("a"), &json!("unavailable")));
+    });
+    assert_eq!(gateway.http.wait().0, Some(0));
+    assert!(!runs(pid));
+}
+
+/// Waits for the ten seconds that calls have when their server is removed.
+pub fn a_call_cut_by_a_reload_reports_the_change() {
+    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
+    std::thread::scope(|scope| {
+        let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 50_000})));
+        eventually("it is called", Duration::from_secs(5), || gateway.detail("a")["pending"] == 1);
+        gateway.configure(&json!({}));
+        let (status, code, message, _) = call.join().unwrap().failure();
+        assert_eq!((status, code.as_str()), (503, "SERVER_NOT_RUNNING"), "{message}");
+        assert!(message.contains("removed from the configuration, or changed"), "{message}");
+    });
+}
+
 pub fn a_gateway_that_is_killed_leaves_nobody() {
     let gateway = Gateway::start(json!({
         "a": child(&[]),

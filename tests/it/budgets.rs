@@ -249,3 +249,48 @@ fn a_late_output_among_empty_ones_is_shown() {
     assert_eq!(answer["data"]["output"]["items"][0]["outputIndex"], 59);
     assert!(answer["data"]["truncated"]["reason"].as_str().unwrap().contains("are not listed"));
 }
+
+#[test]
+fn every_output_and_input_shows_its_first_item_before_any_shows_a_second() {
+    for (name, body) in fixtures::executions() {
+        let value = fixtures::parse(&body);
+        for (node, _) in oracle::nodes(&value) {
+            for (limit, tokens) in [(1, 1000), (2, 1000), (2, 20_000), (50, 1000), (50, 20_000)] {
+                let what = format!("{name}, {node}, limit {limit}, {tokens} tokens");
+                let answer: Value = serde_json::from_str(&node_text(&body[..], &node, tokens, limit)).unwrap();
+                check_parts(&answer["data"], &what);
+            }
+        }
+    }
+}
+
+/// Each part with items shows one, and `nextOffset` is there if any part has more.
+fn check_parts(data: &Value, what: &str) {
+    let (mut shown_of_all, mut more) = (Vec::new(), false);
+    for output in data["output"]["outputs"].as_array().unwrap() {
+        let (total, shown) = (output["total"].as_u64().unwrap(), output["returned"].as_u64().unwrap());
+        shown_of_all.extend((total > 0).then_some(shown));
+        more |= shown < total;
+    }
+    let sources = data["input"]["sources"].as_array().unwrap();
+    for source in sources {
+        let of_source = |item: &&Value| sources.len() == 1 || item["inputIndex"] == source["inputIndex"];
+        let shown = data["input"]["items"].as_array().unwrap().iter().filter(of_source).count() as u64;
+        let total = source["total"].as_u64().unwrap();
+        shown_of_all.extend((total > 0).then_some(shown));
+        more |= shown < total;
+    }
+    assert!(shown_of_all.iter().all(|shown| *shown > 0), "{what}: {shown_of_all:?} in {data}");
+    assert_eq!(data["truncated"]["nextOffset"].is_u64(), more, "{what}: {data}");
+}
+
+#[test]
+fn an_offset_beyond_the_end_is_said() {
+    let body = fixtures::execution("d_branches_merge");
+    let projection = NodeProjection { node: "Merge".to_owned(), window: 500..550, ..NodeProjection::default() };
+    let view = projection.read_from(&body[..]).unwrap();
+    let question = Question { projection, output: None, max_tokens: 1000, redact: false, locale: Locale::En };
+    let answer = check(&get_execution_by_node::answer(&view, None, &question).unwrap(), 1000, "beyond the end");
+    let reason = answer["data"]["truncated"]["reason"].as_str().unwrap();
+    assert!(reason.starts_with("offset 500 is beyond the end: the longest input or output has "), "{reason}");
+}

@@ -167,3 +167,19 @@ fn the_whole_process_stays_small() {
         assert!(small > 40_000, "the tokenizer is loaded: {small} kB");
     }
 }
+
+#[test]
+fn broken_gzip_names_its_byte() {
+    let mut body = std::fs::read(path("i_mid_10mb.json.gz")).unwrap();
+    body.truncate(body.len() / 2);
+    let cut = lens(&["summary", "-"], &[], &body);
+    assert_eq!(cut.status.code(), Some(1));
+    let said = String::from_utf8_lossy(&cut.stderr).into_owned();
+    assert!(said.contains(&format!("the gzip data cannot be decompressed at byte {}", body.len())), "{said}");
+
+    let mut body = std::fs::read(path("i_mid_10mb.json.gz")).unwrap();
+    body[300_000..300_100].fill(0xff);
+    let said = String::from_utf8_lossy(&lens(&["summary", "-"], &[], &body).stderr).into_owned();
+    let at: usize = said.split("at byte ").nth(1).and_then(|rest| rest.split(':').next()).unwrap().parse().unwrap();
+    assert!((300_000..body.len()).contains(&at), "{said}");
+}

@@ -19,25 +19,17 @@ mod check;
 mod command_line;
 /// The documentation agrees with the binary.
 mod docs;
-/// A proxy that breaks answers on the wire.
-mod fault_proxy;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
 /// Faults on the wire between n8n and us, through the real binary.
 mod faults_on_the_wire;
-/// Real bodies.
-mod fixtures;
 /// Streamable HTTP, through the real binary.
 mod http;
-/// A client of the real binary over Streamable HTTP.
-mod http_client;
 /// A fault in what is shown, or one that ends the body, is never shown as if it were whole.
 mod json_suite;
 /// Two hundred calls at once, through the real binary.
 #[cfg(target_os = "linux")]
 mod load;
-/// A client of the real binary over standard input and output.
-mod mcp_client;
 /// The simple truth about a body.
 mod oracle;
 /// What registries and installers read.
@@ -50,23 +42,19 @@ mod properties;
 mod rest;
 /// Secrets are nowhere.
 mod secrets;
-/// An n8n that misbehaves on demand.
-#[allow(dead_code, reason = "it can do more than the tests need today")]
-mod server;
 /// Signals and pipes, through the real binary.
 #[cfg(unix)]
 mod signals;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
+/// What the test binaries and benches share.
+#[path = "../support/mod.rs"]
+mod support;
 /// The rules of the house.
 mod tidy;
 /// What clients see of the tools.
 mod tool_schemas;
-/// An n8n that keeps workflows.
-#[allow(dead_code, reason = "it can do more than the tests need today")]
-mod workflow_store;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-#[path = "../../fixtures/generator.rs"]
-mod generator;
+use support::{fixtures, generator, http_client, mcp_client, server, workflow_store};

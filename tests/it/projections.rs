@@ -2,7 +2,7 @@
 
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
-use n8n_lens::json::{Batch, Cursor, Projection, Pruner};
+use n8n_lens::json::{Batch, Cursor, Projection, Pruner, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
 use n8n_lens::tools::executions::get_execution_by_node::Question;
@@ -354,17 +354,45 @@ fn names_and_nesting_beyond_all_bounds_are_shown_cut() {
     let body = format!(
         r#"{{"id":"1","status":"success","data":{{"resultData":{{"runData":{{"{name}":[{{"data":{{"main":[[{{"json":{{"{key}":1,"deep":{deep}}}}}]]}}}}]}}}}}},"workflowData":{{"nodes":[{{"name":"{name}","type":"t"}}]}}}}"#
     );
-    let cut = format!("{}…[+999800 chars]", "n".repeat(200));
+    let cut = shorten_name(&name, 200);
+    assert!(cut.starts_with(&format!("{}…[+999800 chars #", "n".repeat(200))), "{cut}");
     let summary = shown(&summary_of(body.as_bytes(), &[777]));
     assert_eq!(summary["availableNodes"], json!([{"nodeName": cut, "nodeType": "t", "status": "success", "items": 1}]));
-    for asked in [cut.clone(), format!("{}…[+999950 chars]", "n".repeat(50))] {
+    for asked in [cut.clone(), shorten_name(&name, 50), format!("{}…[+999950 chars]", "n".repeat(50))] {
         let request = request(&asked, None, 0, 50);
         let ours = answered(&node_of(body.as_bytes(), &[65_536], &request), request, None).unwrap();
         assert_eq!(ours["nodeName"], cut);
         let json = &ours["output"]["items"][0]["json"];
-        assert_eq!(json[format!("{}…[+49800 chars]", "é".repeat(200))], 1);
+        assert_eq!(json[shorten_name(&key, 200)], 1);
         assert!(json["deep"].to_string().contains("…[]"), "{json}");
     }
+}
+
+#[test]
+fn long_names_that_differ_late_stay_different_and_an_ambiguous_one_is_refused() {
+    let names = ["1", "2"].map(|end| format!("{}{end}", "x".repeat(300)));
+    let runs = |items: usize| json!([{"data": {"main": [vec![json!({"json": {}}); items]]}}]);
+    let body = json!({"id": "1", "status": "success", "data": {"resultData": {"runData": {
+        names[0].clone(): runs(1), names[1].clone(): runs(2)
+    }}}});
+    let body = body.to_string().into_bytes();
+    let answer = |name: &str| {
+        answered(&node_of(&body, &[65_536], &request(name, None, 0, 50)), request(name, None, 0, 50), None)
+    };
+    let shown = shown(&summary_of(&body, &[65_536]));
+    let shown: Vec<_> =
+        shown["availableNodes"].as_array().unwrap().iter().map(|node| node["nodeName"].as_str().unwrap()).collect();
+    assert_eq!(shown.len(), 2);
+    for (at, name) in names.iter().enumerate() {
+        for asked in [name.as_str(), &shorten_name(name, 200), &shorten_name(name, 20)] {
+            assert_eq!(answer(asked).unwrap()["output"]["total"], at as u64 + 1, "{asked}");
+        }
+    }
+    let refused = answer(&format!("{}…[+101 chars]", "x".repeat(200))).unwrap_err();
+    assert!(
+        refused.contains("fits 2 nodes: ") && names.iter().all(|name| refused.contains(&shorten_name(name, 200))),
+        "{refused}"
+    );
 }
 
 proptest! {

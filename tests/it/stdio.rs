@@ -79,7 +79,10 @@ fn a_list_goes_on_with_its_own_cursor_and_keeps_its_filters() {
             seen.push(execution["id"].as_str().unwrap().parse::<u64>().unwrap());
         }
         match page["data"]["nextCursor"].as_str() {
-            Some(cursor) => arguments = json!({ "cursor": cursor }),
+            Some(cursor) => {
+                assert!(n8n_lens::budget::count(cursor) <= 20, "{cursor}");
+                arguments = json!({ "cursor": cursor });
+            }
             None => break,
         }
     }
@@ -166,7 +169,7 @@ fn wrong_arguments_are_refused_with_what_is_allowed() {
         (
             "list_executions",
             json!({"cursor": "nonsense"}),
-            "Argument 'cursor' is not a nextCursor of this tool. Leave it out to begin with the first page.",
+            "Argument 'cursor' is not a nextCursor of this tool. Omit it to start with the first page.",
         ),
     ];
     for (tool, arguments, refusal) in cases {

@@ -1,86 +1,160 @@
-//! The rules of the house that a compiler does not know.
+//! House rules that the compiler does not check.
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// The rooms in the direction of the flow: each may import from those before it, and from itself.
-const FLOW: [&str; 14] = [
-    "units",
-    "json",
-    "secrets",
-    "n8n",
-    "execution",
-    "workflow",
-    "budget",
-    "toolkit",
-    "tools",
-    "coordination",
-    "gateway",
-    "config",
-    "transport",
-    "cli",
+/// Each room, and the rooms that it may depend on, directly or through other rooms.
+const MAY_DEPEND_ON: [(&str, &str); 15] = [
+    ("units", ""),
+    ("blocking", ""),
+    ("json", ""),
+    ("secrets", "json"),
+    ("n8n", "blocking json secrets units"),
+    ("execution", "json secrets"),
+    ("workflow", "json"),
+    ("budget", "json"),
+    ("toolkit", "budget json"),
+    ("tools", "blocking budget execution json n8n secrets toolkit units workflow"),
+    ("coordination", "budget json secrets toolkit"),
+    ("gateway", "json secrets"),
+    ("config", "blocking budget coordination execution gateway json n8n secrets toolkit tools units workflow"),
+    (
+        "transport",
+        "blocking budget config coordination execution gateway json n8n secrets toolkit tools units workflow",
+    ),
+    (
+        "cli",
+        "blocking budget config coordination execution gateway json n8n secrets toolkit tools transport units workflow",
+    ),
 ];
 
-/// Rooms beside each other that must not know one another.
-const STRANGERS: [(&str, &str); 21] = [
-    ("coordination", "tools"),
-    ("toolkit", "n8n"),
-    ("toolkit", "execution"),
-    ("toolkit", "workflow"),
-    ("gateway", "toolkit"),
-    ("execution", "n8n"),
-    ("workflow", "n8n"),
-    ("workflow", "execution"),
-    ("budget", "execution"),
-    ("budget", "workflow"),
-    ("budget", "n8n"),
-    ("gateway", "n8n"),
-    ("gateway", "execution"),
-    ("gateway", "workflow"),
-    ("gateway", "budget"),
-    ("gateway", "tools"),
-    ("coordination", "n8n"),
-    ("coordination", "execution"),
-    ("coordination", "workflow"),
-    ("gateway", "coordination"),
-    ("coordination", "json"),
-];
+/// The most lines of a source file, and of a file of the tests and benches.
+const MAX_SOURCE_LINES: usize = 500;
+const MAX_TEST_LINES: usize = 800;
 
-/// Lines of a file, tests aside.
-const LONGEST: usize = 500;
-
-fn sources() -> Vec<(PathBuf, String)> {
-    fn walk(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+/// The files below a folder of the package, with their text.
+fn files(folder: &str, extensions: &[&str]) -> Vec<(PathBuf, String)> {
+    fn walk(folder: &Path, extensions: &[&str], found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                walk(&path, extensions, found);
+            } else if path.extension().is_some_and(|its| extensions.iter().any(|wanted| its == *wanted)) {
                 found.push((path.clone(), std::fs::read_to_string(&path).unwrap()));
             }
         }
     }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut found = Vec::new();
-    walk(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+    walk(&root.join(folder), extensions, &mut found);
+    for (path, _) in &mut found {
+        *path = path.strip_prefix(root).unwrap().to_owned();
+    }
+    found.sort();
+    found
+}
+
+fn sources() -> Vec<(PathBuf, String)> {
+    let found = files("src", &["rs"]);
     assert!(found.len() > 30);
     found
 }
 
-fn room(path: &Path) -> String {
-    let inside = path.strip_prefix(Path::new(env!("CARGO_MANIFEST_DIR")).join("src")).unwrap();
-    inside.iter().next().unwrap().to_str().unwrap().trim_end_matches(".rs").to_owned()
+/// The modules of a source file below the crate: `src/json/mod.rs` is `["json"]`, `src/json/cut.rs` is `["json", "cut"]`.
+fn module(path: &Path) -> Vec<&str> {
+    let inside = path.strip_prefix("src").unwrap().with_extension("");
+    let depth = inside.iter().filter(|part| *part != "mod").count();
+    path.iter().skip(1).take(depth).map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect()
+}
+
+fn room(path: &Path) -> &str {
+    module(path)[0]
+}
+
+/// The first names after `crate::`, and after as many `super::` as lead to the crate.
+fn names_below_the_crate(path: &Path, text: &str) -> BTreeSet<String> {
+    let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect();
+    let up = "super::".repeat(module(path).len());
+    let mut names = BTreeSet::new();
+    for start in ["crate::", &up] {
+        for (at, _) in code.match_indices(start) {
+            // `$crate::` and `my_crate::` start elsewhere.
+            let is_start = !code[..at].ends_with(|before: char| before.is_alphanumeric() || "_$:".contains(before));
+            if is_start {
+                names.extend(first_names(&code[at + start.len()..]));
+            }
+        }
+    }
+    names
+}
+
+/// The first name of a path, or of each path of a group in braces.
+fn first_names(path: &str) -> Vec<String> {
+    let name = |path: &str| path.chars().take_while(|char| char.is_alphanumeric() || *char == '_').collect();
+    let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
+    let (mut depth, mut names) = (0, vec![name(group.trim_start())]);
+    for (at, char) in group.char_indices() {
+        match char {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => names.push(name(group[at + 1..].trim_start())),
+            _ => {}
+        }
+    }
+    names
+}
+
+/// For each room, the rooms that it imports, each with a file that does so.
+fn imports() -> BTreeMap<String, BTreeMap<String, PathBuf>> {
+    let mut rooms: BTreeMap<String, BTreeMap<String, PathBuf>> = BTreeMap::new();
+    let sources = sources();
+    let is_root = |path: &Path| ["lib", "main"].contains(&room(path));
+    let all: BTreeSet<_> = sources.iter().filter(|(path, _)| !is_root(path)).map(|(path, _)| room(path)).collect();
+    for (path, text) in sources.iter().filter(|(path, _)| !is_root(path)) {
+        let imports = rooms.entry(room(path).to_owned()).or_default();
+        for name in names_below_the_crate(path, text) {
+            if name != room(path) && all.contains(name.as_str()) {
+                imports.entry(name).or_insert_with(|| path.clone());
+            }
+        }
+    }
+    rooms
 }
 
 #[test]
-fn imports_run_in_the_direction_of_the_flow() {
-    for (path, text) in sources() {
-        let room = room(&path);
-        let Some(place) = FLOW.iter().position(|name| *name == room) else { continue };
-        for (at, other) in FLOW.iter().enumerate() {
-            let imports = text.contains(&format!("crate::{other}::")) || text.contains(&format!("crate::{other};"));
-            let strangers = STRANGERS.contains(&(room.as_str(), other));
-            assert!(!imports || (at <= place && !strangers), "{} imports {other}", path.display());
+fn rooms_depend_only_on_what_they_may() {
+    let (imports, allowed) = (imports(), BTreeMap::from(MAY_DEPEND_ON));
+    let listed: Vec<_> = allowed.keys().copied().collect();
+    assert_eq!(imports.keys().map(String::as_str).collect::<Vec<_>>(), listed, "MAY_DEPEND_ON lists every room");
+    for (room, allowed) in allowed {
+        // The shortest way to each room first.
+        let mut ways = VecDeque::from([(room, String::new())]);
+        let mut seen = BTreeSet::new();
+        while let Some((at, way)) = ways.pop_front() {
+            for (next, file) in &imports[at] {
+                let way = format!("{way}\n  {} imports {next}", file.display());
+                let may = next != room && allowed.split_whitespace().any(|known| known == next);
+                assert!(may, "{room} must not depend on {next}:{way}");
+                if seen.insert(next) {
+                    ways.push_back((next, way));
+                }
+            }
         }
     }
+}
+
+#[test]
+fn imports_are_seen_however_they_are_written() {
+    let names = |path: &str, text: &str| -> Vec<String> {
+        names_below_the_crate(Path::new(path), text).into_iter().filter(|name| !name.is_empty()).collect()
+    };
+    let text = "use crate::{budget, json::{Cursor, Pruner},\n    n8n};\nuse crate::units::megabytes; // crate::no\n\
+                /// See [`crate::no`].\nfn f() { $crate::no(); crate::workflow::f() }";
+    assert_eq!(names("src/tools/mod.rs", text), ["budget", "json", "n8n", "units", "workflow"]);
+    assert_eq!(names("src/json/cut.rs", "use super::super::n8n::X; use super::name;"), ["n8n"]);
+    assert_eq!(names("src/json/mod.rs", "use super::n8n::X;"), ["n8n"]);
+    assert_eq!(names("src/units.rs", "use super::n8n::X;"), ["n8n"]);
 }
 
 #[test]
@@ -101,22 +175,35 @@ fn each_library_is_known_where_it_belongs() {
     ];
     for (path, text) in sources() {
         for (library, homes) in doors {
-            assert!(
-                !text.contains(library) || homes.contains(&room(&path).as_str()),
-                "{} knows {library}",
-                path.display()
-            );
+            assert!(!text.contains(library) || homes.contains(&room(&path)), "{} knows {library}", path.display());
         }
     }
 }
 
 #[test]
 fn files_stay_readable() {
+    let tests = ["tests", "benches"].map(|folder| files(folder, &["rs", "sh", "py"])).concat();
+    assert!(tests.len() > 50);
+    for (found, max) in [(sources(), MAX_SOURCE_LINES), (tests, MAX_TEST_LINES)] {
+        for (path, text) in found {
+            let lines = text.lines().count();
+            assert!(lines <= max, "{} has {lines} lines; split it, the limit is {max}", path.display());
+        }
+    }
     for (path, text) in sources() {
-        let lines = text.lines().count();
-        assert!(lines <= LONGEST, "{} has {lines} lines", path.display());
         for word in ["FIXME", "todo!", "unimplemented!", "dbg!"] {
             assert!(!text.contains(word), "{} holds {word}", path.display());
+        }
+    }
+}
+
+#[test]
+fn test_binaries_share_code_through_support() {
+    let borrowed = concat!("#[", "path = ");
+    for (path, text) in ["tests", "benches"].map(|folder| files(folder, &["rs"])).concat() {
+        for line in text.lines().filter(|line| line.contains(borrowed)) {
+            let shared = ["/support/mod.rs\"]", "/fuzz/properties/mod.rs\"]"].iter().any(|end| line.ends_with(end));
+            assert!(shared, "{} borrows a file: {line}; move it into tests/support", path.display());
         }
     }
 }

@@ -63,7 +63,7 @@ fn names(listed: &Value) -> Vec<String> {
 
 #[test]
 fn schemas_are_the_golden_ones() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/tools");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     assert_eq!(names(&list(&[])), TOOLS);
     let listed = list(&["--toolsets", "executions,workflows,builder"]);
     let mut files = 0;

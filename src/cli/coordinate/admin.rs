@@ -1,14 +1,13 @@
-//! The administrator's commands: each calls the tool of its name.
+//! `n8n-lens coordinate admin …`: each command calls the administration tool of the same name.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{Error, failed, print_json};
-
 use crate::cli::as_arguments;
 use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
 use crate::coordination::{Caller, Coordinator, Tool};
@@ -22,11 +21,11 @@ pub(super) enum Admin {
     /// Agents
     #[command(subcommand)]
     Agent(Agent),
-    /// Let an agent work in a project
+    /// Assign an agent to a project
     Assign(Pair),
-    /// Take an agent out of a project
+    /// Remove an agent from a project and unassign its open tasks
     Unassign(Pair),
-    /// Passkeys of agents
+    /// Agents' passkeys
     #[command(subcommand)]
     Passkey(Passkey),
     /// Tasks
@@ -38,17 +37,17 @@ pub(super) enum Admin {
     /// Bearer tokens of HTTP clients
     #[command(subcommand)]
     Token(Token),
-    /// Add what a JSON file holds: all or nothing
+    /// Add or update projects, agents, assignments and tasks from a JSON file, all or nothing
     Import {
         /// The file, or - for standard input
         file: PathBuf,
     },
-    /// Copy the database to a new file, while it is used
+    /// Copy the database to a new file, consistently, while it is in use (SQLite)
     Backup {
-        /// The file
+        /// The path of the new file
         file: String,
     },
-    /// Say what is wrong; exit code 1 if something is
+    /// Check the database; exit code 1 if there are problems
     Doctor,
 }
 
@@ -62,7 +61,7 @@ pub(super) enum Project {
         /// Its name
         #[arg(long)]
         name: String,
-        /// The folder in which its agents are started
+        /// The folder its agents are started in
         #[arg(long, value_name = "DIR")]
         working_directory: String,
         /// What it is about
@@ -71,7 +70,7 @@ pub(super) enum Project {
     },
     /// List all projects
     List,
-    /// Archive a project, or make it active again
+    /// Archive a project, or reactivate it: active or archived
     SetStatus(SetStatus),
 }
 
@@ -81,7 +80,7 @@ pub(super) enum Agent {
     Add(NewAgent),
     /// List all agents
     List,
-    /// Let an agent work, or not
+    /// Set an agent's status: active, inactive, suspended or archived
     SetStatus(SetStatus),
 }
 
@@ -93,22 +92,22 @@ pub(super) struct NewAgent {
     /// Its name
     #[arg(long)]
     name: String,
-    /// What a Runner starts for it (default: claude)
+    /// The type of AI that a Runner starts for it (default: claude)
     #[arg(long, value_name = "TYPE")]
     ai_type: Option<String>,
     /// Its role
     #[arg(long)]
     role: Option<String>,
-    /// A specialty; may be given several times
+    /// Something it is good at; can be repeated
     #[arg(long = "capability", value_name = "TEXT")]
     capabilities: Vec<String>,
-    /// What it is told when it authenticates
+    /// The system prompt it gets when it authenticates
     #[arg(long, value_name = "TEXT", conflicts_with = "system_prompt_file")]
     system_prompt: Option<String>,
-    /// A file with that
+    /// A file with the system prompt
     #[arg(long, value_name = "FILE")]
     system_prompt_file: Option<PathBuf>,
-    /// ai or human
+    /// ai (default) or human
     #[arg(long = "type", value_name = "TYPE")]
     kind: Option<String>,
 }
@@ -133,11 +132,11 @@ pub(super) struct Pair {
 
 #[derive(Subcommand)]
 pub(super) enum Passkey {
-    /// Give an agent its first passkey; it is printed once
+    /// Give an agent its first passkey; it is printed only once
     Issue(NewPasskey),
-    /// Give an agent a new passkey; the one before stays valid until the next rotation
+    /// Give an agent a new passkey; the previous one stays valid until the next rotation
     Rotate(NewPasskey),
-    /// Take back all passkeys of an agent
+    /// Revoke all passkeys of an agent
     Revoke {
         /// The agent's id
         #[arg(long)]
@@ -150,7 +149,7 @@ pub(super) struct NewPasskey {
     /// The agent's id
     #[arg(long)]
     agent: String,
-    /// Take the passkey from standard input
+    /// Read the passkey from standard input (default: a random one)
     #[arg(long)]
     stdin: bool,
 }
@@ -180,7 +179,7 @@ pub(super) struct NewTask {
     /// Its title
     #[arg(long)]
     title: String,
-    /// What is to be done
+    /// What to do
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// backlog (default), todo or in_progress
@@ -189,14 +188,14 @@ pub(super) struct NewTask {
     /// urgent, high, medium (default) or low
     #[arg(long)]
     priority: Option<String>,
-    /// The agent that is to do it
+    /// The agent to assign it to
     #[arg(long, value_name = "AGENT")]
     assignee: Option<String>,
 }
 
 #[derive(Subcommand)]
 pub(super) enum Session {
-    /// List the sessions that are alive
+    /// List the open sessions that have not expired
     List,
     /// End the session of an agent in a project
     Revoke(Pair),
@@ -204,18 +203,18 @@ pub(super) enum Session {
 
 #[derive(Subcommand)]
 pub(super) enum Token {
-    /// Make a bearer token for an HTTP client; it is printed once
+    /// Create a bearer token for an HTTP client; it is printed only once
     Issue {
         /// runner, agent or admin
         #[arg(long)]
         scope: String,
-        /// The agent's id, for the scope agent
+        /// The agent's id; required for scope agent
         #[arg(long)]
         agent: Option<String>,
     },
-    /// List the tokens that are valid
+    /// List the tokens that are not revoked
     List,
-    /// Take back a token
+    /// Revoke a token
     Revoke {
         /// Its id
         id: String,
@@ -223,8 +222,8 @@ pub(super) enum Token {
 }
 
 impl Admin {
-    /// Whether it may be the first thing that is done with a database.
-    pub(super) fn makes_rows(&self) -> bool {
+    /// Whether the command makes sense on a database that does not exist yet, and so creates it.
+    pub(super) fn can_create_database(&self) -> bool {
         matches!(
             self,
             Self::Project(Project::Add { .. })
@@ -235,30 +234,31 @@ impl Admin {
     }
 
     pub(super) async fn run(self, coordinator: &Arc<Coordinator>, json: bool) -> Result<(), Error> {
-        let (tool, given) = self.call()?;
-        let mut answer = coordinator.call(tool, given, &Caller::Local).await.map_err(failed)?;
+        let (tool, values) = self.tool_call()?;
+        let mut answer = coordinator.call(tool, as_arguments(values), &Caller::Local).await.map_err(failed)?;
         if let Some(answer) = answer.as_object_mut() {
-            // Standard error and the exit code say so here.
+            // On the command line, the exit code says so.
             answer.shift_remove("success");
         }
         print_json(&answer, json)?;
         match answer.get("ok") {
-            Some(Value::Bool(false)) => Err(Error::Input("The database is not well.".to_owned())),
+            Some(Value::Bool(false)) => {
+                Err(Error::Input("The database has problems; the output lists them.".to_owned()))
+            }
             _ => Ok(()),
         }
     }
 
-    /// The tool of a command, and its arguments.
-    fn call(self) -> Result<(&'static Tool, Map<String, Value>), Error> {
-        let (tool, given) = match self {
-            Self::Project(command) => command.call(),
-            Self::Agent(command) => command.call()?,
+    fn tool_call(self) -> Result<ToolCall, Error> {
+        Ok(match self {
+            Self::Project(command) => command.tool_call(),
+            Self::Agent(command) => command.tool_call()?,
             Self::Assign(Pair { project, agent }) => (&assignment::ASSIGN, json!({"project": project, "agent": agent})),
             Self::Unassign(Pair { project, agent }) => {
                 (&assignment::UNASSIGN, json!({"project": project, "agent": agent}))
             }
-            Self::Passkey(command) => command.call()?,
-            Self::Task(command) => command.call(),
+            Self::Passkey(command) => command.tool_call()?,
+            Self::Task(command) => command.tool_call(),
             Self::Session(Session::List) => (&session::LIST, json!({})),
             Self::Session(Session::Revoke(Pair { project, agent })) => {
                 (&session::REVOKE, json!({"project": project, "agent": agent}))
@@ -269,24 +269,24 @@ impl Admin {
             Self::Import { file } => (&import::TOOL, json!({"data": read_json(&file)?})),
             Self::Backup { file } => (&backup::TOOL, json!({ "file": file })),
             Self::Doctor => (&doctor::TOOL, json!({})),
-        };
-        Ok((tool, as_arguments(given)))
+        })
     }
 }
 
-type Called = (&'static Tool, Value);
+/// The tool that a command calls, and its arguments; `null` stands for one that is absent.
+type ToolCall = (&'static Tool, Value);
 
 impl Project {
-    fn call(self) -> Called {
+    fn tool_call(self) -> ToolCall {
         match self {
             Self::Add { id, name, working_directory, description } => {
-                let given = json!({
+                let arguments = json!({
                     "id": id,
                     "name": name,
                     "working_directory": working_directory,
                     "description": description,
                 });
-                (&project::ADD, given)
+                (&project::ADD, arguments)
             }
             Self::List => (&project::LIST, json!({})),
             Self::SetStatus(SetStatus { id, status }) => (&project::SET_STATUS, json!({"id": id, "status": status})),
@@ -295,11 +295,11 @@ impl Project {
 }
 
 impl Agent {
-    fn call(self) -> Result<Called, Error> {
+    fn tool_call(self) -> Result<ToolCall, Error> {
         Ok(match self {
             Self::Add(new) => {
                 let from_file = new.system_prompt_file.as_deref().map(read).transpose()?;
-                let given = json!({
+                let arguments = json!({
                     "id": new.id,
                     "name": new.name,
                     "ai_type": new.ai_type,
@@ -308,7 +308,7 @@ impl Agent {
                     "system_prompt": new.system_prompt.or(from_file),
                     "type": new.kind,
                 });
-                (&agent::ADD, given)
+                (&agent::ADD, arguments)
             }
             Self::List => (&agent::LIST, json!({})),
             Self::SetStatus(SetStatus { id, status }) => (&agent::SET_STATUS, json!({"id": id, "status": status})),
@@ -317,17 +317,17 @@ impl Agent {
 }
 
 impl Passkey {
-    fn call(self) -> Result<Called, Error> {
+    fn tool_call(self) -> Result<ToolCall, Error> {
         Ok(match self {
-            Self::Issue(new) => (&passkey::ISSUE, new.given()?),
-            Self::Rotate(new) => (&passkey::ROTATE, new.given()?),
+            Self::Issue(new) => (&passkey::ISSUE, new.arguments()?),
+            Self::Rotate(new) => (&passkey::ROTATE, new.arguments()?),
             Self::Revoke { agent } => (&passkey::REVOKE, json!({ "agent": agent })),
         })
     }
 }
 
 impl NewPasskey {
-    fn given(self) -> Result<Value, Error> {
+    fn arguments(self) -> Result<Value, Error> {
         let passkey = self.stdin.then(|| read(Path::new("-"))).transpose()?;
         let passkey = passkey.map(|line| line.trim_end_matches(['\r', '\n']).to_owned());
         Ok(json!({"agent": self.agent, "passkey": passkey}))
@@ -335,10 +335,10 @@ impl NewPasskey {
 }
 
 impl Task {
-    fn call(self) -> Called {
+    fn tool_call(self) -> ToolCall {
         match self {
             Self::Add(new) => {
-                let given = json!({
+                let arguments = json!({
                     "id": new.id,
                     "project": new.project,
                     "title": new.title,
@@ -347,7 +347,7 @@ impl Task {
                     "priority": new.priority,
                     "assignee": new.assignee,
                 });
-                (&task::ADD, given)
+                (&task::ADD, arguments)
             }
             Self::List { project } => (&task::LIST, json!({ "project": project })),
             Self::SetStatus(SetStatus { id, status }) => (&task::SET_STATUS, json!({"id": id, "status": status})),

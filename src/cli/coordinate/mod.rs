@@ -1,4 +1,4 @@
-//! `n8n-lens coordinate`: the server, the administrator's commands, and what people look at.
+//! `n8n-lens coordinate`: the coordination server, the administrator's commands, and the overview for people.
 
 mod admin;
 mod view;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::{Error, for_people, is_read, print};
 use crate::config::{CoordinationOptions, Options, Transport};
 use crate::coordination::Coordinator;
-use crate::transport::{self, Offer};
+use crate::transport::{self, CoordinationService};
 
 /// Coordinate agents.
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(super) struct Coordinate {
     #[command(flatten)]
     options: CoordinationOptions,
 
-    /// Print JSON on a terminal, too
+    /// Print JSON even to a terminal
     #[arg(long, global = true)]
     json: bool,
 }
@@ -32,39 +32,39 @@ enum Command {
     /// Manage projects, agents, passkeys, tasks, sessions and tokens
     #[command(subcommand)]
     Admin(admin::Admin),
-    /// Show projects, agents, tasks and the last executions
+    /// Show projects, agents, tasks and the latest executions
     Status,
-    /// Show them again and again
+    /// Show the status repeatedly
     Watch {
-        /// Seconds between two looks
+        /// Seconds between updates
         #[arg(long, default_value_t = 2, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
         interval: u64,
     },
 }
 
 impl Coordinate {
-    /// Whether it serves many clients.
+    /// Whether it serves several clients.
     pub(super) fn is_for_many(&self) -> bool {
         self.command.is_none() && self.options.transport == Transport::Http
     }
 
     pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
-        let makes = match &self.command {
+        let create = match &self.command {
             None => true,
-            Some(Command::Admin(command)) => command.makes_rows(),
+            Some(Command::Admin(command)) => command.can_create_database(),
             Some(Command::Status | Command::Watch { .. }) => false,
         };
-        let settings = self.options.settings(options, makes)?;
+        let settings = self.options.settings(options, create)?;
         let coordinator = Coordinator::open(&settings).await.map_err(failed)?;
         match self.command {
             None => {
                 let CoordinationOptions { hide_deprecated, admin_tools, port, .. } = self.options;
-                let offer = Offer { coordinator, hide_deprecated, admin_tools };
+                let service = CoordinationService { coordinator, hide_deprecated, admin_tools };
                 match self.options.transport {
-                    Transport::Stdio => transport::serve_coordination_stdio(offer).await,
+                    Transport::Stdio => transport::serve_coordination_stdio(service).await,
                     Transport::Http => {
                         let address = (self.options.bare_host(), port);
-                        transport::serve_coordination_http(offer, address, &self.options.access()).await
+                        transport::serve_coordination_http(service, address, &self.options.access()).await
                     }
                 }
                 .map_err(Error::Transport)
@@ -73,7 +73,7 @@ impl Coordinate {
             Some(Command::Status) => show(&coordinator, self.json).await.map(drop),
             Some(Command::Watch { interval }) => loop {
                 if for_people(self.json) {
-                    // The whole screen, from its beginning.
+                    // Clear the screen.
                     print("\u{1b}[2J\u{1b}[H")?;
                 }
                 if !show(&coordinator, self.json).await? {
@@ -85,7 +85,7 @@ impl Coordinate {
     }
 }
 
-/// Whether anybody was there to read it.
+/// Prints the status; returns whether standard output is still open.
 async fn show(coordinator: &Coordinator, json: bool) -> Result<bool, Error> {
     let status = coordinator.status().await.map_err(failed)?;
     match for_people(json) {
@@ -94,7 +94,7 @@ async fn show(coordinator: &Coordinator, json: bool) -> Result<bool, Error> {
     }
 }
 
-/// JSON: in a line when piped, else as people read it.
+/// Prints JSON, indented for people and on one line otherwise.
 fn print_json(value: &Value, json: bool) -> Result<(), Error> {
     match for_people(json) {
         true => print(&serde_json::to_string_pretty(value).unwrap_or_default()),

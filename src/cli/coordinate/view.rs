@@ -1,15 +1,15 @@
-//! What is going on, as tables.
+//! The status as tables.
 
 use anstyle::Style;
 
 use crate::cli::render::{plain, table};
 use crate::coordination::status::{ProjectView, Status};
 
-/// All of it.
+/// The whole status.
 pub(super) fn status(status: &Status) -> String {
     let mut parts: Vec<_> = status.projects.iter().map(project).collect();
     if parts.is_empty() {
-        parts.push("No projects yet: n8n-lens coordinate --db … admin project add".to_owned());
+        parts.push("No projects yet. Add one with: n8n-lens coordinate --db … admin project add".to_owned());
     }
     if !status.executions.is_empty() {
         parts.push(executions(status));
@@ -22,12 +22,12 @@ fn project(status: &ProjectView) -> String {
     let project = &status.project;
     let tasks: Vec<_> = status.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let mut table = table(["agent", "running since", "task", "last seen"]);
-    for pair in &status.agents {
+    for agent in &status.agents {
         table.add_row([
-            plain(&format!("{} ({})", pair.agent_name, pair.agent_id)),
-            pair.running_since.map_or_else(|| "-".to_owned(), |time| time.to_string()),
-            plain(pair.task_id.as_deref().unwrap_or_default()),
-            pair.last_seen_at.map(|time| time.to_string()).unwrap_or_default(),
+            plain(&format!("{} ({})", agent.agent_name, agent.agent_id)),
+            agent.running_since.map_or_else(|| "-".to_owned(), |time| time.to_string()),
+            plain(agent.task_id.as_deref().unwrap_or_default()),
+            agent.last_seen_at.map(|time| time.to_string()).unwrap_or_default(),
         ]);
     }
     let tasks = if tasks.is_empty() { "no tasks".to_owned() } else { tasks.join(", ") };
@@ -35,7 +35,7 @@ fn project(status: &ProjectView) -> String {
         "{bold}{} ({}){bold:#} {}\n{}\n{tasks}\n{table}",
         plain(&project.name),
         plain(&project.id),
-        project.status.word(),
+        project.status.as_str(),
         plain(&project.working_directory)
     )
 }
@@ -47,7 +47,7 @@ fn executions(status: &Status) -> String {
             execution.id.clone(),
             plain(&execution.agent_id),
             plain(&execution.task_id),
-            execution.status.word().to_owned(),
+            execution.status.as_str().to_owned(),
             execution.started_at.to_string(),
             execution.duration_seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
         ]);

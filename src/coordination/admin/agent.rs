@@ -1,34 +1,36 @@
-//! Agents.
+//! `admin agent …`: adds and lists agents, and sets their status.
 
 use serde_json::{Value, json};
 
-use super::{ID, NEW_ID, given};
+use super::{ID, NEW_ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
-use crate::coordination::store::{Agent, AgentStatus, AgentType, Change, Entity, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::store::{Agent, AgentStatus, AgentType, Entity, Event, Work};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::tools::list_agents;
-use crate::coordination::{Error, Terms};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `agent add`.
 pub static ADD: Tool = Tool {
     name: "admin_agent_add",
     title: "Add an agent",
-    description: "Add an agent. Give it a passkey and assign it to projects, too.",
+    description: "Add an agent. It also needs a passkey and an assignment to a project before it can work.",
     parameters: &[
         NEW_ID,
         Parameter::required("name", Kind::Text, "Its name."),
-        Parameter::optional("ai_type", Kind::Text, "What a Runner starts for it (default: claude)."),
+        Parameter::optional("ai_type", Kind::Text, "The type of AI that a Runner starts for it (default: claude)."),
         Parameter::optional("role", Kind::AnyText, "Its role."),
-        Parameter::optional("capabilities", Kind::Texts, "Its specialties."),
-        Parameter::optional("system_prompt", Kind::AnyText, "What it is told when it authenticates."),
-        Parameter::optional("type", Kind::Choice(AgentType::WORDS), "What it is (default: ai)."),
+        Parameter::optional("capabilities", Kind::Texts, "What it is good at."),
+        Parameter::optional("system_prompt", Kind::AnyText, "The system prompt that authenticate returns."),
+        Parameter::optional(
+            "type",
+            Kind::Choice(AgentType::VALUES),
+            "Whether it is a program or a person (default: ai).",
+        ),
     ],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(add),
+    handler: Handler::write(&[], add),
 };
 
 /// `agent list`.
@@ -37,34 +39,30 @@ pub static LIST: Tool = Tool {
     title: "List agents",
     description: "List all agents.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list_agents::run),
+    handler: Handler::read(&[], list_agents::run),
 };
 
 /// `agent set-status`.
 pub static SET_STATUS: Tool = Tool {
     name: "admin_agent_set_status",
     title: "Set an agent's status",
-    description: "Let an agent work, or not. Only active ones can authenticate; one that runs goes on until its session \
-                  is revoked.",
-    parameters: &[ID, Parameter::required("status", Kind::Choice(AgentStatus::WORDS), "Its new status.")],
-    scopes: &[],
+    description: "Set an agent's status. Only active agents can authenticate. A running agent continues until its session \
+                  ends or is revoked.",
+    parameters: &[ID, Parameter::required("status", Kind::Choice(AgentStatus::VALUES), "Its new status.")],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(set_status),
+    handler: Handler::write(&[], set_status),
 };
 
-fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
     let id = arguments.text("id").unwrap_or_else(|| secret::id("agt_"));
     let now = work.now();
     let agent = Agent {
         id,
-        name: given(arguments, "name"),
+        name: required_text(arguments, "name"),
         role: arguments.text("role"),
         capabilities: arguments.texts("capabilities"),
-        kind: arguments.text("type").and_then(|word| AgentType::parse(&word)).unwrap_or(AgentType::Ai),
+        kind: arguments.text("type").and_then(|text| AgentType::parse(&text)).unwrap_or(AgentType::Ai),
         ai_type: arguments.text("ai_type").unwrap_or_else(|| DEFAULT_AI_TYPE.to_owned()),
         status: AgentStatus::Active,
         created_at: now,
@@ -78,22 +76,22 @@ fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     Ok(json!({"success": true, "agent": agent}))
 }
 
-/// What a Runner starts unless it is told.
+/// The type of AI that a Runner starts by default.
 pub(super) const DEFAULT_AI_TYPE: &str = "claude";
 
-fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let id = given(arguments, "id");
+fn set_status(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let id = required_text(arguments, "id");
     work.lock_agent(&id)?;
     let agent = work.agent(&id)?.ok_or_else(|| not_found("Agent", &id))?;
-    let status = AgentStatus::parse(&given(arguments, "status")).unwrap_or(agent.status);
+    let status = AgentStatus::parse(&required_text(arguments, "status")).unwrap_or(agent.status);
     let agent = Agent { status, updated_at: work.now(), ..agent };
     work.change_agent(&agent)?;
     record(work, &agent, "status_changed")?;
     Ok(json!({"success": true, "agent": agent}))
 }
 
-/// Keeps what became of an agent.
+/// Records an event with the agent's new state.
 pub(super) fn record(work: &mut Work<'_>, agent: &Agent, event: &str) -> Result<(), Error> {
-    work.record(&Change { after: Some(json!(agent)), ..Change::new(Entity::Agent, &agent.id, event) })?;
+    work.record(&Event { after: Some(json!(agent)), ..Event::new(Entity::Agent, &agent.id, event) })?;
     Ok(())
 }

@@ -1,48 +1,44 @@
-//! Which agents are in which projects.
+//! `admin assign` and `admin unassign`: which agents work in which projects.
 
 use serde_json::{Value, json};
 
-use super::{AGENT, PROJECT, given};
+use super::{AGENT, PROJECT, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::session;
-use crate::coordination::rules::task::{self, By};
-use crate::coordination::store::{Change, Entity, TaskFilter, TaskStatus, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::rules::task::{self, Actor};
+use crate::coordination::store::{Entity, Event, TaskFilter, TaskStatus, Work};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// `assign`.
 pub static ASSIGN: Tool = Tool {
     name: "admin_assign",
     title: "Assign an agent to a project",
-    description: "Let an agent work in a project.",
+    description: "Assign an agent to a project, so that it can be started there and given tasks.",
     parameters: &[PROJECT, AGENT],
-    scopes: &[],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Write(assign),
+    handler: Handler::write(&[], assign),
 };
 
 /// `unassign`.
 pub static UNASSIGN: Tool = Tool {
     name: "admin_unassign",
-    title: "Take an agent out of a project",
-    description: "Take an agent out of a project; its open tasks are nobody's then. Refused while it runs there.",
+    title: "Remove an agent from a project",
+    description: "Remove an agent from a project and unassign its open tasks. Refused while the agent is running there.",
     parameters: &[PROJECT, AGENT],
-    scopes: &[],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(unassign),
+    handler: Handler::write(&[], unassign),
 };
 
-fn assign(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let (project, agent) = (given(arguments, "project"), given(arguments, "agent"));
-    let added = join(work, &project, &agent)?;
+fn assign(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let (project, agent) = (required_text(arguments, "project"), required_text(arguments, "agent"));
+    let added = add_to_project(work, &project, &agent)?;
     Ok(json!({"success": true, "project_id": project, "agent_id": agent, "changed": added}))
 }
 
-/// Assigns an agent to a project; whether it was not.
-pub(super) fn join(work: &mut Work<'_>, project: &str, agent: &str) -> Result<bool, Error> {
+/// Assigns an agent to a project. Returns `false` if it was assigned already.
+pub(super) fn add_to_project(work: &mut Work<'_>, project: &str, agent: &str) -> Result<bool, Error> {
     work.lock_project(project)?;
     if work.project(project)?.is_none() {
         return Err(not_found("Project", project));
@@ -57,8 +53,8 @@ pub(super) fn join(work: &mut Work<'_>, project: &str, agent: &str) -> Result<bo
     Ok(added)
 }
 
-fn unassign(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let (project, agent) = (given(arguments, "project"), given(arguments, "agent"));
+fn unassign(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let (project, agent) = (required_text(arguments, "project"), required_text(arguments, "agent"));
     work.lock_project(&project)?;
     if work.project(&project)?.is_none() {
         return Err(not_found("Project", &project));
@@ -69,7 +65,7 @@ fn unassign(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Resul
     if let Some(open) = work.open_session(&agent, &project)? {
         if session::is_alive(&open, work.now()) {
             return Err(Error::refused(format!(
-                "Agent {agent} runs in project {project}. Wait for its report, or revoke its session first."
+                "Agent {agent} is running in project {project}. Wait for its report, or revoke its session first."
             )));
         }
         session::expire(work, &open)?;
@@ -78,7 +74,7 @@ fn unassign(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Resul
     let mut released = Vec::new();
     for task in work.tasks(&filter)? {
         if !matches!(task.status, TaskStatus::Done | TaskStatus::Cancelled) {
-            task::assign(work, &task, None, By::default())?;
+            task::assign(work, &task, None, Actor::default())?;
             released.push(task.id);
         }
     }
@@ -96,10 +92,10 @@ fn unassign(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Resul
 }
 
 fn record(work: &mut Work<'_>, project: &str, agent: &str, event: &str) -> Result<(), Error> {
-    work.record(&Change {
+    work.record(&Event {
         project: Some(project),
         after: Some(json!({ "agent_id": agent })),
-        ..Change::new(Entity::Project, project, event)
+        ..Event::new(Entity::Project, project, event)
     })?;
     Ok(())
 }

@@ -1,30 +1,28 @@
-//! A copy of the database.
+//! `admin backup`: copies the database.
 
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
 
-use super::given;
+use super::required_text;
 use crate::coordination::Coordinator;
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `backup`.
 pub static TOOL: Tool = Tool {
     name: "admin_backup",
     title: "Back up the database",
-    description: "Copy the database, as it is at one moment, to a file that is not there yet.",
-    parameters: &[Parameter::required("file", Kind::Text, "The file, on the server's machine.")],
-    scopes: &[],
+    description: "Copy the database to a new file, consistently, while it is in use. SQLite only.",
+    parameters: &[Parameter::required("file", Kind::Text, "The path of the new file, on the server's machine.")],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[], run),
 };
 
 fn run(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
     Box::pin(async move {
-        let file = given(&arguments, "file");
+        let file = required_text(&arguments, "file");
         coordinator.store.backup(PathBuf::from(&file)).await?;
         Ok(json!({"success": true, "file": file}))
     })

@@ -1,23 +1,21 @@
-//! Whether all is well.
+//! `admin doctor`: checks the database.
 
 use std::sync::Arc;
 
 use serde_json::json;
 
 use crate::coordination::Coordinator;
-use crate::coordination::tool::{Call, Run, Tool};
+use crate::coordination::tool::{Call, Handler, Tool};
 use crate::toolkit::{Arguments, Effect};
 
 /// `doctor`.
 pub static TOOL: Tool = Tool {
     name: "admin_doctor",
-    title: "Examine the database",
-    description: "Find what is wrong: damage, sessions past their expiry, executions and tasks that hang in the air.",
+    title: "Check the database",
+    description: "Check the database for damage, sessions past their expiry, and orphaned executions and tasks.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[], run),
 };
 
 fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {

@@ -1,4 +1,5 @@
-//! Projects, agents, assignments and tasks from a file: all or nothing, and twice is the same as once.
+//! `admin import`: adds or updates projects, agents, assignments and tasks, all or nothing. Importing the same data
+//! again changes nothing.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use crate::coordination::secret;
 use crate::coordination::store::{
     Agent, AgentStatus, AgentType, Credential, Priority, Project, ProjectStatus, Task, TaskStatus, Work,
 };
-use crate::coordination::tool::{ADMIN_TEXT_BYTES, Call, Run, Tool, check_text};
+use crate::coordination::tool::{Call, Handler, MAX_ADMIN_TEXT_BYTES, Tool, check_text};
 use crate::coordination::{Coordinator, Error};
 use crate::secrets::without_value;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
@@ -20,18 +21,16 @@ use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 /// `import`.
 pub static TOOL: Tool = Tool {
     name: "admin_import",
-    title: "Import rows",
-    description: "Add projects, agents, assignments and tasks, or change what describes those that are there: all or \
-                  nothing. The status and the assignee of a task that is there stay as they are.",
+    title: "Import data",
+    description: "Add projects, agents, assignments and tasks, or update the descriptions of existing ones: all or \
+                  nothing. Existing tasks keep their status and assignee.",
     parameters: &[Parameter::required(
         "data",
         Kind::Object,
         "{\"projects\": […], \"agents\": […], \"assignments\": […], \"tasks\": […]}",
     )],
-    scopes: &[],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Call(run),
+    handler: Handler::call(&[], run),
 };
 
 #[derive(Deserialize)]
@@ -97,8 +96,8 @@ fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
         let data = Value::Object(arguments.take_object("data"));
         check_texts("data", &data)?;
         let data: Data = serde_json::from_value(data).map_err(|error| {
-            // A value may be a passkey.
-            Error::refused(format!("The import cannot be used: {}.", without_value(&error)))
+            // The value that the error would quote can be a passkey.
+            Error::refused(format!("The import is invalid: {}.", without_value(&error)))
         })?;
         data.check_ids()?;
         let credentials = new_credentials(&coordinator, &data.agents).await?;
@@ -106,10 +105,10 @@ fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
     })
 }
 
-/// Texts are what the tools take, too.
+/// Applies the limits of the tools' text arguments to every text of the import.
 fn check_texts(name: &str, value: &Value) -> Result<(), Error> {
     match value {
-        Value::String(text) => check_text(name, text, ADMIN_TEXT_BYTES),
+        Value::String(text) => check_text(name, text, MAX_ADMIN_TEXT_BYTES),
         Value::Array(values) => values.iter().try_for_each(|value| check_texts(name, value)),
         Value::Object(members) => members.iter().try_for_each(|(name, value)| check_texts(name, value)),
         _ => Ok(()),
@@ -117,7 +116,7 @@ fn check_texts(name: &str, value: &Value) -> Result<(), Error> {
 }
 
 impl Data {
-    /// Each row is there once, and can be named.
+    /// Refuses rows without an id, a name or a working directory, and ids that occur twice.
     fn check_ids(&self) -> Result<(), Error> {
         let projects = self.projects.iter().map(|new| [("projects", &new.id), ("name", &new.name)]);
         let agents = self.agents.iter().map(|new| [("agents", &new.id), ("name", &new.name)]);
@@ -128,7 +127,7 @@ impl Data {
                 return Err(Error::refused(format!("One of {kind} has no id, or no {name}")));
             }
             if !seen.insert((kind, id)) {
-                return Err(Error::refused(format!("The import has {id} twice in {kind}")));
+                return Err(Error::refused(format!("The id {id} occurs twice in {kind}")));
             }
         }
         match self.projects.iter().find(|new| new.working_directory.is_empty()) {
@@ -138,7 +137,7 @@ impl Data {
     }
 }
 
-/// Hashes of the passkeys that are new. They are slow, so not while others wait for the database.
+/// The credentials of passkeys that are new. Hashing is slow, so it happens outside of the transaction.
 async fn new_credentials(
     coordinator: &Arc<Coordinator>,
     agents: &[NewAgent],
@@ -149,7 +148,7 @@ async fn new_credentials(
             continue;
         };
         let id = agent.id.clone();
-        // One that was taken back stays so, however often the file is imported.
+        // A revoked passkey stays revoked, however often the file is imported.
         let known = coordinator.store.read(move |work| work.all_credentials(&id)).await?;
         if !known.is_empty() && coordinator.passkeys.is_one_of(passkey.clone(), known).await? {
             continue;
@@ -163,20 +162,20 @@ async fn new_credentials(
 fn write(work: &mut Work<'_>, data: &Data, credentials: &[(String, Credential)]) -> Result<Value, Error> {
     let mut changed = [0u64; 5];
     for new in &data.projects {
-        changed[0] += u64::from(new.put(work)?);
+        changed[0] += u64::from(new.upsert(work)?);
     }
     for new in &data.agents {
-        changed[1] += u64::from(new.put(work)?);
+        changed[1] += u64::from(new.upsert(work)?);
     }
     for (agent, credential) in credentials {
-        passkey::keep(work, agent, credential)?;
+        passkey::add(work, agent, credential)?;
         changed[2] += 1;
     }
     for NewAssignment { project_id, agent_id } in &data.assignments {
-        changed[3] += u64::from(assignment::join(work, project_id, agent_id)?);
+        changed[3] += u64::from(assignment::add_to_project(work, project_id, agent_id)?);
     }
     for new in &data.tasks {
-        changed[4] += u64::from(new.put(work)?);
+        changed[4] += u64::from(new.upsert(work)?);
     }
     let [projects, agents, passkeys, assignments, tasks] = changed;
     Ok(json!({"success": true, "changed": {
@@ -188,36 +187,37 @@ fn write(work: &mut Work<'_>, data: &Data, credentials: &[(String, Credential)])
     }}))
 }
 
-/// One of the words of an enumeration, or what there is already.
-fn word<T>(
-    given: Option<&String>,
+/// Parses an optional value of a text enum.
+fn parse_optional<T>(
+    text: Option<&String>,
     parse: fn(&str) -> Option<T>,
     what: &str,
-    words: &[&str],
+    values: &[&str],
 ) -> Result<Option<T>, Error> {
-    let Some(given) = given else {
+    let Some(text) = text else {
         return Ok(None);
     };
-    let unknown = || Error::refused(format!("Invalid {what}: {given}; it must be one of {}", words.join(", ")));
-    parse(given).map(Some).ok_or_else(unknown)
+    let invalid = || Error::refused(format!("Invalid {what}: {text}; it must be one of {}", values.join(", ")));
+    parse(text).map(Some).ok_or_else(invalid)
 }
 
 impl NewProject {
-    fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+    fn upsert(&self, work: &mut Work<'_>) -> Result<bool, Error> {
         work.lock_project(&self.id)?;
-        let (now, there) = (work.now(), work.project(&self.id)?);
-        let status = word(self.status.as_ref(), ProjectStatus::parse, "project status", ProjectStatus::WORDS)?;
-        let status = status.or(there.as_ref().map(|there| there.status)).unwrap_or(ProjectStatus::Active);
+        let (now, existing) = (work.now(), work.project(&self.id)?);
+        let status =
+            parse_optional(self.status.as_ref(), ProjectStatus::parse, "project status", ProjectStatus::VALUES)?;
+        let status = status.or(existing.as_ref().map(|existing| existing.status)).unwrap_or(ProjectStatus::Active);
         let project = Project {
             id: self.id.clone(),
             name: self.name.clone(),
             description: self.description.clone(),
             status,
             working_directory: self.working_directory.clone(),
-            created_at: there.as_ref().map_or(now, |there| there.created_at),
-            updated_at: there.as_ref().map_or(now, |there| there.updated_at),
+            created_at: existing.as_ref().map_or(now, |existing| existing.created_at),
+            updated_at: existing.as_ref().map_or(now, |existing| existing.updated_at),
         };
-        if there.is_some_and(|there| json!(there) == json!(project)) {
+        if existing.is_some_and(|existing| json!(existing) == json!(project)) {
             return Ok(false);
         }
         let project = Project { updated_at: now, ..project };
@@ -230,29 +230,30 @@ impl NewProject {
 }
 
 impl NewAgent {
-    fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+    fn upsert(&self, work: &mut Work<'_>) -> Result<bool, Error> {
         work.lock_agent(&self.id)?;
-        let (now, there) = (work.now(), work.agent(&self.id)?);
-        let status = word(self.status.as_ref(), AgentStatus::parse, "agent status", AgentStatus::WORDS)?;
-        let kind = word(self.kind.as_ref(), AgentType::parse, "agent type", AgentType::WORDS)?;
+        let (now, existing) = (work.now(), work.agent(&self.id)?);
+        let status = parse_optional(self.status.as_ref(), AgentStatus::parse, "agent status", AgentStatus::VALUES)?;
+        let kind = parse_optional(self.kind.as_ref(), AgentType::parse, "agent type", AgentType::VALUES)?;
         let agent = Agent {
             id: self.id.clone(),
             name: self.name.clone(),
             role: self.role.clone(),
             capabilities: self.capabilities.clone(),
-            kind: kind.or(there.as_ref().map(|there| there.kind)).unwrap_or(AgentType::Ai),
+            kind: kind.or(existing.as_ref().map(|existing| existing.kind)).unwrap_or(AgentType::Ai),
             ai_type: self
                 .ai_type
                 .clone()
-                .or(there.as_ref().map(|there| there.ai_type.clone()))
+                .or(existing.as_ref().map(|existing| existing.ai_type.clone()))
                 .unwrap_or_else(|| agent::DEFAULT_AI_TYPE.to_owned()),
-            status: status.or(there.as_ref().map(|there| there.status)).unwrap_or(AgentStatus::Active),
-            created_at: there.as_ref().map_or(now, |there| there.created_at),
+            status: status.or(existing.as_ref().map(|existing| existing.status)).unwrap_or(AgentStatus::Active),
+            created_at: existing.as_ref().map_or(now, |existing| existing.created_at),
             updated_at: now,
             system_prompt: self.system_prompt.clone(),
         };
-        let is_same = |there: &Agent| json!(there) == json!(agent) && there.system_prompt == agent.system_prompt;
-        if there.as_ref().is_some_and(is_same) {
+        let is_same =
+            |existing: &Agent| json!(existing) == json!(agent) && existing.system_prompt == agent.system_prompt;
+        if existing.as_ref().is_some_and(is_same) {
             return Ok(false);
         }
         if !work.add_agent(&agent)? {
@@ -264,31 +265,31 @@ impl NewAgent {
 }
 
 impl NewTask {
-    fn put(&self, work: &mut Work<'_>) -> Result<bool, Error> {
-        let status = word(self.status.as_ref(), TaskStatus::parse, "status", TaskStatus::WORDS)?;
-        let priority = word(self.priority.as_ref(), Priority::parse, "priority", Priority::WORDS)?;
-        let Some(there) = work.task_to_change(&self.id)? else {
+    fn upsert(&self, work: &mut Work<'_>) -> Result<bool, Error> {
+        let status = parse_optional(self.status.as_ref(), TaskStatus::parse, "status", TaskStatus::VALUES)?;
+        let priority = parse_optional(self.priority.as_ref(), Priority::parse, "priority", Priority::VALUES)?;
+        let Some(existing) = work.task_for_update(&self.id)? else {
             let new = task::new(work, self.id.clone(), self.project_id.clone(), self.title.clone(), status, priority);
             let completed_at = (new.status == TaskStatus::Done).then(|| work.now());
             let new = Task { description: self.description.clone(), completed_at, ..new };
             task::create(work, new, self.assignee_id.clone())?;
             return Ok(true);
         };
-        if there.project_id != self.project_id {
-            return Err(Error::refused(format!("Task {} belongs to project {}", there.id, there.project_id)));
+        if existing.project_id != self.project_id {
+            return Err(Error::refused(format!("Task {} belongs to project {}", existing.id, existing.project_id)));
         }
         let described = Task {
             title: self.title.clone(),
             description: self.description.clone(),
-            priority: priority.unwrap_or(there.priority),
-            ..there.clone()
+            priority: priority.unwrap_or(existing.priority),
+            ..existing.clone()
         };
-        if json!(described) == json!(there) {
+        if json!(described) == json!(existing) {
             return Ok(false);
         }
         let described = Task { updated_at: work.now(), ..described };
-        let (before, after) = (json!(there), json!(described));
-        rules::task::change(work, &described, "imported", before, after, rules::task::By::default())?;
+        let (before, after) = (json!(existing), json!(described));
+        rules::task::change(work, &described, "imported", before, after, rules::task::Actor::default())?;
         Ok(true)
     }
 }

@@ -1,5 +1,5 @@
-//! How rows come to exist: what the command line `coordinate admin` does, and, where they are switched on,
-//! the `admin_*` tools.
+//! Administration: the tools behind `n8n-lens coordinate admin …`, which MCP clients can also call as `admin_*`
+//! if the server was started with `--admin-tools`.
 
 pub mod agent;
 pub mod assignment;
@@ -12,10 +12,10 @@ pub mod session;
 pub mod task;
 pub mod token;
 
-use super::tool::{Tool, given};
+use super::tool::{Tool, required_text};
 use crate::toolkit::{Kind, Parameter};
 
-/// All of them.
+/// All administration tools.
 pub static TOOLS: [&Tool; 22] = [
     &project::ADD,
     &project::LIST,
@@ -43,7 +43,7 @@ pub static TOOLS: [&Tool; 22] = [
 
 const ID: Parameter = Parameter::required("id", Kind::Text, "Its id.");
 
-const NEW_ID: Parameter = Parameter::optional("id", Kind::Text, "Its id; one is made if it is left out.");
+const NEW_ID: Parameter = Parameter::optional("id", Kind::Text, "Its id (default: a new one).");
 
 const AGENT: Parameter = Parameter::required("agent", Kind::Text, "The agent's id.");
 

@@ -1,14 +1,14 @@
-//! Projects.
+//! `admin project …`: adds and lists projects, and sets their status.
 
 use serde_json::{Value, json};
 
-use super::{ID, NEW_ID, given};
+use super::{ID, NEW_ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
-use crate::coordination::store::{Change, Entity, Project, ProjectStatus, Work};
-use crate::coordination::tool::{Run, Tool};
+use crate::coordination::store::{Entity, Event, Project, ProjectStatus, Work};
+use crate::coordination::tool::{Handler, Tool};
 use crate::coordination::tools::list_projects;
-use crate::coordination::{Error, Terms};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `project add`.
@@ -19,13 +19,11 @@ pub static ADD: Tool = Tool {
     parameters: &[
         NEW_ID,
         Parameter::required("name", Kind::Text, "Its name."),
-        Parameter::required("working_directory", Kind::Text, "The folder in which its agents are started."),
+        Parameter::required("working_directory", Kind::Text, "The folder its agents are started in."),
         Parameter::optional("description", Kind::AnyText, "What it is about."),
     ],
-    scopes: &[],
     effect: Effect::Add,
-    deprecated: false,
-    run: Run::Write(add),
+    handler: Handler::write(&[], add),
 };
 
 /// `project list`.
@@ -34,33 +32,29 @@ pub static LIST: Tool = Tool {
     title: "List projects",
     description: "List all projects.",
     parameters: &[],
-    scopes: &[],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(list_projects::run),
+    handler: Handler::read(&[], list_projects::run),
 };
 
 /// `project set-status`.
 pub static SET_STATUS: Tool = Tool {
     name: "admin_project_set_status",
     title: "Set a project's status",
-    description: "Archive a project, or make it active again. Agents are started in active ones only.",
-    parameters: &[ID, Parameter::required("status", Kind::Choice(ProjectStatus::WORDS), "Its new status.")],
-    scopes: &[],
+    description: "Archive a project, or reactivate it. Agents are started in active projects only.",
+    parameters: &[ID, Parameter::required("status", Kind::Choice(ProjectStatus::VALUES), "Its new status.")],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(set_status),
+    handler: Handler::write(&[], set_status),
 };
 
-fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
     let id = arguments.text("id").unwrap_or_else(|| secret::id("prj_"));
     let now = work.now();
     let project = Project {
         id,
-        name: given(arguments, "name"),
+        name: required_text(arguments, "name"),
         description: arguments.text("description"),
         status: ProjectStatus::Active,
-        working_directory: given(arguments, "working_directory"),
+        working_directory: required_text(arguments, "working_directory"),
         created_at: now,
         updated_at: now,
     };
@@ -71,23 +65,23 @@ fn add(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     Ok(json!({"success": true, "project": project}))
 }
 
-fn set_status(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let id = given(arguments, "id");
+fn set_status(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let id = required_text(arguments, "id");
     work.lock_project(&id)?;
     let project = work.project(&id)?.ok_or_else(|| not_found("Project", &id))?;
-    let status = ProjectStatus::parse(&given(arguments, "status")).unwrap_or(project.status);
+    let status = ProjectStatus::parse(&required_text(arguments, "status")).unwrap_or(project.status);
     let project = Project { status, updated_at: work.now(), ..project };
     work.change_project(&project)?;
     record(work, &project, "status_changed")?;
     Ok(json!({"success": true, "project": project}))
 }
 
-/// Keeps what became of a project.
+/// Records an event with the project's new state.
 pub(super) fn record(work: &mut Work<'_>, project: &Project, event: &str) -> Result<(), Error> {
-    work.record(&Change {
+    work.record(&Event {
         project: Some(&project.id),
         after: Some(json!(project)),
-        ..Change::new(Entity::Project, &project.id, event)
+        ..Event::new(Entity::Project, &project.id, event)
     })?;
     Ok(())
 }

@@ -1,21 +1,21 @@
-//! The life of an execution: it runs until the first word of its end.
+//! The lifecycle of an execution: it runs until its end is first reported, or until the server closes it.
 
 use serde_json::json;
 
 use crate::coordination::secret;
-use crate::coordination::store::{Change, Entity, Execution, ExecutionStatus, Fault, Session, Time, Work};
+use crate::coordination::store::{Entity, Event, Execution, ExecutionStatus, Session, StoreError, Work};
 
 /// How an execution ends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Ending<'a> {
-    /// Its agent said so.
+    /// Its agent reported this exit code.
     Exit(i64),
-    /// Nobody said so, and why.
+    /// The server closed it without a report, for this reason.
     ByServer(&'a str),
 }
 
-/// The execution of a task in a session: the one that runs, or a new one.
-pub(crate) fn running_or_new(work: &mut Work<'_>, session: &Session, task: &str) -> Result<Execution, Fault> {
+/// The running execution of a task in a session; starts one if there is none.
+pub(crate) fn find_or_start(work: &mut Work<'_>, session: &Session, task: &str) -> Result<Execution, StoreError> {
     if let Some(running) = work.running(&session.id)?.into_iter().find(|running| running.task_id == task) {
         return Ok(running);
     }
@@ -32,12 +32,18 @@ pub(crate) fn running_or_new(work: &mut Work<'_>, session: &Session, task: &str)
         session_id: session.id.clone(),
     };
     work.add_execution(&execution)?;
-    record(work, &execution, session, "started")?;
+    let after = json!({ "task_id": execution.task_id });
+    record(work, session, Event { after: Some(after), ..Event::new(Entity::Execution, &execution.id, "started") })?;
     Ok(execution)
 }
 
-/// Ends one that runs.
-pub(crate) fn end(work: &mut Work<'_>, running: Execution, ending: Ending<'_>) -> Result<(), Fault> {
+/// Ends a running execution of a session.
+pub(crate) fn end(
+    work: &mut Work<'_>,
+    session: &Session,
+    running: Execution,
+    ending: Ending<'_>,
+) -> Result<(), StoreError> {
     let now = work.now();
     let (status, exit_code, why) = match ending {
         Ending::Exit(0) => (ExecutionStatus::Completed, Some(0), None),
@@ -45,17 +51,18 @@ pub(crate) fn end(work: &mut Work<'_>, running: Execution, ending: Ending<'_>) -
         Ending::ByServer(why) => (ExecutionStatus::Error, None, Some(why)),
     };
     let duration_seconds = Some(now.seconds_since(running.started_at));
-    finish(work, Execution { status, exit_code, duration_seconds, ..running }, now, why).map(drop)
+    finish(work, session, Execution { status, exit_code, duration_seconds, ..running }, why).map(drop)
 }
 
-/// Ends one that runs, with what its agent measured.
-pub(crate) fn end_as_measured(
+/// Ends a running execution of a session with the exit code, duration and log file that its agent reported.
+pub(crate) fn end_as_reported(
     work: &mut Work<'_>,
+    session: &Session,
     running: Execution,
     exit_code: i64,
     duration_seconds: f64,
     log_file_path: &str,
-) -> Result<Execution, Fault> {
+) -> Result<Execution, StoreError> {
     let status = if exit_code == 0 { ExecutionStatus::Completed } else { ExecutionStatus::Failed };
     let ended = Execution {
         status,
@@ -64,29 +71,32 @@ pub(crate) fn end_as_measured(
         log_file_path: Some(log_file_path.to_owned()),
         ..running
     };
-    let now = work.now();
-    finish(work, ended, now, None)
+    finish(work, session, ended, None)
 }
 
-fn finish(work: &mut Work<'_>, ended: Execution, now: Time, why: Option<&str>) -> Result<Execution, Fault> {
-    let ended = Execution { completed_at: Some(now), ..ended };
+fn finish(
+    work: &mut Work<'_>,
+    session: &Session,
+    ended: Execution,
+    why: Option<&str>,
+) -> Result<Execution, StoreError> {
+    let ended = Execution { completed_at: Some(work.now()), ..ended };
     work.end_execution(&ended, why)?;
-    work.record(&Change {
-        actor: Some(&ended.agent_id),
-        session: Some(&ended.session_id),
-        after: Some(json!({"status": ended.status, "exit_code": ended.exit_code})),
-        reason: why,
-        ..Change::new(Entity::Execution, &ended.id, "ended")
-    })?;
+    let after = json!({"status": ended.status, "exit_code": ended.exit_code});
+    record(
+        work,
+        session,
+        Event { after: Some(after), reason: why, ..Event::new(Entity::Execution, &ended.id, "ended") },
+    )?;
     Ok(ended)
 }
 
-fn record(work: &mut Work<'_>, execution: &Execution, session: &Session, event: &str) -> Result<(), Fault> {
-    work.record(&Change {
+/// Records an event of a session's execution.
+fn record(work: &mut Work<'_>, session: &Session, event: Event<'_>) -> Result<(), StoreError> {
+    work.record(&Event {
         project: Some(&session.project_id),
         actor: Some(&session.agent_id),
         session: Some(&session.id),
-        after: Some(json!({ "task_id": execution.task_id })),
-        ..Change::new(Entity::Execution, &execution.id, event)
+        ..event
     })
 }

@@ -1,4 +1,4 @@
-//! Rules that several tools share.
+//! Rules shared by several tools: functions over one unit of work.
 
 pub(super) mod execution;
 pub(super) mod session;

@@ -1,42 +1,42 @@
-//! The life of a task: who has it, where it stands, and what was noted about it.
+//! The lifecycle of a task: its assignee, its status and its context.
 
 use serde_json::{Value, json};
 
 use crate::coordination::Error;
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
-use crate::coordination::store::{AgentStatus, Change, Context, Entity, Session, Task, TaskStatus, Work};
+use crate::coordination::store::{AgentStatus, Context, Entity, Event, Session, Task, TaskStatus, Work};
 
-/// Who changes a task, as far as that is known.
+/// Who changes a task, if known.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct By<'a> {
+pub(crate) struct Actor<'a> {
     pub(crate) agent: Option<&'a str>,
     pub(crate) session: Option<&'a str>,
 }
 
-impl<'a> From<&'a Session> for By<'a> {
+impl<'a> From<&'a Session> for Actor<'a> {
     fn from(session: &'a Session) -> Self {
         Self { agent: Some(&session.agent_id), session: Some(&session.id) }
     }
 }
 
-/// The task of this id.
+/// The task with this id.
 pub(crate) fn find(work: &mut Work<'_>, id: &str) -> Result<Task, Error> {
     work.task(id)?.ok_or_else(|| not_found("Task", id))
 }
 
-/// The same, to be changed.
-pub(crate) fn find_to_change(work: &mut Work<'_>, id: &str) -> Result<Task, Error> {
-    work.task_to_change(id)?.ok_or_else(|| not_found("Task", id))
+/// The task with this id, locked for a change.
+pub(crate) fn find_for_update(work: &mut Work<'_>, id: &str) -> Result<Task, Error> {
+    work.task_for_update(id)?.ok_or_else(|| not_found("Task", id))
 }
 
-/// A state, by its word.
-pub(crate) fn status(word: &str) -> Result<TaskStatus, Error> {
-    TaskStatus::parse(word).ok_or_else(|| Error::refused(format!("Invalid status: {word}")))
+/// The status with this name.
+pub(crate) fn parse_status(name: &str) -> Result<TaskStatus, Error> {
+    TaskStatus::parse(name).ok_or_else(|| Error::refused(format!("Invalid status: {name}")))
 }
 
-/// Whether a task that stands at one state may go to another.
-fn may_become(from: TaskStatus, to: TaskStatus) -> bool {
+/// Whether a task can move from one status to another.
+fn can_become(from: TaskStatus, to: TaskStatus) -> bool {
     use TaskStatus::{Backlog, Blocked, Cancelled, Done, InProgress, Todo};
     matches!(
         (from, to),
@@ -47,37 +47,37 @@ fn may_become(from: TaskStatus, to: TaskStatus) -> bool {
     )
 }
 
-/// Moves a task to another state.
-pub(crate) fn move_to(work: &mut Work<'_>, task: &Task, to: TaskStatus, by: By<'_>) -> Result<Task, Error> {
-    if !may_become(task.status, to) {
-        return Err(Error::refused(format!("Invalid status transition: {} -> {}", task.status.word(), to.word())));
+/// Moves a task to another status.
+pub(crate) fn move_to(work: &mut Work<'_>, task: &Task, to: TaskStatus, actor: Actor<'_>) -> Result<Task, Error> {
+    if !can_become(task.status, to) {
+        return Err(Error::refused(format!("Invalid status transition: {} -> {}", task.status.as_str(), to.as_str())));
     }
     let now = work.now();
     let completed_at = (to == TaskStatus::Done).then_some(now);
     let moved = Task { status: to, updated_at: now, completed_at, ..task.clone() };
     let (before, after) = (json!({ "status": task.status }), json!({ "status": to }));
-    change(work, &moved, "status_changed", before, after, by)?;
+    change(work, &moved, "status_changed", before, after, actor)?;
     Ok(moved)
 }
 
-/// Gives a task to an agent, or to nobody. The same one again changes nothing.
-pub(crate) fn assign(work: &mut Work<'_>, task: &Task, to: Option<&str>, by: By<'_>) -> Result<Task, Error> {
+/// Assigns a task to an agent, or to no one. Repeating an assignment changes nothing.
+pub(crate) fn assign(work: &mut Work<'_>, task: &Task, to: Option<&str>, actor: Actor<'_>) -> Result<Task, Error> {
     if task.assignee_id.as_deref() == to {
         return Ok(task.clone());
     }
     if let Some(agent) = to {
-        be_member(work, &task.project_id, agent)?;
+        require_member(work, &task.project_id, agent)?;
     }
     let now = work.now();
     let assigned =
         Task { assignee_id: to.map(str::to_owned), assigned_at: to.map(|_| now), updated_at: now, ..task.clone() };
     let (before, after) = (json!({ "assignee_id": task.assignee_id }), json!({ "assignee_id": to }));
-    change(work, &assigned, "assigned", before, after, by)?;
+    change(work, &assigned, "assigned", before, after, actor)?;
     Ok(assigned)
 }
 
-/// Refuses an agent that is not there, or not in the project.
-pub(crate) fn be_member(work: &mut Work<'_>, project: &str, agent: &str) -> Result<(), Error> {
+/// Refuses an agent that does not exist or is not assigned to the project.
+pub(crate) fn require_member(work: &mut Work<'_>, project: &str, agent: &str) -> Result<(), Error> {
     if work.agent(agent)?.is_none() {
         return Err(not_found("Agent", agent));
     }
@@ -87,8 +87,8 @@ pub(crate) fn be_member(work: &mut Work<'_>, project: &str, agent: &str) -> Resu
     Ok(())
 }
 
-/// Refuses an agent that could not be started.
-pub(crate) fn be_active(work: &mut Work<'_>, agent: &str) -> Result<(), Error> {
+/// Refuses an agent that does not exist or is not active: it could not be started.
+pub(crate) fn require_active(work: &mut Work<'_>, agent: &str) -> Result<(), Error> {
     match work.agent(agent)? {
         None => Err(not_found("Agent", agent)),
         Some(found) if found.status != AgentStatus::Active => {
@@ -98,41 +98,41 @@ pub(crate) fn be_active(work: &mut Work<'_>, agent: &str) -> Result<(), Error> {
     }
 }
 
-/// Refuses a task that nobody works on any more.
-pub(crate) fn be_open(task: &Task) -> Result<(), Error> {
+/// Refuses a task that is done or cancelled.
+pub(crate) fn require_open(task: &Task) -> Result<(), Error> {
     match task.status {
         TaskStatus::Done | TaskStatus::Cancelled => {
-            Err(Error::refused(format!("Task is {}: {}", task.status.word(), task.id)))
+            Err(Error::refused(format!("Task is {}: {}", task.status.as_str(), task.id)))
         }
         _ => Ok(()),
     }
 }
 
-/// What an agent is answered that is not in the project.
+/// The refusal for an agent that is not assigned to the project.
 pub(crate) const NOT_ASSIGNED: &str = "Agent not assigned to project";
 
-/// Writes a changed task, and that it changed.
+/// Stores a changed task and records the event.
 pub(crate) fn change(
     work: &mut Work<'_>,
     task: &Task,
     event: &str,
     before: Value,
     after: Value,
-    by: By<'_>,
+    actor: Actor<'_>,
 ) -> Result<(), Error> {
     work.change_task(task)?;
-    work.record(&Change {
+    work.record(&Event {
         project: Some(&task.project_id),
-        actor: by.agent,
-        session: by.session,
+        actor: actor.agent,
+        session: actor.session,
         before: Some(before),
         after: Some(after),
-        ..Change::new(Entity::Task, &task.id, event)
+        ..Event::new(Entity::Task, &task.id, event)
     })?;
     Ok(())
 }
 
-/// What is to be noted about a task.
+/// The fields of a note about a task; `None` leaves a field as it was, `""` clears it.
 #[derive(Debug, Default)]
 pub(crate) struct Note {
     pub(crate) progress: Option<String>,
@@ -142,15 +142,15 @@ pub(crate) struct Note {
 }
 
 impl Note {
-    /// Whether there is nothing to note.
+    /// Whether no field is set.
     pub(crate) fn is_empty(&self) -> bool {
         [&self.progress, &self.findings, &self.blockers, &self.next_steps].into_iter().all(Option::is_none)
     }
 }
 
-/// Notes something. What the newest note says is not noted twice: a client that did not get the answer asks
-/// again, and gets it.
-pub(crate) fn note(work: &mut Work<'_>, task: &Task, note: Note, by: By<'_>) -> Result<Context, Error> {
+/// Saves a note about a task. A note identical to the newest one is not saved again, so that a client that lost
+/// the answer can repeat the call.
+pub(crate) fn save_note(work: &mut Work<'_>, task: &Task, note: Note, actor: Actor<'_>) -> Result<Context, Error> {
     let Note { progress, findings, blockers, next_steps } = note;
     let context = Context {
         id: secret::id("ctx_"),
@@ -161,16 +161,16 @@ pub(crate) fn note(work: &mut Work<'_>, task: &Task, note: Note, by: By<'_>) -> 
         next_steps,
         created_at: work.now(),
     };
-    if let Some(newest) = work.newest_context(&task.id)?.filter(|newest| newest.says_what(&context)) {
+    if let Some(newest) = work.newest_context(&task.id)?.filter(|newest| newest.says_the_same_as(&context)) {
         return Ok(newest);
     }
-    work.add_context(&context, by.agent.zip(by.session))?;
-    work.record(&Change {
+    work.add_context(&context, actor.agent.zip(actor.session))?;
+    work.record(&Event {
         project: Some(&task.project_id),
-        actor: by.agent,
-        session: by.session,
+        actor: actor.agent,
+        session: actor.session,
         after: Some(json!({ "task_id": task.id })),
-        ..Change::new(Entity::Context, &context.id, "saved")
+        ..Event::new(Entity::Context, &context.id, "saved")
     })?;
     Ok(context)
 }

@@ -3,25 +3,25 @@
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::words::words;
-use super::{Fault, Time, Work};
+use super::text_enum::text_enum;
+use super::{StoreError, Time, Work};
 
-words! {
-    /// Whether an agent may work.
+text_enum! {
+    /// Whether an agent can work.
     pub enum AgentStatus {
-        /// It may.
+        /// It can authenticate and be started.
         Active = "active",
-        /// Not now.
+        /// It is not needed for now.
         Inactive = "inactive",
-        /// It was stopped.
+        /// An administrator stopped it.
         Suspended = "suspended",
-        /// Not any more.
+        /// It is kept for its history only.
         Archived = "archived",
     }
 }
 
-words! {
-    /// What an agent is.
+text_enum! {
+    /// Whether an agent is a program or a person.
     pub enum AgentType {
         /// A program.
         Ai = "ai",
@@ -30,7 +30,7 @@ words! {
     }
 }
 
-/// An agent; what answers show of it.
+/// An agent. The skipped fields are not part of answers.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the contract names the members")]
 pub struct Agent {
@@ -49,7 +49,7 @@ pub struct Agent {
     pub system_prompt: Option<String>,
 }
 
-/// A query of whole rows, in the order in which they are read.
+/// A query for whole rows, with the columns in the order in which [`Agent::read`] reads them.
 macro_rules! select {
     ($of:literal) => {
         concat!(
@@ -60,13 +60,14 @@ macro_rules! select {
 }
 
 impl Agent {
-    fn read(mut row: Row) -> Result<Self, Fault> {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.next()?,
             name: row.next()?,
             role: row.next()?,
-            capabilities: serde_json::from_str(&row.next::<String>()?)
-                .map_err(|error| Fault::Damaged(format!("capabilities of an agent: {error}")))?,
+            capabilities: serde_json::from_str(&row.next::<String>()?).map_err(|error| {
+                StoreError::Corrupt(format!("an agent's capabilities are not a JSON list of strings: {error}"))
+            })?,
             kind: row.next()?,
             ai_type: row.next()?,
             status: row.next()?,
@@ -78,39 +79,39 @@ impl Agent {
 }
 
 impl Work<'_> {
-    /// The agent of this id.
-    pub(crate) fn agent(&mut self, id: &str) -> Result<Option<Agent>, Fault> {
+    /// The agent with this id.
+    pub(crate) fn agent(&mut self, id: &str) -> Result<Option<Agent>, StoreError> {
         const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Agent::read).transpose()
     }
 
     /// All agents, by id.
-    pub(crate) fn agents(&mut self) -> Result<Vec<Agent>, Fault> {
+    pub(crate) fn agents(&mut self) -> Result<Vec<Agent>, StoreError> {
         const QUERY: &str = select!("ORDER BY id");
         self.sql.query(QUERY, values![])?.into_iter().map(Agent::read).collect()
     }
 
-    /// Lets nobody else change an agent until this transaction ends.
-    pub(crate) fn lock_agent(&mut self, id: &str) -> Result<(), Fault> {
+    /// Locks an agent against other changes until this transaction ends.
+    pub(crate) fn lock_agent(&mut self, id: &str) -> Result<(), StoreError> {
         self.sql.lock("SELECT id FROM agents WHERE id = ?1 FOR NO KEY UPDATE", values![id])
     }
 
-    /// Adds an agent, unless there is one of this id; whether it did.
-    pub(crate) fn add_agent(&mut self, agent: &Agent) -> Result<bool, Fault> {
+    /// Adds an agent. Returns `false`, and changes nothing, if the id is taken.
+    pub(crate) fn add_agent(&mut self, agent: &Agent) -> Result<bool, StoreError> {
         const STATEMENT: &str = "INSERT INTO agents
             (id, name, role, capabilities, type, ai_type, status, created_at, updated_at, system_prompt)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
         self.write_agent(STATEMENT, agent)
     }
 
-    /// Writes all of an agent that can change.
-    pub(crate) fn change_agent(&mut self, agent: &Agent) -> Result<(), Fault> {
+    /// Updates every column of an agent except its id.
+    pub(crate) fn change_agent(&mut self, agent: &Agent) -> Result<(), StoreError> {
         const STATEMENT: &str = "UPDATE agents SET name = ?2, role = ?3, capabilities = ?4, type = ?5, ai_type = ?6,
             status = ?7, created_at = ?8, updated_at = ?9, system_prompt = ?10 WHERE id = ?1";
         self.write_agent(STATEMENT, agent).map(drop)
     }
 
-    fn write_agent(&mut self, statement: &'static str, agent: &Agent) -> Result<bool, Fault> {
+    fn write_agent(&mut self, statement: &'static str, agent: &Agent) -> Result<bool, StoreError> {
         let capabilities = serde_json::Value::from(agent.capabilities.clone()).to_string();
         let values = values![
             &agent.id,
@@ -127,9 +128,9 @@ impl Work<'_> {
         Ok(self.sql.execute(statement, values)? == 1)
     }
 
-    /// The kind of AI to start for an agent in a project: both are active and belong together, nothing runs,
-    /// and there is a task to do.
-    pub(crate) fn startable(&mut self, agent: &str, project: &str) -> Result<Option<String>, Fault> {
+    /// The type of AI to start for an agent in a project; `None` unless both are active, the agent is assigned
+    /// to the project, has a task in progress there, and is not running there.
+    pub(crate) fn ai_type_to_start(&mut self, agent: &str, project: &str) -> Result<Option<String>, StoreError> {
         const QUERY: &str = "SELECT a.ai_type FROM agents a
             JOIN project_agents m ON m.agent_id = a.id AND m.project_id = ?2 AND m.unassigned_at IS NULL
             JOIN projects p ON p.id = m.project_id

@@ -1,11 +1,11 @@
-//! What agents noted about their tasks. Rows are only added.
+//! Notes that agents save about tasks. Rows are only ever added.
 
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::{Fault, Time, Work};
+use super::{StoreError, Time, Work};
 
-/// One note; what answers show of it.
+/// One saved note.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the contract names the members")]
 pub struct Context {
@@ -18,17 +18,17 @@ pub struct Context {
     pub created_at: Time,
 }
 
-/// What all notes of a task come to: of each field the newest that was given; `""` cleared it.
+/// A task's current context: for each field the newest value among its notes; `None` if that value is `""`.
 #[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the contract names the members")]
-pub struct Latest {
+pub struct LatestContext {
     pub progress: Option<String>,
     pub findings: Option<String>,
     pub blockers: Option<String>,
     pub next_steps: Option<String>,
 }
 
-/// A query of whole rows, in the order in which they are read.
+/// A query for whole rows, with the columns in the order in which [`Context::read`] reads them.
 macro_rules! select {
     ($of:literal) => {
         concat!("SELECT id, task_id, progress, findings, blockers, next_steps, created_at FROM contexts ", $of)
@@ -36,7 +36,7 @@ macro_rules! select {
 }
 
 impl Context {
-    fn read(mut row: Row) -> Result<Self, Fault> {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.next()?,
             task_id: row.next()?,
@@ -48,8 +48,8 @@ impl Context {
         })
     }
 
-    /// Whether another says the same.
-    pub fn says_what(&self, other: &Self) -> bool {
+    /// Whether the fields of both notes are equal.
+    pub fn says_the_same_as(&self, other: &Self) -> bool {
         (&self.progress, &self.findings, &self.blockers, &self.next_steps)
             == (&other.progress, &other.findings, &other.blockers, &other.next_steps)
     }
@@ -57,19 +57,19 @@ impl Context {
 
 impl Work<'_> {
     /// All notes about a task, newest first.
-    pub(crate) fn contexts(&mut self, task: &str) -> Result<Vec<Context>, Fault> {
+    pub(crate) fn contexts(&mut self, task: &str) -> Result<Vec<Context>, StoreError> {
         const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC");
         self.sql.query(QUERY, values![task])?.into_iter().map(Context::read).collect()
     }
 
     /// The newest note about a task.
-    pub(crate) fn newest_context(&mut self, task: &str) -> Result<Option<Context>, Fault> {
+    pub(crate) fn newest_context(&mut self, task: &str) -> Result<Option<Context>, StoreError> {
         const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1");
         self.sql.query(QUERY, values![task])?.pop().map(Context::read).transpose()
     }
 
-    /// What all notes about a task come to; `None` without any.
-    pub(crate) fn latest_context(&mut self, task: &str) -> Result<Option<Latest>, Fault> {
+    /// A task's current context; `None` if it has no notes.
+    pub(crate) fn latest_context(&mut self, task: &str) -> Result<Option<LatestContext>, StoreError> {
         const QUERY: &str = "SELECT
             (SELECT progress FROM contexts WHERE task_id = ?1 AND progress IS NOT NULL ORDER BY seq DESC LIMIT 1),
             (SELECT findings FROM contexts WHERE task_id = ?1 AND findings IS NOT NULL ORDER BY seq DESC LIMIT 1),
@@ -80,15 +80,15 @@ impl Work<'_> {
             return Ok(None);
         };
         let mut field = || row.next::<Option<String>>().map(|text| text.filter(|text| !text.is_empty()));
-        Ok(Some(Latest { progress: field()?, findings: field()?, blockers: field()?, next_steps: field()? }))
+        Ok(Some(LatestContext { progress: field()?, findings: field()?, blockers: field()?, next_steps: field()? }))
     }
 
-    /// Adds a note, in a session or without one.
-    pub(crate) fn add_context(&mut self, context: &Context, by: Option<(&str, &str)>) -> Result<(), Fault> {
+    /// Adds a note; `author` is the agent and its session, if known.
+    pub(crate) fn add_context(&mut self, context: &Context, author: Option<(&str, &str)>) -> Result<(), StoreError> {
         const STATEMENT: &str = "INSERT INTO contexts
             (id, task_id, agent_id, session_id, progress, findings, blockers, next_steps, created_at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let (agent, session) = by.unzip();
+        let (agent, session) = author.unzip();
         let Context { id, task_id, progress, findings, blockers, next_steps, created_at } = context;
         let values = values![
             id,

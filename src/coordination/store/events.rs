@@ -1,11 +1,11 @@
-//! What happened, in order. Rows are only added; the database refuses anything else.
+//! The audit log: what changed, in order. Rows are only ever added; triggers refuse updates and deletes.
 
 use serde_json::Value;
 
 use super::sql::values;
-use super::{Fault, Work};
+use super::{StoreError, Work};
 
-/// What a change is about.
+/// What kind of thing an event is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names of the tables")]
 pub enum Entity {
@@ -20,7 +20,7 @@ pub enum Entity {
 }
 
 impl Entity {
-    const fn word(self) -> &'static str {
+    const fn as_str(self) -> &'static str {
         match self {
             Self::Project => "project",
             Self::Agent => "agent",
@@ -34,55 +34,54 @@ impl Entity {
     }
 }
 
-/// A change, to be kept for good.
+/// An entry of the audit log.
 #[derive(Debug)]
-pub struct Change<'a> {
-    /// What it is about.
+pub struct Event<'a> {
+    /// What kind of thing changed.
     pub entity: Entity,
     /// Its id.
     pub id: &'a str,
-    /// The project that it belongs to.
+    /// The project it belongs to.
     pub project: Option<&'a str>,
-    /// What happened: `authenticated`, `status_changed`….
-    pub event: &'a str,
-    /// The agent that did it.
+    /// What happened: `authenticated`, `status_changed` and so on.
+    pub kind: &'a str,
+    /// The agent that caused it.
     pub actor: Option<&'a str>,
-    /// In which session.
+    /// The session it happened in.
     pub session: Option<&'a str>,
-    /// What it was.
+    /// The old values.
     pub before: Option<Value>,
-    /// What it is.
+    /// The new values.
     pub after: Option<Value>,
-    /// Why.
+    /// Why it happened.
     pub reason: Option<&'a str>,
 }
 
-impl<'a> Change<'a> {
-    /// A change with nothing more to say.
-    pub fn new(entity: Entity, id: &'a str, event: &'a str) -> Self {
-        Self { entity, id, project: None, event, actor: None, session: None, before: None, after: None, reason: None }
+impl<'a> Event<'a> {
+    /// An event without the optional details.
+    pub fn new(entity: Entity, id: &'a str, kind: &'a str) -> Self {
+        Self { entity, id, project: None, kind, actor: None, session: None, before: None, after: None, reason: None }
     }
 }
 
 impl Work<'_> {
-    /// Keeps a change.
-    pub(crate) fn record(&mut self, change: &Change<'_>) -> Result<(), Fault> {
+    /// Adds an event to the audit log.
+    pub(crate) fn record(&mut self, event: &Event<'_>) -> Result<(), StoreError> {
         const STATEMENT: &str = "INSERT INTO events
             (at, entity_type, entity_id, project_id, event_type, actor, session_id, before, after, reason)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
-        let (before, after) =
-            (change.before.as_ref().map(Value::to_string), change.after.as_ref().map(Value::to_string));
+        let (before, after) = (event.before.as_ref().map(Value::to_string), event.after.as_ref().map(Value::to_string));
         let values = values![
             self.now,
-            change.entity.word(),
-            change.id,
-            change.project,
-            change.event,
-            change.actor,
-            change.session,
+            event.entity.as_str(),
+            event.id,
+            event.project,
+            event.kind,
+            event.actor,
+            event.session,
             before.as_ref(),
             after.as_ref(),
-            change.reason,
+            event.reason,
         ];
         self.sql.execute(STATEMENT, values).map(drop)
     }

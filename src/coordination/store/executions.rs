@@ -1,26 +1,26 @@
-//! Execution logs: which agent worked on which task, from when to when, and how it ended.
+//! Execution logs: which agent worked on which task, when, and how it ended.
 
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::words::words;
-use super::{Fault, Time, Work};
+use super::text_enum::text_enum;
+use super::{StoreError, Time, Work};
 
-words! {
-    /// How an execution stands.
+text_enum! {
+    /// The status of an execution.
     pub enum ExecutionStatus {
-        /// It runs.
+        /// It is running.
         Running = "running",
-        /// It did what it was to do.
+        /// It succeeded.
         Completed = "completed",
-        /// It did not.
+        /// It failed.
         Failed = "failed",
-        /// The server closed it: nobody said how it ended.
+        /// The server closed it, because its end was never reported.
         Error = "error",
     }
 }
 
-/// An execution; what answers show of it, with the path of its log file apart.
+/// An execution. The skipped fields are not part of lists; `get_execution_log` adds the path of the log file.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the contract names the members")]
@@ -40,7 +40,7 @@ pub struct Execution {
     pub session_id: String,
 }
 
-/// A query of whole rows, in the order in which they are read.
+/// A query for whole rows, with the columns in the order in which [`Execution::read`] reads them.
 macro_rules! select {
     ($of:literal) => {
         concat!(
@@ -52,7 +52,7 @@ macro_rules! select {
 }
 
 impl Execution {
-    fn read(mut row: Row) -> Result<Self, Fault> {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.next()?,
             task_id: row.next()?,
@@ -69,20 +69,20 @@ impl Execution {
 }
 
 impl Work<'_> {
-    /// The execution of this id.
-    pub(crate) fn execution(&mut self, id: &str) -> Result<Option<Execution>, Fault> {
+    /// The execution with this id.
+    pub(crate) fn execution(&mut self, id: &str) -> Result<Option<Execution>, StoreError> {
         const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Execution::read).transpose()
     }
 
-    /// Executions, newest first; of a task, of an agent, or both.
+    /// At most `limit` executions, newest first, optionally only of one task or one agent.
     pub(crate) fn executions(
         &mut self,
         task: Option<&str>,
         agent: Option<&str>,
         limit: i64,
-    ) -> Result<Vec<Execution>, Fault> {
-        // Each has its own index.
+    ) -> Result<Vec<Execution>, StoreError> {
+        // Each query can use an index of its own.
         let query = match (task, agent) {
             (Some(_), _) => {
                 select!(
@@ -101,28 +101,28 @@ impl Work<'_> {
         self.sql.query(query, values![task, agent, limit])?.into_iter().map(Execution::read).collect()
     }
 
-    /// What runs in a session.
-    pub(crate) fn running(&mut self, session: &str) -> Result<Vec<Execution>, Fault> {
+    /// The running executions of a session, oldest first.
+    pub(crate) fn running(&mut self, session: &str) -> Result<Vec<Execution>, StoreError> {
         const QUERY: &str = select!("WHERE session_id = ?1 AND status = 'running' ORDER BY started_at, id");
         self.sql.query(QUERY, values![session])?.into_iter().map(Execution::read).collect()
     }
 
-    /// Whether a session has begun a task, be that ended.
-    pub(crate) fn has_execution(&mut self, session: &str, task: &str) -> Result<bool, Fault> {
+    /// Whether a session has an execution of a task, running or ended.
+    pub(crate) fn has_execution(&mut self, session: &str, task: &str) -> Result<bool, StoreError> {
         const QUERY: &str = "SELECT id FROM execution_logs WHERE task_id = ?2 AND session_id = ?1 LIMIT 1";
         Ok(!self.sql.query(QUERY, values![session, task])?.is_empty())
     }
 
-    /// Adds an execution that runs.
-    pub(crate) fn add_execution(&mut self, execution: &Execution) -> Result<(), Fault> {
+    /// Adds a running execution.
+    pub(crate) fn add_execution(&mut self, execution: &Execution) -> Result<(), StoreError> {
         const STATEMENT: &str = "INSERT INTO execution_logs (id, task_id, agent_id, session_id, status, started_at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6)";
         let Execution { id, task_id, agent_id, session_id, status, started_at, .. } = execution;
         self.sql.execute(STATEMENT, values![id, task_id, agent_id, session_id, *status, *started_at]).map(drop)
     }
 
-    /// Ends an execution that runs; `why` for those that the server closes.
-    pub(crate) fn end_execution(&mut self, execution: &Execution, why: Option<&str>) -> Result<(), Fault> {
+    /// Ends a running execution; `why` is set if the server closed it.
+    pub(crate) fn end_execution(&mut self, execution: &Execution, why: Option<&str>) -> Result<(), StoreError> {
         const STATEMENT: &str = "UPDATE execution_logs SET status = ?2, exit_code = ?3, duration_seconds = ?4,
             completed_at = ?5, log_file_path = ?6, error_message = ?7 WHERE id = ?1 AND status = 'running'";
         let values = values![

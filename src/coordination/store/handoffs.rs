@@ -1,18 +1,18 @@
-//! Handoffs of tasks from agent to agent.
+//! Handoffs of tasks from one agent to another.
 
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::{Fault, Time, Work};
+use super::{StoreError, Time, Work};
 
-/// A handoff; what answers show of it.
+/// A handoff.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the contract names the members")]
 pub struct Handoff {
     pub id: String,
     pub task_id: String,
     pub from_agent_id: String,
-    /// `None`: whoever accepts it.
+    /// `None` if it is open to any agent of the project.
     pub to_agent_id: Option<String>,
     pub summary: String,
     pub context: Option<String>,
@@ -23,7 +23,7 @@ pub struct Handoff {
     pub accepted_by: Option<String>,
 }
 
-/// A query of whole rows, in the order in which they are read.
+/// A query for whole rows, with the columns in the order in which [`Handoff::read`] reads them.
 macro_rules! select {
     ($of:literal) => {
         concat!(
@@ -35,7 +35,7 @@ macro_rules! select {
 }
 
 impl Handoff {
-    fn read(mut row: Row) -> Result<Self, Fault> {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.next()?,
             task_id: row.next()?,
@@ -52,35 +52,35 @@ impl Handoff {
 }
 
 impl Work<'_> {
-    /// The handoff of this id; nobody else changes anything of its project meanwhile.
-    pub(crate) fn handoff_to_change(&mut self, id: &str) -> Result<Option<Handoff>, Fault> {
+    /// The handoff with this id. Its project is locked against other changes until this transaction ends.
+    pub(crate) fn handoff_for_update(&mut self, id: &str) -> Result<Option<Handoff>, StoreError> {
         const LOCK: &str = "SELECT p.id FROM projects p WHERE p.id =
             (SELECT t.project_id FROM handoffs h JOIN tasks t ON t.id = h.task_id WHERE h.id = ?1) FOR NO KEY UPDATE";
         self.sql.lock(LOCK, values![id])?;
         self.handoff(id)
     }
 
-    /// The handoff of this id.
-    pub(crate) fn handoff(&mut self, id: &str) -> Result<Option<Handoff>, Fault> {
+    /// The handoff with this id.
+    pub(crate) fn handoff(&mut self, id: &str) -> Result<Option<Handoff>, StoreError> {
         const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Handoff::read).transpose()
     }
 
     /// All handoffs of a task, newest first.
-    pub(crate) fn handoffs(&mut self, task: &str) -> Result<Vec<Handoff>, Fault> {
+    pub(crate) fn handoffs(&mut self, task: &str) -> Result<Vec<Handoff>, StoreError> {
         const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC");
         self.sql.query(QUERY, values![task])?.into_iter().map(Handoff::read).collect()
     }
 
     /// The newest handoff of a task, accepted or not.
-    pub(crate) fn latest_handoff(&mut self, task: &str) -> Result<Option<Handoff>, Fault> {
+    pub(crate) fn latest_handoff(&mut self, task: &str) -> Result<Option<Handoff>, StoreError> {
         const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1");
         self.sql.query(QUERY, values![task])?.pop().map(Handoff::read).transpose()
     }
 
-    /// Handoffs of open tasks that nobody accepted yet, the oldest first; for an agent those to it, and those to anybody
-    /// that are not its own and of its projects.
-    pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, Fault> {
+    /// Handoffs of open tasks that have not been accepted, oldest first. For an agent: those addressed to it,
+    /// and the unaddressed ones of its projects that it did not create itself.
+    pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, StoreError> {
         const QUERY: &str = select!(
             "WHERE accepted_at IS NULL AND EXISTS (SELECT 1 FROM tasks t
                 WHERE t.id = handoffs.task_id AND t.status NOT IN ('done', 'cancelled')) AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
@@ -92,7 +92,7 @@ impl Work<'_> {
     }
 
     /// Adds a handoff.
-    pub(crate) fn add_handoff(&mut self, handoff: &Handoff) -> Result<(), Fault> {
+    pub(crate) fn add_handoff(&mut self, handoff: &Handoff) -> Result<(), StoreError> {
         const STATEMENT: &str = "INSERT INTO handoffs
             (id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, created_at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -111,8 +111,8 @@ impl Work<'_> {
         self.sql.execute(STATEMENT, values).map(drop)
     }
 
-    /// Accepts a handoff, unless somebody did: the database decides. Whether it did.
-    pub(crate) fn accept_handoff(&mut self, id: &str, agent: &str) -> Result<bool, Fault> {
+    /// Accepts a handoff. Returns `false`, and changes nothing, if it has been accepted already.
+    pub(crate) fn accept_handoff(&mut self, id: &str, agent: &str) -> Result<bool, StoreError> {
         const STATEMENT: &str =
             "UPDATE handoffs SET accepted_at = ?3, accepted_by = ?2 WHERE id = ?1 AND accepted_at IS NULL";
         Ok(self.sql.execute(STATEMENT, values![id, agent, self.now])? == 1)

@@ -1,23 +1,23 @@
-//! Whether the database answers, and whether what it holds can be.
+//! Whether the database answers, and whether its content is consistent.
 
 use std::path::PathBuf;
 
 use super::sql::values;
-use super::{Fault, Place, SLOW, Store, Work, sqlite};
+use super::{ADMIN_TIMEOUT, DatabaseLocation, Store, StoreError, Work, sqlite};
 
-/// What must not be, and the query that finds it: an id and what more there is to say.
+/// Inconsistencies, each with a query that finds it and returns an id and a detail.
 const PROBLEMS: [(&str, &str); 5] = [
     (
-        "an open session is past its expiry: the sweeper of a running server, or the next start of the pair, ends it",
+        "an open session is past its expiry; a running server closes it within a minute, or the agent's next start does",
         "SELECT id, agent_id || ' in ' || project_id FROM sessions WHERE ended_at IS NULL AND expires_at <= ?1 ORDER BY id",
     ),
     (
-        "an execution runs in a session that has ended",
+        "an execution is running in a session that has ended",
         "SELECT e.id, e.task_id FROM execution_logs e JOIN sessions s ON s.id = e.session_id
             WHERE e.status = 'running' AND s.ended_at IS NOT NULL AND s.ended_at <= ?1 ORDER BY e.id",
     ),
     (
-        "an open task belongs to an agent that is not in its project",
+        "an open task is assigned to an agent that is not in its project",
         "SELECT t.id, t.assignee_id FROM tasks t
             LEFT JOIN project_agents m ON m.project_id = t.project_id AND m.agent_id = t.assignee_id AND m.unassigned_at IS NULL
             WHERE t.assignee_id IS NOT NULL AND t.status NOT IN ('done', 'cancelled') AND m.agent_id IS NULL
@@ -30,7 +30,7 @@ const PROBLEMS: [(&str, &str); 5] = [
             WHERE s.ended_at IS NULL AND m.unassigned_at IS NOT NULL AND s.created_at <= ?1 ORDER BY s.id",
     ),
     (
-        "a session has no event that tells of its beginning",
+        "a session has no event for its start",
         "SELECT s.id, s.agent_id || ' in ' || s.project_id FROM sessions s
             WHERE s.created_at <= ?1 AND NOT EXISTS (SELECT 1 FROM events e
                 WHERE e.entity_type = 'session' AND e.entity_id = s.id AND e.event_type = 'authenticated') ORDER BY s.id",
@@ -39,12 +39,12 @@ const PROBLEMS: [(&str, &str); 5] = [
 
 impl Work<'_> {
     /// Whether the database answers.
-    pub(crate) fn ping(&mut self) -> Result<(), Fault> {
+    pub(crate) fn ping(&mut self) -> Result<(), StoreError> {
         self.sql.query("SELECT id FROM projects LIMIT 1", values![]).map(drop)
     }
 
-    /// What is there and must not be, a sentence each.
-    pub(crate) fn problems(&mut self) -> Result<Vec<String>, Fault> {
+    /// The inconsistencies found, one sentence each.
+    pub(crate) fn problems(&mut self) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for (what, query) in PROBLEMS {
             for mut row in self.sql.query(query, values![self.now])? {
@@ -55,46 +55,51 @@ impl Work<'_> {
         Ok(found)
     }
 
-    /// What SQLite's own checks find.
-    fn file_problems(&mut self) -> Result<Vec<String>, Fault> {
+    /// What SQLite's own integrity checks find, one sentence each.
+    fn file_problems(&mut self) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for mut row in self.sql.query("PRAGMA integrity_check", values![])? {
-            let told: String = row.next()?;
-            if told != "ok" {
-                found.push(format!("The file is damaged: {told}. Restore a backup."));
+            let problem: String = row.next()?;
+            if problem != "ok" {
+                found.push(format!("The file is damaged: {problem}. Restore a backup."));
             }
         }
         for mut row in self.sql.query("PRAGMA foreign_key_check", values![])? {
             let (table, row_id, parent): (String, Option<i64>, String) = (row.next()?, row.next()?, row.next()?);
             let row_id = row_id.map(|id| format!(" (row {id})")).unwrap_or_default();
-            found.push(format!("A row of {table}{row_id} points to a row of {parent} that is not there."));
+            found.push(format!("A row of {table}{row_id} refers to a missing row of {parent}."));
         }
         Ok(found)
     }
 }
 
 impl Store {
-    /// Everything that is wrong, a sentence each.
+    /// Everything that is wrong with the database, one sentence each; empty if it is healthy.
     ///
     /// # Errors
-    /// [`Fault`].
-    pub async fn examine(&self) -> Result<Vec<String>, Fault> {
-        let mut found = match self.place() {
-            Place::File(_) => self.reads.put(SLOW, |work: &mut Work<'_>| work.file_problems()).await?,
-            Place::Server(_) => Vec::new(),
+    /// [`StoreError`] if the database cannot be read, or the checks take longer than 10 minutes.
+    pub async fn examine(&self) -> Result<Vec<String>, StoreError> {
+        let mut found = match self.location() {
+            DatabaseLocation::Sqlite(_) => {
+                self.reads.submit(ADMIN_TIMEOUT, |work: &mut Work<'_>| work.file_problems()).await?
+            }
+            DatabaseLocation::Postgres(_) => Vec::new(),
         };
         found.extend(self.read(|work| work.problems()).await?);
         Ok(found)
     }
 
-    /// Copies the database to a file that is not there yet, as it is at one moment, while others use it.
+    /// Copies the database, as of one moment, to a new file that only its owner can read. It can be in use
+    /// meanwhile.
     ///
     /// # Errors
-    /// [`Fault`].
-    pub async fn backup(&self, target: PathBuf) -> Result<(), Fault> {
-        let Place::File(source) = self.place().clone() else {
-            return Err(Fault::Unfit("A backup of PostgreSQL is made with its own pg_dump.".to_owned()));
+    /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL.
+    pub async fn backup(&self, target: PathBuf) -> Result<(), StoreError> {
+        let DatabaseLocation::Sqlite(source) = self.location().clone() else {
+            return Err(StoreError::Unusable(
+                "This command backs up SQLite files only. Use pg_dump for PostgreSQL.".to_owned(),
+            ));
         };
-        tokio::task::spawn_blocking(move || sqlite::backup(&source, &target)).await.unwrap_or(Err(Fault::Ours))
+        tokio::task::spawn_blocking(move || sqlite::backup(&source, &target)).await.unwrap_or(Err(StoreError::Bug))
     }
 }

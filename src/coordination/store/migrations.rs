@@ -1,8 +1,9 @@
-//! The tables, version by version: files in the folder of this name, which are never changed once released.
+//! Schema migrations. The SQL files in the folder of this name are never edited once released: databases store
+//! their checksums.
 
 use refinery::error::Kind;
 
-use super::Fault;
+use super::StoreError;
 
 mod for_sqlite {
     refinery::embed_migrations!("src/coordination/store/migrations/sqlite");
@@ -12,31 +13,31 @@ mod for_postgres {
     refinery::embed_migrations!("src/coordination/store/migrations/postgres");
 }
 
-/// Brings a file up to date; the caller has it to itself.
-pub(super) fn sqlite(connection: &mut rusqlite::Connection) -> Result<(), Fault> {
-    for_sqlite::migrations::runner().run(connection).map(drop).map_err(fault)
+/// Migrates an SQLite file. The caller must hold its lock.
+pub(super) fn sqlite(connection: &mut rusqlite::Connection) -> Result<(), StoreError> {
+    for_sqlite::migrations::runner().run(connection).map(drop).map_err(store_error)
 }
 
-/// Brings a server's database up to date; the caller has it to itself.
-pub(super) fn postgres(client: &mut postgres::Client) -> Result<(), Fault> {
-    for_postgres::migrations::runner().run(client).map(drop).map_err(fault)
+/// Migrates a PostgreSQL database. The caller must hold its advisory lock.
+pub(super) fn postgres(client: &mut postgres::Client) -> Result<(), StoreError> {
+    for_postgres::migrations::runner().run(client).map(drop).map_err(store_error)
 }
 
-fn fault(error: refinery::Error) -> Fault {
+fn store_error(error: refinery::Error) -> StoreError {
     match error.kind() {
-        Kind::MissingVersion(_) | Kind::DivergentVersion(..) => Fault::Unfit(
-            "The database was made by a newer n8n-lens, or by something else. Use that one, or another database."
+        Kind::MissingVersion(_) | Kind::DivergentVersion(..) => StoreError::Unusable(
+            "The database was created by a newer n8n-lens or by another program. Upgrade n8n-lens, or use another database."
                 .to_owned(),
         ),
-        kind => Fault::Unfit(format!("The tables of the database cannot be made: {}.", reason(kind))),
+        kind => StoreError::Unusable(format!("The tables cannot be created or migrated: {}.", reason(kind))),
     }
 }
 
-/// The words of the database, which stand deepest.
+/// The database's own message: that of the innermost error.
 fn reason(kind: &Kind) -> String {
-    let mut deepest: &dyn std::error::Error = kind;
-    while let Some(source) = deepest.source() {
-        deepest = source;
+    let mut innermost: &dyn std::error::Error = kind;
+    while let Some(source) = innermost.source() {
+        innermost = source;
     }
-    deepest.to_string()
+    innermost.to_string()
 }

@@ -1,18 +1,37 @@
-//! Where everything is kept: SQLite in a file, or PostgreSQL. The only place with SQL.
+//! The database: SQLite in a file, or PostgreSQL. The only module with SQL.
 //!
-//! A unit of work is a synchronous function over [`Work`], one transaction; it is stored whole or not at all,
-//! and answered when it is stored. Each store has threads of its own for them.
+//! # Units of work
+//!
+//! A unit of work is a synchronous function over [`Work`], which is one transaction. It is handed to a thread of
+//! the store and answered once its outcome is known:
+//!
+//! - It is stored completely or not at all. If it returns an error or panics, nothing of it is stored.
+//! - An answer means that it has been committed durably.
+//! - It can run more than once, because a transaction that conflicts with another one is retried. It must have no
+//!   effect other than through its [`Work`].
+//! - Once begun it runs to its end, even if the caller has been cancelled, so that no transaction stays open.
+//!   A unit whose caller has gone before it begins is skipped.
+//! - All queries of a read-only unit on SQLite see the same snapshot. Units that change the same project run one
+//!   after another, on both databases.
+//!
+//! # The two databases
+//!
+//! - **SQLite**: one writer thread per process and up to one reader per core. A lock on a file next to the
+//!   database decides which process writes, and is released by the system when a process dies. Up to 64 waiting
+//!   units share one commit; each has a savepoint of its own.
+//! - **PostgreSQL**: a pool of connections, each with its own thread. A unit locks the row of its project.
+//!   Statements are limited to 10 s, waiting for a lock to 5 s, and an idle connection is closed after 30 s.
 
 mod access_tokens;
 mod agents;
+mod collection;
 mod contexts;
 mod credentials;
+mod error;
 mod events;
 mod executions;
-mod fault;
 mod handoffs;
 mod health;
-mod listing;
 mod migrations;
 mod overview;
 mod postgres;
@@ -22,8 +41,8 @@ mod sessions;
 mod sql;
 mod sqlite;
 mod tasks;
+mod text_enum;
 mod time;
-mod words;
 
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -32,107 +51,107 @@ use std::time::Duration;
 
 pub use access_tokens::{AccessToken, Scope};
 pub use agents::{Agent, AgentStatus, AgentType};
-pub use contexts::{Context, Latest};
+pub use collection::Collection;
+pub use contexts::{Context, LatestContext};
 pub use credentials::Credential;
-pub use events::{Change, Entity};
+pub use error::StoreError;
+pub use events::{Entity, Event};
 pub use executions::{Execution, ExecutionStatus};
-pub use fault::Fault;
 pub use handoffs::Handoff;
-pub use listing::Listing;
-pub use overview::Pair;
+pub use overview::AssignedAgent;
 pub use projects::{Project, ProjectStatus};
-use queue::{PATIENCE, Queue, Takers, queue};
+use queue::{ANSWER_TIMEOUT, JobQueue, JobReceiver, job_queue};
 pub use sessions::{EndReason, Session};
 use sql::Sql;
 pub use tasks::{Priority, Task, TaskFilter, TaskStatus};
 pub use time::Time;
 
-/// How long an administrator waits.
-const SLOW: Duration = Duration::from_secs(600);
+/// How long an administrator's slow unit of work may take: an import or an integrity check.
+const ADMIN_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// Where a database is.
+/// Where the database is.
 #[derive(Clone, Debug)]
-pub enum Place {
-    /// A file.
-    File(PathBuf),
-    /// A server: `postgres://…`, which may hold a password.
-    Server(Address),
+pub enum DatabaseLocation {
+    /// An SQLite file.
+    Sqlite(PathBuf),
+    /// A PostgreSQL server: `postgres://…`, which can contain a password.
+    Postgres(PostgresUrl),
 }
 
-/// The address of a server; it does not print itself.
+/// The URL of a PostgreSQL server. `Debug` leaves out everything after the scheme.
 #[derive(Clone)]
-pub struct Address(String);
+pub struct PostgresUrl(String);
 
-impl std::fmt::Debug for Address {
+impl std::fmt::Debug for PostgresUrl {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("postgres://…")
     }
 }
 
-impl Place {
-    /// Takes a path or a `postgres://` address. Arguments in the configuration of a client see no shell, so
-    /// `~`, `$HOME` and `${HOME}` at the beginning are this user's folder.
+impl DatabaseLocation {
+    /// Parses a path or a `postgres://` URL. No shell expands the arguments in an MCP client's configuration, so
+    /// a leading `~`, `$HOME` or `${HOME}` is replaced by the user's home folder here.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence for the user, if the text is empty, is a URL of another scheme or another form of PostgreSQL
+    /// address, or refers to a home folder that is unknown. It quotes nothing that could be a password.
     pub fn parse(text: &str) -> Result<Self, String> {
         if let Some((scheme, rest)) = text.split_once("://") {
             return match scheme.to_ascii_lowercase().as_str() {
-                "postgres" | "postgresql" => Ok(Self::Server(Address(format!("postgres://{rest}")))),
-                // The rest may hold a password.
-                scheme => Err(format!("--db is an address of {scheme:?}; it must be a file, or postgres://….")),
+                "postgres" | "postgresql" => Ok(Self::Postgres(PostgresUrl(format!("postgres://{rest}")))),
+                // The rest can contain a password.
+                scheme => Err(format!("--db has the scheme {scheme:?}; it must be a file or postgres://….")),
             };
         }
-        // Other ways to write the address of a server hold its password, too.
+        // Other forms of PostgreSQL addresses contain a password, too.
         let written = text.to_ascii_lowercase();
         if ["postgres:", "postgresql:"].iter().any(|scheme| written.starts_with(scheme))
             || written.contains("password=")
         {
             return Err(
-                "--db is no file; write the address of a server as postgres://user:password@host/name.".to_owned()
+                "--db is not a file path; write a PostgreSQL address as postgres://user:password@host/name.".to_owned()
             );
         }
         let Some(rest) = ["~", "$HOME", "${HOME}"].iter().find_map(|home| text.strip_prefix(home)) else {
             return match text {
-                "" => Err("--db is empty; it must be a file, or postgres://….".to_owned()),
-                text => Ok(Self::File(text.into())),
+                "" => Err("--db is empty; it must be a file or postgres://….".to_owned()),
+                text => Ok(Self::Sqlite(text.into())),
             };
         };
-        let home = dirs::home_dir().ok_or("This user has no home folder; give --db a whole path.")?;
+        let home = dirs::home_dir().ok_or("The home folder of this user is unknown; give --db an absolute path.")?;
         match rest.strip_prefix('/') {
-            Some(rest) => Ok(Self::File(home.join(rest))),
-            None => Err(format!("--db {text:?}: write a / behind the home folder.")),
+            Some(rest) => Ok(Self::Sqlite(home.join(rest))),
+            None => Err(format!("--db {text:?}: put a / after the home folder.")),
         }
     }
 }
 
-/// What time it is.
+/// The source of the current time.
 #[derive(Clone)]
 pub enum Clock {
-    /// The database's own clock; that of a file is this machine's.
+    /// The clock of the database server; for SQLite, that of this machine.
     Database,
-    /// Somebody else's, ms since 1970: a test's.
-    Given(Arc<dyn Fn() -> i64 + Send + Sync>),
+    /// A function that returns milliseconds since 1970, for tests.
+    Custom(Arc<dyn Fn() -> i64 + Send + Sync>),
 }
 
 impl Clock {
     fn now(&self) -> Time {
         match self {
-            Self::Database => Time::of_this_machine(),
-            Self::Given(now) => Time(now()),
+            Self::Database => Time::system_now(),
+            Self::Custom(now) => Time(now()),
         }
     }
 }
 
-/// A database, open.
+/// An open database.
 pub struct Store {
-    reads: Queue,
-    writes: Queue,
-    place: Place,
+    reads: JobQueue,
+    writes: JobQueue,
+    location: DatabaseLocation,
 }
 
-/// One transaction, and the time at which it happens. Its methods are in the file of the table that they
-/// are about.
+/// One transaction, and the time at which it happens. Its methods are in the files of the tables that they use.
 pub struct Work<'a> {
     sql: &'a mut dyn Sql,
     now: Time,
@@ -143,95 +162,111 @@ impl<'a> Work<'a> {
         Self { sql, now }
     }
 
-    /// What time it is in this transaction.
+    /// The time of this transaction; it is the same throughout.
     pub fn now(&self) -> Time {
         self.now
     }
 }
 
 impl Store {
-    /// Opens a database, and brings its tables up to date; `make` says whether a file that is not there is made.
-    /// `connections` is how many units are done at once, at most; those of a file that write follow one another,
-    /// and those that read are as many as there are processors.
+    /// Opens a database and brings its tables up to date. It blocks, possibly without limit while another process
+    /// holds the lock of the file.
+    ///
+    /// `create` says whether to create a missing SQLite file. At most `connections` units of work run at once; on
+    /// SQLite, writes run one at a time, and reads at most one per core.
     ///
     /// # Errors
-    /// [`Fault`].
-    pub fn open(place: &Place, make: bool, connections: usize, clock: &Clock) -> Result<Self, Fault> {
-        let (reads, writes) = match place {
-            Place::File(file) => open_file(file, make, connections, clock)?,
-            Place::Server(Address(url)) => open_server(url, connections, clock)?,
+    /// [`StoreError::Unusable`] if the database is missing, not ours, too new, on a network file system, or refuses
+    /// the connection; [`StoreError::Unreachable`] if the file or the server cannot be reached.
+    pub fn open(
+        location: &DatabaseLocation,
+        create: bool,
+        connections: usize,
+        clock: &Clock,
+    ) -> Result<Self, StoreError> {
+        let (reads, writes) = match location {
+            DatabaseLocation::Sqlite(file) => open_sqlite(file, create, connections, clock)?,
+            DatabaseLocation::Postgres(PostgresUrl(url)) => open_postgres(url, connections, clock)?,
         };
-        Ok(Self { reads, writes, place: place.clone() })
+        Ok(Self { reads, writes, location: location.clone() })
     }
 
-    /// Does a unit of work that changes nothing.
+    /// Runs a unit of work that changes nothing.
     ///
     /// # Errors
-    /// The unit's, or a [`Fault`].
+    /// The unit's own error, or a [`StoreError`] if the database fails or does not answer within 15 seconds.
     pub async fn read<T, E>(&self, unit: impl FnMut(&mut Work<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Fault> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
-        self.reads.put(PATIENCE, unit).await
+        self.reads.submit(ANSWER_TIMEOUT, unit).await
     }
 
-    /// Does a unit of work. What it wrote is stored when this is answered; if it ends with an error, nothing is.
+    /// Runs a unit of work. When this returns `Ok`, its changes are stored durably.
     ///
     /// # Errors
-    /// The unit's, or a [`Fault`].
+    /// The unit's own error, or a [`StoreError`] if the database fails or does not answer within 15 seconds. Nothing
+    /// is stored then, except that after [`StoreError::Timeout`] and [`StoreError::OutcomeUnknown`] it may be.
     pub async fn write<T, E>(&self, unit: impl FnMut(&mut Work<'_>) -> Result<T, E> + Send + 'static) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Fault> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
-        self.writes.put(PATIENCE, unit).await
+        self.writes.submit(ANSWER_TIMEOUT, unit).await
     }
 
-    /// Does a unit of work that may take minutes, for an administrator.
+    /// Like [`write`](Self::write), but waits up to 10 minutes, for an administrator.
     ///
     /// # Errors
-    /// The unit's, or a [`Fault`].
+    /// As for [`write`](Self::write).
     pub async fn write_slowly<T, E>(
         &self,
         unit: impl FnMut(&mut Work<'_>) -> Result<T, E> + Send + 'static,
     ) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Fault> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
     {
-        self.writes.put(SLOW, unit).await
+        self.writes.submit(ADMIN_TIMEOUT, unit).await
     }
 
     /// Where the database is.
-    pub fn place(&self) -> &Place {
-        &self.place
+    pub fn location(&self) -> &DatabaseLocation {
+        &self.location
     }
 }
 
-fn open_file(file: &Path, make: bool, connections: usize, clock: &Clock) -> Result<(Queue, Queue), Fault> {
-    let database = sqlite::Database::open(file, make)?;
-    let (reads, readers) = queue();
+fn open_sqlite(
+    file: &Path,
+    create: bool,
+    connections: usize,
+    clock: &Clock,
+) -> Result<(JobQueue, JobQueue), StoreError> {
+    let database = sqlite::Database::open(file, create)?;
+    let (reads, readers) = job_queue();
     let processors = std::thread::available_parallelism().map_or(1, NonZero::get);
     for _ in 0..connections.min(processors) {
-        work(database.reader(clock.clone())?, &readers)?;
+        spawn_worker(database.reader(clock.clone())?, &readers)?;
     }
-    let (writes, writers) = queue();
-    work(database.writer(clock.clone())?, &writers)?;
+    let (writes, writers) = job_queue();
+    spawn_worker(database.writer(clock.clone())?, &writers)?;
     Ok((reads, writes))
 }
 
-fn open_server(url: &str, connections: usize, clock: &Clock) -> Result<(Queue, Queue), Fault> {
+fn open_postgres(url: &str, connections: usize, clock: &Clock) -> Result<(JobQueue, JobQueue), StoreError> {
     let database = Arc::new(postgres::Database::open(url)?);
-    let (units, workers) = queue();
+    let (queue, jobs) = job_queue();
     for _ in 0..connections {
-        work(database.clone().worker(clock.clone()), &workers)?;
+        spawn_worker(database.clone().worker(clock.clone()), &jobs)?;
     }
-    Ok((units.clone(), units))
+    Ok((queue.clone(), queue))
 }
 
-fn work(worker: impl FnOnce(Takers) + Send + 'static, takers: &Takers) -> Result<(), Fault> {
-    let takers = takers.clone();
-    let begun = std::thread::Builder::new().name("coordination".to_owned()).spawn(move || worker(takers));
-    begun.map(drop).map_err(|error| Fault::Unfit(format!("A thread for the database could not be started: {error}.")))
+fn spawn_worker(worker: impl FnOnce(JobReceiver) + Send + 'static, jobs: &JobReceiver) -> Result<(), StoreError> {
+    let jobs = jobs.clone();
+    let spawned = std::thread::Builder::new().name("coordination".to_owned()).spawn(move || worker(jobs));
+    spawned
+        .map(drop)
+        .map_err(|error| StoreError::Unusable(format!("A thread for the database could not be started: {error}.")))
 }

@@ -1,38 +1,38 @@
-//! Who works where, for people.
+//! Queries for the overview that people see.
 
 use serde::Serialize;
 
 use super::sql::values;
-use super::{Fault, TaskStatus, Time, Work};
+use super::{StoreError, TaskStatus, Time, Work};
 
-/// An agent in a project.
+/// An agent assigned to a project, and its session if it is running there.
 #[derive(Clone, Debug, Serialize)]
-pub struct Pair {
+pub struct AssignedAgent {
     /// The project.
     pub project_id: String,
     /// The agent.
     pub agent_id: String,
     /// The agent's name.
     pub agent_name: String,
-    /// Since when it runs, if it does.
+    /// When its session began; `None` if it is not running.
     pub running_since: Option<Time>,
-    /// What it works on.
+    /// The task it is working on.
     pub task_id: Option<String>,
-    /// When it was last heard of.
+    /// When its session was last used.
     pub last_seen_at: Option<Time>,
 }
 
 impl Work<'_> {
-    /// All pairs, by project and agent.
-    pub(crate) fn pairs(&mut self) -> Result<Vec<Pair>, Fault> {
+    /// All assigned agents, by project and agent.
+    pub(crate) fn assigned_agents(&mut self) -> Result<Vec<AssignedAgent>, StoreError> {
         const QUERY: &str = "SELECT m.project_id, m.agent_id, a.name, s.created_at, s.task_id, s.last_seen_at
             FROM project_agents m JOIN agents a ON a.id = m.agent_id
             LEFT JOIN sessions s ON s.agent_id = m.agent_id AND s.project_id = m.project_id
                 AND s.ended_at IS NULL AND s.expires_at > ?1
             WHERE m.unassigned_at IS NULL ORDER BY m.project_id, m.agent_id";
         let rows = self.sql.query(QUERY, values![self.now])?;
-        let pair = |mut row: super::sql::Row| {
-            Ok(Pair {
+        let read = |mut row: super::sql::Row| {
+            Ok(AssignedAgent {
                 project_id: row.next()?,
                 agent_id: row.next()?,
                 agent_name: row.next()?,
@@ -41,11 +41,11 @@ impl Work<'_> {
                 last_seen_at: row.next()?,
             })
         };
-        rows.into_iter().map(pair).collect()
+        rows.into_iter().map(read).collect()
     }
 
-    /// How many tasks of each project are in each state.
-    pub(crate) fn task_counts(&mut self) -> Result<Vec<(String, TaskStatus, i64)>, Fault> {
+    /// The number of tasks per project and status.
+    pub(crate) fn task_counts(&mut self) -> Result<Vec<(String, TaskStatus, i64)>, StoreError> {
         const QUERY: &str = "SELECT project_id, status, COUNT(*) FROM tasks GROUP BY project_id, status";
         let rows = self.sql.query(QUERY, values![])?;
         rows.into_iter().map(|mut row| Ok((row.next()?, row.next()?, row.next()?))).collect()

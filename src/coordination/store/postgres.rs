@@ -1,7 +1,7 @@
-//! PostgreSQL: several connections, each with a thread, a transaction for each unit.
+//! PostgreSQL: several connections, each with its own thread, and one transaction per unit of work.
 //!
-//! Units of one project follow one another (they lock its row), so that the rules see what they would see in
-//! front of one writer.
+//! Units that change the same project lock its row and so run one after another. The rules can be written as if
+//! there were a single writer.
 
 use std::collections::HashMap;
 use std::error::Error as _;
@@ -15,101 +15,105 @@ use postgres::{Client, Config, NoTls, Statement};
 use rustls_platform_verifier::ConfigVerifierExt;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::queue::{Job, PATIENCE, Takers};
+use super::queue::{ANSWER_TIMEOUT, Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
-use super::{Clock, Fault, Time, Work, migrations};
+use super::{Clock, StoreError, Time, Work, migrations};
 
-/// How long a connection may take.
-const CONNECT: Duration = Duration::from_secs(5);
+/// How long connecting may take, unless the URL says otherwise.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// After which silence a server is asked whether it is there.
-const KEEPALIVE: Duration = Duration::from_secs(10);
+/// How long a connection is silent before TCP keepalive probes are sent.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
 
-/// Nothing here takes long, and nobody waits for ever for somebody who holds a row.
-const LIMITS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
+/// Statements are quick, and no lock is waited for without limit.
+const TIMEOUT_OPTIONS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
 
-/// Any number will do that nobody else takes: "n8n-lens".
+/// The key only has to differ from those of other programs; it spells "n8n-lens".
 const MIGRATION_LOCK: &str = "SELECT pg_advisory_lock(7942102612205954675)";
 
-/// How often a transaction is tried that another one stood in the way of.
-const TRIES: usize = 5;
+/// How many times a unit of work is tried if it conflicts with another one or the connection is lost.
+const MAX_ATTEMPTS: usize = 5;
 
-/// Where the server is, and as whom to ask it.
+/// How to connect to the server.
 pub(super) struct Database(Config);
 
 impl Database {
-    /// Takes `postgres://…`, and brings the database up to date.
-    pub(super) fn open(url: &str) -> Result<Self, Fault> {
-        // The parser's own words may hold the password.
+    /// Parses the URL, connects, and brings the database up to date.
+    pub(super) fn open(url: &str) -> Result<Self, StoreError> {
+        // The parser's own message can contain the password.
         let mut config: Config = url.parse().map_err(|_| {
-            Fault::Unfit(
-                "The address of the database cannot be used; it must be like postgres://user:password@host:5432/name."
+            StoreError::Unusable(
+                "The URL of the database is invalid; it must look like postgres://user:password@host:5432/name."
                     .to_owned(),
             )
         })?;
         if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT);
+            config.connect_timeout(CONNECT_TIMEOUT);
         }
-        let options = config.get_options().map_or_else(|| LIMITS.to_owned(), |given| format!("{LIMITS} {given}"));
+        // Later options win, so those in the URL override ours.
+        let options = match config.get_options() {
+            Some(options) => format!("{TIMEOUT_OPTIONS} {options}"),
+            None => TIMEOUT_OPTIONS.to_owned(),
+        };
         config.options(&options);
-        config.keepalives_idle(KEEPALIVE).tcp_user_timeout(PATIENCE);
+        config.keepalives_idle(KEEPALIVE_IDLE).tcp_user_timeout(ANSWER_TIMEOUT);
         if config.get_application_name().is_none() {
             config.application_name("n8n-lens");
         }
         let database = Self(config);
-        // Of two processes that come at once, the second waits; the end of the connection frees the lock, too.
+        // If two processes start at once, the second waits. The lock is released when the connection closes.
         let mut client = database.connect()?;
-        client.batch_execute(MIGRATION_LOCK).map_err(fault)?;
+        client.batch_execute(MIGRATION_LOCK).map_err(store_error)?;
         migrations::postgres(&mut client)?;
         Ok(database)
     }
 
-    fn connect(&self) -> Result<Client, Fault> {
-        let wanted = self.0.get_ssl_mode();
-        let plain = || self.0.clone().ssl_mode(SslMode::Disable).connect(NoTls).map_err(|error| reached(&error));
-        if wanted == SslMode::Disable {
+    fn connect(&self) -> Result<Client, StoreError> {
+        let ssl_mode = self.0.get_ssl_mode();
+        let plain = || self.0.clone().ssl_mode(SslMode::Disable).connect(NoTls).map_err(|error| connect_error(&error));
+        if ssl_mode == SslMode::Disable {
             return plain();
         }
-        // Both do the same whoever comes first; there is no other provider.
+        // It fails if the provider is installed already, which is fine: it is the same one.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let trust = rustls::ClientConfig::with_platform_verifier()
-            .map_err(|error| Fault::Unfit(format!("The certificates of this machine cannot be read: {error}.")))?;
-        match self.0.connect(MakeRustlsConnect::new(trust)) {
+        let tls = rustls::ClientConfig::with_platform_verifier().map_err(|error| {
+            StoreError::Unusable(format!("The root certificates of this machine cannot be loaded: {error}."))
+        })?;
+        match self.0.connect(MakeRustlsConnect::new(tls)) {
             Ok(client) => Ok(client),
-            // As every client of PostgreSQL does where encryption is only preferred.
-            Err(error) if wanted == SslMode::Prefer && error.as_db_error().is_none() => plain(),
-            Err(error) => Err(reached(&error)),
+            // With sslmode=prefer, every PostgreSQL client falls back to an unencrypted connection.
+            Err(error) if ssl_mode == SslMode::Prefer && error.as_db_error().is_none() => plain(),
+            Err(error) => Err(connect_error(&error)),
         }
     }
 
-    /// What a thread does, until the store is gone. It connects when it has something to do.
-    pub(super) fn worker(self: Arc<Self>, clock: Clock) -> impl FnOnce(Takers) + Send {
-        move |takers: Takers| {
+    /// The body of a thread: runs units of work until the store is dropped. It connects when the first one comes.
+    pub(super) fn worker(self: Arc<Self>, clock: Clock) -> impl FnOnce(JobReceiver) + Send {
+        move |jobs: JobReceiver| {
             let mut connection = None;
-            // A server has only so many connections for all.
-            while let Ok(next) = takers.next_before_idle() {
+            // An idle thread gives its connection back: a server has a limited number of them.
+            while let Ok(next) = jobs.next_or_idle() {
                 let Some(mut job) = next else {
                     connection = None;
                     continue;
                 };
-                let done = self.run(&mut connection, &clock, job.as_mut());
-                job.answer(done);
+                let outcome = self.run(&mut connection, &clock, job.as_mut());
+                job.answer(outcome);
             }
         }
     }
 
-    /// Runs a unit, on a new connection if the old one broke.
-    fn run(&self, connection: &mut Option<Connection>, clock: &Clock, job: &mut dyn Job) -> Result<(), Fault> {
-        let mut tries = 1..TRIES;
+    /// Runs a unit of work, on a new connection if the old one broke, and again if it conflicted with another one.
+    fn run(&self, connection: &mut Option<Connection>, clock: &Clock, job: &mut dyn Job) -> Result<(), StoreError> {
+        let mut retries = 1..MAX_ATTEMPTS;
         loop {
             let open = match connection.take().filter(|open| !open.client.is_closed()) {
                 Some(open) => open,
                 None => Connection::new(self.connect()?),
             };
-            let done = connection.insert(open).unit(clock, job);
-            match done {
-                Err(Fault::Busy | Fault::Unreachable(_)) if tries.next().is_some() => {}
-                done => return done,
+            match connection.insert(open).run_unit(clock, job) {
+                Err(StoreError::Busy | StoreError::Unreachable(_)) if retries.next().is_some() => {}
+                outcome => return outcome,
             }
         }
     }
@@ -125,21 +129,21 @@ impl Connection {
         Self { client, prepared: HashMap::new() }
     }
 
-    fn unit(&mut self, clock: &Clock, job: &mut dyn Job) -> Result<(), Fault> {
-        let transaction = self.client.transaction().map_err(fault)?;
-        let mut sql = Transaction { transaction, prepared: &mut self.prepared, broken: None };
+    fn run_unit(&mut self, clock: &Clock, job: &mut dyn Job) -> Result<(), StoreError> {
+        let transaction = self.client.transaction().map_err(store_error)?;
+        let mut sql = Transaction { transaction, prepared: &mut self.prepared, failed: None };
         let now = match clock {
-            // Replicas may have clocks of their own; the database has one.
+            // Several servers can share the database, and their clocks can differ.
             Clock::Database => sql.now()?,
             clock => clock.now(),
         };
-        let keep = job.run(&mut Work::new(&mut sql, now));
-        match sql.broken {
-            Some(fault @ (Fault::Busy | Fault::Blocked | Fault::Unreachable(_))) => Err(fault),
-            Some(fault) if keep => Err(fault),
-            _ if keep => sql.transaction.commit().map_err(|error| match fault(error) {
-                Fault::Unreachable(why) => Fault::Unknown(why),
-                fault => fault,
+        let commit = job.run(&mut Work::new(&mut sql, now));
+        match sql.failed {
+            Some(error @ (StoreError::Busy | StoreError::LockTimeout | StoreError::Unreachable(_))) => Err(error),
+            Some(error) if commit => Err(error),
+            _ if commit => sql.transaction.commit().map_err(|error| match store_error(error) {
+                StoreError::Unreachable(why) => StoreError::OutcomeUnknown(why),
+                error => error,
             }),
             _ => Ok(()),
         }
@@ -149,48 +153,48 @@ impl Connection {
 struct Transaction<'a> {
     transaction: postgres::Transaction<'a>,
     prepared: &'a mut HashMap<&'static str, Statement>,
-    /// The first statement that failed: PostgreSQL takes none after it.
-    broken: Option<Fault>,
+    /// The error of the first statement that failed: PostgreSQL accepts no statement after it.
+    failed: Option<StoreError>,
 }
 
 impl Transaction<'_> {
-    fn now(&mut self) -> Result<Time, Fault> {
+    fn now(&mut self) -> Result<Time, StoreError> {
         const NOW: &str = "SELECT CAST(floor(extract(epoch FROM clock_timestamp()) * 1000) AS BIGINT)";
-        self.query(NOW, &[])?.pop().ok_or(Fault::Ours)?.next()
+        self.query(NOW, &[])?.pop().ok_or(StoreError::Bug)?.next()
     }
 
-    /// A statement in PostgreSQL's spelling, which has `$1` for `?1`.
-    fn prepare(&mut self, statement: &'static str) -> Result<Statement, Fault> {
+    /// Prepares a statement, once per connection. PostgreSQL writes `$1` for `?1`.
+    fn prepare(&mut self, statement: &'static str) -> Result<Statement, StoreError> {
         if let Some(prepared) = self.prepared.get(statement) {
             return Ok(prepared.clone());
         }
-        let prepared = self.transaction.prepare(&statement.replace('?', "$")).map_err(|error| self.note(error))?;
+        let prepared = self.transaction.prepare(&statement.replace('?', "$")).map_err(|error| self.fail(error))?;
         self.prepared.insert(statement, prepared.clone());
         Ok(prepared)
     }
 
-    fn note(&mut self, error: postgres::Error) -> Fault {
-        let fault = fault(error);
-        self.broken.get_or_insert(fault).clone()
+    fn fail(&mut self, error: postgres::Error) -> StoreError {
+        let error = store_error(error);
+        self.failed.get_or_insert(error).clone()
     }
 }
 
 impl Sql for Transaction<'_> {
-    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, Fault> {
+    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-        let rows = self.transaction.query(&prepared, &values).map_err(|error| self.note(error))?;
+        let rows = self.transaction.query(&prepared, &values).map_err(|error| self.fail(error))?;
         let cells = |row: &postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();
-        rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.note(error))).collect()
+        rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.fail(error))).collect()
     }
 
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, Fault> {
+    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-        self.transaction.execute(&prepared, &values).map_err(|error| self.note(error))
+        self.transaction.execute(&prepared, &values).map_err(|error| self.fail(error))
     }
 
-    fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), Fault> {
+    fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), StoreError> {
         self.query(query, values).map(drop)
     }
 }
@@ -233,39 +237,39 @@ impl<'a> FromSql<'a> for Cell {
     }
 }
 
-pub(super) fn fault(error: postgres::Error) -> Fault {
+fn store_error(error: postgres::Error) -> StoreError {
     let Some(state) = error.code() else {
         return match error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>()) {
-            true => Fault::Unreachable(told(&error)),
-            false => Fault::Refused(told(&error)),
+            true => StoreError::Unreachable(message(&error)),
+            false => StoreError::Rejected(message(&error)),
         };
     };
     match *state {
-        SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => Fault::Busy,
-        SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED => Fault::Blocked,
+        SqlState::T_R_SERIALIZATION_FAILURE | SqlState::T_R_DEADLOCK_DETECTED => StoreError::Busy,
+        SqlState::LOCK_NOT_AVAILABLE | SqlState::QUERY_CANCELED => StoreError::LockTimeout,
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
-            Fault::Unreachable(told(&error))
+            StoreError::Unreachable(message(&error))
         }
-        _ => Fault::Refused(told(&error)),
+        _ => StoreError::Rejected(message(&error)),
     }
 }
 
-/// Why there is no connection: the server does not answer, or does not let us in.
-fn reached(error: &postgres::Error) -> Fault {
+/// Why connecting failed: the server did not answer, or refused the connection.
+fn connect_error(error: &postgres::Error) -> StoreError {
     match error.as_db_error() {
         Some(refusal)
             if refusal.code() != &SqlState::CANNOT_CONNECT_NOW && refusal.code() != &SqlState::TOO_MANY_CONNECTIONS =>
         {
-            Fault::Unfit(format!("PostgreSQL does not let us in: {}. Is --db right?", refusal.message()))
+            StoreError::Unusable(format!("PostgreSQL refused the connection: {}. Check --db.", refusal.message()))
         }
-        _ => Fault::Unreachable(told(error)),
+        _ => StoreError::Unreachable(message(error)),
     }
 }
 
-/// The server's words; the error itself says only that there are some.
-pub(super) fn told(error: &postgres::Error) -> String {
+/// The server's message, or the underlying cause; the error's own text has neither.
+fn message(error: &postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
-        (Some(told), _) => told.message().to_owned(),
+        (Some(error), _) => error.message().to_owned(),
         (None, Some(source)) => format!("{error}: {source}"),
         (None, None) => error.to_string(),
     }

@@ -1,4 +1,4 @@
-//! Units of work on their way to a thread of the database, and their answers on the way back.
+//! Passes units of work to the threads of the database, and their answers back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
@@ -7,79 +7,83 @@ use std::time::Duration;
 
 use tokio::sync::oneshot;
 
-use super::{Fault, Work};
+use super::{StoreError, Work};
 
-/// Units that may wait at once. Behind a database that stands still there is no end to them.
-const WAITING: usize = 4096;
+/// The maximum number of waiting units. A database that hangs would otherwise collect them without limit.
+const QUEUE_CAPACITY: usize = 4096;
 
-/// How long anybody waits for a database: one that is stopped, or a lock that a stopped process holds.
-pub(super) const PATIENCE: Duration = Duration::from_secs(15);
+/// How long a caller waits for the answer to a unit of work. It takes that long if the database hangs, or if
+/// another process stopped while holding the lock.
+pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long the thread that waits for work keeps a connection that has none; the others wait for their turn.
-const IDLE: Duration = Duration::from_secs(30);
+/// How long the thread that is next in line keeps its connection without work. The others wait for the lock on
+/// the receiver.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A unit of work, whatever it answers.
+/// A unit of work with any type of answer.
 pub(super) trait Job: Send {
-    /// Does it, and keeps its answer; whether what it wrote is to stay. It may be run once more, when the
-    /// database gave up the transaction around it. Nobody is waiting: then it does nothing.
+    /// Runs the unit and keeps its answer; returns whether to commit its changes. It can run again if the
+    /// transaction around it is retried. It does nothing if its caller has gone.
     fn run(&mut self, work: &mut Work<'_>) -> bool;
 
-    /// Hands the answer over, once it is known whether what was written stays.
-    fn answer(self: Box<Self>, done: Result<(), Fault>);
+    /// Sends the answer, once the outcome of the transaction is known.
+    fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
 }
 
-/// Where threads take their work from.
+/// The receiving end of the queue, shared by all threads.
 #[derive(Clone)]
-pub(super) struct Takers(Arc<Mutex<Receiver<Box<dyn Job>>>>);
+pub(super) struct JobReceiver(Arc<Mutex<Receiver<Box<dyn Job>>>>);
 
-/// Where it is put.
+/// The sending end of the queue.
 #[derive(Clone)]
-pub(super) struct Queue(SyncSender<Box<dyn Job>>);
+pub(super) struct JobQueue(SyncSender<Box<dyn Job>>);
 
-pub(super) fn queue() -> (Queue, Takers) {
-    let (sender, receiver) = sync_channel(WAITING);
-    (Queue(sender), Takers(Arc::new(Mutex::new(receiver))))
+pub(super) fn job_queue() -> (JobQueue, JobReceiver) {
+    let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
+    (JobQueue(sender), JobReceiver(Arc::new(Mutex::new(receiver))))
 }
 
-impl Takers {
-    /// The next one, when it comes; `None` when the store is gone.
+impl JobReceiver {
+    /// Waits for the next job; `None` once the store has been dropped.
     pub(super) fn next(&self) -> Option<Box<dyn Job>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).recv().ok()
     }
 
-    /// The next one, if it comes before a connection has been idle for too long; `Err` when the store is gone.
-    pub(super) fn next_before_idle(&self) -> Result<Option<Box<dyn Job>>, Fault> {
-        match self.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(IDLE) {
+    /// Waits for the next job; `Ok(None)` if none came within the idle timeout, `Err` once the store has been
+    /// dropped.
+    pub(super) fn next_or_idle(&self) -> Result<Option<Box<dyn Job>>, StoreError> {
+        match self.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(IDLE_TIMEOUT) {
             Ok(job) => Ok(Some(job)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(Fault::Closed),
+            Err(RecvTimeoutError::Disconnected) => Err(StoreError::Closed),
         }
     }
 
-    /// The next one, if it is there.
-    pub(super) fn at_hand(&self) -> Option<Box<dyn Job>> {
+    /// The next job, if one is waiting.
+    pub(super) fn try_next(&self) -> Option<Box<dyn Job>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).try_recv().ok()
     }
 }
 
-impl Queue {
-    /// Has a unit of work done. One that was begun is ended, even if nobody waits for it any more: a call
-    /// that is cut off leaves no transaction open. One that was not yet is not begun then.
-    pub(super) async fn put<T, E, F>(&self, patience: Duration, unit: F) -> Result<T, E>
+impl JobQueue {
+    /// Runs a unit of work on a thread of the database and waits for its answer. If the caller is cancelled, a
+    /// unit that has begun still runs to its end, so that no transaction stays open; one that has not begun is
+    /// skipped.
+    pub(super) async fn submit<T, E, F>(&self, timeout: Duration, unit: F) -> Result<T, E>
     where
         T: Send + 'static,
-        E: From<Fault> + Send + 'static,
+        E: From<StoreError> + Send + 'static,
         F: FnMut(&mut Work<'_>) -> Result<T, E> + Send + 'static,
     {
-        let (reply, answered) = oneshot::channel();
-        let closed = || E::from(Fault::Closed);
+        let (reply, answer) = oneshot::channel();
+        let closed = || E::from(StoreError::Closed);
         self.0.try_send(Box::new(Unit { unit, answer: None, reply })).map_err(|error| match error {
-            TrySendError::Full(_) => E::from(Fault::Busy),
+            TrySendError::Full(_) => E::from(StoreError::Busy),
             TrySendError::Disconnected(_) => closed(),
         })?;
-        match tokio::time::timeout(patience, answered).await {
-            Ok(answered) => answered.map_err(|_| closed())?,
-            Err(_) => Err(Fault::Silent.into()),
+        match tokio::time::timeout(timeout, answer).await {
+            Ok(answer) => answer.map_err(|_| closed())?,
+            Err(_) => Err(StoreError::Timeout(timeout).into()),
         }
     }
 }
@@ -93,28 +97,43 @@ struct Unit<F, T, E> {
 impl<T, E, F> Job for Unit<F, T, E>
 where
     T: Send,
-    E: From<Fault> + Send,
+    E: From<StoreError> + Send,
     F: FnMut(&mut Work<'_>) -> Result<T, E> + Send,
 {
     fn run(&mut self, work: &mut Work<'_>) -> bool {
         if self.reply.is_closed() {
             return false;
         }
-        // One fault of ours must not end the thread that all others wait for.
-        let done = catch_unwind(AssertUnwindSafe(|| (self.unit)(work)));
-        let answer = done.unwrap_or_else(|_| Err(Fault::Ours.into()));
+        // A panic must not end the thread that all other units depend on.
+        let result = catch_unwind(AssertUnwindSafe(|| (self.unit)(work)));
+        let answer = result.unwrap_or_else(|_| Err(StoreError::Bug.into()));
         self.answer.insert(answer).is_ok()
     }
 
-    fn answer(self: Box<Self>, done: Result<(), Fault>) {
-        let answer = match (self.answer, done) {
-            // What was refused is refused, whatever became of the transaction.
-            (Some(Err(refused)), _) => Err(refused),
-            (_, Err(fault)) => Err(fault.into()),
+    fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {
+        let answer = match (self.answer, outcome) {
+            // The unit's own error stands, whatever became of the transaction.
+            (Some(Err(error)), _) => Err(error),
+            (_, Err(error)) => Err(error.into()),
             (Some(answer), Ok(())) => answer,
-            (None, Ok(())) => Err(Fault::Closed.into()),
+            (None, Ok(())) => Err(StoreError::Closed.into()),
         };
-        // Whoever asked may be gone.
+        // The caller may have gone.
         let _ = self.reply.send(answer);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_timeout_names_the_time_that_the_caller_waited() {
+        let (queue, _jobs) = job_queue();
+        let timeout = Duration::from_millis(1);
+        let answer: Result<(), StoreError> = queue.submit(timeout, |_| Ok(())).await;
+        assert_eq!(answer, Err(StoreError::Timeout(timeout)));
+        let import = StoreError::Timeout(Duration::from_secs(600)).to_string();
+        assert!(import.contains("did not answer within 600 s"), "{import}");
     }
 }

@@ -1,28 +1,28 @@
-//! Sessions: the lease of a pair of agent and project is one open row.
+//! Sessions. One open row is the lease of a pair of agent and project.
 
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::words::words;
-use super::{Fault, Time, Work};
+use super::text_enum::text_enum;
+use super::{StoreError, Time, Work};
 
-words! {
+text_enum! {
     /// How a session ended.
     pub enum EndReason {
         /// Its result was reported.
         Completed = "completed",
-        /// The agent said goodbye.
+        /// The agent logged out.
         Logout = "logout",
-        /// Nobody used it in time.
+        /// It was not used in time, or reached its maximum age.
         Expired = "expired",
         /// An administrator ended it.
         Revoked = "revoked",
-        /// The same instance came again before it had begun.
+        /// The same instance authenticated again before it asked for its task.
         Superseded = "superseded",
     }
 }
 
-/// A session; what the administrator sees of it.
+/// A session, as administrators see it. Its token is stored as a hash only.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the columns of the contract")]
 pub struct Session {
@@ -35,16 +35,16 @@ pub struct Session {
     pub last_seen_at: Time,
     pub expires_at: Time,
     pub max_expires_at: Time,
-    /// When its task was first asked for.
+    /// When its task was first requested.
     pub began_at: Option<Time>,
     pub ended_at: Option<Time>,
     pub end_reason: Option<EndReason>,
-    /// What ended it and what was answered, for whoever did not get the answer.
+    /// The request that ended it and the answer to that, for a client that lost the answer.
     #[serde(skip)]
     pub reply: Option<String>,
 }
 
-/// A query of whole rows, in the order in which they are read.
+/// A query for whole rows, with the columns in the order in which [`Session::read`] reads them.
 macro_rules! select {
     ($of:literal) => {
         concat!(
@@ -56,7 +56,7 @@ macro_rules! select {
 }
 
 impl Session {
-    fn read(mut row: Row) -> Result<Self, Fault> {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.next()?,
             agent_id: row.next()?,
@@ -76,8 +76,9 @@ impl Session {
 }
 
 impl Work<'_> {
-    /// The session of a token, ended or not; nobody else changes anything of its project meanwhile.
-    pub(crate) fn session_of(&mut self, token_hash: &[u8; 32]) -> Result<Option<Session>, Fault> {
+    /// The session of a token, ended or not. Its project is locked against other changes until this transaction
+    /// ends.
+    pub(crate) fn session_of(&mut self, token_hash: &[u8; 32]) -> Result<Option<Session>, StoreError> {
         const LOCK: &str = "SELECT id FROM projects WHERE id = (SELECT project_id FROM sessions WHERE token_hash = ?1)
             FOR NO KEY UPDATE";
         const QUERY: &str = select!("WHERE token_hash = ?1");
@@ -85,20 +86,21 @@ impl Work<'_> {
         self.sql.query(QUERY, values![token_hash])?.pop().map(Session::read).transpose()
     }
 
-    /// The open session of a pair, be it expired.
-    pub(crate) fn open_session(&mut self, agent: &str, project: &str) -> Result<Option<Session>, Fault> {
+    /// The open session of a pair, even if it has expired.
+    pub(crate) fn open_session(&mut self, agent: &str, project: &str) -> Result<Option<Session>, StoreError> {
         const QUERY: &str = select!("WHERE agent_id = ?1 AND project_id = ?2 AND ended_at IS NULL");
         self.sql.query(QUERY, values![agent, project])?.pop().map(Session::read).transpose()
     }
 
-    /// All open sessions, be they expired; the oldest first.
-    pub(crate) fn open_sessions(&mut self) -> Result<Vec<Session>, Fault> {
+    /// All open sessions, even expired ones, oldest first.
+    pub(crate) fn open_sessions(&mut self) -> Result<Vec<Session>, StoreError> {
         const QUERY: &str = select!("WHERE ended_at IS NULL ORDER BY created_at, id");
         self.sql.query(QUERY, values![])?.into_iter().map(Session::read).collect()
     }
 
-    /// Opens a session, unless the pair has an open one: the database decides. Whether it did.
-    pub(crate) fn add_session(&mut self, session: &Session, token_hash: &[u8; 32]) -> Result<bool, Fault> {
+    /// Opens a session. Returns `false`, and changes nothing, if the pair has an open one: the unique index
+    /// decides.
+    pub(crate) fn add_session(&mut self, session: &Session, token_hash: &[u8; 32]) -> Result<bool, StoreError> {
         const STATEMENT: &str = "INSERT INTO sessions (id, agent_id, project_id, instance_id, token_hash, created_at,
             last_seen_at, expires_at, max_expires_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT DO NOTHING";
         let values = values![
@@ -115,16 +117,16 @@ impl Work<'_> {
         Ok(self.sql.execute(STATEMENT, values)? == 1)
     }
 
-    /// Writes when a session was used, until when it lives, and which task is its.
-    pub(crate) fn change_session(&mut self, session: &Session) -> Result<(), Fault> {
+    /// Updates an open session's last use, expiry, task and start.
+    pub(crate) fn change_session(&mut self, session: &Session) -> Result<(), StoreError> {
         const STATEMENT: &str = "UPDATE sessions SET last_seen_at = ?2, expires_at = ?3, task_id = ?4, began_at = ?5 WHERE id = ?1 AND ended_at IS NULL";
         let values =
             values![&session.id, session.last_seen_at, session.expires_at, session.task_id.as_ref(), session.began_at];
         self.sql.execute(STATEMENT, values).map(drop)
     }
 
-    /// Ends a session that is open, with what its last caller is answered.
-    pub(crate) fn end_session(&mut self, id: &str, reason: EndReason, reply: Option<&str>) -> Result<(), Fault> {
+    /// Ends an open session; `reply` is kept for a client that repeats its last call.
+    pub(crate) fn end_session(&mut self, id: &str, reason: EndReason, reply: Option<&str>) -> Result<(), StoreError> {
         const STATEMENT: &str =
             "UPDATE sessions SET ended_at = ?2, end_reason = ?3, reply = ?4 WHERE id = ?1 AND ended_at IS NULL";
         self.sql.execute(STATEMENT, values![id, self.now, reason, reply]).map(drop)

@@ -1,21 +1,21 @@
-//! What both databases understand: statements with `?1`, `?2`…, and four kinds of values.
+//! The SQL that both databases understand: statements with parameters `?1`, `?2`…, and the types of values.
 
-use super::Fault;
+use super::StoreError;
 
 /// One transaction of a database.
 pub(super) trait Sql {
-    /// The rows of a query.
-    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, Fault>;
+    /// Runs a query and returns its rows.
+    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
 
-    /// How many rows a statement changed.
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, Fault>;
+    /// Runs a statement and returns how many rows it changed.
+    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
-    /// Lets nobody else write what hangs on the rows of a query until the transaction ends. A database with
-    /// one writer has nothing to do.
-    fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), Fault>;
+    /// Locks the rows of a query, and by convention everything that belongs to them, until the transaction ends.
+    /// SQLite has a single writer and ignores it.
+    fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), StoreError>;
 }
 
-/// What a statement is given.
+/// A parameter of a statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Value<'a> {
     Null,
@@ -61,7 +61,7 @@ impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
     }
 }
 
-/// What a database gives.
+/// A value read from a column.
 #[derive(Debug)]
 pub(super) enum Cell {
     Null,
@@ -70,7 +70,7 @@ pub(super) enum Cell {
     Text(String),
 }
 
-/// A row, read from its first column to its last.
+/// A row, read column by column from first to last.
 #[derive(Debug)]
 pub(super) struct Row(std::vec::IntoIter<Cell>);
 
@@ -79,15 +79,18 @@ impl Row {
         Self(cells.into_iter())
     }
 
-    /// The next column.
-    pub(super) fn next<T: Column>(&mut self) -> Result<T, Fault> {
-        self.0.next().and_then(T::read).ok_or_else(|| Fault::Damaged("a column is of another type".to_owned()))
+    /// Reads the next column.
+    pub(super) fn next<T: Column>(&mut self) -> Result<T, StoreError> {
+        self.0
+            .next()
+            .and_then(T::read)
+            .ok_or_else(|| StoreError::Corrupt("a column has an unexpected type or value".to_owned()))
     }
 }
 
-/// What a column can be read as.
+/// A type that a column can be read as.
 pub(super) trait Column: Sized {
-    /// `None` if it is something else.
+    /// `None` if the value has another type.
     fn read(cell: Cell) -> Option<Self>;
 }
 
@@ -127,7 +130,7 @@ impl<T: Column> Column for Option<T> {
     }
 }
 
-/// The values of a statement, in the order of their numbers.
+/// The parameters of a statement, in the order of their numbers.
 macro_rules! values {
     ($($value:expr),* $(,)?) => {
         &[$($crate::coordination::store::sql::Value::from($value)),*]

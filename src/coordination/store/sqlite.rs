@@ -1,8 +1,8 @@
-//! SQLite: one writer, which stores many units with one commit, and read-only connections beside it.
+//! SQLite: one writer per process, which commits several units of work at once, and read-only connections.
 //!
-//! Every agent may have a process of its own on the same file, and SQLite's own waiting is neither fair nor
-//! bounded. So a writer first takes a lock on a file beside the database: the system hands it on, and takes
-//! it back from a process that dies.
+//! Each agent can have its own process on the same file, and SQLite's busy handler polls: waiting is unfair and
+//! can starve a process. So a writer first locks a file next to the database. The operating system passes that
+//! lock on, and releases it when a process dies.
 
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -12,24 +12,24 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::queue::{Job, Takers};
+use super::queue::{Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
-use super::{Clock, Fault, Work, migrations};
+use super::{Clock, StoreError, Work, migrations};
 
-/// Units that are stored with one commit, at most: those behind them wait no longer than for these.
-const GROUP: usize = 64;
+/// The maximum number of units per commit. It bounds how long the units after them wait.
+const MAX_GROUP: usize = 64;
 
-/// SQLite's own patience behind the lock: only other programs can be in the way there.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// SQLite's busy timeout while holding the lock: only other programs can be in the way then.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Versions before it can damage a file that two connections write (the WAL-reset fault of 3.7.0 to 3.51.2).
-const LEAST_VERSION: i32 = 3_051_003;
+/// Older versions can corrupt a file that two connections write (the WAL-reset bug of 3.7.0 to 3.51.2).
+const MIN_VERSION: i32 = 3_051_003;
 
-/// What the header of our files says they are: "n8nL".
-const APPLICATION: i32 = 0x6e38_6e4c;
+/// The application id in the header of our files: "n8nL".
+const APPLICATION_ID: i32 = 0x6e38_6e4c;
 
-/// More statements than there are.
-const STATEMENTS: usize = 256;
+/// The number of cached statements per connection: more than there are.
+const STATEMENT_CACHE_SIZE: usize = 256;
 
 /// A database file.
 pub(super) struct Database {
@@ -38,146 +38,157 @@ pub(super) struct Database {
 }
 
 impl Database {
-    /// Opens a file, and brings it up to date; `make` says whether one that is not there is made.
-    pub(super) fn open(file: &Path, make: bool) -> Result<Self, Fault> {
-        if rusqlite::version_number() < LEAST_VERSION {
-            return Err(Fault::Unfit(format!(
-                "SQLite {} can damage a file with several writers; 3.51.3 is needed.",
+    /// Opens a file and brings it up to date. `create` says whether to create a missing one.
+    pub(super) fn open(file: &Path, create: bool) -> Result<Self, StoreError> {
+        if rusqlite::version_number() < MIN_VERSION {
+            return Err(StoreError::Unusable(format!(
+                "SQLite {} can corrupt a file with several writers; version 3.51.3 or later is required.",
                 rusqlite::version()
             )));
         }
-        let unfit =
-            |error: std::io::Error| Fault::Unfit(format!("The database {} cannot be opened: {error}.", file.display()));
-        if !file.exists() && !make {
-            return Err(Fault::Unfit(format!("There is no database {}. Is --db right?", file.display())));
+        let unusable = |error: std::io::Error| {
+            StoreError::Unusable(format!("The database {} cannot be opened: {error}.", file.display()))
+        };
+        if !file.exists() && !create {
+            return Err(StoreError::Unusable(format!("The database {} does not exist. Check --db.", file.display())));
         }
         refuse_other_files(file)?;
         if let Some(folder) = file.parent() {
-            std::fs::create_dir_all(folder).map_err(unfit)?;
+            std::fs::create_dir_all(folder).map_err(unusable)?;
         }
-        private(file).map_err(unfit)?;
-        refuse_network(file)?;
-        let mut beside = file.as_os_str().to_owned();
-        beside.push(".lock");
-        let database = Self { file: file.to_owned(), lock: private(Path::new(&beside)).map_err(unfit)? };
+        open_private(file).map_err(unusable)?;
+        refuse_network_file_system(file)?;
+        let mut lock = file.as_os_str().to_owned();
+        lock.push(".lock");
+        let database = Self { file: file.to_owned(), lock: open_private(Path::new(&lock)).map_err(unusable)? };
         let mut connection = database.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        database.alone(|| {
+        database.with_lock(|| {
             claim(file, &connection)?;
-            // The journal's kind is kept in the file; setting it needs a moment without readers.
-            connection.pragma_update(None, "journal_mode", "WAL").map_err(fault)?;
+            // The journal mode is stored in the file. Changing it requires that there are no readers.
+            connection.pragma_update(None, "journal_mode", "WAL").map_err(store_error)?;
             migrations::sqlite(&mut connection)
         })?;
         Ok(database)
     }
 
-    fn connect(&self, access: OpenFlags) -> Result<Connection, Fault> {
+    fn connect(&self, access: OpenFlags) -> Result<Connection, StoreError> {
         let connection =
-            Connection::open_with_flags(&self.file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(fault)?;
-        connection.busy_timeout(PATIENCE).map_err(fault)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENTS);
-        // Otherwise each new value of a parameter has the statement planned again.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fault)?;
+            Connection::open_with_flags(&self.file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(store_error)?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(store_error)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
+        // Otherwise SQLite plans a statement again whenever its parameter values change.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
         for (name, value) in [("foreign_keys", "ON"), ("synchronous", "FULL"), ("mmap_size", "0")] {
-            connection.pragma_update(None, name, value).map_err(fault)?;
+            connection.pragma_update(None, name, value).map_err(store_error)?;
         }
         Ok(connection)
     }
 
-    /// Does something that no other process may do meanwhile.
-    fn alone<T>(&self, work: impl FnOnce() -> Result<T, Fault>) -> Result<T, Fault> {
-        self.lock.lock().map_err(|error| Fault::Unreachable(error.to_string()))?;
-        let done = work();
-        // Closing the file would free it, too.
+    /// Runs `work` while no other process can write.
+    fn with_lock<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+        self.lock.lock().map_err(|error| StoreError::Unreachable(error.to_string()))?;
+        let result = work();
+        // If this fails, the lock is released when the file is closed.
         let _ = self.lock.unlock();
-        done
+        result
     }
 
-    /// What a thread that writes does, until the store is gone.
-    pub(super) fn writer(self, clock: Clock) -> Result<impl FnOnce(Takers) + Send, Fault> {
+    /// The body of the writer thread: runs until the store is dropped.
+    pub(super) fn writer(self, clock: Clock) -> Result<impl FnOnce(JobReceiver) + Send, StoreError> {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        Ok(move |takers: Takers| {
-            while let Some(first) = takers.next() {
+        Ok(move |jobs: JobReceiver| {
+            while let Some(first) = jobs.next() {
                 let mut group = vec![first];
-                let stored = self.alone(|| store(&connection, &clock, &mut group, &takers));
+                let outcome = self.with_lock(|| commit_group(&connection, &clock, &mut group, &jobs));
                 for job in group {
-                    job.answer(stored.clone());
+                    job.answer(outcome.clone());
                 }
             }
         })
     }
 
-    /// What a thread that reads does, until the store is gone.
-    pub(super) fn reader(&self, clock: Clock) -> Result<impl FnOnce(Takers) + Send + use<>, Fault> {
+    /// The body of a reader thread: runs until the store is dropped.
+    pub(super) fn reader(&self, clock: Clock) -> Result<impl FnOnce(JobReceiver) + Send + use<>, StoreError> {
         let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-        Ok(move |takers: Takers| {
-            while let Some(mut job) = takers.next() {
-                // All queries of a unit see the same moment.
-                let read = batch(&connection, "BEGIN").map(|()| {
+        Ok(move |jobs: JobReceiver| {
+            while let Some(mut job) = jobs.next() {
+                // In one transaction, all queries of a unit see the same snapshot.
+                let outcome = run(&connection, "BEGIN").map(|()| {
                     job.run(&mut Work::new(&mut Transaction(&connection), clock.now()));
                 });
-                if read.is_ok() {
-                    let _ = batch(&connection, "ROLLBACK");
+                if outcome.is_ok() {
+                    let _ = run(&connection, "ROLLBACK");
                 }
-                job.answer(read);
+                job.answer(outcome);
             }
         })
     }
 }
 
-/// Stores a unit, and all others that are at hand by then.
-fn store(connection: &Connection, clock: &Clock, group: &mut Vec<Box<dyn Job>>, takers: &Takers) -> Result<(), Fault> {
-    batch(connection, "BEGIN IMMEDIATE")?;
+/// Runs the first unit of a group and all units that are waiting by then, with one commit. The group grows by
+/// those. If it fails, it fails for all of them.
+fn commit_group(
+    connection: &Connection,
+    clock: &Clock,
+    group: &mut Vec<Box<dyn Job>>,
+    jobs: &JobReceiver,
+) -> Result<(), StoreError> {
+    run(connection, "BEGIN IMMEDIATE")?;
     let mut next = 0;
     while let Some(job) = group.get_mut(next) {
-        if let Err(fault) = unit(connection, clock, job.as_mut()) {
-            let _ = batch(connection, "ROLLBACK");
-            return Err(fault);
+        if let Err(error) = run_unit(connection, clock, job.as_mut()) {
+            let _ = run(connection, "ROLLBACK");
+            return Err(error);
         }
         next += 1;
-        if next < GROUP {
-            group.extend(takers.at_hand());
+        if next < MAX_GROUP {
+            group.extend(jobs.try_next());
         }
     }
-    batch(connection, "COMMIT").inspect_err(|_| {
-        let _ = batch(connection, "ROLLBACK");
+    run(connection, "COMMIT").inspect_err(|_| {
+        let _ = run(connection, "ROLLBACK");
     })
 }
 
-/// One that is refused takes back what it wrote, and only that.
-fn unit(connection: &Connection, clock: &Clock, job: &mut dyn Job) -> Result<(), Fault> {
-    batch(connection, "SAVEPOINT unit")?;
+/// Runs one unit. If it fails, its changes are rolled back, and only those.
+fn run_unit(connection: &Connection, clock: &Clock, job: &mut dyn Job) -> Result<(), StoreError> {
+    run(connection, "SAVEPOINT unit")?;
     if !job.run(&mut Work::new(&mut Transaction(connection), clock.now())) {
-        batch(connection, "ROLLBACK TO unit")?;
+        run(connection, "ROLLBACK TO unit")?;
     }
-    batch(connection, "RELEASE unit")
+    run(connection, "RELEASE unit")
 }
 
-fn batch(connection: &Connection, statement: &'static str) -> Result<(), Fault> {
-    connection.prepare_cached(statement).and_then(|mut statement| statement.raw_execute()).map(drop).map_err(fault)
+fn run(connection: &Connection, statement: &'static str) -> Result<(), StoreError> {
+    connection
+        .prepare_cached(statement)
+        .and_then(|mut statement| statement.raw_execute())
+        .map(drop)
+        .map_err(store_error)
 }
 
 struct Transaction<'a>(&'a Connection);
 
 impl Sql for Transaction<'_> {
-    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, Fault> {
-        let mut statement = self.0.prepare_cached(statement).map_err(fault)?;
+    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+        let mut statement = self.0.prepare_cached(statement).map_err(store_error)?;
         let columns = statement.column_count();
-        let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(fault)?;
+        let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(store_error)?;
         let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(fault)? {
-            let cells = (0..columns).map(|column| row.get_ref(column).map(cell).map_err(fault));
+        while let Some(row) = rows.next().map_err(store_error)? {
+            let cells = (0..columns).map(|column| row.get_ref(column).map(cell).map_err(store_error));
             found.push(Row::new(cells.collect::<Result<_, _>>()?));
         }
         Ok(found)
     }
 
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, Fault> {
-        let mut statement = self.0.prepare_cached(statement).map_err(fault)?;
-        let changed = statement.execute(rusqlite::params_from_iter(values)).map_err(fault)?;
+    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+        let mut statement = self.0.prepare_cached(statement).map_err(store_error)?;
+        let changed = statement.execute(rusqlite::params_from_iter(values)).map_err(store_error)?;
         Ok(u64::try_from(changed).unwrap_or(u64::MAX))
     }
 
-    fn lock(&mut self, _query: &'static str, _values: &[Value<'_>]) -> Result<(), Fault> {
+    fn lock(&mut self, _query: &'static str, _values: &[Value<'_>]) -> Result<(), StoreError> {
         Ok(())
     }
 }
@@ -196,7 +207,7 @@ impl rusqlite::ToSql for Value<'_> {
 
 fn cell(value: ValueRef<'_>) -> Cell {
     match value {
-        // Hashes are compared, never read.
+        // The only blobs are hashes, which are compared by the database and never read.
         ValueRef::Null | ValueRef::Blob(_) => Cell::Null,
         ValueRef::Integer(number) => Cell::Integer(number),
         ValueRef::Real(number) => Cell::Real(number),
@@ -204,44 +215,68 @@ fn cell(value: ValueRef<'_>) -> Cell {
     }
 }
 
-/// Refuses a file that is no database, before anything of it is touched.
-fn refuse_other_files(file: &Path) -> Result<(), Fault> {
-    if std::fs::metadata(file).map_or(true, |there| there.len() == 0) {
+/// Refuses a file that is not a database, or that of another program, before anything about it is changed.
+fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
+    if std::fs::metadata(file).map_or(true, |existing| existing.len() == 0) {
         return Ok(());
     }
-    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY);
-    let read = connection.and_then(|connection| connection.pragma_query_value(None, "schema_version", |_| Ok(())));
-    read.map_err(|error| Fault::Unfit(format!("{} cannot be used: {error}. Name another file.", file.display())))
-}
-
-/// Makes a new database ours; refuses one that another program made. The caller has it to itself.
-fn claim(file: &Path, connection: &Connection) -> Result<(), Fault> {
-    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0)).map_err(fault)?;
-    let tables: i64 =
-        connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0)).map_err(fault)?;
-    match application {
-        APPLICATION => Ok(()),
-        0 if tables == 0 => connection.pragma_update(None, "application_id", APPLICATION).map_err(fault),
-        _ => Err(Fault::Unfit(format!("{} is the database of another program. Name another file.", file.display()))),
+    let unusable = |error: rusqlite::Error| {
+        StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display()))
+    };
+    let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unusable)?;
+    match owner(&connection).map_err(unusable)? {
+        Owner::Us | Owner::NoOne => Ok(()),
+        Owner::AnotherProgram => Err(owned_by_another_program(file)),
     }
 }
 
-/// Copies a database that others use to a new file, which only its owner may read.
-pub(super) fn backup(source: &Path, target: &Path) -> Result<(), Fault> {
-    let unfit = |error: String| Fault::Unfit(format!("The backup {} cannot be made: {error}.", target.display()));
-    let name = target.to_str().ok_or_else(|| unfit("its name is not UTF-8".to_owned()))?;
-    let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(fault)?;
-    let mut options = private_options();
-    options.create_new(true).open(target).map_err(|error| unfit(error.to_string()))?;
-    // An empty file is taken for one that is not there.
-    connection.execute("VACUUM INTO ?1", [name]).map(drop).map_err(|error| {
-        let _ = std::fs::remove_file(target);
-        unfit(error.to_string())
+/// Marks a new database as ours, and refuses one of another program. The caller must hold the lock.
+fn claim(file: &Path, connection: &Connection) -> Result<(), StoreError> {
+    match owner(connection).map_err(store_error)? {
+        Owner::Us => Ok(()),
+        Owner::NoOne => connection.pragma_update(None, "application_id", APPLICATION_ID).map_err(store_error),
+        Owner::AnotherProgram => Err(owned_by_another_program(file)),
+    }
+}
+
+/// The program that created a database.
+enum Owner {
+    Us,
+    NoOne,
+    AnotherProgram,
+}
+
+fn owner(connection: &Connection) -> rusqlite::Result<Owner> {
+    let application: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let tables: i64 = connection.query_row("SELECT COUNT(*) FROM sqlite_schema", [], |row| row.get(0))?;
+    Ok(match application {
+        APPLICATION_ID => Owner::Us,
+        0 if tables == 0 => Owner::NoOne,
+        _ => Owner::AnotherProgram,
     })
 }
 
-/// A file that only its owner may read.
-fn private(file: &Path) -> std::io::Result<File> {
+fn owned_by_another_program(file: &Path) -> StoreError {
+    StoreError::Unusable(format!("{} is the database of another program. Choose another file.", file.display()))
+}
+
+/// Copies a database that can be in use to a new file that only its owner can read.
+pub(super) fn backup(source: &Path, target: &Path) -> Result<(), StoreError> {
+    let failed =
+        |error: String| StoreError::Unusable(format!("The backup {} cannot be created: {error}.", target.display()));
+    let name = target.to_str().ok_or_else(|| failed("its name is not UTF-8".to_owned()))?;
+    let connection = Connection::open_with_flags(source, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(store_error)?;
+    let mut options = private_options();
+    options.create_new(true).open(target).map_err(|error| failed(error.to_string()))?;
+    // VACUUM INTO accepts a file that exists if it is empty.
+    connection.execute("VACUUM INTO ?1", [name]).map(drop).map_err(|error| {
+        let _ = std::fs::remove_file(target);
+        failed(error.to_string())
+    })
+}
+
+/// Opens or creates a file that only its owner can read and write.
+fn open_private(file: &Path) -> std::io::Result<File> {
     let opened = private_options().create(true).truncate(false).open(file)?;
     #[cfg(unix)]
     opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
@@ -256,16 +291,16 @@ fn private_options() -> OpenOptions {
     options
 }
 
-/// Locks of network file systems cannot be relied on, and SQLite needs them.
+/// Refuses network file systems: SQLite needs reliable locks, and they do not have them.
 #[cfg(target_os = "linux")]
-fn refuse_network(file: &Path) -> Result<(), Fault> {
-    /// Of statfs(2): NFS, SMB, CIFS, SMB2, 9P, AFS, Ceph, Lustre.
+fn refuse_network_file_system(file: &Path) -> Result<(), StoreError> {
+    /// The magic numbers from statfs(2) of NFS, SMB, CIFS, SMB2, 9P, AFS, Ceph and Lustre.
     const NETWORK: [i64; 8] =
         [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x00C3_6400, 0x0BD0_0BD0];
-    #[allow(clippy::unnecessary_cast, reason = "its type is another one on other machines")]
+    #[allow(clippy::unnecessary_cast, reason = "the type of the field depends on the platform")]
     match rustix::fs::statfs(file) {
-        Ok(system) if NETWORK.contains(&(system.f_type as i64)) => Err(Fault::Unfit(format!(
-            "The database {} is on a network file system, where locks cannot be relied on. Keep it on a disk of this machine, or use PostgreSQL.",
+        Ok(system) if NETWORK.contains(&(system.f_type as i64)) => Err(StoreError::Unusable(format!(
+            "The database {} is on a network file system, whose locks are unreliable. Move it to a local disk, or use PostgreSQL.",
             file.display()
         ))),
         _ => Ok(()),
@@ -273,17 +308,17 @@ fn refuse_network(file: &Path) -> Result<(), Fault> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn refuse_network(_file: &Path) -> Result<(), Fault> {
+fn refuse_network_file_system(_file: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-pub(super) fn fault(error: rusqlite::Error) -> Fault {
+fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Fault::Busy,
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Fault::Damaged(error.to_string()),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Busy,
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Corrupt(error.to_string()),
         Some(ErrorCode::CannotOpen | ErrorCode::SystemIoFailure | ErrorCode::DiskFull | ErrorCode::ReadOnly) => {
-            Fault::Unreachable(error.to_string())
+            StoreError::Unreachable(error.to_string())
         }
-        _ => Fault::Refused(error.to_string()),
+        _ => StoreError::Rejected(error.to_string()),
     }
 }

@@ -3,42 +3,42 @@
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::words::words;
-use super::{Fault, Time, Work};
+use super::text_enum::text_enum;
+use super::{StoreError, Time, Work};
 
-words! {
-    /// Where a task stands.
+text_enum! {
+    /// The status of a task.
     pub enum TaskStatus {
         /// Not planned yet.
         Backlog = "backlog",
         /// To be done.
         Todo = "todo",
-        /// Being done.
+        /// In progress: its assignee is started for it.
         InProgress = "in_progress",
-        /// It cannot go on.
+        /// It cannot continue.
         Blocked = "blocked",
-        /// It is done.
+        /// Finished successfully.
         Done = "done",
-        /// It will not be done.
+        /// Dropped.
         Cancelled = "cancelled",
     }
 }
 
-words! {
+text_enum! {
     /// How urgent a task is.
     pub enum Priority {
-        /// Before all others.
+        /// First of all.
         Urgent = "urgent",
-        /// Before most.
+        /// Before most others.
         High = "high",
-        /// As most are.
+        /// The default.
         Medium = "medium",
-        /// When there is nothing else.
+        /// After everything else.
         Low = "low",
     }
 }
 
-/// A task; what answers show of it.
+/// A task.
 #[derive(Clone, Debug, Serialize)]
 #[allow(missing_docs, reason = "the contract names the members")]
 pub struct Task {
@@ -56,18 +56,18 @@ pub struct Task {
     pub assigned_at: Option<Time>,
 }
 
-/// Which tasks.
+/// Which tasks to list; the conditions are combined with AND.
 #[derive(Clone, Debug, Default)]
 pub struct TaskFilter<'a> {
-    /// Only this project's.
+    /// Only tasks of this project.
     pub project: Option<&'a str>,
-    /// Only with this status.
+    /// Only tasks with this status.
     pub status: Option<TaskStatus>,
-    /// Only this agent's.
+    /// Only tasks assigned to this agent.
     pub assignee: Option<&'a str>,
 }
 
-/// A query of whole rows, in the order in which they are read.
+/// A query for whole rows, with the columns in the order in which [`Task::read`] reads them.
 macro_rules! select {
     ($of:literal) => {
         concat!(
@@ -78,7 +78,7 @@ macro_rules! select {
     };
 }
 
-/// The same, the most urgent first, then the oldest.
+/// The same, most urgent first, then oldest first.
 macro_rules! by_urgency {
     ($of:literal) => {
         concat!(
@@ -90,7 +90,7 @@ macro_rules! by_urgency {
 }
 
 impl Task {
-    fn read(mut row: Row) -> Result<Self, Fault> {
+    fn read(mut row: Row) -> Result<Self, StoreError> {
         Ok(Self {
             id: row.next()?,
             project_id: row.next()?,
@@ -106,30 +106,30 @@ impl Task {
         })
     }
 
-    /// Whether this agent is to do it now.
+    /// Whether this agent should work on it now.
     pub fn is_for(&self, agent: &str) -> bool {
         self.status == TaskStatus::InProgress && self.assignee_id.as_deref() == Some(agent)
     }
 }
 
 impl Work<'_> {
-    /// The task of this id.
-    pub(crate) fn task(&mut self, id: &str) -> Result<Option<Task>, Fault> {
+    /// The task with this id.
+    pub(crate) fn task(&mut self, id: &str) -> Result<Option<Task>, StoreError> {
         const QUERY: &str = select!("WHERE id = ?1");
         self.sql.query(QUERY, values![id])?.pop().map(Task::read).transpose()
     }
 
-    /// The same, to be changed: nobody else changes anything of its project meanwhile.
-    pub(crate) fn task_to_change(&mut self, id: &str) -> Result<Option<Task>, Fault> {
+    /// The task with this id. Its project is locked against other changes until this transaction ends.
+    pub(crate) fn task_for_update(&mut self, id: &str) -> Result<Option<Task>, StoreError> {
         const LOCK: &str = "SELECT id FROM projects WHERE id = (SELECT project_id FROM tasks WHERE id = ?1)
             FOR NO KEY UPDATE";
         self.sql.lock(LOCK, values![id])?;
         self.task(id)
     }
 
-    /// Some tasks: the most urgent first, then the oldest.
-    pub(crate) fn tasks(&mut self, filter: &TaskFilter<'_>) -> Result<Vec<Task>, Fault> {
-        // Each has its own index.
+    /// The matching tasks, most urgent first, then oldest first.
+    pub(crate) fn tasks(&mut self, filter: &TaskFilter<'_>) -> Result<Vec<Task>, StoreError> {
+        // Each query can use an index of its own.
         let query = match (filter.project, filter.assignee) {
             (_, Some(_)) => by_urgency!(
                 "WHERE assignee_id = ?3 AND (CAST(?1 AS TEXT) IS NULL OR project_id = ?1)
@@ -147,8 +147,8 @@ impl Work<'_> {
         self.sql.query(query, values)?.into_iter().map(Task::read).collect()
     }
 
-    /// What an agent is to do in a project: the most urgent, then what it has had for longest.
-    pub(crate) fn tasks_in_progress(&mut self, agent: &str, project: &str) -> Result<Vec<Task>, Fault> {
+    /// An agent's tasks in progress in a project, most urgent first, then in the order of their assignment.
+    pub(crate) fn tasks_in_progress(&mut self, agent: &str, project: &str) -> Result<Vec<Task>, StoreError> {
         const QUERY: &str = select!(
             "WHERE assignee_id = ?1 AND project_id = ?2 AND status = 'in_progress'
             ORDER BY CASE priority WHEN 'urgent' THEN 0 WHEN 'high' THEN 1 WHEN 'medium' THEN 2 ELSE 3 END,
@@ -157,8 +157,8 @@ impl Work<'_> {
         self.sql.query(QUERY, values![agent, project])?.into_iter().map(Task::read).collect()
     }
 
-    /// Adds a task, unless there is one of this id; whether it did.
-    pub(crate) fn add_task(&mut self, task: &Task) -> Result<bool, Fault> {
+    /// Adds a task. Returns `false`, and changes nothing, if the id is taken.
+    pub(crate) fn add_task(&mut self, task: &Task) -> Result<bool, StoreError> {
         const STATEMENT: &str = "INSERT INTO tasks (id, project_id, title, description, status, priority, assignee_id,
             created_at, updated_at, completed_at, assigned_at)
             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING";
@@ -178,8 +178,8 @@ impl Work<'_> {
         Ok(self.sql.execute(STATEMENT, values)? == 1)
     }
 
-    /// Writes all of a task that can change.
-    pub(crate) fn change_task(&mut self, task: &Task) -> Result<(), Fault> {
+    /// Updates every column of a task that can change.
+    pub(crate) fn change_task(&mut self, task: &Task) -> Result<(), StoreError> {
         const STATEMENT: &str = "UPDATE tasks SET title = ?2, description = ?3, status = ?4, priority = ?5,
             assignee_id = ?6, updated_at = ?7, completed_at = ?8, assigned_at = ?9, version = version + 1 WHERE id = ?1";
         let values = values![

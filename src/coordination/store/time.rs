@@ -1,4 +1,4 @@
-//! Moments, as databases keep them and as answers show them.
+//! Points in time, as the database stores them and as answers show them.
 
 use std::fmt::{Display, Formatter};
 use std::time::Duration;
@@ -7,24 +7,25 @@ use serde::{Serialize, Serializer};
 
 use super::sql::{Cell, Column, Value};
 
-/// Milliseconds since 1970-01-01T00:00:00Z; written as `2025-01-06T10:00:00Z`.
+/// A point in time: milliseconds since 1970-01-01T00:00:00Z. Answers show it as `2025-01-06T10:00:00Z`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Time(pub i64);
 
 impl Time {
-    /// What this machine's clock says.
-    pub fn of_this_machine() -> Self {
+    /// The current time of this machine's clock.
+    pub fn system_now() -> Self {
         Self(jiff::Timestamp::now().as_millisecond())
     }
 
-    /// So much later.
-    pub fn after(self, time: Duration) -> Self {
-        Self(self.0.saturating_add(i64::try_from(time.as_millis()).unwrap_or(i64::MAX)))
+    /// The time `duration` later.
+    pub fn plus(self, duration: Duration) -> Self {
+        Self(self.0.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)))
     }
 
-    /// Seconds from then to now, with their fractions.
-    pub fn seconds_since(self, then: Self) -> f64 {
-        (self.0.saturating_sub(then.0)) as f64 / 1000.0
+    /// The seconds since an earlier time, with milliseconds; 0 if that time is later, since clocks can be set
+    /// back.
+    pub fn seconds_since(self, earlier: Self) -> f64 {
+        self.0.saturating_sub(earlier.0).max(0) as f64 / 1000.0
     }
 }
 
@@ -49,5 +50,16 @@ impl Column for Time {
 impl From<Time> for Value<'_> {
     fn from(time: Time) -> Self {
         Self::Integer(time.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_duration_is_negative() {
+        assert_eq!(Time(1500).seconds_since(Time(1000)), 0.5);
+        assert_eq!(Time(1000).seconds_since(Time(1500)), 0.0, "the clock was set back");
     }
 }

@@ -1,31 +1,29 @@
-//! `accept_handoff`: accepts a handoff; one agent can.
+//! `accept_handoff`: accepts a handoff. Exactly one agent can.
 
 use serde_json::{Value, json};
 
-use super::{AGENT_ID, given};
+use super::{AGENT_ID, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::task;
-use crate::coordination::rules::task::By;
-use crate::coordination::store::{Change, Entity, Handoff, Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::rules::task::Actor;
+use crate::coordination::store::{Entity, Event, Handoff, Scope, Work};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "accept_handoff",
     title: "Accept a handoff",
-    description: "Accept a handoff that is addressed to you, or to nobody: then the task is yours. Only one agent can.",
+    description: "Accept a handoff that is addressed to you or to no one in particular. An unaddressed one makes the task yours. Only one agent can accept a handoff.",
     parameters: &[Parameter::required("handoff_id", Kind::Text, "The handoff, from get_pending_handoffs."), AGENT_ID],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let (id, agent) = (given(arguments, "handoff_id"), given(arguments, "agent_id"));
-    let handoff = work.handoff_to_change(&id)?.ok_or_else(|| not_found("Handoff", &id))?;
+fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let (id, agent) = (required_text(arguments, "handoff_id"), required_text(arguments, "agent_id"));
+    let handoff = work.handoff_for_update(&id)?.ok_or_else(|| not_found("Handoff", &id))?;
     if work.agent(&agent)?.is_none() {
         return Err(not_found("Agent", &agent));
     }
@@ -41,24 +39,24 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Val
     let task = task::find(work, &handoff.task_id)?;
     let moves = handoff.to_agent_id.is_none();
     if moves {
-        // It must not take the task from whoever was given it since.
-        if let Some(owner) = task.assignee_id.as_ref().filter(|owner| ![&handoff.from_agent_id, &agent].contains(owner))
-        {
-            return Err(Error::refused(format!("Task is assigned to another agent: {owner}")));
+        // The task may have been assigned to a third agent since the handoff was created.
+        let (from, assignee) = (&handoff.from_agent_id, task.assignee_id.as_ref());
+        if let Some(other) = assignee.filter(|assignee| ![from, &agent].contains(assignee)) {
+            return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
         }
-        task::be_open(&task)?;
-        task::be_active(work, &agent)?;
+        task::require_open(&task)?;
+        task::require_active(work, &agent)?;
     }
     if !work.accept_handoff(&id, &agent)? {
         return Err(Error::refused("Handoff already accepted"));
     }
     if moves {
-        task::assign(work, &task, Some(&agent), By { agent: Some(&agent), session: None })?;
+        task::assign(work, &task, Some(&agent), Actor { agent: Some(&agent), session: None })?;
     }
-    work.record(&Change {
+    work.record(&Event {
         project: Some(&task.project_id),
         actor: Some(&agent),
-        ..Change::new(Entity::Handoff, &id, "accepted")
+        ..Event::new(Entity::Handoff, &id, "accepted")
     })?;
     let accepted = Handoff { accepted_at: Some(work.now()), ..handoff };
     Ok(json!({"success": true, "handoff": accepted}))

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::given;
+use super::required_text;
 use crate::coordination::error::not_found;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
@@ -19,18 +19,16 @@ pub static TOOL: Tool = Tool {
         Kind::Text,
         "The id of an execution log, from list_execution_logs.",
     )],
-    scopes: &[Scope::Runner],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Runner], run),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let log = execution_log(work, &given(arguments, "execution_id"))?;
+fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let log = execution_log(work, &required_text(arguments, "execution_id"))?;
     Ok(json!({"success": true, "log": log}))
 }
 
-/// An execution log with the path of its file.
+/// An execution log, with the path of its log file.
 pub(crate) fn execution_log(work: &mut Work<'_>, id: &str) -> Result<Value, Error> {
     let execution = work.execution(id)?.ok_or_else(|| not_found("Execution log", id))?;
     let mut log = json!(execution);

@@ -1,53 +1,51 @@
-//! `get_my_task`: the one task that an instance is to do.
+//! `get_my_task`: the one task that an instance should work on.
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, given};
+use super::{SESSION_TOKEN, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{Scope, Session, Task, TaskStatus, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_my_task",
     title: "Get my task",
-    description: "Get the one task that you are to do now, with what was noted about it and any handoff. Call it first after authenticate; calling it again gives the same task. Your execution begins with it.",
+    description: "Get the one task to work on now, with its context and any handoff. Call it right after authenticate; calling it again returns the same task. It records the start of your execution.",
     parameters: &[SESSION_TOKEN],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Value, Error> {
-    let mut session = session::valid(work, &given(arguments, "session_token"), terms)?;
+fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {
+    let mut session = session::renew_or_refuse(work, &required_text(arguments, "session_token"), policy)?;
     if session.began_at.is_none() {
         session.began_at = Some(work.now());
         work.change_session(&session)?;
     }
     let mut tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?;
-    // The task of this session stays the same for as long as it is to be done.
+    // The session keeps its task for as long as that is in progress.
     let bound = tasks.iter().position(|task| Some(&task.id) == session.task_id.as_ref()).unwrap_or(0);
     if tasks.is_empty() {
         let instruction =
-            terms.locale.choose("現在割り当てられたタスクはありません", "No task is assigned to you now.");
+            policy.locale.choose("現在割り当てられたタスクはありません", "No task is assigned to you now.");
         return Ok(json!({"success": true, "has_task": false, "instruction": instruction}));
     }
     let task = tasks.swap_remove(bound);
     if session.task_id.as_ref() != Some(&task.id) {
-        leave(work, &session, &task.id)?;
+        end_other_executions(work, &session, &task.id)?;
         session.task_id = Some(task.id.clone());
         work.change_session(&session)?;
     }
-    // One that was reported to have ended is not begun again.
+    // An execution whose end was reported is not started again.
     if !work.has_execution(&session.id, &task.id)? {
-        execution::running_or_new(work, &session, &task.id)?;
+        execution::find_or_start(work, &session, &task.id)?;
     }
-    let instruction = terms.locale.choose(
+    let instruction = policy.locale.choose(
         "タスクを完了したら report_completed を呼び出してください",
         "Call report_completed when you have completed the task.",
     );
@@ -55,15 +53,15 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Valu
     Ok(json!({"success": true, "has_task": true, "task": task, "instruction": instruction}))
 }
 
-/// Ends what runs for another task than the one that is next: how, its state says.
-fn leave(work: &mut Work<'_>, session: &Session, next: &str) -> Result<(), Error> {
-    for running in work.running(&session.id)?.into_iter().filter(|running| running.task_id != next) {
+/// Ends the session's executions of other tasks. Their outcome follows from the status of those tasks.
+fn end_other_executions(work: &mut Work<'_>, session: &Session, task: &str) -> Result<(), Error> {
+    for running in work.running(&session.id)?.into_iter().filter(|running| running.task_id != task) {
         let ending = match work.task(&running.task_id)?.map(|task| task.status) {
             Some(TaskStatus::Done) => Ending::Exit(0),
             Some(TaskStatus::Blocked) => Ending::Exit(1),
-            _ => Ending::ByServer("The agent was given another task."),
+            _ => Ending::ByServer("The session moved on to another task."),
         };
-        execution::end(work, running, ending)?;
+        execution::end(work, session, running, ending)?;
     }
     Ok(())
 }

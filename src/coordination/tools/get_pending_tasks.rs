@@ -1,29 +1,27 @@
-//! `get_pending_tasks`: deprecated; the tasks of a session that are in progress.
+//! `get_pending_tasks`: deprecated; the tasks in progress of a session's agent and project.
 
 use serde_json::{Value, json};
 
-use super::{OFFSET, SESSION_TOKEN, given};
+use super::{OFFSET, SESSION_TOKEN, required_text};
 use crate::coordination::error::not_found;
 use crate::coordination::rules::session;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_pending_tasks",
     title: "Get pending tasks",
-    description: "[DEPRECATED] Use get_my_task. List your tasks that are in progress.",
+    description: "[DEPRECATED] Use get_my_task. List your tasks in progress.",
     parameters: &[SESSION_TOKEN, OFFSET],
-    scopes: &[Scope::Agent],
     effect: Effect::Ensure,
-    deprecated: true,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run).deprecated(),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, terms: &Terms) -> Result<Value, Error> {
-    let session = session::valid(work, &given(arguments, "session_token"), terms)?;
+fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {
+    let session = session::renew_or_refuse(work, &required_text(arguments, "session_token"), policy)?;
     let project = work.project(&session.project_id)?.ok_or_else(|| not_found("Project", &session.project_id))?;
     let tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?.into_iter().map(|task| {
         json!({

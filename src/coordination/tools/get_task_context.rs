@@ -1,31 +1,29 @@
-//! `get_task_context`: what was noted about a task.
+//! `get_task_context`: a task's current context and the notes behind it.
 
 use serde_json::{Value, json};
 
-use super::{OFFSET, TASK_ID, given};
+use super::{OFFSET, TASK_ID, required_text};
 use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_task_context",
     title: "Get a task's context",
-    description: "Get what was noted about a task: of each field the latest, and with include_history every note, newest first.",
-    parameters: &[TASK_ID, Parameter::optional("include_history", Kind::FLAG, "Every note, too."), OFFSET],
-    scopes: &[Scope::Agent],
+    description: "Get a task's current context: the latest value of each field, and with include_history every saved note, newest first.",
+    parameters: &[TASK_ID, Parameter::optional("include_history", Kind::FLAG, "Also return every saved note."), OFFSET],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Agent], run),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    context(work, &given(arguments, "task_id"), arguments.flag("include_history"))
+fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    context(work, &required_text(arguments, "task_id"), arguments.flag("include_history"))
 }
 
-/// What was noted about a task.
+/// A task's current context, and with history all of its notes.
 pub(crate) fn context(work: &mut Work<'_>, task: &str, with_history: bool) -> Result<Value, Error> {
     let task = task::find(work, task)?;
     let latest = work.latest_context(&task.id)?;

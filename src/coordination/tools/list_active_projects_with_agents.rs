@@ -1,25 +1,23 @@
-//! `list_active_projects_with_agents`: where a Runner may have to start whom.
+//! `list_active_projects_with_agents`: the pairs that a Runner might have to start.
 
 use serde_json::{Value, json};
 
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_active_projects_with_agents",
     title: "List active projects with their agents",
-    description: "For the Runner: all active projects, where each works, and the ids of the active agents assigned to it.",
+    description: "For the Runner: list all active projects, with their working directories and the ids of the active agents assigned to them.",
     parameters: &[],
-    scopes: &[Scope::Runner],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Runner], run),
 };
 
-fn run(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+fn run(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
     let projects = work.active_projects()?.into_iter().map(|(project, agents)| {
         json!({
             "project_id": project.id,

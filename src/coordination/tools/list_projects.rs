@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
@@ -13,12 +13,10 @@ pub static TOOL: Tool = Tool {
     title: "List projects",
     description: "List all projects.",
     parameters: &[],
-    scopes: &[Scope::Runner],
     effect: Effect::Read,
-    deprecated: false,
-    run: Run::Read(run),
+    handler: Handler::read(&[Scope::Runner], run),
 };
 
-pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
+pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
     Ok(json!({"success": true, "projects": work.projects()?}))
 }

@@ -2,37 +2,35 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, given};
+use super::{SESSION_TOKEN, required_text};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::session;
 use crate::coordination::store::{EndReason, Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "logout",
     title: "Log out",
-    description: "End your session without reporting a result. The task stays as it is.",
+    description: "End your session without reporting a result. The task keeps its status.",
     parameters: &[SESSION_TOKEN],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let token = given(arguments, "session_token");
-    let session = session::remembered(work, &token)?;
+fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let token = required_text(arguments, "session_token");
+    let session = session::alive_or_recently_ended(work, &token)?;
     match session.end_reason {
         None => {
             let ending = Ending::ByServer("The agent logged out without a report.");
             session::end(work, &session, EndReason::Logout, ending, None)?;
         }
-        // The answer got lost, and the client asks again.
+        // The client lost the answer and repeats the call.
         Some(EndReason::Logout) => {}
-        Some(_) => return Err(Error::refused(session::INVALID)),
+        Some(_) => return Err(Error::refused(session::INVALID_TOKEN)),
     }
     Ok(json!({"success": true}))
 }

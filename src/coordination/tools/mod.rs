@@ -28,10 +28,10 @@ pub mod update_task_status;
 
 use serde_json::{Value, json};
 
-use super::tool::{Tool, given};
+use super::tool::{Tool, required_text};
 use crate::toolkit::{Kind, Parameter};
 
-/// All of them.
+/// All tools.
 pub static TOOLS: [&Tool; 25] = [
     &health_check::TOOL,
     &list_active_projects_with_agents::TOOL,
@@ -60,13 +60,13 @@ pub static TOOLS: [&Tool; 25] = [
     &report_execution_complete::TOOL,
 ];
 
-/// Tools that are not there any more, and what is there instead.
+/// Retired tools, and what to use instead.
 pub const RETIRED: [(&str, &str); 6] = [
     ("get_my_profile", "Use get_agent_profile with your agent_id."),
     ("get_my_tasks", "Use list_tasks with assignee_id, or get_pending_tasks."),
     ("start_session", "Use authenticate."),
     ("end_session", "Use logout."),
-    ("get_my_sessions", "There is nothing in its place."),
+    ("get_my_sessions", "It has no replacement."),
     ("list_managed_agents", "Use list_active_projects_with_agents."),
 ];
 
@@ -77,17 +77,17 @@ const PROJECT_ID: Parameter = Parameter::required("project_id", Kind::Text, "The
 const TASK_ID: Parameter = Parameter::required("task_id", Kind::Text, "The task's id.");
 
 const SESSION_TOKEN: Parameter =
-    Parameter::required("session_token", Kind::Secret, "The session_token that authenticate answered.");
+    Parameter::required("session_token", Kind::Secret, "The session_token returned by authenticate.");
 
 const OFFSET: Parameter = Parameter::optional(
     "offset",
     Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-    "Skip so many: next_offset of a list that was truncated.",
+    "How many entries to skip: the next_offset of a truncated list.",
 );
 
 const STATUSES: &str = "backlog, todo, in_progress, blocked, done or cancelled.";
 
-/// A refusal of a call that did something all the same: it used a session, which lives on.
+/// A refusal that is committed: the call renewed its session.
 fn refusal(text: &str) -> Value {
     json!({"success": false, "error": text})
 }

@@ -1,13 +1,13 @@
-//! `update_task_status`: moves a task to another state.
+//! `update_task_status`: moves a task to another status.
 
 use serde_json::{Value, json};
 
-use super::{STATUSES, TASK_ID, given};
+use super::{STATUSES, TASK_ID, required_text};
 use crate::coordination::rules::task;
-use crate::coordination::rules::task::By;
+use crate::coordination::rules::task::Actor;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Run, Tool};
-use crate::coordination::{Error, Terms};
+use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::{Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
@@ -16,16 +16,14 @@ pub static TOOL: Tool = Tool {
     title: "Update a task's status",
     description: "Move a task to another status: backlog to todo or cancelled; todo to in_progress, backlog or cancelled; in_progress to done, blocked or todo; blocked to in_progress or cancelled.",
     parameters: &[TASK_ID, Parameter::required("status", Kind::Text, STATUSES)],
-    scopes: &[Scope::Agent],
     effect: Effect::Overwrite,
-    deprecated: false,
-    run: Run::Write(run),
+    handler: Handler::write(&[Scope::Agent], run),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _terms: &Terms) -> Result<Value, Error> {
-    let to = task::status(&given(arguments, "status"))?;
-    let task = task::find_to_change(work, &given(arguments, "task_id"))?;
-    let moved = task::move_to(work, &task, to, By::default())?;
+fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
+    let to = task::parse_status(&required_text(arguments, "status"))?;
+    let task = task::find_for_update(work, &required_text(arguments, "task_id"))?;
+    let moved = task::move_to(work, &task, to, Actor::default())?;
     Ok(json!({"success": true, "task": {
         "id": moved.id,
         "title": moved.title,

@@ -1,10 +1,8 @@
-//! `list_executions`: which executions there are, newest first, with the names of their workflows.
+//! `list_executions`: executions, newest first, with the names of their workflows.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -12,12 +10,12 @@ use serde_json::{Value, json};
 use crate::budget;
 use crate::execution::duration;
 use crate::json::cut_name;
-use crate::n8n::{self, Client, ListQuery, Listing, Progress};
+use crate::n8n::{self, Client, ListCursor, ListQuery, Listing, Progress};
 use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens, success};
 use crate::toolkit::{Answers, Arguments, Effect, Kind, Parameter, cursor};
 use crate::tools::{Call, Context, Error, Tool};
 
-/// Workflows whose names are asked for at once.
+/// Workflow names requested at the same time.
 const NAMES_AT_ONCE: usize = 4;
 
 /// The tool.
@@ -25,7 +23,7 @@ pub static TOOL: Tool = Tool {
     name: "list_executions",
     title: "List executions",
     description: "List n8n executions, newest first: id, workflow, status and times. Filter by workflow, status or start \
-                  time; hand nextCursor back to go on. Then call get_execution with an id.",
+                  time; pass nextCursor back for the next page. Then call get_execution with an id.",
     parameters: &[
         Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow."),
         Parameter::optional(
@@ -58,7 +56,7 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
         let max_tokens = max_tokens(&arguments);
-        let page = Page::new(&arguments)?;
+        let page = ListPage::new(&arguments)?;
         budget::preload();
         let listing = context.n8n.list_executions(&page.query()).await?;
         let executions = if page.raw { listing.data.clone() } else { entries(&context.n8n, &listing).await };
@@ -67,20 +65,30 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
     })
 }
 
-/// A page of the list, as our cursor carries it: n8n's own does not know the filters.
+/// A page of the list, as our cursor carries it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Page {
+struct ListPage {
+    #[serde(skip_serializing_if = "Option::is_none")]
     workflow_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     started_after: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     started_before: Option<String>,
     limit: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     raw: bool,
+    /// The id of the last execution of the previous page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    /// n8n's own cursor, if it does not name that execution.
+    #[serde(skip_serializing_if = "Option::is_none")]
     cursor: Option<String>,
 }
 
-impl Page {
+impl ListPage {
     fn new(arguments: &Arguments) -> Result<Self, Error> {
         match arguments.text("cursor") {
             Some(cursor) => match cursor::decode::<Self>(&cursor)? {
@@ -94,23 +102,28 @@ impl Page {
                 started_before: arguments.text("startedBefore"),
                 limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
                 raw: arguments.flag("raw"),
-                cursor: None,
+                ..Self::default()
             }),
         }
     }
 
-    fn behind(&self, cursor: String) -> String {
-        cursor::encode(&Self { cursor: Some(cursor), ..self.clone() })
+    fn continued(&self, next: ListCursor) -> String {
+        let (after, cursor) = match next {
+            ListCursor::After(id) => (Some(id), None),
+            ListCursor::Opaque(cursor) => (None, Some(cursor)),
+        };
+        cursor::encode(&Self { after, cursor, ..self.clone() })
     }
 
     fn query(&self) -> ListQuery {
+        let after = self.after.clone().map(ListCursor::After);
         ListQuery {
             workflow_id: self.workflow_id.clone(),
             status: self.status.clone(),
             started_after: self.started_after.clone(),
             started_before: self.started_before.clone(),
             limit: self.limit,
-            cursor: self.cursor.clone(),
+            cursor: after.or_else(|| self.cursor.clone().map(ListCursor::Opaque)),
         }
     }
 }
@@ -135,7 +148,7 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
     })
 }
 
-/// Ids are strings; the oldest versions of n8n send numbers.
+/// A string member; the oldest versions of n8n send ids as numbers.
 fn text(execution: &Value, member: &str) -> Option<String> {
     match &execution[member] {
         Value::String(text) => Some(text.clone()),
@@ -144,7 +157,7 @@ fn text(execution: &Value, member: &str) -> Option<String> {
     }
 }
 
-/// The name of each distinct workflow. The list never fails because a name did.
+/// The name of each distinct workflow. A name that cannot be read never fails the list.
 async fn workflow_names(n8n: &Client, listing: &Listing) -> HashMap<String, String> {
     let mut ids: Vec<_> = listing.data.iter().filter_map(|execution| text(execution, "workflowId")).collect();
     ids.sort();
@@ -169,16 +182,16 @@ struct Data<'a> {
     next_cursor: Option<String>,
 }
 
-/// The answer as it is sent: where not all executions fit, the cursor goes on behind the last one.
-fn answer(message: &str, executions: &[Value], listing: &Listing, page: &Page, max_tokens: usize) -> String {
+/// The answer as it is sent. If not all executions fit, its cursor continues after the last one that does.
+fn answer(message: &str, executions: &[Value], listing: &Listing, page: &ListPage, max_tokens: usize) -> String {
     let text = |shown: usize| {
-        let cursor = if shown == executions.len() {
+        let next = if shown == executions.len() {
             listing.next_cursor.clone()
         } else {
-            cursor_behind(&executions[shown - 1], page.limit)
+            text(&executions[shown - 1], "id").map(ListCursor::After)
         };
         let executions = &executions[..shown];
-        success(message, &Data { count: shown, executions, next_cursor: cursor.map(|cursor| page.behind(cursor)) })
+        success(message, &Data { count: shown, executions, next_cursor: next.map(|next| page.continued(next)) })
     };
     let mut shown = executions.len();
     let mut whole = text(shown);
@@ -187,10 +200,4 @@ fn answer(message: &str, executions: &[Value], listing: &Listing, page: &Page, m
         whole = text(shown);
     }
     whole
-}
-
-/// n8n's own cursor is the last id and the limit, as JSON in base64.
-fn cursor_behind(execution: &Value, limit: u64) -> Option<String> {
-    let last_id = text(execution, "id")?;
-    Some(STANDARD.encode(json!({"lastId": last_id, "limit": limit}).to_string()))
 }

@@ -59,11 +59,16 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Page {
+    #[serde(skip_serializing_if = "Option::is_none")]
     active: Option<bool>,
-    tags: Vec<String>,
+    /// Separated by commas.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    tags: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     limit: u64,
     offset: u64,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     raw: bool,
 }
 
@@ -73,7 +78,7 @@ impl Page {
             Some(cursor) => cursor::decode::<Self>(&cursor)?.checked(),
             None => Self::checked(Self {
                 active: arguments.choice("active"),
-                tags: arguments.texts("tags"),
+                tags: tags(arguments.texts("tags"))?,
                 name: arguments.text("name"),
                 limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
                 offset: arguments.integer("offset").unwrap_or(0),
@@ -82,24 +87,18 @@ impl Page {
         }
     }
 
-    /// A cursor may come from anywhere; and n8n divides tags at commas.
+    /// Checks the numbers, since a cursor may come from anywhere.
     fn checked(self) -> Result<Self, Error> {
         if !cursor::LIMITS.contains(&self.limit) || self.offset > MAX_OFFSET {
             return Err(cursor::refused().into());
         }
-        match self.tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
-            Some(tag) => Err(Error::Argument(format!(
-                "Argument 'tags' holds '{}'; a tag must not be empty, and n8n cannot be asked for one with a comma.",
-                shorten(tag, CUT_NAME_CHARS)
-            ))),
-            None => Ok(self),
-        }
+        Ok(self)
     }
 
     fn query(&self) -> WorkflowQuery {
         WorkflowQuery {
             active: self.active,
-            tags: self.tags.clone(),
+            tags: self.tags.split(',').filter(|tag| !tag.is_empty()).map(str::to_owned).collect(),
             name: self.name.clone(),
             limit: self.limit,
             offset: self.offset,
@@ -108,6 +107,17 @@ impl Page {
 
     fn behind(&self, shown: usize) -> String {
         cursor::encode(&Self { offset: self.offset.saturating_add(shown as u64), ..self.clone() })
+    }
+}
+
+/// The tags as n8n accepts them, which splits them at commas.
+fn tags(tags: Vec<String>) -> Result<String, Error> {
+    match tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
+        Some(tag) => Err(Error::Argument(format!(
+            "Argument 'tags' holds '{}'; a tag must not be empty, and n8n cannot filter by one with a comma.",
+            shorten(tag, CUT_NAME_CHARS)
+        ))),
+        None => Ok(tags.join(",")),
     }
 }
 

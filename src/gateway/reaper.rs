@@ -1,0 +1,119 @@
+//! No child outlives the gateway, even if the gateway is killed: a small process of n8n-lens, the reaper, knows the
+//! process group of every child, and ends those that are left when its pipe to the gateway closes.
+//!
+//! The children see the end of their standard input then, too, but that does not end one that hangs, nor the
+//! processes it started.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use super::program::own_program;
+
+/// The first argument that makes n8n-lens run as the reaper.
+pub const ARGUMENT: &str = "gateway-reaper";
+
+/// How long children have to exit by themselves once the gateway is gone, and again after TERM.
+const EXIT_GRACE: Duration = Duration::from_millis(400);
+
+/// The gateway's handle to the reaper process.
+#[derive(Default)]
+pub(super) struct Reaper(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    groups: BTreeSet<i32>,
+    process: Option<Child>,
+}
+
+impl Reaper {
+    /// Registers a process group to end if the gateway is killed.
+    pub(super) fn register(&self, group: i32) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.groups.insert(group);
+        if state.process.is_none() || state.send(&format!("+{group}\n")).is_err() {
+            state.start();
+        }
+    }
+
+    /// Unregisters a process group that has ended.
+    pub(super) fn unregister(&self, group: i32) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        state.groups.remove(&group);
+        if state.send(&format!("-{group}\n")).is_err() && !state.groups.is_empty() {
+            state.start();
+        }
+    }
+}
+
+impl State {
+    fn send(&mut self, line: &str) -> std::io::Result<()> {
+        match self.process.as_mut().and_then(|process| process.stdin.as_mut()) {
+            Some(stdin) => stdin.write_all(line.as_bytes()),
+            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+        }
+    }
+
+    fn start(&mut self) {
+        if let Some(mut previous) = self.process.take() {
+            let _ = previous.kill().and_then(|()| previous.wait());
+        }
+        let mut command = Command::new(own_program());
+        command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        match command.spawn() {
+            Ok(process) => self.process = Some(process),
+            Err(error) => {
+                tracing::warn!(%error, "the reaper could not be started: if the gateway is killed, children that hang may outlive it")
+            }
+        }
+        let all: String = self.groups.iter().map(|group| format!("+{group}\n")).collect();
+        let _ = self.send(&all);
+    }
+}
+
+impl Drop for State {
+    /// The reaper exits when its pipe closes; by then no group is left to end.
+    fn drop(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            drop(process.stdin.take());
+            let _ = process.wait();
+        }
+    }
+}
+
+/// Runs the reaper process: reads `+GROUP` and `-GROUP` lines until standard input closes, then ends the groups
+/// that are left.
+pub fn run() {
+    let mut groups = BTreeSet::new();
+    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+        match (line.get(..1), line.get(1..).and_then(|group| group.parse::<i32>().ok())) {
+            (Some("+"), Some(group)) => drop(groups.insert(group)),
+            (Some("-"), Some(group)) => drop(groups.remove(&group)),
+            _ => {}
+        }
+    }
+    end(&groups);
+}
+
+#[cfg(unix)]
+fn end(groups: &BTreeSet<i32>) {
+    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
+    let mut left: Vec<_> = groups.iter().filter_map(|group| Pid::from_raw(*group)).collect();
+    for signal in [Signal::TERM, Signal::KILL] {
+        left.retain(|group| test_kill_process_group(*group).is_ok());
+        if left.is_empty() {
+            return;
+        }
+        std::thread::sleep(EXIT_GRACE);
+        for group in &left {
+            let _ = kill_process_group(*group, signal);
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn end(_: &BTreeSet<i32>) {}

@@ -1,0 +1,228 @@
+//! The stdio transport: MCP over the pipes of a child, one JSON-RPC message per line.
+//!
+//! rmcp's own transport drops a line that is too long or cannot be parsed, and the call hangs. This one answers such
+//! a call with an error, skips lines that are not messages, and does not parse results: they reach the caller as the
+//! text that the server sent, lone surrogates and large numbers included.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, PoisonError};
+
+use rmcp::RoleClient;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage,
+    JsonRpcNotification, RequestId, ServerJsonRpcMessage, ServerResult,
+};
+use rmcp::transport::Transport;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use serde_json::Value;
+use serde_json::value::RawValue;
+use tokio::io::AsyncWriteExt;
+use tokio::process::{ChildStdin, ChildStdout};
+use tokio::sync::Mutex;
+use tokio_util::sync::CancellationToken;
+
+use super::limits::BLOCKING_PARSE_BYTES;
+use super::line_reader::{Line, LineReader};
+use crate::json::{Cursor, Keep, Pruner};
+
+/// The code of an error that this transport makes for an unreadable answer; no server uses this code.
+pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
+/// The same, for an answer that is too large.
+pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
+
+/// What is kept of an unreadable message: its id.
+const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
+
+/// The transport over both pipes of a child.
+pub(super) struct StdioTransport {
+    lines: LineReader<ChildStdout>,
+    input: Arc<ChildInput>,
+    /// The last request sent belongs to the handshake, whose answer rmcp has to parse itself.
+    in_handshake: bool,
+    pipes: Arc<PipeState>,
+}
+
+/// What the transport and the session know of the pipes.
+#[derive(Default)]
+pub(super) struct PipeState {
+    /// Cancelled when nothing is sent or received any more.
+    pub(super) closed: CancellationToken,
+    /// Bytes read from standard output.
+    pub(super) bytes_read: AtomicU64,
+    /// Whether a message is being parsed now.
+    pub(super) parsing: AtomicBool,
+}
+
+struct ChildInput {
+    pipe: Mutex<ChildStdin>,
+    /// Requests that have not been written yet. Cancelling one withdraws it, and the child never sees it.
+    unsent: std::sync::Mutex<HashMap<RequestId, CancellationToken>>,
+    pipes: Arc<PipeState>,
+}
+
+/// The members that say what kind of message it is.
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    id: Option<RequestId>,
+    method: Option<IgnoredAny>,
+    #[serde(borrow)]
+    result: Option<&'a RawValue>,
+    error: Option<IgnoredAny>,
+}
+
+impl StdioTransport {
+    /// A transport that reports to `pipes`.
+    pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, pipes: Arc<PipeState>) -> Self {
+        let input = ChildInput { pipe: Mutex::new(stdin), unsent: Default::default(), pipes: pipes.clone() };
+        Self { lines: LineReader::new(stdout), input: Arc::new(input), in_handshake: false, pipes }
+    }
+}
+
+impl Transport<RoleClient> for StdioTransport {
+    type Error = io::Error;
+
+    fn name() -> Cow<'static, str> {
+        "stdio of a child".into()
+    }
+
+    fn send(&mut self, message: ClientJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        if let JsonRpcMessage::Request(request) = &message {
+            let request = &request.request;
+            self.in_handshake =
+                matches!(request, ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_));
+        }
+        let input = self.input.clone();
+        let admitted = input.admit(&message);
+        async move {
+            let Some((id, withdrawn)) = admitted else { return Ok(()) };
+            let mut line = serde_json::to_vec(&message)?;
+            line.push(b'\n');
+            tokio::select! {
+                () = withdrawn.cancelled() => Ok(()),
+                mut pipe = input.pipe.lock() => {
+                    input.mark_sent(id.as_ref());
+                    input.write(&mut pipe, &line).await
+                }
+            }
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
+        loop {
+            let line = self.lines.next(&self.pipes.bytes_read).await;
+            self.pipes.parsing.store(true, Relaxed);
+            let message = match line {
+                Some(Line::Complete(line)) if line.len() < BLOCKING_PARSE_BYTES => parse(&line, self.in_handshake),
+                Some(Line::Complete(line)) => tokio::task::block_in_place(|| parse(&line, self.in_handshake)),
+                Some(Line::TooLong(kept)) => error_for(id_in(&kept), TOO_LARGE),
+                None => {
+                    self.pipes.closed.cancel();
+                    return None;
+                }
+            };
+            self.pipes.parsing.store(false, Relaxed);
+            if message.is_some() {
+                return message;
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.pipes.closed.cancel();
+        Ok(())
+    }
+}
+
+impl Drop for StdioTransport {
+    fn drop(&mut self) {
+        self.pipes.closed.cancel();
+    }
+}
+
+impl ChildInput {
+    /// Registers a message that is about to be sent; returns the id, if it is a request, and the token that withdraws
+    /// it. `None` for the cancellation of a request that is not yet sent: that request is withdrawn instead.
+    fn admit(&self, message: &ClientJsonRpcMessage) -> Option<(Option<RequestId>, CancellationToken)> {
+        let mut unsent = self.unsent.lock().unwrap_or_else(PoisonError::into_inner);
+        let token = CancellationToken::new();
+        match message {
+            JsonRpcMessage::Request(request) => {
+                unsent.insert(request.id.clone(), token.clone());
+                Some((Some(request.id.clone()), token))
+            }
+            JsonRpcMessage::Notification(JsonRpcNotification {
+                notification: ClientNotification::CancelledNotification(cancel),
+                ..
+            }) => match cancel.params.request_id.as_ref().and_then(|id| unsent.remove(id)) {
+                Some(request) => {
+                    request.cancel();
+                    None
+                }
+                None => Some((None, token)),
+            },
+            _ => Some((None, token)),
+        }
+    }
+
+    fn mark_sent(&self, id: Option<&RequestId>) {
+        if let Some(id) = id {
+            self.unsent.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
+        }
+    }
+
+    /// A child that has closed its input is unusable, so the session ends.
+    async fn write(&self, pipe: &mut ChildStdin, line: &[u8]) -> io::Result<()> {
+        let written = pipe.write_all(line).await;
+        if written.is_err() {
+            self.pipes.closed.cancel();
+        }
+        written
+    }
+}
+
+/// The message in a line; `None` if it is not one, such as a line of a log.
+fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
+    let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
+        let mut pruner = Pruner::new(ID, 0..0);
+        return error_for(pruner.feed(line).ok().and_then(|batch| id_in(&batch.text)), UNREADABLE);
+    };
+    match envelope {
+        Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
+            let text = Value::String(result.get().to_owned());
+            Some(ServerJsonRpcMessage::response(ServerResult::CustomResult(CustomResult(text)), id))
+        }
+        Envelope { id, method, .. } => match serde_json::from_slice(line) {
+            Ok(message) => Some(message),
+            Err(_) => error_for(id.filter(|_| method.is_none()), UNREADABLE),
+        },
+    }
+}
+
+/// The error that answers the request with this id; `None` if the line had no id.
+fn error_for(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMessage> {
+    if id.is_none() {
+        tracing::debug!("a server wrote a line that is not a message");
+    }
+    Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id?)))
+}
+
+/// The id of a message, the rest of which may be pruned or missing.
+fn id_in(text: &[u8]) -> Option<RequestId> {
+    let mut id = None;
+    // An error after the id does not matter.
+    let _ = Cursor::unpruned(text).object(|json, name| match name {
+        "id" => {
+            let excerpt = json.excerpt(1000)?;
+            let mut text = String::new();
+            excerpt.write(crate::json::Detail::WHOLE, &mut text, &mut 0);
+            id = serde_json::from_str(&text).ok();
+            Ok(())
+        }
+        _ => json.skip(),
+    });
+    id
+}

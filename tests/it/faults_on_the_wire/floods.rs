@@ -1,0 +1,141 @@
+//! Answers without end, and redirects without end.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::json;
+
+use super::proxy::Fault;
+use super::{Line, SUMMARY, Sent, Wire, every_try, gzip, n8n, named, took_little_memory};
+use crate::fixtures;
+use crate::mcp_client::{KEY, McpClient};
+use crate::server::{Reply, Server};
+
+#[test]
+fn floods_of_headers_end_in_errors_and_in_little_memory() {
+    let n8n = n8n(Sent::Chunked);
+    let wire = Wire::of(&n8n, SUMMARY);
+    let (head, trailers, length) = (wire.head as u64, wire.bytes.len() as u64 - 2, wire.length());
+    let headers = wire.bytes.windows(2).position(|end| end == b"\r\n").unwrap() as u64 + 2;
+    let with = |more: String| Fault::Head(Box::new(move |head: &str| head.replacen("\r\n", &format!("\r\n{more}"), 1)));
+    let plan = every_try(move |place| match place {
+        0 => with((0..10_000).map(|number| format!("x-flood-{number}: and another\r\n")).collect()),
+        1 => with(format!("x-flood: {}\r\n", "a".repeat(10_000_000))),
+        2 => Fault::Flood(headers, b"x-flood: and another\r\n".to_vec()),
+        3 => Fault::Flood(headers, b"x-name-without-an-end-".to_vec()),
+        4 => Fault::Flood(0, b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()),
+        // Behind the two digits of the first chunk's size, and where trailers may stand.
+        5 => Fault::Flood(head + 2, b";extension=and-another".to_vec()),
+        _ => Fault::Flood(trailers, b"x-trailer: and another\r\n".to_vec()),
+    });
+    let mut line = Line::with(n8n, &["--first-byte-timeout", "4"], plan);
+    let broken = line.check(SUMMARY, 0..7);
+    let said: Vec<_> = broken.errors.iter().map(|(_, said)| said.as_str()).collect();
+    assert_eq!(said.len(), 7);
+    assert!(said[..4].iter().all(|said| said.contains("message head is too large")), "{said:?}");
+    assert!(said[4].contains("within 4.0 s"), "{}", said[4]);
+    assert_eq!((named(said[5]), named(said[6])), (Some(0), Some(length)), "{said:?}");
+    took_little_memory(&line.client);
+}
+
+/// An execution with one long string in the middle.
+const EXECUTION: [&str; 2] = [
+    r#"{"id":"42","status":"success","data":{"resultData":{"runData":{"A":[{"startTime":1,"executionTime":1,"executionStatus":"success","data":{"main":[[{"json":{"text":""#,
+    r#""}}]]}}]}}}}"#,
+];
+
+/// A gigabyte of one byte between two texts, in about a megabyte.
+fn bomb(before: &str, byte: u8, after: &str) -> Arc<[u8]> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+    let megabyte = vec![byte; 1_000_000];
+    encoder.write_all(before.as_bytes()).unwrap();
+    for _ in 0..1000 {
+        encoder.write_all(&megabyte).unwrap();
+    }
+    encoder.write_all(after.as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    assert!(packed.len() < 2_000_000, "{} bytes are no bomb", packed.len());
+    packed.into()
+}
+
+/// Executions by their ids: 1 is small, 2 the same with a string of a gigabyte, 3 with a gigabyte of white space
+/// before it, 4 a gigabyte of zeros, 5 the half of 2.
+fn bombs() -> Server {
+    let [before, after] = EXECUTION;
+    let small = before.to_owned() + "x" + after;
+    let bombs = [bomb(before, b'x', after), bomb("", b' ', &small), bomb("", 0, "")];
+    Server::start(move |request| match request.path.rsplit('/').next() {
+        Some("1") => Reply::json(200, small.clone()),
+        Some("2") => gzip(Arc::clone(&bombs[0])),
+        Some("3") => gzip(Arc::clone(&bombs[1])),
+        Some("4") => gzip(Arc::clone(&bombs[2])),
+        _ => gzip(Arc::clone(&bombs[0])).cut_after(bombs[0].len() as u64 / 2),
+    })
+}
+
+#[test]
+fn a_gigabyte_in_a_megabyte_is_read_in_little_memory() {
+    let n8n = bombs();
+    let mut client = McpClient::start(&n8n.url());
+    let mut summary = |id: &str| client.call("get_execution", json!({ "id": id }));
+    let small = summary("1").unwrap();
+    assert_eq!(summary("2").unwrap(), small);
+    assert_eq!(named(&summary("4").unwrap_err()), Some(0));
+    let cut = summary("5").unwrap_err();
+    assert!(cut.contains("broke off at byte "), "{cut}");
+    let mut node = |id: &str| client.call("get_execution_by_node", json!({"id": id, "nodeName": "A"})).unwrap();
+    assert_eq!(node("3"), node("1"));
+    took_little_memory(&client);
+}
+
+#[test]
+#[ignore = "long"]
+fn a_string_of_a_gigabyte_is_shown_in_little_memory() {
+    let n8n = bombs();
+    let mut client = McpClient::start(&n8n.url());
+    let node = client.call("get_execution_by_node", json!({"id": "2", "nodeName": "A"})).unwrap();
+    assert!(node.contains("xxx…[+99") && node.contains(" chars]"), "{node}");
+    took_little_memory(&client);
+}
+
+/// What `get_execution` says where n8n sends it from path to path, and how often it was asked.
+fn sent_around(next: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, usize) {
+    let n8n = Server::start(move |request| Reply::json(302, "").header("Location", &next(&request.path)));
+    let said = McpClient::start(&n8n.url()).call("get_execution", json!({"id": "1"})).unwrap_err();
+    let asked = n8n.requests();
+    assert!(asked.len() > 1 && asked.iter().all(|request| request.header("x-n8n-api-key") == Some(KEY)));
+    (said, asked.len())
+}
+
+#[test]
+fn redirects_without_an_end_are_given_up_soon() {
+    let begun = Instant::now();
+    let there_and_back = |path: &str| if path.ends_with("/there") { "/back".to_owned() } else { "/there".to_owned() };
+    let one_of_a_thousand = |path: &str| {
+        let hop: u64 = path.rsplit('/').next().unwrap().parse().unwrap();
+        format!("/hop/{}", hop + 1)
+    };
+    for (said, asked) in [sent_around(str::to_owned), sent_around(there_and_back), sent_around(one_of_a_thousand)] {
+        assert!(said.contains("too many redirects"), "{said}");
+        assert!(asked <= 30, "{asked} requests");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn the_key_never_follows_to_another_host_however_long_the_way() {
+    let other = Server::start(|_| Reply::json(200, fixtures::execution("b_http_500")));
+    let away = other.url();
+    let n8n = Server::start(move |request| {
+        let here = request.path.starts_with("/api/");
+        let next = if here { "/hop".to_owned() } else { format!("{away}{}?token=secret", request.path) };
+        Reply::json(307, "").header("Location", &next)
+    });
+    let said = McpClient::start(&n8n.url()).call("get_execution", json!({"id": "1"})).unwrap_err();
+    assert!(said.contains("must not follow") && !said.contains("secret"), "{said}");
+    assert_eq!(n8n.requests().len(), 2);
+    assert!(other.requests().is_empty());
+}

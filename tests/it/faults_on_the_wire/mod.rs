@@ -1,0 +1,559 @@
+//! Faults on the wire between n8n and us, through the real binary: whatever is cut, stalled, doubled or corrupted, the
+//! answer is the right one or an error that names the byte, and never a wrong one.
+//!
+//! The id that is asked for tells the proxy where to break the answer. So many calls are under way at once, each with a
+//! fault of its own; and since n8n puts the id into its answer, that of another call would be a wrong one, too.
+
+/// What is repeated, inserted or changed.
+mod corruption;
+/// Floods and redirects.
+mod floods;
+/// A proxy that breaks answers on the wire.
+mod proxy;
+/// TLS.
+mod tls;
+
+use std::collections::VecDeque;
+use std::io::{Cursor, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use self::proxy::{Asked, Fault, Proxy};
+use crate::fixtures;
+use crate::generator::Shape;
+use crate::mcp_client::{KEY, McpClient, text};
+use crate::server::{Reply, Server};
+
+/// Ids are above this one by the place of their fault.
+const FIRST: usize = 700_000;
+
+/// The place at which nothing is broken.
+const WHOLE: usize = 200_000;
+
+/// Calls under way at once: the pauses between their tries pass side by side.
+const AT_ONCE: usize = 48;
+
+/// Bytes in one chunk of a small body.
+const CHUNK: u64 = 100;
+
+/// What the process may take at most, kB.
+const MEMORY: u64 = 100_000;
+
+/// The name of the workflow.
+const NAME: &str = "Lager \"注文\" 🎉";
+
+fn id(place: usize) -> String {
+    (FIRST + place).to_string()
+}
+
+/// The place that a target names, where something is to be broken.
+fn place(target: &str) -> Option<usize> {
+    let numbers =
+        target.split(|letter: char| !letter.is_ascii_digit()).filter_map(|number| number.parse::<usize>().ok());
+    numbers.filter_map(|number| number.checked_sub(FIRST)).find(|place| *place != WHOLE)
+}
+
+/// Breaks the answers at each place in its own way, however often they are asked for.
+fn every_try(
+    fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
+) -> impl Fn(&Asked) -> Fault + Send + Sync + 'static {
+    move |asked: &Asked| place(&asked.target).map_or(Fault::None, &fault)
+}
+
+/// A call of a tool for an id, and what it asks of n8n.
+#[derive(Clone, Copy)]
+struct Tool {
+    name: &'static str,
+    /// With the id for `#`.
+    target: &'static str,
+    arguments: fn(&str) -> Value,
+}
+
+const SUMMARY: Tool =
+    Tool { name: "get_execution", target: "/api/v1/executions/#", arguments: |id| json!({ "id": id }) };
+
+const NODE: Tool = Tool {
+    name: "get_execution_by_node",
+    target: SUMMARY.target,
+    arguments: |id| json!({"id": id, "nodeName": "After pin"}),
+};
+
+const LIST: Tool = Tool {
+    name: "list_executions",
+    target: "/api/v1/executions?workflowId=#",
+    arguments: |id| json!({"workflowId": id, "raw": true}),
+};
+
+const WORKFLOW: Tool =
+    Tool { name: "get_workflow", target: "/api/v1/workflows/#", arguments: |id| json!({"id": id, "raw": true}) };
+
+/// How n8n, or a proxy before it, sends a body.
+#[derive(Clone, Copy)]
+enum Sent {
+    Length,
+    Chunked,
+    UntilClose,
+    /// Chunked, as n8n does it.
+    Gzip,
+    GzipUntilClose,
+}
+
+impl Sent {
+    fn reply(self, text: String) -> Reply {
+        match self {
+            Self::Length => Reply::json(200, text),
+            Self::Chunked => Reply::stream(Cursor::new(text)).pace(CHUNK, Duration::ZERO),
+            Self::UntilClose => Reply::json(200, text).until_close(),
+            Self::Gzip => Reply::json(200, text).gzip(),
+            Self::GzipUntilClose => Reply::json(200, text).gzip().until_close(),
+        }
+    }
+
+    /// Another id would make other compressed bytes.
+    fn keeps_id(self) -> bool {
+        matches!(self, Self::Gzip | Self::GzipUntilClose)
+    }
+}
+
+/// An n8n that has one execution, one workflow and one list, under whatever id they are asked for.
+fn n8n(sent: Sent) -> Server {
+    let execution = String::from_utf8(fixtures::execution("l_pinned_manual")).unwrap();
+    let mut workflow = fixtures::parse(execution.as_bytes())["workflowData"].take();
+    for (member, value) in [("id", json!("#id#")), ("name", json!(NAME)), ("active", json!(false)), ("tags", json!([]))]
+    {
+        workflow[member] = value;
+    }
+    let workflow = workflow.to_string();
+    Server::start(move |request| {
+        let id = request.path.rsplit('/').next().unwrap_or_default();
+        let text = match request.query("workflowId") {
+            Some(workflow) => list(workflow),
+            None if request.path.contains("/workflows/") => workflow.replace("#id#", id),
+            None if sent.keeps_id() => execution.clone(),
+            None => execution.replacen("\"id\":\"65\"", &format!("\"id\":\"{id}\""), 1),
+        };
+        sent.reply(text)
+    })
+}
+
+fn list(workflow: &str) -> String {
+    let row = |id: &str, status: &str| {
+        json!({
+            "id": id, "finished": true, "mode": "webhook", "status": status, "startedAt": "2026-11-21T02:04:45.473Z",
+            "stoppedAt": "2026-11-21T02:04:45.549Z", "workflowId": workflow, "waitTill": null
+        })
+    };
+    json!({"data": [row("69", "error"), row("68", "success")], "nextCursor": null}).to_string()
+}
+
+/// An unbroken answer, byte for byte as it leaves the proxy.
+struct Wire {
+    bytes: Vec<u8>,
+    /// Bytes before the body.
+    head: usize,
+    chunked: bool,
+}
+
+/// One chunk of a body, by its places on the wire.
+struct Chunk {
+    frame: Range<usize>,
+    data: Range<usize>,
+}
+
+impl Wire {
+    fn of(n8n: &Server, tool: Tool) -> Self {
+        Self::to(n8n, &tool.target.replace('#', &id(WHOLE)))
+    }
+
+    fn to(n8n: &Server, target: &str) -> Self {
+        let bytes = proxy::wire(&n8n.url(), target);
+        let head = bytes.windows(4).position(|end| end == b"\r\n\r\n").unwrap() + 4;
+        let chunked = String::from_utf8_lossy(&bytes[..head]).contains("transfer-encoding: chunked");
+        Self { bytes, head, chunked }
+    }
+
+    /// Every place to cut the body at: before its first byte up to behind its last one.
+    fn body(&self) -> Range<usize> {
+        self.head..self.bytes.len() + 1
+    }
+
+    /// The last chunk is the empty one that ends the body.
+    fn chunks(&self) -> Vec<Chunk> {
+        let (mut chunks, mut start) = (Vec::new(), self.head);
+        while start < self.bytes.len() {
+            let line = self.bytes[start..].windows(2).position(|end| end == b"\r\n").unwrap();
+            let size = std::str::from_utf8(&self.bytes[start..start + line]).unwrap();
+            let data = start + line + 2..start + line + 2 + usize::from_str_radix(size, 16).unwrap();
+            let frame = start..data.end + 2;
+            start = frame.end;
+            chunks.push(Chunk { frame, data });
+        }
+        chunks
+    }
+
+    /// Bytes of the body before a place.
+    fn offset(&self, place: usize) -> usize {
+        if !self.chunked {
+            return place - self.head;
+        }
+        self.chunks().iter().map(|chunk| chunk.data.end.min(place).saturating_sub(chunk.data.start)).sum()
+    }
+
+    /// Bytes of the body.
+    fn length(&self) -> usize {
+        self.offset(self.bytes.len())
+    }
+}
+
+/// One process that asks an n8n through a proxy.
+struct Line {
+    client: McpClient,
+    n8n: Server,
+    _proxy: Proxy,
+}
+
+/// What became of the calls, none of which had a wrong answer.
+struct Broken {
+    right: usize,
+    /// By their places.
+    errors: Vec<(usize, String)>,
+}
+
+impl Line {
+    fn new(n8n: Server, plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+        Self::with(n8n, &[], plan)
+    }
+
+    fn with(n8n: Server, arguments: &[&str], plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+        let proxy = Proxy::start(&n8n.url(), plan);
+        let at_once = AT_ONCE.to_string();
+        // What fails on purpose is not worth a line each.
+        let quiet = ["--log-level", "error", "--max-downloads", at_once.as_str()];
+        let arguments = [&quiet[..], arguments].concat();
+        Self { client: McpClient::start_with(&proxy.url(), &arguments), n8n, _proxy: proxy }
+    }
+
+    /// The right answer.
+    fn right(&mut self, tool: Tool) -> String {
+        self.client.call(tool.name, (tool.arguments)(&id(WHOLE))).unwrap()
+    }
+
+    /// The answers for all these places, in their order.
+    fn ask(&mut self, tool: Tool, places: &[usize]) -> Vec<Result<String, String>> {
+        let (mut under_way, mut answers) = (VecDeque::new(), Vec::new());
+        for place in places {
+            if under_way.len() == AT_ONCE {
+                answers.extend(under_way.pop_front().map(|call| text(&self.client.answer(call))));
+            }
+            let arguments = (tool.arguments)(&id(*place));
+            under_way.push_back(self.client.send("tools/call", json!({"name": tool.name, "arguments": arguments})));
+        }
+        answers.extend(under_way.into_iter().map(|call| text(&self.client.answer(call))));
+        answers
+    }
+
+    /// Each answer is right or an error, and the process goes on as if nothing had been.
+    fn check(&mut self, tool: Tool, places: impl IntoIterator<Item = usize>) -> Broken {
+        let right = self.right(tool);
+        let places: Vec<_> = places.into_iter().collect();
+        let mut broken = Broken { right: 0, errors: Vec::new() };
+        for (place, answer) in places.iter().zip(self.ask(tool, &places)) {
+            match answer {
+                Ok(answer) => {
+                    assert_eq!(answer, right.replace(&id(WHOLE), &id(*place)), "wrong at place {place}");
+                    broken.right += 1;
+                }
+                Err(said) => {
+                    assert!(!said.contains(KEY), "place {place}: {said}");
+                    broken.errors.push((*place, said));
+                }
+            }
+        }
+        assert_eq!(self.right(tool), right, "the next call is answered");
+        broken
+    }
+}
+
+/// The byte that an error names.
+fn named(said: &str) -> Option<usize> {
+    let (_, rest) = said.split_once(" byte ")?;
+    rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
+}
+
+/// splitmix64: so many places within a range, the same ones each time.
+fn random_places(mut seed: u64, many: usize, within: &Range<usize>) -> Vec<usize> {
+    let mut roll = || {
+        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    };
+    (0..many).map(|_| within.start + (roll() % within.len() as u64) as usize).collect()
+}
+
+/// The process never took more memory than it may, where the system knows.
+fn took_little_memory(client: &McpClient) {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let status = std::fs::read_to_string(format!("/proc/{}/status", client.pid())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < MEMORY, "{peak} kB");
+}
+
+// Cuts.
+
+/// Cuts the answer of n8n at every byte of its body, each time that it is asked for.
+fn cut_at_every_byte(tool: Tool, sent: Sent) {
+    let n8n = n8n(sent);
+    let wire = Wire::of(&n8n, tool);
+    let mut line = Line::new(n8n, every_try(|place| Fault::CutAfter(place as u64)));
+    let broken = line.check(tool, wire.body());
+    assert_eq!(broken.right, 1, "the one that is not cut");
+    println!("{} after each of {} bytes", tool.name, broken.errors.len());
+    for (place, said) in &broken.errors {
+        assert_eq!(named(said), Some(wire.offset(*place)), "cut at {place}: {said}");
+    }
+}
+
+#[test]
+fn a_summary_of_a_body_of_known_length_that_is_cut_anywhere() {
+    cut_at_every_byte(SUMMARY, Sent::Length);
+}
+
+#[test]
+fn a_summary_of_a_chunked_body_that_is_cut_anywhere() {
+    cut_at_every_byte(SUMMARY, Sent::Chunked);
+}
+
+#[test]
+fn a_summary_of_a_body_of_unknown_length_that_is_cut_anywhere() {
+    cut_at_every_byte(SUMMARY, Sent::UntilClose);
+}
+
+#[test]
+fn a_summary_of_a_compressed_body_that_is_cut_anywhere() {
+    cut_at_every_byte(SUMMARY, Sent::Gzip);
+    cut_at_every_byte(SUMMARY, Sent::GzipUntilClose);
+}
+
+#[test]
+fn a_node_of_a_body_of_unknown_length_that_is_cut_anywhere() {
+    cut_at_every_byte(NODE, Sent::UntilClose);
+}
+
+#[test]
+fn a_node_of_a_compressed_body_that_is_cut_anywhere() {
+    cut_at_every_byte(NODE, Sent::GzipUntilClose);
+}
+
+#[test]
+fn a_list_that_is_cut_anywhere() {
+    cut_at_every_byte(LIST, Sent::Length);
+    cut_at_every_byte(LIST, Sent::UntilClose);
+}
+
+#[test]
+fn a_workflow_that_is_cut_anywhere() {
+    cut_at_every_byte(WORKFLOW, Sent::Chunked);
+    cut_at_every_byte(WORKFLOW, Sent::UntilClose);
+}
+
+#[test]
+fn a_head_that_is_cut_is_no_answer() {
+    let n8n = n8n(Sent::Length);
+    let wire = Wire::of(&n8n, SUMMARY);
+    let mut line = Line::new(n8n, every_try(|place| Fault::CutAfter(place as u64)));
+    let broken = line.check(SUMMARY, 0..wire.head);
+    assert_eq!(broken.errors.len(), wire.head);
+    for (place, said) in &broken.errors {
+        assert!(said.contains("could not be reached") && said.contains("3 times"), "cut at {place}: {said}");
+    }
+}
+
+#[test]
+fn the_name_of_a_workflow_in_a_list_is_whole_or_unknown_wherever_its_body_is_cut() {
+    let n8n = n8n(Sent::UntilClose);
+    let wire = Wire::of(&n8n, WORKFLOW);
+    let tool = Tool { arguments: |id| json!({ "workflowId": id }), ..LIST };
+    let mut line = Line::new(n8n, |asked| match place(&asked.target) {
+        Some(place) if asked.target.contains("/workflows/") => Fault::CutAfter(place as u64),
+        _ => Fault::None,
+    });
+    let right = line.right(tool);
+    let name = json!(NAME).to_string();
+    assert_eq!(right.matches(&name).count(), 2);
+    let places: Vec<_> = wire.body().collect();
+    let mut unknown = 0;
+    for (place, answer) in places.iter().zip(line.ask(tool, &places)) {
+        let (answer, right) = (answer.unwrap(), right.replace(&id(WHOLE), &id(*place)));
+        if answer != right {
+            assert_eq!(answer, right.replace(&name, "\"Unknown Workflow\""), "cut at {place}");
+            unknown += 1;
+        }
+    }
+    assert!(unknown > 0 && unknown < places.len(), "{unknown} of {} are unknown", places.len());
+}
+
+#[test]
+fn a_body_that_is_cut_at_the_first_try_only_is_shown_whole() {
+    let n8n = n8n(Sent::UntilClose);
+    let wire = Wire::of(&n8n, SUMMARY);
+    let mut line = Line::new(n8n, |asked| match place(&asked.target) {
+        Some(place) if asked.turn == 0 => Fault::CutAfter(place as u64),
+        _ => Fault::None,
+    });
+    let places: Vec<_> = wire.body().step_by(3).collect();
+    let broken = line.check(SUMMARY, places.iter().copied());
+    assert!(broken.errors.is_empty(), "asked for once more: {:?}", broken.errors);
+    assert!(line.n8n.requests().len() > places.len() * 2, "nearly all were");
+}
+
+/// Cuts a body of 10 MB at random places, in turn one of known length, a chunked and one of unknown length. One in
+/// fifty stays whole.
+fn a_large_body_cut_at_random(many: usize) {
+    let mut body = Vec::new();
+    Shape::realistic(10_000_000).read_to_end(&mut body).unwrap();
+    let n8n = large(&body);
+    let wires: [_; 3] = std::array::from_fn(|sent| Wire::to(&n8n, &SUMMARY.target.replace('#', &id(sent))));
+    let random = random_places(1, many, &(0..usize::MAX / 2));
+    let cuts = random.iter().enumerate().map(|(place, random)| match (&wires[place % 3], place % 50) {
+        (wire, 0) => wire.bytes.len(),
+        (wire, _) => wire.head + random % (wire.bytes.len() - wire.head),
+    });
+    let cuts: Arc<[usize]> = cuts.collect();
+    let planned = Arc::clone(&cuts);
+    let mut line = Line::new(n8n, every_try(move |place| Fault::CutAfter(planned[place] as u64)));
+    let broken = line.check(SUMMARY, 0..many);
+    assert_eq!(broken.right, many.div_ceil(50), "those that are whole");
+    for (place, said) in &broken.errors {
+        let offset = wires[place % 3].offset(cuts[*place]);
+        assert_eq!(named(said), Some(offset), "cut at {}: {said}", cuts[*place]);
+    }
+}
+
+/// An n8n whose one execution is large; the remainder of its place says how it is sent.
+fn large(body: &[u8]) -> Server {
+    let rest: Arc<[u8]> = body.strip_prefix(b"{\"id\":\"59\"").unwrap().into();
+    Server::start(move |request| {
+        let id = request.path.rsplit('/').next().unwrap_or_default();
+        let begun = format!("{{\"id\":\"{id}\"");
+        let length = (begun.len() + rest.len()) as u64;
+        let body = Reply::stream(Cursor::new(begun).chain(Cursor::new(Arc::clone(&rest))));
+        match place(&request.path).unwrap_or(0) % 3 {
+            0 => body.content_length(length),
+            1 => body,
+            _ => body.until_close(),
+        }
+    })
+}
+
+#[test]
+fn a_large_body_that_is_cut_at_a_hundred_and_fifty_random_places() {
+    a_large_body_cut_at_random(150);
+}
+
+#[test]
+#[ignore = "long"]
+fn a_large_body_that_is_cut_at_a_thousand_random_places() {
+    a_large_body_cut_at_random(1000);
+}
+
+/// Cuts, corrupts and doubles a compressed body of 10 MB at random places, in turn. One in fifty stays whole.
+fn a_large_compressed_body_broken_at_random(many: usize) {
+    let packed: Arc<[u8]> = std::fs::read(fixtures::folder().join("executions/i_mid_10mb.json.gz")).unwrap().into();
+    let sent = Arc::clone(&packed);
+    let n8n = Server::start(move |_| gzip(Arc::clone(&sent)).until_close());
+    let head = Wire::of(&n8n, SUMMARY).head;
+    // What stands before the tenth byte may be anything.
+    let places = random_places(2, many, &(10..packed.len()));
+    let plan = every_try(move |place| {
+        let at = (head + places[place]) as u64;
+        match (place % 50, place % 3) {
+            (0, _) => Fault::None,
+            (_, 0) => Fault::CutAfter(at),
+            (_, 1) => Fault::Replace(at, vec![packed[places[place]] ^ 0x10]),
+            _ => Fault::Repeat(at..at + 1000),
+        }
+    });
+    let broken = Line::new(n8n, plan).check(SUMMARY, 0..many);
+    assert_eq!(broken.right, many.div_ceil(50), "those that are whole");
+    assert!(broken.errors.iter().all(|(_, said)| named(said).is_some()), "{:?}", broken.errors);
+}
+
+fn gzip(packed: Arc<[u8]>) -> Reply {
+    Reply::bytes(200, "application/json", packed).header("content-encoding", "gzip")
+}
+
+#[test]
+fn a_large_compressed_body_that_is_broken_at_a_hundred_and_fifty_random_places() {
+    a_large_compressed_body_broken_at_random(150);
+}
+
+#[test]
+#[ignore = "long"]
+fn a_large_compressed_body_that_is_broken_at_a_thousand_random_places() {
+    a_large_compressed_body_broken_at_random(1000);
+}
+
+// Resets and stalls.
+
+#[test]
+fn a_connection_that_is_reset_anywhere() {
+    let n8n = n8n(Sent::Length);
+    let wire = Wire::of(&n8n, SUMMARY);
+    let mut line = Line::new(n8n, every_try(|place| Fault::ResetAfter(place as u64)));
+    let broken = line.check(SUMMARY, (wire.head..wire.bytes.len()).step_by(13));
+    assert_eq!(broken.right, 0);
+    for (place, said) in &broken.errors {
+        // A reset overtakes what the client has not read yet.
+        let told = named(said).map_or(said.contains("could not be reached"), |byte| byte <= wire.offset(*place));
+        assert!(told, "reset at {place}: {said}");
+    }
+    assert!(broken.errors.iter().any(|(place, said)| named(said) == Some(wire.offset(*place))));
+}
+
+#[test]
+fn a_connection_that_stalls_anywhere() {
+    let n8n = n8n(Sent::Length);
+    let wire = Wire::of(&n8n, SUMMARY);
+    let timeouts = ["--first-byte-timeout", "3", "--idle-timeout", "3"];
+    let mut line = Line::with(n8n, &timeouts, every_try(|place| Fault::StallAfter(place as u64)));
+    let end = wire.bytes.len();
+    let broken = line.check(SUMMARY, (0..end).step_by(end / 40).chain([wire.head, end]));
+    assert_eq!(broken.right, 1, "nobody waits for more than the length");
+    for (place, said) in &broken.errors {
+        let tells = match place.checked_sub(wire.head) {
+            None => "sent nothing within 3.0 s".to_owned(),
+            Some(offset) => format!("after byte {offset} nothing came for 3.0 s"),
+        };
+        assert!(said.contains(&tells), "stalls at {place}: {said}");
+    }
+}
+
+// What an error says, and how long it takes.
+
+#[test]
+fn an_error_that_trickles_is_not_waited_for() {
+    let n8n = Server::start(|_| Reply::json(400, " ".repeat(16_000)).pace(1, Duration::from_millis(100)));
+    let mut client = McpClient::start(&n8n.url());
+    let call = client.send("tools/call", json!({"name": "get_execution", "arguments": {"id": "1"}}));
+    let answer = client.find(Duration::from_secs(20), |message| message["id"] == call);
+    assert!(text(&answer.expect("an answer in time")).unwrap_err().contains("400"));
+}
+
+#[test]
+fn a_size_that_stalls_does_not_hold_up_its_execution() {
+    let n8n = Server::start(|request| match request.query("includeData") {
+        None => Reply::json(200, r#"{"id":"42","jsonSizeBytes":1000}"#).stall_after(5),
+        Some(_) => Reply::json(200, fixtures::execution("b_http_500")),
+    });
+    let mut client = McpClient::start(&n8n.url());
+    let call = client.begin("get_execution", json!({"id": "42"}));
+    let answer = client.find(Duration::from_secs(20), |message| message["id"] == call);
+    assert!(text(&answer.expect("an answer in time")).is_ok());
+}

@@ -1,0 +1,615 @@
+//! Load: two hundred calls at once through the real binary, while n8n fails, calls are cancelled and clients
+//! vanish. Afterwards everything is as it was before.
+//!
+//! Each test has three parts. In the calm one n8n fails, but nobody leaves, so that the limit of bodies is
+//! exact. The warm-up is the load itself in short: what is allocated once for good (the tokenizer, the arenas
+//! of the allocator) is there before memory is measured. Then comes the load. The long forms, which print the
+//! same figures: `cargo test --release --test it load:: -- --ignored --nocapture`.
+
+mod n8n;
+mod vitals;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use self::n8n::{N8n, crowd};
+use self::vitals::{Vitals, settle};
+use crate::http_client::{Answer, HttpServer, json_headers, stateless_meta};
+use crate::mcp_client::{McpClient, text};
+use crate::server::Server;
+
+/// Whatever is random follows from this.
+const SEED: u64 = 0x6e38_6e2d_6c65_6e73;
+
+/// Calls at once.
+const AT_ONCE: u64 = 200;
+
+/// Bodies at once: what `--max-downloads` is unless somebody says otherwise.
+const LIMIT: i64 = 4;
+
+/// What the process may have grown by after minutes, kB.
+const GROWTH: u64 = 5_000;
+
+/// No answer takes as long.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Idle connections to n8n are closed within 8 s, idle threads end within 10.
+const SETTLE: Duration = Duration::from_secs(20);
+
+/// How long this n8n may take to see that a connection was closed.
+const NOTICED: Duration = Duration::from_millis(250);
+
+/// Clients of a round that open a session and vanish. rmcp keeps a session for five minutes, so they are
+/// still there when memory is measured.
+const SESSIONS: u64 = 20;
+
+/// The execution of 10 MB.
+const LARGE: &str = "59";
+
+/// The workflow of 321 nodes.
+const WORKFLOW: &str = "j5S70wc4qBc3Jsb0";
+
+/// Ids from here on are executions that come slowly, each asked for once.
+const FIRST_SLOW: u64 = 9_000_000_000;
+
+/// How long each part lasts.
+struct Times {
+    calm: Duration,
+    warm_up: Duration,
+    load: Duration,
+    /// What the process may have grown by since the warm-up, kB.
+    growth: u64,
+}
+
+/// The allocator's pools are not full after so short a time.
+const SHORT: Times = Times {
+    calm: Duration::from_secs(1),
+    warm_up: Duration::from_secs(6),
+    load: Duration::from_secs(5),
+    growth: 3 * GROWTH,
+};
+
+const LONG: Times = Times {
+    calm: Duration::from_secs(5),
+    warm_up: Duration::from_secs(20),
+    load: Duration::from_secs(120),
+    growth: GROWTH,
+};
+
+#[test]
+fn two_hundred_calls_at_once_over_stdio_leave_nothing_behind() {
+    over_stdio(&SHORT);
+}
+
+#[test]
+fn two_hundred_calls_at_once_over_http_leave_nothing_behind() {
+    over_http(&SHORT);
+}
+
+#[test]
+#[ignore = "long: three minutes"]
+fn two_minutes_of_load_over_stdio_leave_nothing_behind() {
+    over_stdio(&LONG);
+}
+
+#[test]
+#[ignore = "long: three minutes"]
+fn two_minutes_of_load_over_http_leave_nothing_behind() {
+    over_http(&LONG);
+}
+
+#[test]
+#[ignore = "long: six minutes"]
+fn sessions_that_nobody_uses_end_after_five_minutes() {
+    let _alone = alone();
+    let (_n8n, server) = N8n::start();
+    let lens = HttpServer::start(&server.url(), &[]);
+    let begin = || (0..1000).map(|_| begin_session(&lens)).collect::<Vec<_>>();
+    let look = |session: &str| {
+        post(&lens, Some(session), &json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}})).status
+    };
+    for session in begin() {
+        lens.send("DELETE", "/mcp", &[("mcp-session-id", session.as_str())], "");
+    }
+    let before = Vitals::of(lens.pid());
+    let sessions = begin();
+    let with_sessions = Vitals::of(lens.pid());
+    assert_eq!(look(&sessions[0]), 200);
+    thread::sleep(Duration::from_secs(5 * 60 + 30));
+    for session in &sessions {
+        assert_eq!(look(session), 404);
+    }
+    let after = Vitals::of(lens.pid());
+    println!("a thousand sessions: before {before:?}, with them {with_sessions:?}, after {after:?}");
+    assert!(after.resident <= before.resident + GROWTH, "{before:?}, {after:?}");
+}
+
+fn over_stdio(times: &Times) {
+    let _alone = alone();
+    let (n8n, server) = N8n::start();
+    let client = McpClient::start_with(&server.url(), &SETTINGS);
+    withstand(Stdio { client, dice: Dice(SEED), tokens: 0 }, &n8n, &server, times);
+}
+
+fn over_http(times: &Times) {
+    let _alone = alone();
+    let (n8n, server) = N8n::start();
+    let lens = HttpServer::start(&server.url(), &SETTINGS);
+    // It answers: whatever it opens at its start is open, and its signals are heard.
+    assert_eq!(lens.send("GET", "/health", &[], "").status, 200);
+    thread::sleep(Duration::from_millis(100));
+    withstand(Http { server: lens, rounds: 0 }, &n8n, &server, times);
+}
+
+/// What fails on purpose is not worth a line each.
+const SETTINGS: [&str; 4] = ["--idle-timeout", "1", "--log-level", "error"];
+
+/// Figures of one test are not those of two.
+fn alone() -> MutexGuard<'static, ()> {
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Puts a server under load, and looks at what is left of it.
+fn withstand(mut door: impl Door, n8n: &Arc<N8n>, server: &Server, times: &Times) {
+    let fresh = Vitals::of(door.pid());
+    let work = Work::new(&mut door, n8n);
+    n8n.rough.store(true, SeqCst);
+
+    let calm = door.bear(&work, times.calm, Clients::Stay);
+    until("the calm replies have ended", SETTLE, || server.open() == 0);
+    let (most, _) = crowd(&n8n.take_readings());
+    assert_eq!(calm.answered, calm.begun, "nobody left: {calm:?}");
+    // On a busy machine not all turns are ever taken at the same moment.
+    assert!((2..=LIMIT).contains(&most), "{most} bodies were read at once");
+
+    door.bear(&work, times.warm_up, Clients::Leave);
+    let before = settle(&door, server, &fresh);
+    n8n.take_readings();
+
+    let begun = Instant::now();
+    let tally = door.bear(&work, times.load, Clients::Leave);
+    let took = begun.elapsed();
+    let after = settle(&door, server, &fresh);
+    let readings = n8n.take_readings();
+    let (_, above) = crowd(&readings);
+    let left_midway = readings.iter().filter(|reading| !reading.whole).count();
+    n8n.rough.store(false, SeqCst);
+
+    let faults: Vec<_> = n8n.faults.iter().map(|count| count.load(SeqCst)).collect();
+    println!("seed {SEED:#x}, {took:.1?}: {tally:?}, {left_midway} bodies left midway, faults {faults:?} in all");
+    println!("fresh {fresh:?}, before {before:?}, after {after:?}; above the limit for {above:.1?}");
+    tally.must_add_up();
+    assert!(faults.iter().all(|count| *count > 0), "every fault happened");
+    assert!(left_midway > 0, "some left while their body came");
+    // A body that the server has given up counts here until n8n sees it; a limit of five would nearly always be above.
+    assert!(above < took / 20, "above the limit for {above:?} of {took:?}");
+    assert!(
+        after.resident <= before.resident + times.growth,
+        "kB resident: {} before, {} after",
+        before.resident,
+        after.resident
+    );
+    for (call, as_before) in work.calls.iter().zip(&work.reference) {
+        assert_eq!(door.call(call), *as_before, "{call:?} is answered as before");
+    }
+    door.end();
+}
+
+/// A tool and its arguments.
+type Call = (&'static str, Value);
+
+/// What is called, and what it is answered while n8n is well.
+struct Work {
+    calls: Vec<Call>,
+    reference: Vec<Said>,
+    n8n: Arc<N8n>,
+}
+
+impl Work {
+    fn new(door: &mut impl Door, n8n: &Arc<N8n>) -> Self {
+        let (right, wrong) = (right_calls(), wrong_calls());
+        let mut reference = Vec::new();
+        for call in &right {
+            reference.push(door.call(call));
+            assert!(matches!(reference.last(), Some(Said::Text(_))), "{call:?}: {reference:?}");
+        }
+        for call in &wrong {
+            reference.push(door.call(call));
+            assert!(!matches!(reference.last(), Some(Said::Text(_))), "{call:?}: {reference:?}");
+        }
+        Self { calls: [right, wrong].concat(), reference, n8n: n8n.clone() }
+    }
+
+    fn pick(&self, dice: &mut Dice) -> usize {
+        dice.below(self.calls.len() as u64) as usize
+    }
+
+    /// Counts an answer, which is that of before or tells of n8n's fault.
+    fn check(&self, call: usize, said: &Said, tally: &mut Tally) {
+        tally.answered += 1;
+        if *said == self.reference[call] {
+            return;
+        }
+        tally.failed += 1;
+        let tells = matches!(said, Said::Error(text) if text.starts_with("n8n"));
+        assert!(tells, "{:?}: {said:?} in place of {:?}", self.calls[call], self.reference[call]);
+    }
+}
+
+fn right_calls() -> Vec<Call> {
+    vec![
+        ("list_executions", json!({})),
+        ("list_executions", json!({"raw": true})),
+        ("get_execution", json!({"id": "42"})),
+        ("get_execution", json!({"id": "60"})),
+        ("get_execution", json!({"id": LARGE})),
+        ("get_execution_by_node", json!({"id": "42", "nodeName": "HTTP Request"})),
+        ("get_execution_by_node", json!({"id": "49", "nodeName": "Work"})),
+        ("get_execution_by_node", json!({"id": LARGE, "nodeName": "Step 018", "maxTokens": 5000})),
+        ("list_workflows", json!({})),
+        ("list_workflows", json!({"raw": true, "limit": 5})),
+        ("get_workflow", json!({"id": WORKFLOW})),
+        ("get_workflow", json!({"id": WORKFLOW, "node": "Webhook"})),
+        ("get_workflow_connections", json!({"id": WORKFLOW})),
+    ]
+}
+
+fn wrong_calls() -> Vec<Call> {
+    vec![
+        ("get_execution", json!({"id": "4-2"})),
+        ("get_execution_by_node", json!({"id": "42", "nodeName": "HTTP Request", "limit": 51})),
+        ("get_execution_by_node", json!({"id": "42", "nodeName": "Nobody"})),
+        ("no_such_tool", json!({})),
+    ]
+}
+
+/// An answer to a call.
+#[derive(Debug, PartialEq)]
+enum Said {
+    Text(String),
+    Error(String),
+    /// The protocol's own error.
+    Refused(i64),
+}
+
+impl Said {
+    fn of(message: &Value) -> Self {
+        match message["error"]["code"].as_i64() {
+            Some(code) => Self::Refused(code),
+            None => text(message).map_or_else(Self::Error, Self::Text),
+        }
+    }
+}
+
+/// Whether clients wait for their answers.
+#[derive(Clone, Copy, PartialEq)]
+enum Clients {
+    Stay,
+    /// A third does not.
+    Leave,
+}
+
+/// What became of the calls.
+#[derive(Debug, Default)]
+struct Tally {
+    begun: u64,
+    answered: u64,
+    /// Those of the answered that tell of n8n's faults.
+    failed: u64,
+    /// Cancelled, or their clients vanished.
+    left: u64,
+    /// Cancelled ones whose answer was on its way.
+    crossed: u64,
+}
+
+impl Tally {
+    fn plus(self, other: Self) -> Self {
+        Self {
+            begun: self.begun + other.begun,
+            answered: self.answered + other.answered,
+            failed: self.failed + other.failed,
+            left: self.left + other.left,
+            crossed: self.crossed + other.crossed,
+        }
+    }
+
+    /// Every call was answered or left, and what was to happen has happened.
+    fn must_add_up(&self) {
+        assert_eq!(self.begun, self.answered + self.left, "{self:?}");
+        assert!(self.left * 10 > self.begun, "about a third leaves: {self:?}");
+        assert!(self.failed > 0 && self.failed < self.answered / 2, "some failed: {self:?}");
+        assert!(self.crossed < self.left, "cancelled calls are not answered: {self:?}");
+    }
+}
+
+/// A way to the server.
+trait Door {
+    fn pid(&self) -> u32;
+    fn call(&mut self, call: &Call) -> Said;
+    /// Keeps that many calls under way for a time, and accounts for each of them.
+    fn bear(&mut self, work: &Work, time: Duration, clients: Clients) -> Tally;
+    fn end(self);
+}
+
+/// One client with all calls.
+struct Stdio {
+    client: McpClient,
+    dice: Dice,
+    tokens: u64,
+}
+
+/// The calls of one round over stdio, by their ids.
+struct Ledger<'a> {
+    work: &'a Work,
+    live: BTreeMap<u64, usize>,
+    cancelled: BTreeSet<u64>,
+    /// When which call asks for a cancellation.
+    moments: BTreeSet<(Instant, u64)>,
+    tally: Tally,
+}
+
+impl Ledger<'_> {
+    fn take(&mut self, message: &Value) {
+        let Some(id) = message["id"].as_u64() else {
+            assert_eq!(message["method"], "notifications/progress", "{message}");
+            return;
+        };
+        match self.live.remove(&id) {
+            Some(call) => self.work.check(call, &Said::of(message), &mut self.tally),
+            // A cancelled call may have been answered just before; none is answered twice.
+            None => {
+                assert!(self.cancelled.remove(&id), "nobody waits for this: {message}");
+                self.tally.crossed += 1;
+            }
+        }
+    }
+}
+
+impl Stdio {
+    fn begin(&mut self, ledger: &mut Ledger<'_>, clients: Clients) {
+        let call = ledger.work.pick(&mut self.dice);
+        let (tool, arguments) = &ledger.work.calls[call];
+        let mut params = json!({"name": tool, "arguments": arguments});
+        if self.dice.one_in(4) {
+            self.tokens += 1;
+            params["_meta"] = json!({"progressToken": self.tokens});
+        }
+        let id = self.client.send("tools/call", params);
+        ledger.live.insert(id, call);
+        ledger.tally.begun += 1;
+        if clients == Clients::Leave && self.dice.one_in(3) {
+            ledger.moments.insert((Instant::now() + self.dice.up_to(2000), id));
+        }
+    }
+
+    /// Cancels what is due: that call, or the oldest, which is the one whose body is coming.
+    fn cancel(&mut self, ledger: &mut Ledger<'_>) {
+        while let Some(&(at, due)) = ledger.moments.first()
+            && at <= Instant::now()
+        {
+            ledger.moments.pop_first();
+            let oldest = ledger.live.keys().next().copied().filter(|_| self.dice.one_in(2));
+            let id = oldest.unwrap_or(due);
+            if ledger.live.remove(&id).is_some() {
+                self.client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+                ledger.cancelled.insert(id);
+                ledger.tally.left += 1;
+            }
+        }
+    }
+}
+
+impl Door for Stdio {
+    fn pid(&self) -> u32 {
+        self.client.pid()
+    }
+
+    fn call(&mut self, (tool, arguments): &Call) -> Said {
+        Said::of(&self.client.request("tools/call", json!({"name": tool, "arguments": arguments})))
+    }
+
+    fn bear(&mut self, work: &Work, time: Duration, clients: Clients) -> Tally {
+        let mut ledger = Ledger {
+            work,
+            live: BTreeMap::new(),
+            cancelled: BTreeSet::new(),
+            moments: BTreeSet::new(),
+            tally: Tally::default(),
+        };
+        let begun = Instant::now();
+        let mut heard = begun;
+        loop {
+            let goes_on = begun.elapsed() < time;
+            while goes_on && (ledger.live.len() as u64) < AT_ONCE {
+                self.begin(&mut ledger, clients);
+            }
+            self.cancel(&mut ledger);
+            let done = !goes_on && ledger.live.is_empty();
+            // After the last answer there is time for one that should not come.
+            let wait = Duration::from_millis(if done { 500 } else { 20 });
+            match self.client.find(wait, |_| true) {
+                Some(message) => {
+                    heard = Instant::now();
+                    ledger.take(&message);
+                }
+                None if done => return ledger.tally,
+                None => assert!(heard.elapsed() < PATIENCE, "no answer any more to {:?}", ledger.live),
+            }
+        }
+    }
+
+    fn end(self) {
+        assert_eq!(self.client.close(), Some(0));
+    }
+}
+
+/// As many clients as calls.
+struct Http {
+    server: HttpServer,
+    rounds: u64,
+}
+
+impl Door for Http {
+    fn pid(&self) -> u32 {
+        self.server.pid()
+    }
+
+    fn call(&mut self, call: &Call) -> Said {
+        call_over_http(&self.server, call)
+    }
+
+    fn bear(&mut self, work: &Work, time: Duration, clients: Clients) -> Tally {
+        self.rounds += 1;
+        let begun_sessions = AtomicU64::new(0);
+        let (server, round, end, sessions) = (&self.server, self.rounds, Instant::now() + time, &begun_sessions);
+        thread::scope(|scope| {
+            let visit = |number: u64| {
+                let dice = Dice(SEED ^ ((round << 32) | number));
+                let visitor = Visitor { server, work, clients, sessions, dice };
+                scope.spawn(move || visitor.visit(end))
+            };
+            let visits: Vec<_> = (0..AT_ONCE).map(visit).collect();
+            visits.into_iter().map(|visit| visit.join().unwrap()).fold(Tally::default(), Tally::plus)
+        })
+    }
+
+    /// It ends by a signal, which is another test's.
+    fn end(self) {}
+}
+
+fn call_over_http(server: &HttpServer, (tool, arguments): &Call) -> Said {
+    let answer = server.request("tools/call", json!({"name": tool, "arguments": arguments}), &[]);
+    Said::of(&answer.message())
+}
+
+/// A client that calls again and again, each time on a connection of its own.
+struct Visitor<'a> {
+    server: &'a HttpServer,
+    work: &'a Work,
+    clients: Clients,
+    /// Sessions that were begun in this round.
+    sessions: &'a AtomicU64,
+    dice: Dice,
+}
+
+impl Visitor<'_> {
+    fn visit(mut self, end: Instant) -> Tally {
+        let mut tally = Tally::default();
+        while Instant::now() < end {
+            tally.begun += 1;
+            if self.clients == Clients::Leave && self.dice.one_in(3) {
+                self.vanish();
+                tally.left += 1;
+            } else {
+                let call = self.work.pick(&mut self.dice);
+                let said = call_over_http(self.server, &self.work.calls[call]);
+                self.work.check(call, &said, &mut tally);
+            }
+        }
+        tally
+    }
+
+    fn vanish(&mut self) {
+        if self.dice.one_in(10) && self.sessions.fetch_add(1, SeqCst) < SESSIONS {
+            self.vanish_from_a_session();
+        } else if self.dice.one_in(2) {
+            self.vanish_while_the_body_comes();
+        } else {
+            let call = self.work.pick(&mut self.dice);
+            let connection = self.open(&self.work.calls[call]);
+            thread::sleep(self.dice.up_to(2000));
+            drop(connection);
+        }
+    }
+
+    /// Most of the time a call waits for its turn; here it has got it.
+    fn vanish_while_the_body_comes(&mut self) {
+        let id = (FIRST_SLOW + self.dice.below(FIRST_SLOW)).to_string();
+        let connection = self.open(&("get_execution", json!({"id": id})));
+        until("the call has its turn", PATIENCE, || self.work.n8n.was_asked_for(&id));
+        thread::sleep(self.dice.up_to(200));
+        drop(connection);
+    }
+
+    /// The client of a session goes without a word, with a call under way and a stream open.
+    fn vanish_from_a_session(&mut self) {
+        let session = begin_session(self.server);
+        let listening = [("accept", "text/event-stream"), ("mcp-session-id", session.as_str())];
+        let stream = self.server.open("GET", "/mcp", &listening, "");
+        let params = json!({"name": "get_execution", "arguments": {"id": "42"}});
+        let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string();
+        let call = self.server.open("POST", "/mcp", &session_headers(Some(&session)), &body);
+        thread::sleep(self.dice.up_to(200));
+        drop((stream, call));
+    }
+
+    fn open(&self, (tool, arguments): &Call) -> TcpStream {
+        let params = json!({"name": tool, "arguments": arguments, "_meta": stateless_meta()});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+        let mut headers = json_headers();
+        headers.extend([("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"), ("mcp-name", *tool)]);
+        self.server.open("POST", "/mcp", &headers, &body)
+    }
+}
+
+/// A session of 2025; gives its id.
+fn begin_session(server: &HttpServer) -> String {
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
+    let answer = post(server, None, &json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}));
+    let session = answer.header("mcp-session-id").expect("a session").to_owned();
+    let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
+    assert_eq!(post(server, Some(&session), &ready).status, 202);
+    session
+}
+
+fn post(server: &HttpServer, session: Option<&str>, message: &Value) -> Answer {
+    server.send("POST", "/mcp", &session_headers(session), &message.to_string())
+}
+
+fn session_headers(session: Option<&str>) -> Vec<(&str, &str)> {
+    let mut headers = json_headers();
+    headers.extend(session.map(|session| ("mcp-session-id", session)));
+    headers
+}
+
+/// Waits until something is so.
+fn until(what: &str, within: Duration, is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < within, "{what}: not within {within:?}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// splitmix64: the same numbers each time.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.roll() % end
+    }
+
+    fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
+    }
+
+    /// A time below so many ms.
+    fn up_to(&mut self, ms: u64) -> Duration {
+        Duration::from_millis(self.below(ms))
+    }
+}

@@ -1,0 +1,213 @@
+//! Where the tests keep their data: in a file each, or in a database each of one PostgreSQL server, which
+//! `postgres.sh` runs for as long as the tests run.
+
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use n8n_lens::coordination::store::DatabaseLocation;
+use tempfile::TempDir;
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Sqlite,
+    Postgres,
+}
+
+/// A database of its own for one test.
+pub struct Database {
+    pub kind: Kind,
+    /// What `--db` is given.
+    pub argument: String,
+    /// Where a file is, and whatever else a test keeps.
+    pub folder: TempDir,
+}
+
+/// The server, while the tests run.
+static SERVER: Mutex<Option<Server>> = Mutex::new(None);
+
+struct Server {
+    script: Child,
+    port: u16,
+    folder: TempDir,
+}
+
+/// Starts PostgreSQL; `false` where there is none.
+pub fn start_postgres() -> bool {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let server = Server::start(tempfile::tempdir().unwrap(), port);
+    let there = server.is_some();
+    *SERVER.lock().unwrap() = server;
+    there
+}
+
+/// Ends it.
+pub fn stop_postgres() {
+    if let Some(mut server) = SERVER.lock().unwrap().take() {
+        server.stop();
+    }
+}
+
+/// Where the server keeps everything.
+pub fn server_folder() -> PathBuf {
+    SERVER.lock().unwrap().as_ref().unwrap().folder.path().to_owned()
+}
+
+/// Kills the server as a power cut does, and starts it again.
+pub fn restart_postgres_immediately() {
+    while_postgres_is_away(|| ());
+}
+
+/// Kills the server as a power cut does, does something, and starts the server again.
+pub fn while_postgres_is_away(work: impl FnOnce()) {
+    let mut server = SERVER.lock().unwrap();
+    let Server { mut script, port, folder } = server.take().unwrap();
+    let data = folder.path().join("data");
+    let head = std::fs::read_to_string(data.join("postmaster.pid")).unwrap();
+    let pid = head.lines().next().unwrap().trim().to_owned();
+    // SIGQUIT is `pg_ctl stop -m immediate`.
+    assert!(Command::new("kill").args(["-QUIT", &pid]).status().unwrap().success());
+    drop(script.stdin.take());
+    script.wait().unwrap();
+    work();
+    *server = Some(Server::start(folder, port).expect("PostgreSQL comes back"));
+}
+
+impl Server {
+    fn start(folder: TempDir, port: u16) -> Option<Self> {
+        let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support/coordination/postgres.sh");
+        let log = folder.path().join("script.log");
+        let mut script = Command::new(script)
+            .arg(folder.path())
+            .arg(port.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(&log).unwrap())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        if line.starts_with("ready") {
+            return Some(Self { script, port, folder });
+        }
+        let ended = script.wait().unwrap();
+        let said = std::fs::read_to_string(log).unwrap();
+        assert_eq!(ended.code(), Some(3), "PostgreSQL is installed, but does not start: {said}");
+        None
+    }
+
+    fn stop(&mut self) {
+        drop(self.script.stdin.take());
+        self.script.wait().unwrap();
+    }
+}
+
+impl Database {
+    /// An empty one.
+    pub fn new(kind: Kind) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let folder = tempfile::tempdir().unwrap();
+        let argument = match kind {
+            Kind::Sqlite => folder.path().join("pm.db").to_str().unwrap().to_owned(),
+            Kind::Postgres => {
+                let name = format!("test_{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+                let port = SERVER.lock().unwrap().as_ref().unwrap().port;
+                with_server(&format!("postgres://lens@127.0.0.1:{port}/postgres"), |client| {
+                    client.batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
+                });
+                format!("postgres://lens@127.0.0.1:{port}/{name}")
+            }
+        };
+        Self { kind, argument, folder }
+    }
+
+    pub fn location(&self) -> DatabaseLocation {
+        DatabaseLocation::parse(&self.argument).unwrap()
+    }
+
+    /// The whole numbers that a query answers, row after row, past everything that is tested.
+    pub fn numbers(&self, query: &str) -> Vec<i64> {
+        match self.kind {
+            Kind::Sqlite => read_file(&self.argument, query),
+            Kind::Postgres => read_server(&self.argument, query),
+        }
+    }
+
+    /// The texts that a query answers.
+    pub fn texts(&self, query: &str) -> Vec<String> {
+        match self.kind {
+            Kind::Sqlite => read_file(&self.argument, query),
+            Kind::Postgres => read_server(&self.argument, query),
+        }
+    }
+
+    /// Runs a statement, past everything that is tested.
+    pub fn run(&self, statement: &str) {
+        self.connect().run(statement);
+    }
+
+    /// A connection of the test's own.
+    pub fn connect(&self) -> Connection {
+        match self.kind {
+            Kind::Sqlite => {
+                let connection = rusqlite::Connection::open(&self.argument).unwrap();
+                connection.pragma_update(None, "journal_mode", "WAL").unwrap();
+                connection.busy_timeout(Duration::from_secs(10)).unwrap();
+                Connection::File(connection)
+            }
+            Kind::Postgres => {
+                Connection::Server(Box::new(postgres::Client::connect(&self.argument, postgres::NoTls).unwrap()))
+            }
+        }
+    }
+
+    /// One number.
+    pub fn number(&self, query: &str) -> i64 {
+        self.numbers(query)[0]
+    }
+}
+
+/// A connection of a test's own; not to be used inside a runtime.
+pub enum Connection {
+    File(rusqlite::Connection),
+    Server(Box<postgres::Client>),
+}
+
+impl Connection {
+    pub fn number(&mut self, query: &str) -> i64 {
+        match self {
+            Self::File(connection) => connection.query_row(query, [], |row| row.get(0)).unwrap(),
+            Self::Server(client) => client.query_one(query, &[]).unwrap().get(0),
+        }
+    }
+
+    pub fn run(&mut self, statement: &str) {
+        match self {
+            Self::File(connection) => connection.execute_batch(statement).unwrap(),
+            Self::Server(client) => client.batch_execute(statement).unwrap(),
+        }
+    }
+}
+
+fn read_file<T: rusqlite::types::FromSql>(file: &str, query: &str) -> Vec<T> {
+    let connection = rusqlite::Connection::open(file).unwrap();
+    connection.busy_timeout(Duration::from_secs(10)).unwrap();
+    let mut statement = connection.prepare(query).unwrap();
+    statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()
+}
+
+fn read_server<T: Send + for<'a> postgres::types::FromSql<'a>>(url: &str, query: &str) -> Vec<T> {
+    with_server(url, |client| client.query(query, &[]).unwrap().iter().map(|row| row.get(0)).collect())
+}
+
+/// On a thread of its own: the client has a runtime inside, which must not be started inside another one.
+fn with_server<T: Send>(url: &str, ask: impl FnOnce(&mut postgres::Client) -> T + Send) -> T {
+    let asking = || ask(&mut postgres::Client::connect(url, postgres::NoTls).unwrap());
+    std::thread::scope(|scope| scope.spawn(asking).join().unwrap())
+}

@@ -1,0 +1,113 @@
+//! The coordinator itself, without a process around it: a clock that a test sets, and a hash that costs
+//! nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+
+use n8n_lens::coordination::admin;
+use n8n_lens::coordination::store::Clock;
+use n8n_lens::coordination::tools::TOOLS;
+use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings, failure};
+use serde_json::{Value, json};
+
+use super::database::Database;
+
+/// The cheapest hash that argon2 makes.
+pub const CHEAP: Cost = Cost { memory: 8, passes: 1 };
+
+/// When the clock of an office begins: 2025-01-06T10:00:00Z.
+pub const BEGIN: i64 = 1_736_157_600_000;
+
+/// A coordinator and its clock.
+#[derive(Clone)]
+pub struct Office {
+    pub coordinator: Arc<Coordinator>,
+    now: Arc<AtomicI64>,
+}
+
+impl Office {
+    /// Opens one with the default policy.
+    pub async fn open(database: &Database) -> Self {
+        Self::open_with(database, SessionPolicy::default()).await
+    }
+
+    pub async fn open_with(database: &Database, policy: SessionPolicy) -> Self {
+        let now = Arc::new(AtomicI64::new(BEGIN));
+        let clock = {
+            let now = now.clone();
+            Clock::Custom(Arc::new(move || now.load(Ordering::SeqCst)))
+        };
+        let settings =
+            Settings { location: database.location(), create: true, connections: 8, policy, cost: CHEAP, clock };
+        Self { coordinator: Coordinator::open(&settings).await.unwrap(), now }
+    }
+
+    /// Lets time pass.
+    pub fn pass(&self, time: Duration) {
+        self.now.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
+    /// Calls a tool, or one of the administrator's.
+    pub async fn call(&self, tool: &str, arguments: Value) -> Value {
+        let tool = TOOLS.iter().chain(&admin::TOOLS).find(|known| known.name == tool).unwrap();
+        let Value::Object(arguments) = arguments else { panic!("{arguments}") };
+        match self.coordinator.call(tool, arguments, &Caller::Local).await {
+            Ok(answer) => answer,
+            Err(error) => failure(&error),
+        }
+    }
+
+    /// Projects `prj_0`… and agents `agt_0`… with the passkeys `key_0`…, each agent in each project, and in
+    /// each project one task for each agent, `tsk_PROJECT_AGENT`, in progress.
+    pub async fn people(&self, projects: usize, agents: usize) {
+        let answer = self.call("admin_import", json!({ "data": people(projects, agents) })).await;
+        assert_eq!(answer["success"], true, "{answer}");
+    }
+
+    pub async fn authenticate(&self, agent: usize, project: usize) -> Value {
+        let arguments = json!({
+            "agent_id": format!("agt_{agent}"),
+            "passkey": format!("key_{agent}"),
+            "project_id": format!("prj_{project}"),
+        });
+        self.call("authenticate", arguments).await
+    }
+
+    /// The token of a session that begins.
+    pub async fn session(&self, agent: usize, project: usize) -> String {
+        let answer = self.authenticate(agent, project).await;
+        answer["session_token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+    }
+}
+
+/// The data of [`Office::people`], as `import` takes it.
+pub fn people(projects: usize, agents: usize) -> Value {
+    let project = |n| json!({"id": format!("prj_{n}"), "name": format!("Project {n}"), "working_directory": format!("/work/{n}")});
+    let agent = |n| json!({"id": format!("agt_{n}"), "name": format!("Agent {n}"), "passkey": format!("key_{n}"), "system_prompt": format!("You are {n}.")});
+    let pairs = || (0..projects).flat_map(move |project| (0..agents).map(move |agent| (project, agent)));
+    let assignment =
+        |(project, agent)| json!({"project_id": format!("prj_{project}"), "agent_id": format!("agt_{agent}")});
+    let task = |(project, agent)| {
+        json!({
+            "id": format!("tsk_{project}_{agent}"),
+            "project_id": format!("prj_{project}"),
+            "title": format!("Task of {agent}"),
+            "description": "Do it.",
+            "status": "in_progress",
+            "priority": "medium",
+            "assignee_id": format!("agt_{agent}"),
+        })
+    };
+    json!({
+        "projects": (0..projects).map(project).collect::<Vec<_>>(),
+        "agents": (0..agents).map(agent).collect::<Vec<_>>(),
+        "assignments": pairs().map(assignment).collect::<Vec<_>>(),
+        "tasks": pairs().map(task).collect::<Vec<_>>(),
+    })
+}
+
+/// Runs an asynchronous test.
+pub fn run<T>(test: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(test)
+}
