@@ -1,4 +1,4 @@
-//! `n8n-lens tools`: the tools as a table, for people and for the README.
+//! `n8n-lens tools`: the tools as a table, for a terminal or for the documentation.
 
 use clap::Args;
 use comfy_table::Table;
@@ -13,7 +13,7 @@ use crate::tools::{TOOLSETS, Tool, Toolbox};
 pub(super) struct Tools {
     #[command(flatten)]
     choice: ToolChoice,
-    /// As the table of the README
+    /// Print Markdown, as in the documentation
     #[arg(long)]
     markdown: bool,
 }
@@ -25,14 +25,13 @@ impl Tools {
     }
 }
 
-/// As Markdown: the README holds this table, and a test compares it.
+/// As Markdown, with the first sentence of each description. The README and `docs/builder.md` contain these
+/// tables; a test compares them.
 fn markdown(toolbox: &Toolbox) -> String {
     let mut lines = vec!["| tool | toolset | effect | what it does |".to_owned(), "|---|---|---|---|".to_owned()];
-    lines.extend(
-        toolbox
-            .tools()
-            .map(|tool| format!("| `{}` | {} | {} | {} |", tool.name, toolset(tool), effect(tool), tool.description)),
-    );
+    lines.extend(toolbox.tools().map(|tool| {
+        format!("| `{}` | {} | {} | {} |", tool.name, toolset(tool), effect(tool), first_sentence(tool.description))
+    }));
     lines.join("\n")
 }
 
@@ -49,6 +48,10 @@ fn plain(toolbox: &Toolbox) -> String {
 fn toolset(tool: &Tool) -> &'static str {
     let holds = |tools: &[&Tool]| tools.iter().any(|other| other.name == tool.name);
     TOOLSETS.iter().find(|toolset| holds(toolset.tools)).map_or("", |toolset| toolset.name)
+}
+
+fn first_sentence(text: &str) -> &str {
+    text.split_once(". ").map_or(text, |(first, _)| first).trim_end_matches('.')
 }
 
 fn effect(tool: &Tool) -> &'static str {

@@ -17,6 +17,8 @@ mod builder;
 mod check;
 /// The command line, through the real binary.
 mod command_line;
+/// The documentation agrees with the binary.
+mod docs;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
 /// Faults on the wire between n8n and us, through the real binary.

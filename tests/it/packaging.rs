@@ -1,10 +1,8 @@
-//! What registries and installers read agrees with the binary.
+//! The metadata for registries and installers agrees with the binary.
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-
-use crate::mcp_client::McpClient;
+use serde_json::Value;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -17,35 +15,43 @@ fn json(file: &str) -> Value {
 }
 
 #[test]
-fn the_registry_entry_names_this_version() {
+fn the_registry_entry_and_the_bundle_name_this_version() {
+    assert_eq!(json("mcpb/manifest.json")["version"], VERSION);
     let server = json("server.json");
     assert_eq!(server["version"], VERSION);
     let image = server["packages"][0]["identifier"].as_str().unwrap();
     assert!(image.ends_with(&format!(":{VERSION}")), "{image}");
-    // The registry takes an image only if its label names the entry.
+    // The registry accepts an image only if its label names the entry.
     let label = format!("io.modelcontextprotocol.server.name=\"{}\"", server["name"].as_str().unwrap());
     assert!(text("Dockerfile").contains(&label));
     assert!(text("Dockerfile").contains(&format!("ARG VERSION={VERSION}")));
 }
 
 #[test]
-fn the_bundle_lists_the_tools_that_there_are() {
-    let manifest = json("mcpb/manifest.json");
-    assert_eq!(manifest["version"], VERSION);
-    let mut client = McpClient::start("http://127.0.0.1:9");
-    let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
-    let names = |tools: &Value| tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>();
-    assert_eq!(names(&manifest["tools"]), names(&listed));
-    // Each variable of the bundle is one that the binary knows.
+fn the_registry_entry_and_the_bundle_set_variables_that_the_binary_reads() {
     let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
-    for variable in manifest["server"]["mcp_config"]["env"].as_object().unwrap().keys() {
+    let (manifest, server) = (json("mcpb/manifest.json"), json("server.json"));
+    let bundled = manifest["server"]["mcp_config"]["env"].as_object().unwrap().keys().map(String::as_str);
+    let registered = server["packages"][0]["environmentVariables"].as_array().unwrap().iter();
+    let registered = registered.map(|variable| variable["name"].as_str().unwrap());
+    for variable in bundled.chain(registered) {
         assert!(help.contains(&format!("[env: {variable}")), "{variable}");
     }
 }
 
 #[test]
-fn a_bundle_may_leave_settings_empty() {
+fn the_registry_entry_and_the_bundle_set_the_language() {
+    let (manifest, server) = (json("mcpb/manifest.json"), json("server.json"));
+    assert_eq!(manifest["server"]["mcp_config"]["env"]["N8N_LENS_LOCALE"], "${user_config.locale}");
+    assert_eq!(manifest["user_config"]["locale"]["default"], "en");
+    let variables = server["packages"][0]["environmentVariables"].as_array().unwrap();
+    let locale = variables.iter().find(|variable| variable["name"] == "N8N_LENS_LOCALE").unwrap();
+    assert_eq!(locale["default"], "en");
+}
+
+#[test]
+fn empty_settings_count_as_unset() {
     let empty = ["N8N_LENS_LOCALE", "LOG_LEVEL", "N8N_LENS_TOOLS", "N8N_LENS_FILES_ROOT", "N8N_API_KEY_FILE"];
     let mut settings: Vec<_> = empty.into_iter().map(|name| (name, "")).collect();
     settings.push(("N8N_LENS_READ_ONLY", "false"));
@@ -60,7 +66,7 @@ fn a_bundle_may_leave_settings_empty() {
 }
 
 #[test]
-fn a_variable_that_a_client_did_not_fill_in_is_named() {
+fn an_unexpanded_api_key_is_refused() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", "${N8N_API_KEY}");
     let output = command.output().unwrap();
@@ -69,7 +75,7 @@ fn a_variable_that_a_client_did_not_fill_in_is_named() {
 }
 
 #[test]
-fn a_token_that_a_client_did_not_fill_in_guards_nothing() {
+fn an_unexpanded_token_is_refused() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.args(["--transport", "http", "--host", "0.0.0.0", "--port", "0"]);
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_LENS_AUTH_TOKEN", "${TOKEN}");
@@ -79,7 +85,7 @@ fn a_token_that_a_client_did_not_fill_in_guards_nothing() {
 }
 
 #[test]
-fn completions_are_for_every_shell() {
+fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         let output = command.args(["completions", shell]).env_clear().output().unwrap();

@@ -184,14 +184,3 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     assert_eq!(code, Some(2));
     assert!(said.contains("There is no tool 'get_workflow'; there are list_executions, "), "{said}");
 }
-
-#[test]
-fn the_readme_holds_the_table_that_the_binary_prints() {
-    for toolsets in ["executions,workflows", "builder"] {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
-        let output = command.args(["tools", "--markdown", "--toolsets", toolsets]).env_clear().output().unwrap();
-        let table = String::from_utf8(output.stdout).unwrap();
-        let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-        assert!(readme.contains(&table), "put the output of `n8n-lens tools --markdown` into README.md:\n{table}");
-    }
-}
