@@ -134,7 +134,7 @@ pub fn one_of_many_accepts(kind: Kind) {
 pub fn checking_before_inserting_has_many_winners(kind: Kind) {
     let database = Database::new(kind);
     database.run("CREATE TABLE naive (round BIGINT, winner BIGINT)");
-    let (threads, rounds) = (16, 20);
+    let (threads, rounds) = (16, 5);
     let barrier = Barrier::new(threads);
     let racing = |winner: usize| {
         let mut connection = database.connect();

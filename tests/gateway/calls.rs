@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::gateway::{BINARY, Gateway, child, child_with_timeout, eventually};
+use crate::gateway::{BINARY, Gateway, child, child_with_timeout};
+use crate::wait::eventually;
 
 const MIB_64: usize = 64 * 1024 * 1024;
 
@@ -117,9 +118,17 @@ pub fn malformed_answers_are_internal_errors() {
 }
 
 pub fn answers_of_64_mib_pass() {
+    answers_of_64_mib(&["text"]);
+}
+
+pub fn answers_of_64_mib_of_every_kind_pass() {
+    answers_of_64_mib(&["text", "structured", "json", "quotes"]);
+}
+
+fn answers_of_64_mib(kinds: &[&str]) {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     let pid = gateway.pid_of("a");
-    for kind in ["text", "structured", "json", "quotes"] {
+    for kind in kinds {
         let called = gateway.call("a", "big", json!({"bytes": MIB_64, "kind": kind}));
         assert_eq!(called.status, 200, "{kind}: {:.300}", called.text);
         assert!(called.text.len() >= MIB_64, "{kind}");
@@ -155,7 +164,7 @@ pub fn calls_time_out_and_are_cancelled() {
         );
         assert_eq!(details, json!({"toolName": tool, "timeout": 300}));
     }
-    eventually("both are cancelled", Duration::from_secs(2), || cancelled(&gateway) == 2);
+    eventually("both are cancelled", || cancelled(&gateway) == 2);
     assert_eq!(gateway.call("a", "sleep", json!({"ms": 50})).result(), "slept");
     assert_eq!(gateway.detail("a")["restarts"], 0);
 }
@@ -169,11 +178,11 @@ pub fn a_vanished_client_cancels() {
     let body = json!({"server": "a", "toolName": "sleep", "input": {"ms": 20_000}}).to_string();
     let open = || gateway.http.open("POST", "/mcp/call", &[("content-type", "application/json")], &body);
     let waiting: Vec<TcpStream> = (0..5).map(|_| open()).collect();
-    eventually("all wait", Duration::from_secs(5), || gateway.detail("a")["pending"] == 5);
+    eventually("all wait", || gateway.detail("a")["pending"] == 5);
     // A call that has not been sent is taken back, and the child does not hear of it.
     std::thread::sleep(Duration::from_millis(300));
     drop(waiting);
-    eventually("all are cancelled", Duration::from_secs(5), || cancelled(&gateway) == 5);
+    eventually("all are cancelled", || cancelled(&gateway) == 5);
     assert_eq!(gateway.detail("a")["pending"], 0);
 }
 
@@ -261,7 +270,7 @@ pub fn changed_tools_are_listed_anew() {
     assert_eq!(gateway.call("a", "fresh", json!({"x": 1})).result(), json!({"x": 1}));
     assert!(has("fresh"));
     gateway.call("a", "remove_tool", json!({"name": "fresh"})).result();
-    eventually("it is gone", Duration::from_secs(2), || !has("fresh"));
+    eventually("it is gone", || !has("fresh"));
     gateway.call("a", "add_tool", json!({"name": "fresh"})).result();
     let crashed = gateway.call("a", "crash", json!({}));
     assert_eq!(crashed.code().0, 502);
@@ -315,7 +324,12 @@ pub fn a_remote_server_is_called() {
     assert_eq!(code, "TOOL_EXECUTION_ERROR");
     assert!(message.contains("n8n"), "{message}");
     assert_eq!(gateway.call("remote", "get_execution", json!({"id": {}})).code().0, 400);
+}
 
+pub fn a_remote_server_that_comes_back_is_called_again() {
+    let remote = Remote::start("0");
+    let at = remote.at.clone();
+    let gateway = Gateway::start(json!({"remote": {"url": format!("http://{at}")}, "a": child(&[])}));
     drop(remote);
     gateway.wait_for("it is noticed", |health| health["servers"]["remote"] != "available");
     assert_eq!(gateway.call("a", "echo", json!({})).status, 200);

@@ -473,7 +473,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("shared.json");
     std::fs::write(&file, r#"{"name":"shared","nodes":[],"connections":{}}"#).unwrap();
-    const EACH: usize = 500;
+    const EACH: usize = 60;
     let writers: Vec<_> = (0..2)
         .map(|writer| {
             let root = root.path().to_str().unwrap().to_owned();
@@ -566,7 +566,7 @@ fn a_workflow_that_answers_404_itself_has_run_once() {
 }
 
 #[test]
-fn a_call_that_started_nothing_or_left_nothing_says_so() {
+fn a_call_that_started_nothing_says_so() {
     let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(403, r#"{"message":"Authorization data is wrong!"}"#),
@@ -575,6 +575,12 @@ fn a_call_that_started_nothing_or_left_nothing_says_so() {
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
     let refused = client.call("test_workflow", json!({"workflowId": "w"})).unwrap_err();
     assert!(refused.contains("authentication of its own (403)"), "{refused}");
+}
+
+#[test]
+#[ignore = "long: an execution is waited for, ten seconds"]
+fn a_call_that_left_no_execution_says_so() {
+    let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(200, "{}"),
         _ => Reply::json(200, none),

@@ -55,4 +55,4 @@ mod tool_schemas;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, generator, http_client, mcp_client, server, workflow_store};
+use support::{fixtures, generator, http_client, mcp_client, server, wait, workflow_store};

@@ -27,5 +27,7 @@ pub mod mcp_client;
 pub mod server;
 /// The log of a process, shown if the test fails.
 pub mod stderr;
+/// Waiting.
+pub mod wait;
 /// A fake n8n's workflows.
 pub mod workflow_store;
