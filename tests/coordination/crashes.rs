@@ -123,7 +123,7 @@ fn disturbed(kind: Kind, disturb: impl FnOnce(&[AtomicU32; 3], &Acknowledged)) {
     }
     no_half_unit(&database);
     let rows: usize = acknowledged.values().map(Vec::len).sum();
-    println!("{kind:?}: {rows} rows were acknowledged, 0 lost; the slowest start took {} ms", slowest.as_millis());
+    print_figure!("{kind:?}: {rows} rows were acknowledged, 0 lost; the slowest start took {} ms", slowest.as_millis());
 }
 
 fn no_half_unit(database: &Database) {
@@ -169,7 +169,7 @@ fn kills(kind: Kind, kills: usize) {
             }
         }
     });
-    println!("{kind:?}: {kills} kills");
+    print_figure!("{kind:?}: {kills} kills");
 }
 
 pub fn a_server_that_is_killed_loses_nothing(kind: Kind) {

@@ -14,6 +14,15 @@
     reason = "a test fails by a panic, and nothing here is reachable"
 )]
 
+/// Prints a figure of a long form. The short forms say nothing.
+macro_rules! print_figure {
+    ($($argument:tt)*) => {
+        if crate::is_long() {
+            println!($($argument)*);
+        }
+    };
+}
+
 mod access;
 mod administration;
 mod budgets;
@@ -50,6 +59,11 @@ macro_rules! trials {
         })+)+
         trials
     }};
+}
+
+/// Whether the long forms run.
+fn is_long() -> bool {
+    std::env::args().any(|argument| ["--ignored", "--include-ignored"].contains(&argument.as_str()))
 }
 
 fn main() {

@@ -4,9 +4,11 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
+use n8n_lens::coordination::tools::TOOLS;
 use serde_json::{Value, json};
 
 use crate::gateway::{BINARY, Gateway, child, child_with_timeout};
+use crate::tools;
 use crate::wait::eventually;
 
 const MIB_64: usize = 64 * 1024 * 1024;
@@ -345,8 +347,8 @@ pub fn our_own_n8n_is_a_server() {
     let flags = ["--n8n-url", "http://127.0.0.1:1", "--api-key", "k"];
     let gateway = Gateway::begin(servers, &flags, &[]);
     gateway.wait_for("both are up", |health| health["status"] == "ok");
-    let tools = gateway.get("/mcp/tools").json();
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 22);
+    let listed = gateway.get("/mcp/tools").json();
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 2 * tools::tools(&[]).len());
     let (_, code, message, _) = gateway.call("n8n", "get_execution", json!({"id": "42"})).failure();
     assert_eq!(code, "TOOL_EXECUTION_ERROR");
     assert!(message.contains("n8n"), "{message}");
@@ -357,7 +359,7 @@ pub fn the_agents_server_is_built_in() {
     let db = folder.path().join("agents.db");
     let servers = json!({"agents": {"builtin": "agents", "args": ["--db", db.to_str().unwrap()]}});
     let gateway = Gateway::start(servers);
-    assert_eq!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().len(), 25);
+    assert_eq!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().len(), TOOLS.len());
     let health = gateway.call("agents", "health_check", json!({})).result();
     assert_eq!(health["status"], "ok");
     let (_, code, message, _) = gateway.call("agents", "get_task", json!({"task_id": "tsk_1"})).failure();

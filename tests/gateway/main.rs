@@ -30,7 +30,7 @@ mod supervision;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
-use support::{http_client, mcp_child, server, wait};
+use support::{http_client, mcp_child, server, tools, wait};
 
 /// One trial for each of the named functions.
 macro_rules! trials {

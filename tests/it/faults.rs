@@ -257,6 +257,7 @@ fn endless_gzip(begin: &[u8]) -> Reply {
 }
 
 #[test]
+#[ignore = "long: 1.6 GB are expanded, twice"]
 fn a_compressed_body_that_never_ends_is_given_up() {
     let said = error_of(|_| endless_gzip(b"{\"id\":\""));
     assert!(said.contains("expands to more than n8n can send"), "{said}");

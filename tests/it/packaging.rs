@@ -2,9 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Value, json};
-
-use crate::mcp_client::McpClient;
+use serde_json::Value;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
@@ -29,13 +27,9 @@ fn the_registry_entry_names_this_version() {
 }
 
 #[test]
-fn the_bundle_lists_the_tools_that_there_are() {
+fn the_bundle_names_this_version_and_settings_that_there_are() {
     let manifest = json("mcpb/manifest.json");
     assert_eq!(manifest["version"], VERSION);
-    let mut client = McpClient::start("http://127.0.0.1:9");
-    let listed = client.request("tools/list", json!({}))["result"]["tools"].clone();
-    let names = |tools: &Value| tools.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect::<Vec<_>>();
-    assert_eq!(names(&manifest["tools"]), names(&listed));
     // Each variable of the bundle is one that the binary knows.
     let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();

@@ -34,7 +34,7 @@ const FIRST: usize = 700_000;
 const WHOLE: usize = 200_000;
 
 /// Calls under way at once: the pauses between their tries pass side by side.
-const AT_ONCE: usize = 128;
+const AT_ONCE: usize = 64;
 
 /// What the process may take at most, kB.
 const MEMORY: u64 = 100_000;
