@@ -31,7 +31,7 @@ const CLIENTS: [usize; 3] = [1, 8, 64];
 
 fn main() {
     let mut kinds = vec![Kind::Sqlite];
-    if database::start_postgres() {
+    if database::start_postgres(&[]) {
         kinds.push(Kind::Postgres);
     }
     println!("disk: {:.0} appends of 4 KiB per second, each synced", disk());

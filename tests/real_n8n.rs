@@ -1,4 +1,4 @@
-//! All tools against a real n8n: `N8N_URL=… N8N_API_KEY=… cargo test --test real_n8n -- --ignored`.
+//! The tools against a real n8n: `N8N_URL=… N8N_API_KEY=… cargo test --test real_n8n -- --ignored`.
 //!
 //! The key needs every scope of a workflow and of an execution. What the tests create they delete.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, unreachable_pub, reason = "a test fails by a panic")]

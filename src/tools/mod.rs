@@ -108,6 +108,11 @@ impl Tool {
         }
     }
 
+    /// The shape of its answers.
+    pub fn answers(&self) -> Answers {
+        self.handler.answers
+    }
+
     /// The most characters of an answer, if a client should know (`anthropic/maxResultSizeChars`).
     pub fn max_result_chars(&self) -> Option<u64> {
         /// 25,000 tokens of ordinary JSON are about 80 KB.
@@ -118,7 +123,7 @@ impl Tool {
     /// The JSON Schema of its answers.
     pub fn output_schema(&self) -> Value {
         let envelope: &[_] = &[("success", "boolean"), ("message", "string"), ("data", "object")];
-        let fields = match self.handler.answers {
+        let fields = match self.answers() {
             Answers::Envelope => envelope,
             Answers::Plain(fields) => fields,
         };

@@ -1,5 +1,7 @@
 //! Who may do what over HTTP.
 
+use n8n_lens::coordination::admin;
+use n8n_lens::coordination::tools::TOOLS;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
@@ -51,8 +53,8 @@ pub fn each_scope_has_its_tools(kind: Kind) {
     let agent = bearer(&database, &["agent", "--agent", "agt_0"]);
     assert_eq!(tools(&server, &agent).len(), 20);
     assert_eq!(error(&server, &agent, "list_execution_logs", json!({})), -32602);
-    let admin = bearer(&database, &["admin"]);
-    assert_eq!(tools(&server, &admin).len(), 25 + 22);
+    let administrator = bearer(&database, &["admin"]);
+    assert_eq!(tools(&server, &administrator).len(), TOOLS.len() + admin::TOOLS.len());
     let id = administer(&database, &["token", "list"])["tokens"][0]["id"].as_str().unwrap().to_owned();
     administer(&database, &["token", "revoke", &id]);
     assert_eq!(server.request("tools/list", json!({}), &[("authorization", &runner)]).status, 401);

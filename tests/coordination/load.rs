@@ -41,7 +41,7 @@ fn shares(kind: Kind, processes: usize, time: Duration) {
     let slowest = reports.iter().map(|report| report.claims).min().unwrap();
     let mean = total / processes as u64;
     let worst = |figure: fn(&Report) -> f64| reports.iter().map(figure).fold(0.0, f64::max);
-    println!(
+    print_figure!(
         "{kind:?}: {processes} processes, {total} claims, {} a second; the slowest got {slowest} of {mean} in the mean; p99 {:.1} ms, max {:.0} ms",
         total / time.as_secs().max(1),
         worst(|report| report.p99),

@@ -14,6 +14,15 @@
     reason = "a test fails by a panic, and nothing here is reachable"
 )]
 
+/// Prints a figure of a long form. The short forms say nothing.
+macro_rules! print_figure {
+    ($($argument:tt)*) => {
+        if crate::is_long() {
+            println!($($argument)*);
+        }
+    };
+}
+
 mod access;
 mod administration;
 mod budgets;
@@ -35,7 +44,7 @@ use contract::handoffs;
 use libtest_mimic::{Arguments, Trial};
 use support::coordination::database::{self, Kind};
 use support::coordination::harness as office;
-use support::{http_client, mcp_client};
+use support::{http_client, mcp_client, wait};
 
 /// A trial for each of the named functions, on each kind of database.
 macro_rules! trials {
@@ -52,13 +61,19 @@ macro_rules! trials {
     }};
 }
 
+/// Whether the long forms run.
+fn is_long() -> bool {
+    std::env::args().any(|argument| ["--ignored", "--include-ignored"].contains(&argument.as_str()))
+}
+
 fn main() {
     let arguments: Vec<_> = std::env::args().collect();
     if arguments.get(1).is_some_and(|first| first == "worker") {
         return load::worker(&arguments[2..]);
     }
     let mut kinds = vec![Kind::Sqlite];
-    if database::start_postgres() {
+    // Processes are killed here and the machine is not, so nothing needs to be flushed to its disk.
+    if database::start_postgres(&["fsync=off"]) {
         kinds.push(Kind::Postgres);
     } else {
         eprintln!("=== PostgreSQL IS NOT INSTALLED: ITS TESTS ARE SKIPPED ===");
@@ -82,7 +97,7 @@ fn main() {
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_runs_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
-        crashes: a_hundred_kills_lose_nothing, a_server_that_is_killed_loses_nothing, health_tells_when_the_server_is_away,
+        crashes: kills_lose_nothing, a_server_that_is_killed_loses_nothing, health_tells_when_the_server_is_away,
             a_dead_instance_can_be_started_again, a_sleeper_changes_nothing;
         replies: lost_answers_are_given_again, calls_that_are_cut_off_leave_nothing_open;
         budgets: lists_fit_a_model, texts_are_bounded;

@@ -1,5 +1,7 @@
 //! What MCP clients see: lists, resources, prompts.
 
+use n8n_lens::coordination::admin;
+use n8n_lens::coordination::tools::TOOLS;
 use serde_json::{Value, json};
 
 use crate::contract::handoffs::{accept, hand_over};
@@ -81,9 +83,10 @@ pub fn other_languages_and_other_tools(kind: Kind) {
     administer_with(&database, &["import", "-"], &people(1, 1).to_string());
     let mut instance = Instance::start_with(&database, &["--lang", "en", "--admin-tools", "--session-ttl", "90"]);
     let tools = listed(&mut instance, "tools");
-    assert_eq!(tools.len(), 25 + 22);
-    assert_eq!(signatures(&tools[..25]), SIGNATURES);
-    assert!(tools[25..].iter().all(|tool| tool["name"].as_str().unwrap().starts_with("admin_")));
+    let (agents, administrators) = tools.split_at(TOOLS.len());
+    assert_eq!(signatures(agents), SIGNATURES);
+    assert_eq!(administrators.len(), admin::TOOLS.len());
+    assert!(administrators.iter().all(|tool| tool["name"].as_str().unwrap().starts_with("admin_")));
     assert_eq!(instance.call("admin_doctor", json!({})), json!({"success": true, "ok": true, "problems": []}));
     let begun = instance.call("authenticate", json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"}));
     assert_eq!(begun["instruction"], "Call get_my_task for the details of your task.");

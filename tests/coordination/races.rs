@@ -63,7 +63,7 @@ fn race(kind: Kind, sizes: &[Size]) {
                 refused_everywhere(&office, &token(&answers)).await;
             }
         }
-        println!("{kind:?}: should_start was right {looks} times while a session was open");
+        print_figure!("{kind:?}: should_start was right {looks} times while a session was open");
         assert_eq!(database.number("SELECT MAX(n) FROM (SELECT COUNT(*) AS n FROM events WHERE event_type = 'authenticated' GROUP BY entity_id) AS counts"), 1);
     });
 }
@@ -134,7 +134,7 @@ pub fn one_of_many_accepts(kind: Kind) {
 pub fn checking_before_inserting_has_many_winners(kind: Kind) {
     let database = Database::new(kind);
     database.run("CREATE TABLE naive (round BIGINT, winner BIGINT)");
-    let (threads, rounds) = (16, 20);
+    let (threads, rounds) = (16, 5);
     let barrier = Barrier::new(threads);
     let racing = |winner: usize| {
         let mut connection = database.connect();
@@ -186,7 +186,7 @@ fn of_processes(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
         assert_eq!(ended["success"], true, "any process can end it");
         round += 1;
     }
-    println!("{kind:?}: {round} rounds of 16 processes");
+    print_figure!("{kind:?}: {round} rounds of 16 processes");
 }
 
 pub fn one_of_three_replicas_wins(kind: Kind) {
@@ -219,7 +219,7 @@ fn of_replicas(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
         assert_eq!(ended["success"], true);
         round += 1;
     }
-    println!("{kind:?}: {round} rounds of 24 calls to three replicas");
+    print_figure!("{kind:?}: {round} rounds of 24 calls to three replicas");
 }
 
 /// A server over HTTP.

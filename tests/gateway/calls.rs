@@ -4,9 +4,12 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
+use n8n_lens::coordination::tools::TOOLS;
 use serde_json::{Value, json};
 
-use crate::gateway::{BINARY, Gateway, child, child_with_timeout, eventually};
+use crate::gateway::{BINARY, Gateway, child, child_with_timeout};
+use crate::tools;
+use crate::wait::eventually;
 
 const MIB_64: usize = 64 * 1024 * 1024;
 
@@ -117,9 +120,17 @@ pub fn malformed_answers_are_internal_errors() {
 }
 
 pub fn answers_of_64_mib_pass() {
+    answers_of_64_mib(&["text"]);
+}
+
+pub fn answers_of_64_mib_of_every_kind_pass() {
+    answers_of_64_mib(&["text", "structured", "json", "quotes"]);
+}
+
+fn answers_of_64_mib(kinds: &[&str]) {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     let pid = gateway.pid_of("a");
-    for kind in ["text", "structured", "json", "quotes"] {
+    for kind in kinds {
         let called = gateway.call("a", "big", json!({"bytes": MIB_64, "kind": kind}));
         assert_eq!(called.status, 200, "{kind}: {:.300}", called.text);
         assert!(called.text.len() >= MIB_64, "{kind}");
@@ -155,7 +166,7 @@ pub fn calls_time_out_and_are_cancelled() {
         );
         assert_eq!(details, json!({"toolName": tool, "timeout": 300}));
     }
-    eventually("both are cancelled", Duration::from_secs(2), || cancelled(&gateway) == 2);
+    eventually("both are cancelled", || cancelled(&gateway) == 2);
     assert_eq!(gateway.call("a", "sleep", json!({"ms": 50})).result(), "slept");
     assert_eq!(gateway.detail("a")["restarts"], 0);
 }
@@ -169,11 +180,11 @@ pub fn a_vanished_client_cancels() {
     let body = json!({"server": "a", "toolName": "sleep", "input": {"ms": 20_000}}).to_string();
     let open = || gateway.http.open("POST", "/mcp/call", &[("content-type", "application/json")], &body);
     let waiting: Vec<TcpStream> = (0..5).map(|_| open()).collect();
-    eventually("all wait", Duration::from_secs(5), || gateway.detail("a")["pending"] == 5);
+    eventually("all wait", || gateway.detail("a")["pending"] == 5);
     // A call that has not been sent is taken back, and the child does not hear of it.
     std::thread::sleep(Duration::from_millis(300));
     drop(waiting);
-    eventually("all are cancelled", Duration::from_secs(5), || cancelled(&gateway) == 5);
+    eventually("all are cancelled", || cancelled(&gateway) == 5);
     assert_eq!(gateway.detail("a")["pending"], 0);
 }
 
@@ -261,7 +272,7 @@ pub fn changed_tools_are_listed_anew() {
     assert_eq!(gateway.call("a", "fresh", json!({"x": 1})).result(), json!({"x": 1}));
     assert!(has("fresh"));
     gateway.call("a", "remove_tool", json!({"name": "fresh"})).result();
-    eventually("it is gone", Duration::from_secs(2), || !has("fresh"));
+    eventually("it is gone", || !has("fresh"));
     gateway.call("a", "add_tool", json!({"name": "fresh"})).result();
     let crashed = gateway.call("a", "crash", json!({}));
     assert_eq!(crashed.code().0, 502);
@@ -315,7 +326,12 @@ pub fn a_remote_server_is_called() {
     assert_eq!(code, "TOOL_EXECUTION_ERROR");
     assert!(message.contains("n8n"), "{message}");
     assert_eq!(gateway.call("remote", "get_execution", json!({"id": {}})).code().0, 400);
+}
 
+pub fn a_remote_server_that_comes_back_is_called_again() {
+    let remote = Remote::start("0");
+    let at = remote.at.clone();
+    let gateway = Gateway::start(json!({"remote": {"url": format!("http://{at}")}, "a": child(&[])}));
     drop(remote);
     gateway.wait_for("it is noticed", |health| health["servers"]["remote"] != "available");
     assert_eq!(gateway.call("a", "echo", json!({})).status, 200);
@@ -331,8 +347,8 @@ pub fn our_own_n8n_is_a_server() {
     let flags = ["--n8n-url", "http://127.0.0.1:1", "--api-key", "k"];
     let gateway = Gateway::begin(servers, &flags, &[]);
     gateway.wait_for("both are up", |health| health["status"] == "ok");
-    let tools = gateway.get("/mcp/tools").json();
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 22);
+    let listed = gateway.get("/mcp/tools").json();
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 2 * tools::tools(&[]).len());
     let (_, code, message, _) = gateway.call("n8n", "get_execution", json!({"id": "42"})).failure();
     assert_eq!(code, "TOOL_EXECUTION_ERROR");
     assert!(message.contains("n8n"), "{message}");
@@ -343,7 +359,7 @@ pub fn the_agents_server_is_built_in() {
     let db = folder.path().join("agents.db");
     let servers = json!({"agents": {"builtin": "agents", "args": ["--db", db.to_str().unwrap()]}});
     let gateway = Gateway::start(servers);
-    assert_eq!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().len(), 25);
+    assert_eq!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().len(), TOOLS.len());
     let health = gateway.call("agents", "health_check", json!({})).result();
     assert_eq!(health["status"], "ok");
     let (_, code, message, _) = gateway.call("agents", "get_task", json!({"task_id": "tsk_1"})).failure();

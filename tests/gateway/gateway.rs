@@ -8,11 +8,9 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::http_client::{Answer, HttpServer};
+use crate::wait::TEST_TIMEOUT;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
-
-/// How long anything may take.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// A gateway with a configuration of its own.
 pub struct Gateway {
@@ -133,7 +131,7 @@ impl Gateway {
     pub fn wait_for(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Duration {
         let begun = Instant::now();
         while !is_so(&self.health()) {
-            assert!(begun.elapsed() < PATIENCE, "{what}: {}", self.get("/health?detail=true").text);
+            assert!(begun.elapsed() < TEST_TIMEOUT, "{what}: {}", self.get("/health?detail=true").text);
             std::thread::sleep(Duration::from_millis(2));
         }
         begun.elapsed()
@@ -182,14 +180,4 @@ pub fn children(parent: u32) -> Vec<(u32, char)> {
 /// Open file descriptors.
 pub fn descriptors(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
-}
-
-/// Waits until something is so.
-pub fn eventually(what: &str, within: Duration, is_so: impl Fn() -> bool) -> Duration {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < within, "{what}: not within {within:?}");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    begun.elapsed()
 }

@@ -6,15 +6,15 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::gateway::{BINARY, Gateway, child, eventually};
+use crate::gateway::{BINARY, Gateway, child};
 use crate::server::{Reply, Request, Server};
+use crate::wait::{TEST_TIMEOUT, eventually};
 
 /// Of the gateway itself.
 const TOKEN: &str = "t0ken-Kq7Zr2Lm9Xw4";
@@ -32,8 +32,6 @@ const MARKER: &str = "a-harmless-marker";
 
 /// What is logged when the server `a` is up.
 const AVAILABLE: &str = ": available server=\"a\"";
-
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Which of the secrets stand in a text, as they are or as a header brings them.
 fn secrets_in(text: &str) -> Vec<&'static str> {
@@ -59,7 +57,7 @@ impl Logged {
         command.stderr(File::create(folder.path().join("log")).unwrap());
         std::fs::write(folder.path().join("config.yaml"), json!({ "servers": servers }).to_string()).unwrap();
         let mut gateway = Self { process: command.spawn().unwrap(), folder, authority: String::new() };
-        eventually("it listens", PATIENCE, || gateway.address().is_some());
+        eventually("it listens", || gateway.address().is_some());
         gateway.authority = gateway.address().unwrap();
         gateway
     }
@@ -80,13 +78,13 @@ impl Logged {
     }
 
     fn wait_for_log(&self, words: &str) {
-        eventually(words, PATIENCE, || self.log().contains(words));
+        eventually(words, || self.log().contains(words));
     }
 
     /// The whole answer, its head included.
     fn send(&self, method: &str, path: &str, authorization: &str, body: &str) -> String {
         let mut connection = TcpStream::connect(&self.authority).unwrap();
-        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        connection.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         let (host, length) = (&self.authority, body.len());
         let head = format!(
             "{method} {path} HTTP/1.1\r\nhost: {host}\r\nconnection: close\r\nauthorization: {authorization}\r\n\
@@ -205,7 +203,7 @@ pub fn headers_do_not_follow_to_another_host() {
         let authority = remote.url().trim_start_matches("http://").to_owned();
         let _gateway = Gateway::begin(json!({"remote": elsewhere(&authority)}), &[], &[]);
         // The second attempt comes when the first has failed.
-        eventually("it was tried again", PATIENCE, || remote.requests().len() > 1);
+        eventually("it was tried again", || remote.requests().len() > 1);
         assert_eq!(remote.requests()[0].header("x-api-key"), Some(HEADER), "it was sent");
         assert!(other.requests().is_empty(), "{status}: {:?}", other.requests());
     }

@@ -77,15 +77,14 @@ fn texts_of_every_density() {
             nodes: 3,
             runs: 1,
             items: 1,
-            item: Item::Letter(letter, 1_000_000),
+            item: Item::Letter(letter, 300_000),
             failing: None,
             name: Name::Step,
         };
         for limit in [1000, 20_000, 25_000] {
             let body = shape().body();
             let name = body.node_name(1);
-            let answer =
-                check(&node_text(body, &name, limit, 50), limit, &format!("a megabyte of {letter:?} in {limit}"));
+            let answer = check(&node_text(body, &name, limit, 50), limit, &format!("300,000 of {letter:?} in {limit}"));
             assert_eq!(answer["data"]["output"]["total"], 1);
         }
     }
@@ -97,9 +96,9 @@ fn items_of_every_shape() {
         ("orders", Item::Order),
         ("small ones", Item::Small),
         ("strings", Item::String(3000)),
-        ("arrays", Item::Array(100_000)),
-        ("keys", Item::Keys(30_000)),
-        ("a long key", Item::Key(100_000)),
+        ("arrays", Item::Array(10_000)),
+        ("keys", Item::Keys(3_000)),
+        ("a long key", Item::Key(20_000)),
     ];
     for (what, item) in shapes {
         let shape = || Shape { nodes: 3, runs: 2, items: 60, item, failing: Some(2), name: Name::Step };
@@ -115,15 +114,16 @@ fn items_of_every_shape() {
 
 #[test]
 fn names_of_every_length() {
+    const NODES: usize = 120;
     let long = |text: &str| Name::Text(text.repeat(200 / text.chars().count()));
     for name in [Name::Step, Name::Long(200), Name::Long(5000), long("あ"), long("🧿"), long("0漢字x"), long("\\\"")]
     {
-        let shape = || Shape { nodes: 300, runs: 1, items: 1, item: Item::Small, failing: None, name: name.clone() };
+        let shape = || Shape { nodes: NODES, runs: 1, items: 1, item: Item::Small, failing: None, name: name.clone() };
         let what = shape().body().node_name(0).chars().take(5).collect::<String>();
         let mut offset = 0;
         let mut seen = 0;
         // From page to page every node is seen once.
-        while seen < 300 {
+        while seen < NODES {
             let answer = check(
                 &summary_text(shape().body(), offset),
                 summary_answer::MAX_TOKENS,
@@ -134,7 +134,7 @@ fn names_of_every_length() {
             seen += shown;
             match answer["data"]["nextOffset"].as_u64() {
                 Some(next) => assert_eq!(next, seen as u64),
-                None => assert_eq!(seen, 300),
+                None => assert_eq!(seen, NODES),
             }
             offset = seen as u64;
         }

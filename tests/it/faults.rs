@@ -241,9 +241,25 @@ fn compressed_bodies_are_read_and_bounded() {
     assert!(said.contains("broke off") || said.contains("compressed"), "{said}");
 }
 
+/// A compressed body that begins so, and goes on with spaces for ever. It costs its sender nothing: after a full flush,
+/// compressed data does not refer to what was before, so the same bytes are sent again and again.
+fn endless_gzip(begin: &[u8]) -> Reply {
+    let mut deflate = flate2::Compress::new(flate2::Compression::best(), false);
+    let mut compress = |bytes: &[u8]| {
+        let mut compressed = Vec::with_capacity(bytes.len() + 100);
+        deflate.compress_vec(bytes, &mut compressed, flate2::FlushCompress::Full).unwrap();
+        compressed
+    };
+    // RFC 1952: the magic number, deflate, no flags, no time, any system.
+    let head = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255], &compress(begin)[..]].concat();
+    let spaces = compress(&[b' '; 1 << 20]);
+    Reply::json(200, head).endless(&spaces).header("content-encoding", "gzip")
+}
+
 #[test]
+#[ignore = "long: 1.6 GB are expanded, twice"]
 fn a_compressed_body_that_never_ends_is_given_up() {
-    let said = error_of(|_| Reply::json(200, "{\"id\":\"").endless(&[b' '; 65536]).gzip());
+    let said = error_of(|_| endless_gzip(b"{\"id\":\""));
     assert!(said.contains("expands to more than n8n can send"), "{said}");
 }
 

@@ -30,6 +30,8 @@ mod json_suite;
 /// Two hundred calls at once, through the real binary.
 #[cfg(target_os = "linux")]
 mod load;
+/// The messages of successes, in both languages.
+mod messages;
 /// The simple truth about a body.
 mod oracle;
 /// What registries and installers read.
@@ -61,4 +63,4 @@ mod workflow_connections;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, generator, http_client, mcp_client, server, workflow_store};
+use support::{fixtures, generator, http_client, mcp_client, server, tools, wait, workflow_store};

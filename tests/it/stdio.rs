@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::mcp_client::{McpClient, text};
 use crate::server::{self, Reply, Server};
-use crate::{fixtures, oracle};
+use crate::{fixtures, oracle, tools};
 
 fn n8n() -> Server {
     let executions = fixtures::executions().into_iter().filter(|(name, _)| name != "a_small_success.nodata");
@@ -20,10 +20,11 @@ fn n8n() -> Server {
 fn tools_are_listed_in_the_order_of_their_use() {
     let n8n = n8n();
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions"]);
-    let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
-    let names: Vec<_> = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["list_executions", "get_execution", "get_execution_by_node"]);
-    for tool in tools.as_array().unwrap() {
+    let mut answer = client.request("tools/list", json!({}));
+    let listed = answer["result"]["tools"].as_array_mut().unwrap();
+    let names: Vec<_> = listed.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
+    assert_eq!(names, tools::names(&tools::tools(&["executions"])));
+    for tool in listed.iter() {
         assert!(tool.get("outputSchema").is_none());
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
@@ -32,7 +33,8 @@ fn tools_are_listed_in_the_order_of_their_use() {
         let schema = tool["inputSchema"].to_string();
         assert!(!schema.contains("uint") && !schema.contains("null") && !schema.contains("$ref"), "{schema}");
     }
-    assert_eq!(tools[2]["_meta"]["anthropic/maxResultSizeChars"], 120_000);
+    let node = listed.iter().find(|tool| tool["name"] == "get_execution_by_node").unwrap();
+    assert_eq!(node["_meta"]["anthropic/maxResultSizeChars"], 120_000);
     assert!(n8n.requests().is_empty(), "listing tools asks n8n nothing");
     assert_eq!(client.close(), Some(0));
 }
@@ -216,18 +218,29 @@ fn the_loops_labels_and_sources_are_right() {
     assert_eq!(labels, ["done", "loop"]);
 }
 
-#[test]
-fn progress_grows_and_a_waiting_call_says_that_it_waits() {
+/// An n8n that takes some time before a body, and sends it slowly.
+fn slow_n8n(before: Duration) -> Server {
     let body = fixtures::execution("i_mid_10mb");
-    let handler = move |request: &server::Request| {
+    Server::start(move |request| {
         if request.query("includeData").is_none() {
             return Reply::json(200, r#"{"id":"1","jsonSizeBytes":105000000}"#);
         }
         Reply::bytes(200, "application/json", body.clone())
-            .delay_first_byte(Duration::from_secs(6))
+            .delay_first_byte(before)
             .pace(2_000_000, Duration::from_millis(300))
-    };
-    let n8n = Server::start(handler);
+    })
+}
+
+/// The parameters of the progress notifications of a call, so far.
+fn progress(client: &mut McpClient, token: &str) -> Vec<Value> {
+    let mut notes = client.notifications("notifications/progress");
+    notes.retain(|note| note["params"]["progressToken"] == token);
+    notes.iter_mut().map(|note| note["params"].take()).collect()
+}
+
+#[test]
+fn progress_grows_and_a_queued_call_says_that_it_waits() {
+    let n8n = slow_n8n(Duration::from_millis(400));
     let mut client = McpClient::start_with(&n8n.url(), &["--max-downloads", "1"]);
     let first = client.begin("get_execution", json!({"id": "1"}));
     std::thread::sleep(Duration::from_millis(200));
@@ -236,21 +249,23 @@ fn progress_grows_and_a_waiting_call_says_that_it_waits() {
         json!({"name": "get_execution", "arguments": {"id": "1"}, "_meta": {"progressToken": "q"}}),
     );
     assert!(text(&client.answer(first)).is_ok());
-    let notes = client.notifications("notifications/progress");
-    let of = |token: &str| {
-        notes
-            .iter()
-            .filter(|note| note["params"]["progressToken"] == token)
-            .map(|note| note["params"].clone())
-            .collect::<Vec<_>>()
-    };
-    let steps: Vec<_> = of("p").iter().map(|note| note["progress"].as_f64().unwrap()).collect();
+    let notes = progress(&mut client, "p");
+    let steps: Vec<_> = notes.iter().map(|note| note["progress"].as_f64().unwrap()).collect();
     assert!(steps.len() >= 3 && steps.windows(2).all(|pair| pair[0] < pair[1]), "{steps:?}");
-    assert_eq!(of("p")[0]["message"], "waiting for n8n, 105 MB stored");
-    assert!(of("p").last().unwrap()["total"].as_f64().unwrap() > 9e6);
-    assert_eq!(of("q")[0]["message"], "waiting for other downloads");
+    assert!(notes.last().unwrap()["total"].as_f64().unwrap() > 9e6);
+    assert_eq!(progress(&mut client, "q")[0]["message"], "waiting for other downloads");
     assert!(text(&client.answer(second)).is_ok());
     assert_eq!(n8n.most_open(), 1, "one body at once");
+}
+
+#[test]
+#[ignore = "long: n8n takes six seconds"]
+fn a_call_that_waits_for_n8n_says_how_much_is_stored() {
+    let n8n = slow_n8n(Duration::from_secs(6));
+    let mut client = McpClient::start(&n8n.url());
+    let call = client.begin("get_execution", json!({"id": "1"}));
+    assert!(text(&client.answer(call)).is_ok());
+    assert_eq!(progress(&mut client, "p")[0]["message"], "waiting for n8n, 105 MB stored");
 }
 
 #[test]

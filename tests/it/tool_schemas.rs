@@ -3,53 +3,13 @@
 use std::path::PathBuf;
 
 use n8n_lens::budget;
+use n8n_lens::toolkit::Effect;
+use n8n_lens::tools::TOOLSETS;
 use serde_json::{Value, json};
 
 use crate::mcp_client::McpClient;
 use crate::server::{Reply, Server};
-
-const TOOLS: [&str; 12] = [
-    "list_executions",
-    "get_execution",
-    "get_execution_by_node",
-    "list_workflows",
-    "get_workflow",
-    "get_workflow_connections",
-    "create_workflow",
-    "update_workflow",
-    "set_workflow_active",
-    "delete_workflow",
-    "create_workflow_from_file",
-    "replace_workflow_from_file",
-];
-
-const WRITING: [&str; 6] = [
-    "create_workflow",
-    "update_workflow",
-    "set_workflow_active",
-    "delete_workflow",
-    "create_workflow_from_file",
-    "replace_workflow_from_file",
-];
-
-#[derive(PartialEq)]
-enum Builds {
-    Adds,
-    Ensures,
-    Overwrites,
-}
-
-use Builds::{Adds, Ensures, Overwrites};
-
-/// The tools of the builder that write, and how.
-const BUILDING: [(&str, Builds); 6] = [
-    ("node_add", Adds),
-    ("node_replace", Overwrites),
-    ("workflow_create", Adds),
-    ("workflow_save", Overwrites),
-    ("connection_create", Ensures),
-    ("test_workflow", Adds),
-];
+use crate::tools;
 
 fn list(arguments: &[&str]) -> Value {
     let n8n = Server::start(|_| Reply::json(500, "{}"));
@@ -66,9 +26,9 @@ fn names(listed: &Value) -> Vec<String> {
 #[test]
 fn schemas_are_the_golden_ones() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
-    assert_eq!(names(&list(&[])), TOOLS);
-    let listed = list(&["--toolsets", "executions,workflows,builder"]);
-    let mut files = 0;
+    assert_eq!(names(&list(&[])), tools::names(&tools::tools(&[])));
+    let listed = list(&["--toolsets", &tools::all_toolsets()]);
+    assert_eq!(names(&listed), tools::names(&tools::all()));
     for tool in listed["tools"].as_array().unwrap() {
         let file = folder.join(format!("{}.json", tool["name"].as_str().unwrap()));
         let text = serde_json::to_string_pretty(tool).unwrap() + "\n";
@@ -78,24 +38,27 @@ fn schemas_are_the_golden_ones() {
         }
         let golden = std::fs::read_to_string(&file).unwrap_or_default();
         assert_eq!(text, golden, "{} changed; if it should, run the tests with UPDATE_GOLDEN=1", file.display());
-        files += 1;
     }
-    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), files, "no golden file is left over");
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let is_used = tools::all().iter().any(|tool| tool.name == name) || name == "messages";
+        assert!(is_used, "{} is of no tool: delete it", path.display());
+    }
 }
 
 #[test]
 fn schemas_are_such_that_strict_clients_take_them() {
-    for tool in list(&["--toolsets", "executions,workflows,builder"])["tools"].as_array().unwrap() {
+    let all = tools::all();
+    for tool in list(&["--toolsets", &tools::all_toolsets()])["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
         assert!(name.len() <= 64 && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'));
         assert!(tool["title"].is_string() && tool.get("outputSchema").is_none());
-        let writes = WRITING.contains(&name) || BUILDING.iter().any(|(building, _)| *building == name);
-        let ensures = BUILDING.contains(&(name, Ensures));
-        let adds = name.starts_with("create") || BUILDING.contains(&(name, Adds));
+        let effect = all.iter().find(|known| known.name == name).unwrap().effect;
         let annotations = &tool["annotations"];
-        assert_eq!(annotations["readOnlyHint"], !writes, "{name}");
-        assert_eq!(annotations["destructiveHint"], writes && !adds && !ensures, "{name}");
-        assert_eq!(annotations["idempotentHint"], !adds, "{name}");
+        assert_eq!(annotations["readOnlyHint"], effect == Effect::Read, "{name}");
+        assert_eq!(annotations["destructiveHint"], effect == Effect::Overwrite, "{name}");
+        assert_eq!(annotations["idempotentHint"], effect != Effect::Add, "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
@@ -129,15 +92,16 @@ fn the_default_list_is_small_and_the_instructions_are_short() {
 
 #[test]
 fn toolsets_tools_and_read_only_choose() {
-    assert_eq!(names(&list(&["--toolsets", "workflows"])), TOOLS[3..]);
-    assert_eq!(names(&list(&["--toolsets", "executions"])), TOOLS[..3]);
+    for toolset in TOOLSETS.map(|toolset| toolset.name) {
+        assert_eq!(names(&list(&["--toolsets", toolset])), tools::names(&tools::tools(&[toolset])));
+    }
     assert_eq!(names(&list(&["--tools", "get_workflow,list_executions"])), ["list_executions", "get_workflow"]);
-    let read_only = names(&list(&["--read-only"]));
-    assert_eq!(read_only, TOOLS[..6]);
+    let (reading, writing): (Vec<_>, Vec<_>) = tools::tools(&[]).into_iter().partition(|tool| tool.reads_only());
+    assert_eq!(names(&list(&["--read-only"])), tools::names(&reading));
 
     let n8n = Server::start(|_| Reply::json(200, "{}"));
     let mut client = McpClient::start_with(&n8n.url(), &["--read-only"]);
-    for tool in WRITING {
+    for tool in tools::names(&writing) {
         let refused = client.call(tool, json!({"id": "x", "name": "x", "filePath": "x"})).unwrap_err();
         assert!(refused.contains(tool) && refused.contains("--read-only"), "{refused}");
     }
@@ -179,7 +143,8 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     };
     let (code, said) = run(&["--toolsets", "executions,builders"]);
     assert_eq!(code, Some(2));
-    assert_eq!(said, "n8n-lens: There is no toolset 'builders'; there are executions, workflows, builder.\n");
+    let there_are = tools::all_toolsets().replace(',', ", ");
+    assert_eq!(said, format!("n8n-lens: There is no toolset 'builders'; there are {there_are}.\n"));
     let (code, said) = run(&["--toolsets", "executions", "--tools", "get_workflow"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("There is no tool 'get_workflow'; there are list_executions, "), "{said}");

@@ -27,5 +27,9 @@ pub mod mcp_client;
 pub mod server;
 /// The log of a process, shown if the test fails.
 pub mod stderr;
+/// The tools that there are.
+pub mod tools;
+/// Waiting.
+pub mod wait;
 /// A fake n8n's workflows.
 pub mod workflow_store;

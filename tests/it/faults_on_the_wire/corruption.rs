@@ -7,7 +7,7 @@ use super::{LIST, Line, NODE, SUMMARY, Sent, WORKFLOW, Wire, every_try, n8n, nam
 
 #[test]
 fn a_chunk_that_comes_twice_is_noticed_wherever_it_leaves_no_json() {
-    let n8n = n8n(Sent::Chunked);
+    let n8n = n8n(Sent::Chunked(100));
     let wire = Wire::of(&n8n, SUMMARY);
     let chunks = wire.chunks();
     // What is whole and JSON is what n8n said, for anybody.
@@ -40,13 +40,15 @@ fn a_stretch_of_a_compressed_body_that_comes_twice_is_always_noticed() {
 
 #[test]
 fn garbage_behind_a_body_is_left_out_or_named() {
-    for sent in [Sent::Length, Sent::Chunked, Sent::Gzip, Sent::UntilClose, Sent::GzipUntilClose] {
+    for sent in [Sent::Length, Sent::Chunked(100), Sent::Gzip, Sent::UntilClose, Sent::GzipUntilClose] {
         let n8n = n8n(sent);
         let length = Wire::of(&n8n, SUMMARY).length();
         let mut line = Line::new(n8n, every_try(|_| Fault::Insert(u64::MAX, b"garbage".to_vec())));
         let broken = line.check(SUMMARY, [0]);
         match sent {
-            Sent::Length | Sent::Chunked | Sent::Gzip => assert_eq!(broken.right, 1, "the end of the body was known"),
+            Sent::Length | Sent::Chunked(_) | Sent::Gzip => {
+                assert_eq!(broken.right, 1, "the end of the body was known")
+            }
             Sent::UntilClose => assert_eq!(named(&broken.errors[0].1), Some(length)),
             Sent::GzipUntilClose => assert!(named(&broken.errors[0].1).is_some()),
         }
@@ -55,7 +57,7 @@ fn garbage_behind_a_body_is_left_out_or_named() {
 
 #[test]
 fn garbage_between_chunks_is_named_by_the_byte_before_it() {
-    let n8n = n8n(Sent::Chunked);
+    let n8n = n8n(Sent::Chunked(100));
     let wire = Wire::of(&n8n, SUMMARY);
     let mut line = Line::new(n8n, every_try(|place| Fault::Insert(place as u64, b"garbage\r\n".to_vec())));
     let broken = line.check(SUMMARY, wire.chunks().iter().map(|chunk| chunk.frame.start));

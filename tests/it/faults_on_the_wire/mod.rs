@@ -34,10 +34,7 @@ const FIRST: usize = 700_000;
 const WHOLE: usize = 200_000;
 
 /// Calls under way at once: the pauses between their tries pass side by side.
-const AT_ONCE: usize = 48;
-
-/// Bytes in one chunk of a small body.
-const CHUNK: u64 = 100;
+const AT_ONCE: usize = 64;
 
 /// What the process may take at most, kB.
 const MEMORY: u64 = 100_000;
@@ -94,7 +91,8 @@ const WORKFLOW: Tool =
 #[derive(Clone, Copy)]
 enum Sent {
     Length,
-    Chunked,
+    /// In chunks of that many bytes.
+    Chunked(u64),
     UntilClose,
     /// Chunked, as n8n does it.
     Gzip,
@@ -105,7 +103,7 @@ impl Sent {
     fn reply(self, text: String) -> Reply {
         match self {
             Self::Length => Reply::json(200, text),
-            Self::Chunked => Reply::stream(Cursor::new(text)).pace(CHUNK, Duration::ZERO),
+            Self::Chunked(bytes) => Reply::stream(Cursor::new(text)).pace(bytes, Duration::ZERO),
             Self::UntilClose => Reply::json(200, text).until_close(),
             Self::Gzip => Reply::json(200, text).gzip(),
             Self::GzipUntilClose => Reply::json(200, text).gzip().until_close(),
@@ -327,7 +325,7 @@ fn a_summary_of_a_body_of_known_length_that_is_cut_anywhere() {
 
 #[test]
 fn a_summary_of_a_chunked_body_that_is_cut_anywhere() {
-    cut_at_every_byte(SUMMARY, Sent::Chunked);
+    cut_at_every_byte(SUMMARY, Sent::Chunked(500));
 }
 
 #[test]
@@ -359,7 +357,7 @@ fn a_list_that_is_cut_anywhere() {
 
 #[test]
 fn a_workflow_that_is_cut_anywhere() {
-    cut_at_every_byte(WORKFLOW, Sent::Chunked);
+    cut_at_every_byte(WORKFLOW, Sent::Chunked(500));
     cut_at_every_byte(WORKFLOW, Sent::UntilClose);
 }
 
@@ -538,6 +536,7 @@ fn a_connection_that_stalls_anywhere() {
 // What an error says, and how long it takes.
 
 #[test]
+#[ignore = "long: an error has ten seconds"]
 fn an_error_that_trickles_is_not_waited_for() {
     let n8n = Server::start(|_| Reply::json(400, " ".repeat(16_000)).pace(1, Duration::from_millis(100)));
     let mut client = McpClient::start(&n8n.url());

@@ -1,10 +1,10 @@
 //! Load: two hundred calls at once through the real binary, while n8n fails, calls are cancelled and clients
 //! vanish. Afterwards everything is as it was before.
 //!
-//! Each test has three parts. In the calm one n8n fails, but nobody leaves, so that the limit of bodies is
-//! exact. The warm-up is the load itself in short: what is allocated once for good (the tokenizer, the arenas
-//! of the allocator) is there before memory is measured. Then comes the load. The long forms, which print the
-//! same figures: `cargo test --release --test it load:: -- --ignored --nocapture`.
+//! First comes a calm time in which n8n fails, but nobody leaves, so that the limit of bodies is exact; then the load.
+//! The long forms measure, too, what is left behind, and print it. Before that they have a warm-up, the load itself in
+//! short: what is allocated once for good (the tokenizer, the arenas of the allocator) is there before memory is
+//! measured. `cargo test --release --test it load:: -- --ignored --nocapture`.
 
 mod n8n;
 mod vitals;
@@ -61,34 +61,23 @@ const FIRST_SLOW: u64 = 9_000_000_000;
 /// How long each part lasts.
 struct Times {
     calm: Duration,
-    warm_up: Duration,
     load: Duration,
-    /// What the process may have grown by since the warm-up, kB.
-    growth: u64,
+    /// Before memory is measured; without it, nothing is measured.
+    warm_up: Option<Duration>,
 }
 
-/// The allocator's pools are not full after so short a time.
-const SHORT: Times = Times {
-    calm: Duration::from_secs(1),
-    warm_up: Duration::from_secs(6),
-    load: Duration::from_secs(5),
-    growth: 3 * GROWTH,
-};
+const SHORT: Times = Times { calm: Duration::from_millis(500), load: Duration::from_secs(2), warm_up: None };
 
-const LONG: Times = Times {
-    calm: Duration::from_secs(5),
-    warm_up: Duration::from_secs(20),
-    load: Duration::from_secs(120),
-    growth: GROWTH,
-};
+const LONG: Times =
+    Times { calm: Duration::from_secs(5), load: Duration::from_secs(120), warm_up: Some(Duration::from_secs(20)) };
 
 #[test]
-fn two_hundred_calls_at_once_over_stdio_leave_nothing_behind() {
+fn two_hundred_calls_at_once_over_stdio_are_answered_or_cancelled() {
     over_stdio(&SHORT);
 }
 
 #[test]
-fn two_hundred_calls_at_once_over_http_leave_nothing_behind() {
+fn two_hundred_calls_at_once_over_http_are_answered_or_cancelled() {
     over_http(&SHORT);
 }
 
@@ -169,14 +158,17 @@ fn withstand(mut door: impl Door, n8n: &Arc<N8n>, server: &Server, times: &Times
     // On a busy machine not all turns are ever taken at the same moment.
     assert!((2..=LIMIT).contains(&most), "{most} bodies were read at once");
 
-    door.bear(&work, times.warm_up, Clients::Leave);
-    let before = settle(&door, server, &fresh);
-    n8n.take_readings();
+    let before = times.warm_up.map(|warm_up| {
+        door.bear(&work, warm_up, Clients::Leave);
+        let before = settle(&door, server, &fresh);
+        n8n.take_readings();
+        before
+    });
 
     let begun = Instant::now();
     let tally = door.bear(&work, times.load, Clients::Leave);
     let took = begun.elapsed();
-    let after = settle(&door, server, &fresh);
+    until("the replies have ended", SETTLE, || server.open() == 0);
     let readings = n8n.take_readings();
     let (_, above) = crowd(&readings);
     let left_midway = readings.iter().filter(|reading| !reading.whole).count();
@@ -184,18 +176,17 @@ fn withstand(mut door: impl Door, n8n: &Arc<N8n>, server: &Server, times: &Times
 
     let faults: Vec<_> = n8n.faults.iter().map(|count| count.load(SeqCst)).collect();
     println!("seed {SEED:#x}, {took:.1?}: {tally:?}, {left_midway} bodies left midway, faults {faults:?} in all");
-    println!("fresh {fresh:?}, before {before:?}, after {after:?}; above the limit for {above:.1?}");
+    println!("above the limit for {above:.1?}");
     tally.must_add_up();
     assert!(faults.iter().all(|count| *count > 0), "every fault happened");
     assert!(left_midway > 0, "some left while their body came");
     // A body that the server has given up counts here until n8n sees it; a limit of five would nearly always be above.
     assert!(above < took / 20, "above the limit for {above:?} of {took:?}");
-    assert!(
-        after.resident <= before.resident + times.growth,
-        "kB resident: {} before, {} after",
-        before.resident,
-        after.resident
-    );
+    if let Some(before) = before {
+        let after = settle(&door, server, &fresh);
+        println!("fresh {fresh:?}, before {before:?}, after {after:?}");
+        assert!(after.resident <= before.resident + GROWTH, "kB resident: {before:?}, {after:?}");
+    }
     for (call, as_before) in work.calls.iter().zip(&work.reference) {
         assert_eq!(door.call(call), *as_before, "{call:?} is answered as before");
     }

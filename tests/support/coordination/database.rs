@@ -36,12 +36,13 @@ struct Server {
     script: Child,
     port: u16,
     folder: TempDir,
+    settings: Vec<String>,
 }
 
-/// Starts PostgreSQL; `false` where there is none.
-pub fn start_postgres() -> bool {
+/// Starts PostgreSQL with these settings, such as `fsync=off`; `false` if it is not installed.
+pub fn start_postgres(settings: &[&str]) -> bool {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let server = Server::start(tempfile::tempdir().unwrap(), port);
+    let server = Server::start(tempfile::tempdir().unwrap(), port, settings);
     let there = server.is_some();
     *SERVER.lock().unwrap() = server;
     there
@@ -67,7 +68,7 @@ pub fn restart_postgres_immediately() {
 /// Kills the server as a power cut does, does something, and starts the server again.
 pub fn while_postgres_is_away(work: impl FnOnce()) {
     let mut server = SERVER.lock().unwrap();
-    let Server { mut script, port, folder } = server.take().unwrap();
+    let Server { mut script, port, folder, settings } = server.take().unwrap();
     let data = folder.path().join("data");
     let head = std::fs::read_to_string(data.join("postmaster.pid")).unwrap();
     let pid = head.lines().next().unwrap().trim().to_owned();
@@ -76,16 +77,18 @@ pub fn while_postgres_is_away(work: impl FnOnce()) {
     drop(script.stdin.take());
     script.wait().unwrap();
     work();
-    *server = Some(Server::start(folder, port).expect("PostgreSQL comes back"));
+    *server = Some(Server::start(folder, port, &settings).expect("PostgreSQL comes back"));
 }
 
 impl Server {
-    fn start(folder: TempDir, port: u16) -> Option<Self> {
+    fn start(folder: TempDir, port: u16, settings: &[impl AsRef<str>]) -> Option<Self> {
+        let settings: Vec<_> = settings.iter().map(|setting| setting.as_ref().to_owned()).collect();
         let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/support/coordination/postgres.sh");
         let log = folder.path().join("script.log");
         let mut script = Command::new(script)
             .arg(folder.path())
             .arg(port.to_string())
+            .args(&settings)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(File::create(&log).unwrap())
@@ -94,7 +97,7 @@ impl Server {
         let mut line = String::new();
         BufReader::new(script.stdout.take().unwrap()).read_line(&mut line).unwrap();
         if line.starts_with("ready") {
-            return Some(Self { script, port, folder });
+            return Some(Self { script, port, folder, settings });
         }
         let ended = script.wait().unwrap();
         let said = std::fs::read_to_string(log).unwrap();

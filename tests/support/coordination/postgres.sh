@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # Runs a PostgreSQL of its own in the folder $1, on port $2 of this machine alone, until standard input is closed.
+# Further arguments are settings, such as fsync=off.
 # Says "ready" when it answers; exits with 3 where there is none.
 set -euo pipefail
 folder=$1 port=$2
+shift 2
 found=$(command -v initdb || ls /usr/lib/postgresql/*/bin/initdb 2>/dev/null | tail -1 || true)
 [ -n "$found" ] || exit 3
 bin=$(dirname "$(readlink -f "$found")")
@@ -15,7 +17,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 cd "$folder"
 [ -d data ] || "${as[@]}" "$bin/initdb" --pgdata=data --username=lens --auth=trust --encoding=UTF8 --locale=C >initdb.log
-"${as[@]}" "$bin/postgres" -D data -p "$port" -h 127.0.0.1 -k "$folder" -c max_connections=200 >server.log 2>&1 &
+"${as[@]}" "$bin/postgres" -D data -p "$port" -h 127.0.0.1 -k "$folder" -c max_connections=200 "${@/#/-c}" >server.log 2>&1 &
 server=$!
 trap 'kill -INT "$server" 2>/dev/null || true; wait "$server" || true' EXIT
 # After a crash it looks at every file of every database first.
