@@ -379,7 +379,7 @@ fn n8ns_own_refusals_are_shown_in_its_words() {
     let refused = client.call("create_workflow", twice).unwrap_err();
     assert!(refused.contains("400") && refused.contains("duplicate_node_name"), "{refused}");
     let active = client.call("delete_workflow", json!({"id": "agent1"})).unwrap_err();
-    assert_eq!(active, "n8n answered 409 (Cannot delete a published workflow. Unpublish it before deleting.).");
+    assert_eq!(active, "n8n returned 409 (Cannot delete a published workflow. Unpublish it before deleting.).");
     let silent = json!({"id": "agent1", "nodes": [node("Log", "set")], "connections": {}});
     let refused = client.call("update_workflow", silent).unwrap_err();
     assert!(refused.contains("saved the change") && refused.contains("no trigger node"), "{refused}");
