@@ -1,12 +1,12 @@
-//! What people call an output, where n8n says so (`packages/nodes-base`).
+//! The labels of outputs, for the node types that have them (`packages/nodes-base`).
 
 use super::workflow::WorkflowNode;
 use crate::json::Excerpt;
 
-/// People give outputs short names; what is longer is cut.
+/// A longer label is cut.
 const LABEL_CHARS: usize = 60;
 
-/// The name of output `index` of `outputs`, as n8n's editor shows it.
+/// The label of output `index` of `outputs`, as n8n's editor shows it.
 pub(super) fn label(node: &WorkflowNode, index: u64, outputs: u64) -> Option<String> {
     if node.on_error.as_deref() == Some("continueErrorOutput") && outputs > 1 && index + 1 == outputs {
         return Some("error".to_owned());
@@ -23,7 +23,7 @@ pub(super) fn label(node: &WorkflowNode, index: u64, outputs: u64) -> Option<Str
     fixed.get(at).map(|label| (*label).to_owned())
 }
 
-/// A Switch node's own name for an output: `rules.values[at].outputKey`.
+/// The label that the user gave to an output of a Switch node: `rules.values[at].outputKey`.
 fn switch_key(parameters: &Excerpt, at: usize) -> Option<String> {
     let rule = element(member(member(parameters, "rules")?, "values")?, at)?;
     if !matches!(member(rule, "renameOutput")?, Excerpt::Scalar(renamed) if renamed == "true") {
