@@ -1,18 +1,18 @@
-//! Work that waits for the disk, or counts tokens: on a thread that may.
+//! Moves work that waits for the disk, or counts tokens, to a blocking thread.
 
 use tokio::task::{JoinError, JoinHandle};
 
-/// Runs `work` on a blocking thread; a panic in it goes on here.
+/// Runs `work` on a blocking thread; a panic in it resumes here.
 pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match joined(tokio::task::spawn_blocking(work)).await {
         Some(done) => done,
-        // It was not begun, since the process ends; so does whoever waits here.
+        // The runtime is shutting down and never started the work; the caller ends with it.
         None => std::future::pending().await,
     }
 }
 
-/// Waits for work on another thread; `None` if it was stopped. A panic goes on here: the door turns it into an
-/// answer.
+/// Waits for work on another thread; `None` if it was cancelled. A panic in it resumes here, and the transport
+/// turns it into an error.
 pub(crate) async fn joined<T>(work: JoinHandle<T>) -> Option<T> {
     match work.await.map_err(JoinError::try_into_panic) {
         Ok(done) => Some(done),

@@ -1,7 +1,7 @@
-//! A page of entries, shown in as much detail as its share of the budget allows.
+//! A page of entries, shown in as much detail as its budget allows.
 //!
-//! Long strings are clipped first, then long arrays and large objects, and only then entries are
-//! dropped from the end: fifty items that show their short fields say more than three whole ones.
+//! Long strings are clipped first, then long arrays and large objects; only then are entries dropped
+//! from the end: fifty items with their short fields are worth more than three whole ones.
 
 use super::{TOKEN_BYTES, count};
 use crate::json::{Detail, Excerpt};
@@ -9,37 +9,37 @@ use crate::json::{Detail, Excerpt};
 /// One entry of a page.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// What is shown.
+    /// The value to show.
     pub value: Excerpt,
-    /// A member that is added behind those of the value, such as `outputIndex`.
+    /// A member that is appended to an object, such as `outputIndex`.
     pub tag: Option<(&'static str, u64)>,
 }
 
-/// What a page may use.
+/// The limits of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLimits {
-    /// Tokens.
+    /// The most tokens.
     pub tokens: usize,
-    /// Bytes.
+    /// The most bytes.
     pub bytes: usize,
-    /// Characters of a string. A page that drops entries shows no more than
+    /// The most characters of a string; on a page that drops entries, at most
     /// [`PageLimits::DROPPING_CHARS`].
     pub chars: usize,
 }
 
 impl PageLimits {
-    /// The longest string, in characters, beside entries that were dropped.
+    /// The most characters of a string on a page that drops entries.
     pub const DROPPING_CHARS: usize = 1000;
 }
 
-/// Entries as they are sent.
+/// Entries as JSON text.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
     /// The entries as JSON, with commas between them.
     pub text: String,
-    /// How many there are.
+    /// How many entries are shown.
     pub shown: usize,
-    /// Strings, arrays and objects in them that are not whole.
+    /// How many strings, arrays and objects were clipped.
     pub clipped: u64,
 }
 
@@ -59,8 +59,15 @@ impl Entry {
     }
 }
 
-/// Divides `total` among those who need it: nobody gets more than it needs, and what one leaves goes
-/// to the others in equal parts.
+/// Divides `total` by need: no share is larger than its need, and what one does not need is divided
+/// evenly among the others.
+///
+/// ```
+/// use n8n_lens::budget::shares;
+///
+/// assert_eq!(shares(900, &[100, 2000, 500]), [100, 400, 400]);
+/// assert_eq!(shares(900, &[100, 200]), [100, 200]);
+/// ```
 pub fn shares(total: usize, needs: &[usize]) -> Vec<usize> {
     let mut shares = vec![0; needs.len()];
     let mut order: Vec<usize> = (0..needs.len()).collect();
@@ -73,15 +80,15 @@ pub fn shares(total: usize, needs: &[usize]) -> Vec<usize> {
     shares
 }
 
-/// The steps from everything to almost nothing. Each is 4 to 10 % smaller than the one before.
+/// The levels of detail, from everything to almost nothing; each step is 4 to 10 % smaller than the one before.
 struct Steps;
 
 impl Steps {
-    /// From here on arrays and objects are clipped, too.
+    /// From this step on, arrays and objects are clipped, too.
     const STRUCTURE: usize = 160;
-    /// The least detail in which several entries are shown.
+    /// The least detail for a page that shows all entries.
     const BRIEF: usize = 240;
-    /// The least detail of a single entry.
+    /// The least detail there is.
     const LEAST: usize = 280;
 
     fn detail(step: usize, chars: usize) -> Detail {
@@ -112,34 +119,35 @@ impl Steps {
     }
 }
 
-/// Fills a page with as many entries in as much detail as fit; at least one is always shown, clipped
-/// if need be.
+/// Fills a page with as many entries, in as much detail, as fit. At least one entry is always shown, in the least
+/// detail if need be; only then can the page exceed its limits.
 ///
-/// `need` is what [`need`] said of these entries: what is known is not counted again.
+/// `need` is the result of [`need`] for these entries, so that they are not counted again. The [module](super) has
+/// an example.
 pub fn fill(entries: &[Entry], limits: PageLimits, need: Need) -> Page {
     let filler = Filler { entries, limits };
-    let cut_short = limits.chars != usize::MAX;
-    if !cut_short && need.tokens <= limits.tokens && need.bytes <= limits.bytes {
+    let limits_chars = limits.chars != usize::MAX;
+    if !limits_chars && need.tokens <= limits.tokens && need.bytes <= limits.bytes {
         return filler.page(0);
     }
     let brief = filler.fitting(Steps::BRIEF);
     if brief.entries < entries.len() {
         return filler.drop_entries(brief);
     }
-    let from = usize::from(!cut_short);
+    let from = usize::from(!limits_chars);
     match filler.search(from, Steps::BRIEF, need.bytes_per_token()) {
         Some(found) => found.page,
         None => filler.page(Steps::BRIEF),
     }
 }
 
-/// A page and what it takes.
+/// A page that fits, and its number of tokens.
 struct Found {
     page: Page,
     tokens: usize,
 }
 
-/// How many of the first entries fit, and what they take.
+/// How many of the first entries fit.
 struct Fitting {
     entries: usize,
     bytes_per_token: f64,
@@ -151,10 +159,10 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// Enough of the share is used; more precision would not show more.
+    /// The share of the tokens at which the search ends; more precision would hardly show more.
     const FULL: f64 = 0.93;
 
-    /// After so many guesses that were off the search halves what is left.
+    /// After this many guesses the search falls back to bisection.
     const GUESSES: usize = 4;
 
     fn page(&self, step: usize) -> Page {
@@ -166,8 +174,8 @@ impl Filler<'_> {
         page
     }
 
-    /// The page of the most detail, between two steps, that fits. How many bytes a token has is first
-    /// guessed, then known from the last page.
+    /// The most detailed page between two steps that fits. The bytes per token are an estimate at first,
+    /// then those of the previous page.
     fn search(&self, from: usize, to: usize, mut bytes_per_token: f64) -> Option<Found> {
         let (mut low, mut high) = (from, to + 1);
         let mut best = None;
@@ -196,7 +204,7 @@ impl Filler<'_> {
         best
     }
 
-    /// The step inside `low..high` whose page has about so many bytes: found without counting a token.
+    /// The step within `low..high` whose page has about this many bytes, found without counting tokens.
     fn step_of(&self, bytes: usize, low: usize, high: usize) -> usize {
         let (mut from, mut to) = (low, high - 1);
         while from < to {
@@ -206,7 +214,7 @@ impl Filler<'_> {
         from
     }
 
-    /// How many of the first entries fit.
+    /// How many of the first entries fit at this step.
     fn fitting(&self, step: usize) -> Fitting {
         let detail = Steps::detail(step, self.limits.chars);
         let (mut tokens, mut bytes, mut entries) = (0, 0, 0);
@@ -227,7 +235,7 @@ impl Filler<'_> {
         Fitting { entries, bytes_per_token }
     }
 
-    /// Shows the first entries only.
+    /// A page with only the first entries.
     fn drop_entries(&self, brief: Fitting) -> Page {
         let limits = PageLimits { chars: self.limits.chars.min(PageLimits::DROPPING_CHARS), ..self.limits };
         let first = Filler { entries: &self.entries[..brief.entries.max(1)], limits };
@@ -237,7 +245,7 @@ impl Filler<'_> {
         }
     }
 
-    /// Where much is left, the next entry is shown in whatever detail fits there.
+    /// If much of the budget is left, adds the next entry in as much detail as still fits.
     fn squeeze_in(&self, found: Found, limits: PageLimits) -> Page {
         let mut page = found.page;
         let left = limits.tokens.saturating_sub(found.tokens + 1);
@@ -256,22 +264,22 @@ impl Filler<'_> {
     }
 }
 
-/// The bytes of a token of ordinary JSON, where nothing is known yet.
+/// The bytes per token of ordinary JSON, as a first estimate.
 const BYTES_PER_TOKEN: f64 = 3.0;
 
-/// The tokens of a text; a guess above the limit where that is clear without counting.
+/// The tokens of a text; an estimate above the limit if it clearly exceeds the limit.
 fn count_up_to(text: &str, limits: PageLimits) -> usize {
     if text.len() > limits.bytes || text.len().div_ceil(TOKEN_BYTES) > limits.tokens {
-        let guess = (text.len() as f64 / BYTES_PER_TOKEN) as usize;
-        return guess.max(limits.tokens + 1);
+        let estimate = (text.len() as f64 / BYTES_PER_TOKEN) as usize;
+        return estimate.max(limits.tokens + 1);
     }
     count(text)
 }
 
-/// What entries would take in full detail.
+/// What entries take in full detail.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Need {
-    /// Tokens; a guess where it is clear that they are above a limit.
+    /// Tokens; an estimate if they clearly exceed the limit.
     pub tokens: usize,
     /// Bytes.
     pub bytes: usize,
@@ -283,7 +291,7 @@ impl Need {
     }
 }
 
-/// What all entries would take in full detail.
+/// What all entries take in full detail.
 pub fn need(entries: &[Entry], limits: PageLimits) -> Need {
     let page = Filler { entries, limits }.page(0);
     Need { tokens: count_up_to(&page.text, limits) + entries.len().min(1), bytes: page.text.len() }

@@ -58,7 +58,7 @@ impl Drop for Cleared {
 
 fn show(bar: &ProgressBar, stage: Stage) {
     match stage {
-        Stage::Begun => bar.set_message("asking n8n"),
+        Stage::Started => bar.set_message("asking n8n"),
         Stage::Queued => bar.set_message("waiting for other downloads"),
         Stage::Waiting { stored: Some(stored) } => {
             bar.set_message(format!("waiting for n8n, {} stored", megabytes(stored)))

@@ -1,4 +1,4 @@
-//! The members of an execution's body that every projection shares: the header, `data` and `workflowData`.
+//! The top level of an execution's body, which all projections share: the header, `data` and `workflowData`.
 
 use std::io::Read;
 
@@ -6,7 +6,7 @@ use super::Error;
 use super::header::{self, Header};
 use crate::json::{Cursor, Keep, ReadError};
 
-/// The table of an execution: its header, and of `data` and `workflowData` what these say.
+/// The table for an execution: the whole header, and the given rules for `data` and `workflowData`.
 pub(super) const fn keep(data: Keep, workflow_data: Keep) -> [(&'static str, Keep); header::FIELDS.len() + 2] {
     let mut table = [("", Keep::Skip); header::FIELDS.len() + 2];
     let mut at = 0;
@@ -19,7 +19,7 @@ pub(super) const fn keep(data: Keep, workflow_data: Keep) -> [(&'static str, Kee
     table
 }
 
-/// An execution as far as it was read.
+/// What was read of an execution.
 pub(super) struct Body<D, W> {
     pub header: Header,
     /// `None` if n8n sent no data.
@@ -27,11 +27,11 @@ pub(super) struct Body<D, W> {
     pub workflow: W,
 }
 
-/// Reads an execution to its end: the header here, `data` and `workflowData` with their readers, in whatever order
-/// they come.
+/// Reads an execution to its end, with the given readers for `data` and `workflowData`. Members can come in any
+/// order.
 ///
 /// # Errors
-/// When the text cannot be read, or is not an execution.
+/// When the text is broken or ends early, or is not an execution.
 pub(super) fn read<R: Read, D, W: Default>(
     mut cursor: Cursor<R>,
     mut read_data: impl FnMut(&mut Cursor<R>) -> Result<D, ReadError>,

@@ -7,32 +7,32 @@ use indexmap::IndexMap;
 use crate::json::{Beginning, Cursor, Excerpt, ReadError};
 use crate::secrets::redact;
 
-/// What is shown of an error, in this order. The whole `node` that n8n puts inside is left out.
+/// The members of an error that are shown, in this order. `node`, which n8n embeds whole, is left out.
 const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "messages", "lineNumber", "stack", "context"];
 
-/// Lines of a stack that say something.
+/// Lines shown of a stack trace.
 const STACK_LINES: usize = 10;
 
-/// Why an execution failed, in short.
+/// Why an execution failed, in brief.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
-    /// The node that the error names itself.
+    /// The node that the error itself names.
     pub node_name: Option<String>,
-    /// The kind: `NodeApiError`, `WorkflowCrashedError`, …
+    /// The class of the error: `NodeApiError`, `WorkflowCrashedError`, …
     pub name: Option<Beginning>,
     /// What happened.
     pub message: Option<Beginning>,
-    /// What the service or n8n adds to it.
+    /// Details from n8n or the service that it called.
     pub description: Option<Beginning>,
-    /// The HTTP status that a service answered.
+    /// The HTTP status that a service responded with.
     pub http_code: Option<String>,
 }
 
-/// Characters of each text of a [`Failure`].
+/// Characters held of each text of a [`Failure`].
 pub(super) const FAILURE_CHARS: usize = 300;
 
 impl Failure {
-    /// Reads an error, or what redaction left of one (`type` is its message then); `None` for `null`.
+    /// Reads an error, or what n8n's redaction left of one (its `type` then serves as the message); `None` for `null`.
     pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut failure = Self::default();
         if !cursor.at_object()? {
@@ -70,7 +70,7 @@ impl Failure {
     }
 }
 
-/// Reads about `bytes` of an error for [`SHOWN`]; `None` for `null`.
+/// Reads the [`SHOWN`] members of an error, about `bytes` of them; `None` for `null`.
 pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     if !cursor.at_object()? {
         let mut message = cursor.excerpt(bytes)?;
@@ -82,7 +82,7 @@ pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Resul
         if !SHOWN.contains(&member) {
             return cursor.skip();
         }
-        // The context may hold a whole answer of a service; the rest is small.
+        // The context may hold the whole response of a service; the other members are small.
         let share = if member == "context" { bytes / 2 } else { bytes / 8 };
         read.insert(member.to_owned(), cursor.excerpt(share)?);
         Ok(())
@@ -90,7 +90,7 @@ pub(super) fn read_whole<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Resul
     Ok(Some(arrange(read)))
 }
 
-/// What redaction leaves of an error: `{type, httpCode}`.
+/// Reads what n8n's redaction leaves of an error: `{type, httpCode}`.
 pub(super) fn read_redacted<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Excerpt>, ReadError> {
     Ok(Failure::read(cursor)?.map(|failure| {
         let message = failure.message.map(|message| ("message", Excerpt::Text(message)));

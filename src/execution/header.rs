@@ -1,4 +1,4 @@
-//! An execution's metadata.
+//! The metadata of an execution.
 
 use std::io::Read;
 
@@ -6,10 +6,10 @@ use jiff::Timestamp;
 
 use crate::json::{Cursor, ReadError};
 
-/// Ids, dates and n8n's words are never longer; anything longer is cut.
-const WORD_CHARS: usize = 60;
+/// Ids, dates and enum values of n8n are never longer; anything longer is cut.
+const VALUE_CHARS: usize = 60;
 
-/// The members of an execution that make its header.
+/// The members of an execution that make up its header.
 pub(super) const FIELDS: [&str; 8] =
     ["id", "workflowId", "status", "mode", "startedAt", "stoppedAt", "jsonSizeBytes", "dataTooLargeToDisplay"];
 
@@ -20,7 +20,7 @@ pub struct Header {
     pub id: Option<String>,
     /// The id of the executed workflow.
     pub workflow_id: Option<String>,
-    /// As n8n names it: `success`, `error`, `crashed`, …
+    /// n8n's status: `success`, `error`, `crashed`, …
     pub status: Option<String>,
     /// How it was started: `webhook`, `manual`, …
     pub mode: Option<String>,
@@ -28,9 +28,9 @@ pub struct Header {
     pub started_at: Option<String>,
     /// When it stopped; absent while it is running.
     pub stopped_at: Option<String>,
-    /// Size in n8n's database, bytes (n8n 2.27 and newer); 0 means unknown.
+    /// Size in n8n's database, bytes (n8n 2.27 and newer); 0 if unknown.
     pub json_size_bytes: Option<u64>,
-    /// Whether n8n left the data out because it is above 100 MiB (n8n 2.28 and newer).
+    /// Whether n8n left out the data because it is larger than 100 MiB (n8n 2.28 and newer).
     pub data_too_large: bool,
 }
 
@@ -38,12 +38,12 @@ impl Header {
     /// Reads the member `name` of an execution if it is one of [`FIELDS`]; returns whether it was.
     pub(super) fn read<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<bool, ReadError> {
         match name {
-            "id" => self.id = cursor.text(WORD_CHARS)?,
-            "workflowId" => self.workflow_id = cursor.text(WORD_CHARS)?,
-            "status" => self.status = cursor.text(WORD_CHARS)?,
-            "mode" => self.mode = cursor.text(WORD_CHARS)?,
-            "startedAt" => self.started_at = cursor.text(WORD_CHARS)?,
-            "stoppedAt" => self.stopped_at = cursor.text(WORD_CHARS)?,
+            "id" => self.id = cursor.text(VALUE_CHARS)?,
+            "workflowId" => self.workflow_id = cursor.text(VALUE_CHARS)?,
+            "status" => self.status = cursor.text(VALUE_CHARS)?,
+            "mode" => self.mode = cursor.text(VALUE_CHARS)?,
+            "startedAt" => self.started_at = cursor.text(VALUE_CHARS)?,
+            "stoppedAt" => self.stopped_at = cursor.text(VALUE_CHARS)?,
             "jsonSizeBytes" => self.json_size_bytes = cursor.number()?,
             "dataTooLargeToDisplay" => self.data_too_large = cursor.is_true()?,
             _ => return Ok(false),
@@ -51,7 +51,7 @@ impl Header {
         Ok(true)
     }
 
-    /// Time from start to stop, ms; `None` while it is running.
+    /// Time from start to stop, ms; `None` while the execution is running.
     pub fn duration(&self) -> Option<i64> {
         duration(self.started_at.as_deref()?, self.stopped_at.as_deref()?)
     }

@@ -1,20 +1,20 @@
-//! The inputs of a run: outputs of other runs, which may stand before or behind it in the body.
+//! The inputs of a run: outputs of other runs, which can come before or after it in the body.
 
 use std::collections::VecDeque;
 
-use super::items::{Port, Ports, Room};
-use super::run::Source;
+use super::items::{ItemLimits, ItemList, ItemLists};
+use super::run::InputSource;
 
-/// The memory of the outputs that may turn out to be an input. The oldest ones are pushed out; one
-/// that is needed then is read in a second pass. In most workflows a node stands right behind those
+/// Memory for outputs that may turn out to be an input. When it is full, the oldest are dropped; if one of
+/// those is needed after all, a second pass reads it. In most workflows a node directly follows the nodes
 /// that feed it, so this is plenty.
 const CANDIDATE_BYTES: usize = 768 * 1024;
 
 /// Outputs that may turn out to be an input.
 #[derive(Debug, Default)]
 pub(super) struct Candidates {
-    /// The sources of the run that is shown, once they are known: nothing else is kept then.
-    wanted: Option<Vec<Source>>,
+    /// The sources of the shown run, once they are known; from then on nothing else is kept.
+    wanted: Option<Vec<InputSource>>,
     held: VecDeque<Candidate>,
     bytes: usize,
 }
@@ -23,11 +23,11 @@ pub(super) struct Candidates {
 struct Candidate {
     node: String,
     run: u64,
-    outputs: Ports,
+    outputs: ItemLists,
 }
 
 impl Candidate {
-    fn is_wanted(&self, wanted: &[Source]) -> bool {
+    fn is_wanted(&self, wanted: &[InputSource]) -> bool {
         wanted.iter().any(|source| source.run == self.run && source.node == self.node)
     }
 
@@ -37,26 +37,26 @@ impl Candidate {
 }
 
 impl Candidates {
-    /// Keeps nothing but these sources from now on.
-    pub(super) fn want(&mut self, sources: Vec<Source>) {
+    /// From now on keeps only these sources.
+    pub(super) fn want(&mut self, sources: Vec<InputSource>) {
         self.held.retain(|candidate| candidate.is_wanted(&sources));
         self.bytes = self.held.iter().map(Candidate::bytes).sum();
         self.wanted = Some(sources);
     }
 
-    /// The room for the outputs of a run, if they are worth keeping.
-    pub(super) fn room(&self, node: &str, run: u64, room: &Room) -> Option<Room> {
+    /// The limits for the outputs of a run; `None` if they are not worth keeping.
+    pub(super) fn limits(&self, node: &str, run: u64, limits: &ItemLimits) -> Option<ItemLimits> {
         let Some(wanted) = &self.wanted else {
-            return Some(Room { bytes: room.bytes.min(CANDIDATE_BYTES), ..room.clone() });
+            return Some(ItemLimits { bytes: limits.bytes.min(CANDIDATE_BYTES), ..limits.clone() });
         };
         wanted
             .iter()
             .any(|source| source.run == run && source.node == node)
-            .then(|| Room { bytes: room.bytes.min(CANDIDATE_BYTES / wanted.len()), ..room.clone() })
+            .then(|| ItemLimits { bytes: limits.bytes.min(CANDIDATE_BYTES / wanted.len()), ..limits.clone() })
     }
 
-    /// Keeps the outputs of a run; of two under one name the later one counts.
-    pub(super) fn keep(&mut self, node: &str, run: u64, outputs: Ports) {
+    /// Keeps the outputs of a run; if two have the same name and index, the later one counts.
+    pub(super) fn keep(&mut self, node: &str, run: u64, outputs: ItemLists) {
         let candidate = Candidate { node: node.to_owned(), run, outputs };
         self.bytes += candidate.bytes();
         self.held.push_back(candidate);
@@ -68,17 +68,17 @@ impl Candidates {
         }
     }
 
-    /// Whether the outputs of the run that a source names are here.
-    pub(super) fn has(&self, source: &Source) -> bool {
+    /// Whether the outputs of the source's run are held.
+    pub(super) fn has(&self, source: &InputSource) -> bool {
         self.find(source).is_some()
     }
 
-    /// The output that a source names, if it exists.
-    pub(super) fn output(&self, source: &Source) -> Option<&Port> {
+    /// The output that a source names, if it exists and is held.
+    pub(super) fn output(&self, source: &InputSource) -> Option<&ItemList> {
         self.find(source)?.outputs.main(source.output)
     }
 
-    fn find(&self, source: &Source) -> Option<&Candidate> {
+    fn find(&self, source: &InputSource) -> Option<&Candidate> {
         self.held.iter().rev().find(|candidate| candidate.run == source.run && candidate.node == source.node)
     }
 }

@@ -1,4 +1,5 @@
-//! Items: what a node puts out and takes in, `{json, binary?, pairedItem?, …}`, held in bounded memory.
+//! Items, the units of data that nodes receive and output (n8n's `INodeExecutionData`:
+//! `{json, binary?, pairedItem?, …}`), held in bounded memory.
 
 use std::io::Read;
 use std::ops::Range;
@@ -7,163 +8,168 @@ use super::failure;
 use crate::json::{Captured, Cursor, Element, Excerpt, ReadError};
 use crate::secrets::redact;
 
-/// What is shown of a binary; never its data, which n8n 1.x keeps as base64.
+/// The members of a binary file that are shown; never its data, which n8n 1.x stores as base64.
 const BINARY: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", "bytes", "id"];
 
-/// No node has more outputs; those behind are counted with their items and not shown.
-const PORTS: usize = 256;
+/// No node has more inputs or outputs. The items of any further ones are added to the total of one last list.
+const MAX_LISTS: usize = 256;
 
-/// An item of n8n has half a dozen members (`json`, `binary`, `pairedItem`, …), and hardly more files.
-const MEMBERS: usize = 64;
+/// The most members of an item, and files in its `binary`: n8n's items have half a dozen members (`json`, `binary`,
+/// `pairedItem`, …), and hardly more files.
+const MAX_MEMBERS: usize = 64;
 
-/// What one held item counts for, beside its bytes and its place: the allocator's and the counter's share.
-const ITEM_BYTES: usize = 64;
+/// The memory of a held item besides its text, bytes: an estimate of the allocator's overhead.
+const ITEM_OVERHEAD_BYTES: usize = 64;
 
 /// Which items are held, and in how much memory.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
-    /// The items of each input and output.
+pub(super) struct ItemLimits {
+    /// Which items of each input and output.
     pub(super) window: Range<u64>,
-    /// Bytes, for all items of a run together.
+    /// Bytes for all items of a run together.
     pub(super) bytes: usize,
 }
 
-/// The inputs or the outputs of a run.
+/// The items of all inputs or all outputs of a run (n8n's `ITaskDataConnections`).
 #[derive(Clone, Debug, Default)]
-pub struct Ports {
-    /// In document order.
-    pub list: Vec<Port>,
+pub struct ItemLists {
+    /// One list for each input or output, in document order.
+    pub lists: Vec<ItemList>,
+    /// Bytes of the held items.
     bytes: usize,
-    /// What they came to when they were last made smaller.
+    /// Bytes of the held items when they were last shrunk.
     shrunk: usize,
 }
 
-/// One input or output.
+/// The items of one input or output.
 #[derive(Clone, Debug)]
-pub struct Port {
-    /// `main`, or `ai_languageModel`, `ai_tool`, …
+pub struct ItemList {
+    /// The type of connection: `main`, or `ai_languageModel`, `ai_tool`, …
     pub connection: String,
-    /// Its place within the connection.
+    /// Which input or output of this connection type, from 0.
     pub index: u64,
-    /// All its items.
+    /// How many items there are.
     pub total: u64,
-    /// Those of the window.
+    /// The items of the window.
     items: Vec<Item>,
 }
 
-/// An item, as small as it came or cut to the room that it has.
+/// An item: its JSON text as captured, or an excerpt cut to its share of the memory.
 #[derive(Clone, Debug)]
 enum Item {
-    Raw(Captured),
-    Read(Excerpt),
+    Captured(Captured),
+    Excerpt(Excerpt),
 }
 
 impl Item {
     fn bytes(&self) -> usize {
-        ITEM_BYTES
+        ITEM_OVERHEAD_BYTES
             + match self {
-                Self::Raw(json) => json.len(),
-                Self::Read(excerpt) => excerpt.bytes(),
+                Self::Captured(json) => json.len(),
+                Self::Excerpt(excerpt) => excerpt.bytes(),
             }
     }
 
     fn read(&self, bytes: usize) -> Result<Excerpt, ReadError> {
         match self {
-            Self::Raw(json) => read_item(&mut Cursor::unpruned(&json[..]), bytes),
-            Self::Read(excerpt) => Ok(excerpt.clone()),
+            Self::Captured(json) => read_item(&mut Cursor::unpruned(&json[..]), bytes),
+            Self::Excerpt(excerpt) => Ok(excerpt.clone()),
         }
     }
 
     fn shrink(&mut self, bytes: usize) -> Result<(), ReadError> {
         let mut excerpt = self.read(bytes)?;
         excerpt.shrink(bytes);
-        *self = Self::Read(excerpt);
+        *self = Self::Excerpt(excerpt);
         Ok(())
     }
 }
 
-impl Port {
-    /// The items of the window, each in about `bytes`.
+impl ItemList {
+    /// The items of the window, about `bytes` of each.
     ///
     /// # Errors
-    /// [`ReadError`]
+    /// When a captured item is not valid JSON; what a [`Pruner`](crate::json::Pruner) captures always is.
     pub fn items(&self, bytes: usize) -> Result<Vec<Excerpt>, ReadError> {
         self.items.iter().map(|item| item.read(bytes)).collect()
     }
 }
 
-impl Ports {
-    /// Reads `{connection: [[item, …], …]}`; `None` for something else. Without room the items are
-    /// only counted.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, room: Option<&Room>) -> Result<Option<Self>, ReadError> {
-        let mut ports = Self::default();
+impl ItemLists {
+    /// Reads `{connection: [[item, …], …]}`; `None` for a value of another type. Without limits the items
+    /// are only counted.
+    pub(super) fn read<R: Read>(
+        cursor: &mut Cursor<R>,
+        limits: Option<&ItemLimits>,
+    ) -> Result<Option<Self>, ReadError> {
+        let mut lists = Self::default();
         let is_object = cursor.object(|cursor, connection| {
-            cursor.array(|cursor, index| ports.read_port(cursor, connection, index, room)).map(drop)
+            cursor.array(|cursor, index| lists.read_list(cursor, connection, index, limits)).map(drop)
         })?;
-        // Most runs have one output with few items, and there may be a hundred thousand of them.
-        ports.list.shrink_to_fit();
-        Ok(is_object.then_some(ports))
+        // Most runs have one output with few items, and there may be a hundred thousand runs.
+        lists.lists.shrink_to_fit();
+        Ok(is_object.then_some(lists))
     }
 
-    /// Bytes that these ports count for.
+    /// The memory that these lists take, bytes.
     pub(super) fn bytes(&self) -> usize {
-        let places: usize =
-            self.list.iter().map(|port| port.connection.len() + port.items.capacity() * size_of::<Item>()).sum();
-        self.bytes + self.list.capacity() * size_of::<Port>() + places
+        let own: usize =
+            self.lists.iter().map(|list| list.connection.len() + list.items.capacity() * size_of::<Item>()).sum();
+        self.bytes + self.lists.capacity() * size_of::<ItemList>() + own
     }
 
-    /// The output `index` of the connection `main`.
-    pub(super) fn main(&self, index: u64) -> Option<&Port> {
-        self.list.iter().find(|port| port.connection == "main" && port.index == index)
+    /// The list `index` of the connection type `main`.
+    pub(super) fn main(&self, index: u64) -> Option<&ItemList> {
+        self.lists.iter().find(|list| list.connection == "main" && list.index == index)
     }
 
-    fn read_port<R: Read>(
+    fn read_list<R: Read>(
         &mut self,
         cursor: &mut Cursor<R>,
         connection: &str,
         index: u64,
-        room: Option<&Room>,
+        limits: Option<&ItemLimits>,
     ) -> Result<(), ReadError> {
         let connection = crate::json::cut_name(connection.to_owned());
-        self.list.push(Port { connection, index, total: 0, items: Vec::new() });
-        let room = room.filter(|_| self.list.len() <= PORTS);
-        let at = self.list.len().min(PORTS + 1) - 1;
-        self.list.truncate(PORTS + 1);
+        self.lists.push(ItemList { connection, index, total: 0, items: Vec::new() });
+        let limits = limits.filter(|_| self.lists.len() <= MAX_LISTS);
+        let at = self.lists.len().min(MAX_LISTS + 1) - 1;
+        self.lists.truncate(MAX_LISTS + 1);
         cursor.array(|cursor, _| {
-            let element = self.list[at].total;
+            let element = self.lists[at].total;
             let read = cursor.element()?;
-            self.list[at].total += if let Element::Skipped(elements) = read { elements } else { 1 };
-            match (read, room) {
-                (Element::Captured(json), Some(room)) => self.hold(at, Item::Raw(json), room),
-                (Element::Here, Some(room)) if room.window.contains(&element) => {
-                    let item = read_item(cursor, room.bytes)?;
-                    self.hold(at, Item::Read(item), room)
+            self.lists[at].total += if let Element::Skipped(elements) = read { elements } else { 1 };
+            match (read, limits) {
+                (Element::Captured(json), Some(limits)) => self.hold(at, Item::Captured(json), limits),
+                (Element::Unread, Some(limits)) if limits.window.contains(&element) => {
+                    let item = read_item(cursor, limits.bytes)?;
+                    self.hold(at, Item::Excerpt(item), limits)
                 }
-                (Element::Here, _) => cursor.skip(),
+                (Element::Unread, _) => cursor.skip(),
                 (Element::Captured(_) | Element::Skipped(_), _) => Ok(()),
             }
         })?;
-        self.list[at].items.shrink_to_fit();
+        self.lists[at].items.shrink_to_fit();
         Ok(())
     }
 
-    fn hold(&mut self, at: usize, item: Item, room: &Room) -> Result<(), ReadError> {
+    fn hold(&mut self, at: usize, item: Item, limits: &ItemLimits) -> Result<(), ReadError> {
         self.bytes += item.bytes();
-        self.list[at].items.push(item);
-        // Thousands of items cannot be made as small as their room: then not each one shrinks all of them again.
-        if self.bytes > room.bytes && self.bytes > self.shrunk + room.bytes / 8 {
-            self.shrink(room.bytes)?;
+        self.lists[at].items.push(item);
+        // Thousands of items cannot be shrunk below their limit; do not shrink all of them again for each new one.
+        if self.bytes > limits.bytes && self.bytes > self.shrunk + limits.bytes / 8 {
+            self.shrink(limits.bytes)?;
         }
         Ok(())
     }
 
-    /// Makes room for one more: no item keeps more than its even share.
+    /// Makes room for one more item: none keeps more than an even share.
     fn shrink(&mut self, bytes: usize) -> Result<(), ReadError> {
-        let items = self.list.iter().map(|port| port.items.len()).sum::<usize>();
-        // Some room is left, so that the next item does not shrink all of them again.
-        let share = (bytes * 3 / 4 / (items + 1)).saturating_sub(ITEM_BYTES);
+        let items = self.lists.iter().map(|list| list.items.len()).sum::<usize>();
+        // Leaves some room, so that the next item does not shrink all of them again.
+        let share = (bytes * 3 / 4 / (items + 1)).saturating_sub(ITEM_OVERHEAD_BYTES);
         self.bytes = 0;
-        for item in self.list.iter_mut().flat_map(|port| &mut port.items) {
+        for item in self.lists.iter_mut().flat_map(|list| &mut list.items) {
             if item.bytes() > share {
                 item.shrink(share)?;
             }
@@ -182,7 +188,7 @@ fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, R
     let (mut left, mut total) = (bytes, 0);
     let mut kept: Vec<(String, Excerpt)> = Vec::new();
     cursor.object(|cursor, member| {
-        if left < ITEM_BYTES || kept.len() == MEMBERS {
+        if left < ITEM_OVERHEAD_BYTES || kept.len() == MAX_MEMBERS {
             total += 1;
             return cursor.skip();
         }
@@ -210,17 +216,18 @@ fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, R
     Ok(Excerpt::Object { kept, total })
 }
 
+/// Reads about `bytes` of the metadata of an item's files; `None` for a value that is not an object.
 fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     let mut kept = Vec::new();
     let (mut left, mut total) = (bytes, 0);
     let is_object = cursor.object(|cursor, property| {
         total += 1;
-        if left < ITEM_BYTES || kept.len() == MEMBERS {
+        if left < ITEM_OVERHEAD_BYTES || kept.len() == MAX_MEMBERS {
             return cursor.skip();
         }
         let mut metadata = Vec::new();
         cursor.object(|cursor, member| {
-            if !BINARY.contains(&member) || left < ITEM_BYTES {
+            if !BINARY.contains(&member) || left < ITEM_OVERHEAD_BYTES {
                 return cursor.skip();
             }
             let value = cursor.excerpt(left / 8)?;

@@ -1,10 +1,43 @@
-//! The shape of an n8n execution, one projection a file.
+//! The shape of an n8n execution, as n8n's public API sends it, and the projections that read it:
+//! [`SummaryProjection`](summary::SummaryProjection) for an overview, [`NodeProjection`](node::NodeProjection)
+//! for one run of one node.
 //!
-//! A projection is a table of what it keeps ([`Keep`](crate::json::Keep)) and the code that reads it.
-//! It depends on no order of keys: `workflowData` may stand before or behind `data`, an error before
-//! or behind `runData`; of equal keys the last one counts, as in JavaScript. Facts about n8n are from
-//! its source (`packages/workflow/src/run-execution-data`, `packages/cli/src/public-api`) and were
-//! seen on n8n 1.123 and 2.41.
+//! A projection is a table of what it keeps ([`Keep`](crate::json::Keep)) and the code that reads what is left
+//! (see [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
+//! can come before or after `data`, an error before or after `runData`. Of members with the same name the last
+//! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error.
+//!
+//! Facts about n8n are from its source (`packages/workflow/src/run-execution-data`,
+//! `packages/cli/src/public-api`) and were verified on n8n 1.123 and 2.41.
+//!
+//! ```
+//! use n8n_lens::execution::node::NodeProjection;
+//! use n8n_lens::execution::summary::SummaryProjection;
+//! use n8n_lens::json::Projection;
+//!
+//! let body = br#"{
+//!     "id": "42", "status": "success",
+//!     "data": {"resultData": {"runData": {
+//!         "Start": [{"data": {"main": [[{"json": {"order": 1}}, {"json": {"order": 2}}]]}}],
+//!         "Filter": [{
+//!             "source": [{"previousNode": "Start"}],
+//!             "data": {"main": [[{"json": {"order": 2}}]]}
+//!         }]
+//!     }}}
+//! }"#;
+//!
+//! let summary = SummaryProjection.read_from(&body[..])?;
+//! let items: Vec<_> = summary.nodes.iter().map(|node| (node.name.as_str(), node.items)).collect();
+//! assert_eq!(items, [("Start", 2), ("Filter", 1)]);
+//!
+//! // What the node received is found in the output of the node that feeds it.
+//! let projection = NodeProjection { node: "Filter".to_owned(), window: 0..50, ..NodeProjection::default() };
+//! let view = projection.read_from(&body[..])?;
+//! let node = view.node.expect("the node ran");
+//! assert_eq!(node.inputs[0].list.as_ref().map(|list| list.total), Some(2));
+//! assert_eq!(node.run.expect("there is a run").outputs.lists[0].total, 1);
+//! # Ok::<_, n8n_lens::execution::Error>(())
+//! ```
 
 mod body;
 mod failure;
@@ -19,18 +52,18 @@ mod workflow;
 
 pub use failure::Failure;
 pub use header::{Header, duration};
-pub use items::{Port, Ports};
-pub use run::{Run, Source};
+pub use items::{ItemList, ItemLists};
+pub use run::{InputSource, Run};
 
-/// Why an execution could not be shown.
+/// Why an execution could not be read.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The body could not be read to its end.
-    #[error("The body is not whole or not valid JSON: {0}. Nothing of it is shown; get it once more.")]
+    /// The body is broken or ends early.
+    #[error("The body is incomplete or not valid JSON: {0}. None of it is shown; fetch it again.")]
     Read(#[from] crate::json::ReadError),
     /// JSON, but not an execution.
     #[error(
-        "This is JSON, but not an n8n execution: it has no `id`, `status` or `data`. Give what GET /api/v1/executions/{{id}}?includeData=true answers."
+        "This is JSON, but not an n8n execution: it has no `id`, `status` or `data`. Pass the response of GET /api/v1/executions/{{id}}?includeData=true."
     )]
     NotAnExecution,
 }

@@ -1,4 +1,4 @@
-//! One run of one node: the items that it really received and put out, its parameters, its error.
+//! One run of one node: its actual input and output items, its parameters and its error.
 
 use std::io::Read;
 use std::ops::Range;
@@ -7,9 +7,9 @@ use indexmap::IndexMap;
 
 use super::header::Header;
 use super::inputs::Candidates;
-use super::items::{Port, Ports, Room};
+use super::items::{ItemLimits, ItemList, ItemLists};
 use super::label::labels;
-use super::run::{Run, Source};
+use super::run::{InputSource, Run};
 use super::workflow::WorkflowNode;
 use super::{Error, body};
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, hold_name, is_name};
@@ -26,9 +26,9 @@ const FAILURE: Keep = Keep::Members(&[
 ]);
 
 /// `{connection: [[item, …], …]}`
-const PORTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
+const ITEM_LISTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
 
-/// Every node's runs are kept alike: an input may be any node's output.
+/// The same for every node: any node's output may turn out to be the input.
 const RUN: Keep = Keep::Members(&[
     ("startTime", Keep::Whole),
     ("executionTime", Keep::Whole),
@@ -36,8 +36,8 @@ const RUN: Keep = Keep::Members(&[
     ("error", FAILURE),
     ("redactedError", Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)])),
     ("source", Keep::EachElement(&Keep::Whole)),
-    ("inputOverride", PORTS),
-    ("data", PORTS),
+    ("inputOverride", ITEM_LISTS),
+    ("data", ITEM_LISTS),
 ]);
 
 const DATA: Keep =
@@ -54,26 +54,30 @@ const WORKFLOW: Keep = Keep::Members(&[(
     ])),
 )]);
 
-/// What is kept of the items of one run.
+/// Memory for the items of one run.
 const RUN_BYTES: usize = 768 * 1024;
 
-/// What is kept of a node's parameters.
+/// Memory for a node's parameters.
 const PARAMETER_BYTES: usize = 128 * 1024;
 
-/// Failed runs are listed up to this many.
-const FAILED: usize = 20;
+/// The most failed runs that are listed.
+const MAX_FAILED: usize = 20;
 
-/// Reads a [`NodeView`]: which node, which of its runs and which items.
+/// Reads a [`NodeView`] of one run of one node.
+///
+/// The body is read once, and the items of the shown run's inputs are collected on the way, in bounded memory. If
+/// memory was too short for an input, [`second_pass`](Self::second_pass) returns the projection that reads the body
+/// again for it.
 #[derive(Clone, Debug, Default)]
 pub struct NodeProjection {
     /// The node's name, or the shortened form of it that a summary showed.
     pub node: String,
-    /// The run; without it the first failed one, or else the last.
+    /// The run, from 0; `None` selects the first failed run, or else the last one.
     pub run: Option<u64>,
-    /// The items of each input and output.
+    /// Which items of each input and output.
     pub window: Range<u64>,
-    /// For a second pass: the inputs that the first one had to drop.
-    pub sources: Option<Vec<Source>>,
+    /// In a second pass, the sources of the inputs to read; `None` in the first pass.
+    pub sources: Option<Vec<InputSource>>,
 }
 
 impl Projection for NodeProjection {
@@ -91,7 +95,7 @@ impl Projection for NodeProjection {
 }
 
 impl NodeProjection {
-    /// The second pass that `view` needs, if its input had to make room for other outputs.
+    /// The second pass that `view` needs; `None` if it has all inputs, or this is the second pass already.
     pub fn second_pass(&self, view: &NodeView) -> Option<Self> {
         let node = view.node.as_ref()?;
         if node.missing.is_empty() || self.sources.is_some() {
@@ -107,49 +111,49 @@ impl NodeProjection {
 pub struct NodeView {
     /// The execution's metadata.
     pub header: Header,
-    /// Every executed node's name, in document order.
+    /// The names of all executed nodes, in document order.
     pub names: Vec<String>,
     /// The node, if it was executed.
     pub node: Option<Node>,
-    /// The names that a shortened name fits, if it fits more than one: the request does not say which node is meant.
+    /// The names that match a shortened name if there are several: it is unclear which node is meant.
     pub ambiguous: Vec<String>,
 }
 
-/// An executed node and the run that is shown.
+/// An executed node and the shown run.
 #[derive(Debug)]
 pub struct Node {
-    /// The name, as n8n has it.
+    /// The node's name, the key of `runData`.
     pub name: String,
-    /// Such as `n8n-nodes-base.httpRequest`.
+    /// The node's type, such as `n8n-nodes-base.httpRequest`.
     pub node_type: Option<String>,
-    /// As in the workflow.
+    /// The node's parameters, as in the workflow.
     pub parameters: Option<Excerpt>,
     /// How often the node ran.
     pub runs: u64,
-    /// The first failed runs.
+    /// The indices of the first failed runs, at most 20.
     pub failed: Vec<u64>,
-    /// The run that was asked for; `None` if there is no such run.
+    /// The requested run; `None` if there is no such run.
     pub run: Option<Run>,
-    /// What this run received.
+    /// The inputs of this run.
     pub inputs: Vec<Input>,
-    /// What people call each of the run's outputs.
+    /// The label of each output of the run, such as `true` and `false` of an If node.
     pub labels: Vec<Option<String>>,
-    /// The sources whose items had to make room for others: a second pass finds them.
-    pub missing: Vec<Source>,
+    /// The sources whose items were dropped for lack of memory; a second pass reads them.
+    pub missing: Vec<InputSource>,
 }
 
 /// One input of a run.
 #[derive(Clone, Debug)]
 pub struct Input {
-    /// Its place among the inputs.
+    /// Which input, from 0.
     pub index: u64,
-    /// The output that it came from; `None` where n8n stores the input itself.
-    pub source: Option<Source>,
-    /// Its items; `None` if the source leads nowhere.
-    pub port: Option<Port>,
+    /// The output that it came from; `None` if n8n stores the input itself (`inputOverride`).
+    pub source: Option<InputSource>,
+    /// Its items; `None` if there is no such output.
+    pub list: Option<ItemList>,
 }
 
-/// The node's entry in `workflowData`.
+/// Reads the node's entry in `workflowData`.
 fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -> Result<WorkflowNode, ReadError> {
     let mut found = WorkflowNode::default();
     cursor.object(|cursor, member| {
@@ -178,21 +182,21 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -
 /// The member `runData`, read for one node.
 struct RunData<'a> {
     projection: &'a NodeProjection,
-    /// Names and numbers of runs.
+    /// How many runs each node had.
     nodes: IndexMap<String, u64>,
     candidates: Candidates,
     target: Option<Target>,
-    /// The nodes that the requested name fits only as a shortened form.
+    /// The nodes that match the requested name only as its shortened form.
     similar: Vec<String>,
 }
 
-/// The runs of the node that was asked for.
+/// The runs of the requested node.
 #[derive(Default)]
 struct Target {
     name: String,
     runs: u64,
     failed: Vec<u64>,
-    /// The run to show, as far as is known yet.
+    /// The run to show, judging from the runs read so far.
     run: Option<Run>,
 }
 
@@ -253,31 +257,31 @@ impl<'a> RunData<'a> {
         self.target.as_ref().is_some_and(|target| target.name == self.projection.node)
     }
 
-    fn room(&self) -> Room {
-        Room { window: self.projection.window.clone(), bytes: RUN_BYTES }
+    fn limits(&self) -> ItemLimits {
+        ItemLimits { window: self.projection.window.clone(), bytes: RUN_BYTES }
     }
 
     fn read_candidate<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str, run: u64) -> Result<(), ReadError> {
-        let room = self.candidates.room(name, run, &self.room());
+        let limits = self.candidates.limits(name, run, &self.limits());
         let mut outputs = None;
         cursor.object(|cursor, member| {
             match member {
-                "data" => outputs = Ports::read(cursor, room.as_ref())?,
-                "inputOverride" => drop(Ports::read(cursor, None)?),
+                "data" => outputs = ItemLists::read(cursor, limits.as_ref())?,
+                "inputOverride" => drop(ItemLists::read(cursor, None)?),
                 _ => cursor.skip()?,
             }
             Ok(())
         })?;
-        if room.is_some() {
+        if limits.is_some() {
             self.candidates.keep(name, run, outputs.unwrap_or_default());
         }
         Ok(())
     }
 
     fn read_target<R: Read>(&mut self, cursor: &mut Cursor<R>, target: &mut Target, run: u64) -> Result<(), ReadError> {
-        let run = Run::read(cursor, run, &self.room())?;
-        // A node may feed itself.
-        if self.candidates.room(&target.name, run.index, &self.room()).is_some() {
+        let run = Run::read(cursor, run, &self.limits())?;
+        // A node can feed itself.
+        if self.candidates.limits(&target.name, run.index, &self.limits()).is_some() {
             self.candidates.keep(&target.name, run.index, run.outputs.clone());
         }
         target.add(run, self.projection.run);
@@ -308,14 +312,14 @@ impl<'a> RunData<'a> {
 }
 
 impl Target {
-    fn add(&mut self, run: Run, asked: Option<u64>) {
+    fn add(&mut self, run: Run, requested: Option<u64>) {
         self.runs += 1;
         let first_failed = run.failed && self.failed.is_empty();
-        let show = match asked {
-            Some(asked) => run.index == asked,
+        let show = match requested {
+            Some(requested) => run.index == requested,
             None => first_failed || self.failed.is_empty(),
         };
-        if run.failed && self.failed.len() < FAILED {
+        if run.failed && self.failed.len() < MAX_FAILED {
             self.failed.push(run.index);
         }
         if show {
@@ -323,8 +327,8 @@ impl Target {
         }
     }
 
-    /// The outputs that the shown run received.
-    fn sources(&self) -> Vec<Source> {
+    /// The sources of the shown run's inputs.
+    fn sources(&self) -> Vec<InputSource> {
         let run = self.run.as_ref().filter(|run| run.input_override.is_none());
         run.map_or_else(Vec::new, |run| run.sources.iter().flatten().cloned().collect())
     }
@@ -334,26 +338,26 @@ impl Target {
             return Vec::new();
         };
         if let Some(input) = &run.input_override {
-            let ports = input.list.iter().enumerate();
-            return ports
-                .map(|(at, port)| Input { index: at as u64, source: None, port: Some(port.clone()) })
+            let lists = input.lists.iter().enumerate();
+            return lists
+                .map(|(at, list)| Input { index: at as u64, source: None, list: Some(list.clone()) })
                 .collect();
         }
         let sources = run.sources.iter().enumerate();
         sources
             .filter_map(|(at, source)| {
                 let source = source.clone()?;
-                let port = candidates.output(&source).cloned();
-                Some(Input { index: at as u64, source: Some(source), port })
+                let list = candidates.output(&source).cloned();
+                Some(Input { index: at as u64, source: Some(source), list })
             })
             .collect()
     }
 
     fn labels(&self, workflow: &WorkflowNode) -> Vec<Option<String>> {
-        let outputs = self.run.iter().flat_map(|run| &run.outputs.list);
-        let mains = outputs.clone().filter(|port| port.connection == "main").count();
+        let outputs = self.run.iter().flat_map(|run| &run.outputs.lists);
+        let mains = outputs.clone().filter(|list| list.connection == "main").count();
         let labels = labels(workflow);
-        let label = |port: &Port| labels.get(usize::try_from(port.index).ok()?, mains);
-        outputs.map(|port| label(port).filter(|_| port.connection == "main")).collect()
+        let label = |list: &ItemList| labels.get(usize::try_from(list.index).ok()?, mains);
+        outputs.map(|list| label(list).filter(|_| list.connection == "main")).collect()
     }
 }

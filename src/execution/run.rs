@@ -1,25 +1,25 @@
-//! One run of a node: n8n's `ITaskData`. The order of its keys differs between kinds of nodes.
+//! One run of a node: n8n's `ITaskData`. The order of its members differs between kinds of nodes.
 
 use std::io::Read;
 
 use super::failure;
-use super::items::{Ports, Room};
+use super::items::{ItemLimits, ItemLists};
 use crate::json::{Cursor, Excerpt, ReadError};
 
-/// What is kept of an error.
+/// Memory for an error.
 const ERROR_BYTES: usize = 64 * 1024;
 
-/// No node has more inputs; what stands behind is not read.
-const SOURCES: usize = 256;
+/// No node has more inputs; any further ones are not read.
+const MAX_SOURCES: usize = 256;
 
-/// A run as far as it is shown.
+/// One run of a node.
 #[derive(Clone, Debug, Default)]
 pub struct Run {
-    /// Its place among the node's runs.
+    /// Which of the node's runs, from 0.
     pub index: u64,
-    /// Epoch milliseconds; a crashed execution's are seconds.
+    /// Milliseconds since 1970; seconds in a crashed execution (see [`start_ms`](Self::start_ms)).
     pub start_time: Option<f64>,
-    /// Milliseconds.
+    /// How long the run took, ms.
     pub execution_time: Option<f64>,
     /// n8n's `executionStatus`.
     pub status: Option<String>,
@@ -27,28 +27,28 @@ pub struct Run {
     pub failed: bool,
     /// The error, if there is one.
     pub error: Option<Excerpt>,
-    /// Where each input came from; `None` for an input without data.
-    pub sources: Vec<Option<Source>>,
-    /// The input itself, where n8n stores it (AI sub-nodes and tools).
-    pub input_override: Option<Ports>,
-    /// The outputs.
-    pub outputs: Ports,
+    /// The source of each input; `None` for an input without data.
+    pub sources: Vec<Option<InputSource>>,
+    /// The input itself, if n8n stores it (for AI sub-nodes and tools).
+    pub input_override: Option<ItemLists>,
+    /// The output items.
+    pub outputs: ItemLists,
 }
 
-/// An output that became an input (n8n's `ISourceData`).
+/// The output that an input came from (n8n's `ISourceData`).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
-    /// The node that put it out.
+pub struct InputSource {
+    /// The node with this output.
     pub node: String,
-    /// Which of its outputs; 0 where n8n leaves it out.
+    /// Which of its outputs; n8n leaves out 0.
     pub output: u64,
-    /// Which of its runs; 0 where n8n leaves it out.
+    /// Which of its runs; n8n leaves out 0.
     pub run: u64,
 }
 
 impl Run {
-    /// Reads run `index`, with as many items as there is `room` for.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, index: u64, room: &Room) -> Result<Self, ReadError> {
+    /// Reads run `index`, with as many items as `limits` allow.
+    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, index: u64, limits: &ItemLimits) -> Result<Self, ReadError> {
         let mut run = Self { index, ..Self::default() };
         let mut redacted = None;
         cursor.object(|cursor, member| {
@@ -59,8 +59,8 @@ impl Run {
                 "error" => run.error = failure::read_whole(cursor, ERROR_BYTES)?,
                 "redactedError" => redacted = failure::read_redacted(cursor)?,
                 "source" => run.sources = read_sources(cursor)?,
-                "inputOverride" => run.input_override = Ports::read(cursor, Some(room))?,
-                "data" => run.outputs = Ports::read(cursor, Some(room))?.unwrap_or_default(),
+                "inputOverride" => run.input_override = ItemLists::read(cursor, Some(limits))?,
+                "data" => run.outputs = ItemLists::read(cursor, Some(limits))?.unwrap_or_default(),
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -72,13 +72,13 @@ impl Run {
 
     /// `startTime` in milliseconds since 1970.
     pub fn start_ms(&self) -> Option<f64> {
-        // n8n writes seconds into the executions that it recovers after a crash.
+        // n8n writes seconds into executions that it recovers after a crash.
         const SECONDS_BELOW: f64 = 1e11;
         self.start_time.map(|start| if start < SECONDS_BELOW { start * 1000.0 } else { start })
     }
 }
 
-/// n8n's word for how a run ended.
+/// Reads an `executionStatus`.
 pub(super) fn read_status<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
     const STATUS_CHARS: usize = 40;
     cursor.text(STATUS_CHARS)
@@ -89,11 +89,11 @@ pub(super) fn is_failure(status: Option<&str>) -> bool {
     matches!(status, Some("error" | "crashed"))
 }
 
-fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<Source>>, ReadError> {
+fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
     let mut sources = Vec::new();
     cursor.array(|cursor, index| {
         let source = read_source(cursor)?;
-        if index < SOURCES as u64 {
+        if index < MAX_SOURCES as u64 {
             sources.push(source);
         }
         Ok(())
@@ -101,7 +101,7 @@ fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<Source>>, 
     Ok(sources)
 }
 
-fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Source>, ReadError> {
+fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
     let (mut node, mut output, mut run) = (None, None, None);
     cursor.object(|cursor, member| {
         match member {
@@ -112,10 +112,10 @@ fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Source>, ReadEr
         }
         Ok(())
     })?;
-    Ok(node.map(|node| Source { node, output: index(output), run: index(run) }))
+    Ok(node.map(|node| InputSource { node, output: index(output), run: index(run) }))
 }
 
-/// An index that n8n leaves out where it is 0. One that no array has leads nowhere.
+/// An index; n8n leaves out 0. A number that cannot be an index becomes one that no array has.
 fn index(number: Option<f64>) -> u64 {
     match number {
         None => 0,

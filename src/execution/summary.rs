@@ -1,4 +1,4 @@
-//! The summary: which nodes ran, how they ended, how much they put out.
+//! The summary of an execution: which nodes ran, how they ended, how many items they output.
 
 use std::cmp::Ordering;
 use std::io::Read;
@@ -20,7 +20,7 @@ const FAILURE: Keep = Keep::Members(&[
     ("node", Keep::Members(&[("name", Keep::Whole)])),
 ]);
 
-/// Of a run: how it ended, and the numbers of its items.
+/// Of a run: how it ended, and how many items it output.
 const RUN: Keep = Keep::Members(&[
     ("executionIndex", Keep::Whole),
     ("startTime", Keep::Whole),
@@ -49,7 +49,7 @@ const WORKFLOW: Keep = Keep::Members(&[
     ("nodes", Keep::EachElement(&Keep::Members(&[("name", Keep::Whole), ("type", Keep::Whole)]))),
 ]);
 
-/// Reads a [`Summary`].
+/// Reads a [`Summary`]: the number of items of each output, but no items.
 #[derive(Clone, Copy, Debug)]
 pub struct SummaryProjection;
 
@@ -63,20 +63,20 @@ impl Projection for SummaryProjection {
     }
 }
 
-/// An execution in short.
+/// An execution in brief.
 #[derive(Debug, Default)]
 pub struct Summary {
     /// The execution's metadata.
     pub header: Header,
-    /// The name that the workflow had then.
+    /// The workflow's name at the time of the execution.
     pub workflow_name: Option<String>,
-    /// Nodes of the workflow without sticky notes, never fewer than were executed.
+    /// Nodes of the workflow, without sticky notes; at least as many as were executed.
     pub total_nodes: u64,
     /// Why the execution failed, if it did.
     pub error: Option<Failure>,
     /// Whether n8n redacted the items.
     pub redacted: bool,
-    /// The executed nodes: failed ones first, each group in the order of execution.
+    /// The executed nodes: failed ones first, both groups in the order of execution.
     pub nodes: Vec<NodeSummary>,
 }
 
@@ -87,24 +87,24 @@ pub struct NodeSummary {
     pub name: String,
     /// The node's type, such as `n8n-nodes-base.httpRequest`.
     pub node_type: Option<String>,
-    /// `crashed` if a run crashed, `error` if one failed otherwise, or else the last run's status.
+    /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.
     pub status: String,
     /// Whether a run failed.
     pub failed: bool,
-    /// Items in all `main` outputs of all runs.
+    /// Items in the `main` outputs of all runs.
     pub items: u64,
     /// How often it ran.
     pub runs: u64,
-    /// How long all runs took, ms.
+    /// How long all runs took together, ms.
     pub execution_time: u64,
-    /// When its first run began: n8n's counter, which old versions do not have, and ms.
-    pub begun: (Option<f64>, Option<f64>),
+    /// When its first run started: n8n's `executionIndex`, which old versions lack, and milliseconds since 1970.
+    pub started: (Option<f64>, Option<f64>),
 }
 
 impl NodeSummary {
-    /// In the order of execution; what does not tell its time stands behind.
+    /// Compares by the order of execution; nodes without a known start come last.
     pub fn order(&self, other: &Self) -> Ordering {
-        begun_first(self.begun, other.begun)
+        by_start(self.started, other.started)
     }
 }
 
@@ -169,7 +169,7 @@ impl Data {
             error.node_name = error.node_name.take().or(last);
         }
         let mut nodes: Vec<_> = result.nodes.into_iter().collect();
-        // Stable: document order is the last criterion.
+        // The sort is stable: document order is the last criterion.
         nodes.sort_by(|(_, one), (_, other)| one.order(other));
         Summary {
             total_nodes: workflow.nodes.max(nodes.len() as u64),
@@ -244,8 +244,8 @@ impl NodeRuns {
     }
 
     fn order(&self, other: &Self) -> Ordering {
-        let begun = |runs: &Self| (runs.execution_index, runs.start_time);
-        other.failed.cmp(&self.failed).then_with(|| begun_first(begun(self), begun(other)))
+        let started = |runs: &Self| (runs.execution_index, runs.start_time);
+        other.failed.cmp(&self.failed).then_with(|| by_start(started(self), started(other)))
     }
 
     fn summarize(self, name: String, types: &mut std::collections::HashMap<String, String>) -> NodeSummary {
@@ -263,12 +263,13 @@ impl NodeRuns {
             items: self.items,
             runs: self.runs,
             execution_time: self.execution_time,
-            begun: (self.execution_index, self.start_time),
+            started: (self.execution_index, self.start_time),
         }
     }
 }
 
-fn begun_first(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>)) -> Ordering {
+/// Compares two starts, each by n8n's counter and its time; unknown ones come last.
+fn by_start(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>)) -> Ordering {
     let known_first = |one: Option<f64>, other: Option<f64>| match (one, other) {
         (Some(one), Some(other)) => one.total_cmp(&other),
         (one, other) => other.is_some().cmp(&one.is_some()),
@@ -276,7 +277,7 @@ fn begun_first(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>
     known_first(one.0, other.0).then_with(|| known_first(one.1, other.1))
 }
 
-/// The items of all `main` outputs of one run.
+/// Counts the items in the `main` outputs of one run.
 fn count_items<R: Read>(cursor: &mut Cursor<R>) -> Result<u64, ReadError> {
     let mut items = 0;
     cursor.object(|cursor, connection| {

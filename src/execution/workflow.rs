@@ -1,22 +1,23 @@
-//! The executed workflow: a snapshot that comes with the execution, usually behind its data.
+//! The executed workflow: a snapshot inside the execution, usually after its data.
 
 use std::collections::HashMap;
 use std::io::Read;
 
 use crate::json::{Cursor, Excerpt, ReadError};
 
-/// Sticky notes are nodes that are never executed.
+/// Sticky notes are stored as nodes, but never executed.
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 
-/// A node type is never longer; what is longer is cut.
+/// A longer node type is cut; real ones never are.
 const TYPE_CHARS: usize = 200;
 
-/// What the summary reads of `workflowData`.
+/// What the summary needs of `workflowData`.
 #[derive(Debug, Default)]
 pub(super) struct Workflow {
     pub name: Option<String>,
-    /// Nodes that are not sticky notes.
+    /// How many nodes there are, without sticky notes.
     pub nodes: u64,
+    /// The type of each node, by name.
     pub types: HashMap<String, String>,
 }
 

@@ -26,7 +26,7 @@ pub enum Element {
     /// So many elements outside of the window.
     Skipped(u64),
     /// A value that is too large to capture: it is still to be read.
-    Here,
+    Unread,
 }
 
 /// The text of the batches; their captured values go another way.
@@ -222,10 +222,10 @@ impl<R: Read> Cursor<R> {
     /// [`ReadError`].
     pub fn element(&mut self) -> Result<Element, ReadError> {
         let Some(captured) = &self.captured else {
-            return Ok(Element::Here);
+            return Ok(Element::Unread);
         };
         if self.json.peek()? != ValueType::Number {
-            return Ok(Element::Here);
+            return Ok(Element::Unread);
         }
         if let Some(skipped) = self.json.next_number_as_str()?.strip_prefix('-') {
             return Ok(Element::Skipped(skipped.parse().unwrap_or(0)));

@@ -1,4 +1,4 @@
-//! Where n8n is.
+//! The address of an n8n instance.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -8,21 +8,21 @@ use reqwest::Url;
 
 use crate::secrets::Secret;
 
-/// The address of n8n's public API. It prints without user, password and query.
+/// The address of n8n's public API. Printing it shows only scheme, host and port.
 #[derive(Clone)]
 pub struct Address(Url);
 
 impl Address {
-    /// Takes `https://host`, with or without a trailing slash, a base path or `/api/v1`.
+    /// Parses `https://host`, with or without a trailing slash, a base path or `/api/v1`.
     ///
     /// # Errors
-    /// A sentence that says what is wrong with it.
+    /// When the text is not a URL, its scheme is neither http nor https, or it names no host; the message says which.
     pub fn parse(address: &str) -> Result<Self, String> {
-        const EXAMPLE: &str = "It looks like https://n8n.example.com.";
+        const EXAMPLE: &str = "Example: https://n8n.example.com.";
         let mut url =
-            Url::parse(address.trim()).map_err(|error| format!("N8N_URL is not an address ({error}). {EXAMPLE}"))?;
+            Url::parse(address.trim()).map_err(|error| format!("N8N_URL is not a valid URL ({error}). {EXAMPLE}"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
-            return Err(format!("N8N_URL must begin with https:// or http:// and name a host. {EXAMPLE}"));
+            return Err(format!("N8N_URL must start with https:// or http:// and name a host. {EXAMPLE}"));
         }
         let path = url.path().trim_end_matches('/');
         let base = path.strip_suffix("/api/v1").unwrap_or(path);
@@ -53,19 +53,19 @@ impl Address {
         url
     }
 
-    /// The password for a proxy in front of n8n, and what it is sent as.
+    /// The credentials for a proxy in front of n8n: the password, and `user:password` as Basic authentication sends it.
     pub(super) fn secrets(&self) -> Vec<Secret> {
         let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
         let user = decoded(self.0.username());
         match self.0.password().map(decoded) {
             Some(password) => vec![Secret::new(format!("{user}:{password}")), Secret::new(password)],
-            // A token in the place of a user.
+            // A token in place of a user name.
             None => vec![Secret::new(user)],
         }
     }
 
-    /// Whether the bytes stay on this machine or in its network, where compressing them costs more
-    /// time than sending them.
+    /// Whether n8n runs on this machine or in its network, where compressing a body takes longer than
+    /// sending it.
     pub(super) fn is_near(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         match host.trim_matches(['[', ']']).parse() {
@@ -75,7 +75,7 @@ impl Address {
         }
     }
 
-    /// Whether the address is this machine.
+    /// Whether n8n runs on this machine.
     pub(super) fn is_loopback(&self) -> bool {
         let host = self.0.host_str().unwrap_or_default();
         let ip: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();

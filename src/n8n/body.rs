@@ -1,5 +1,4 @@
-//! A streamed body: through the filter as it comes, and on to a projection that reads on a thread where
-//! it may wait.
+//! A streamed body: pruned as it arrives, then read by a projection on a blocking thread.
 
 use std::io;
 
@@ -16,16 +15,16 @@ use super::request::Request;
 use crate::blocking::joined;
 use crate::json::{Batch, Cursor, Fault, Projection, Pruner};
 
-/// Pruned batches on their way: little, since each is a trickle.
+/// Pruned batches in the channel. Few are enough, since each is small.
 const PIPE_BATCHES: usize = 4;
 
-/// Compressed bytes that are expanded at once: at most a thousand times as many come out.
+/// Compressed bytes that are decompressed at once; the output is at most a thousand times as large.
 const GZIP_SLICE: usize = 1024;
 
-/// What is shown of an answer that is not JSON.
+/// Bytes shown of a response that is not JSON.
 const BEGINNING_BYTES: usize = 80;
 
-/// Batches from the download.
+/// The pruned batches of a download, as an iterator for the blocking thread.
 struct Incoming(mpsc::Receiver<Batch>);
 
 impl Iterator for Incoming {
@@ -36,7 +35,7 @@ impl Iterator for Incoming {
     }
 }
 
-/// The filter, behind the decoder where the body is compressed.
+/// The filter, preceded by a decoder if the body is compressed.
 enum Filter {
     Plain(Box<Pruner>),
     Gzip(Box<Gunzip>),
@@ -119,7 +118,7 @@ impl Client {
             for slice in chunk.chunks(if gzip { GZIP_SLICE } else { usize::MAX }) {
                 let batch = filter.feed(slice).map_err(|error| filter_error(error, at))?;
                 at += slice.len() as u64;
-                // A projection that stopped reading has its own reason, which is its answer.
+                // The projection stopped reading early; its view says why.
                 if !batch.is_empty() && sender.send(batch).await.is_err() {
                     return Ok(());
                 }
@@ -132,17 +131,17 @@ impl Client {
         Ok(())
     }
 
-    /// The answer to a request, whole. One of more than `most` bytes is not what was asked for.
-    pub(super) async fn collect(&self, request: &Request<'_>, most: usize) -> Result<Vec<u8>, Error> {
-        self.gather(self.check_type(self.ask(request).await?).await?, most).await
+    /// Sends a request and collects the whole body of the response, at most `max_bytes`.
+    pub(super) async fn collect(&self, request: &Request<'_>, max_bytes: usize) -> Result<Vec<u8>, Error> {
+        self.gather(self.check_type(self.send(request).await?).await?, max_bytes).await
     }
 
-    /// A small body, whole.
-    pub(super) async fn gather(&self, mut response: Response, most: usize) -> Result<Vec<u8>, Error> {
+    /// Collects a whole body, at most `max_bytes`.
+    pub(super) async fn gather(&self, mut response: Response, max_bytes: usize) -> Result<Vec<u8>, Error> {
         let (mut body, total) = (Vec::new(), response.content_length());
         while let Some(chunk) = self.chunk(&mut response, body.len() as u64, total).await? {
-            if body.len() + chunk.len() > most {
-                let (offset, cause) = (body.len() as u64, format!("above {most} bytes it is not what was asked for"));
+            if body.len() + chunk.len() > max_bytes {
+                let (offset, cause) = (body.len() as u64, format!("the response exceeds {max_bytes} bytes"));
                 return Err(Error::BrokenOff { offset, total, cause });
             }
             body.extend_from_slice(&chunk);
@@ -150,6 +149,7 @@ impl Client {
         Ok(body)
     }
 
+    /// The next chunk of a body; `None` at its end.
     pub(super) async fn chunk(
         &self,
         response: &mut Response,
@@ -165,7 +165,7 @@ impl Client {
     }
 }
 
-/// Its two names (RFC 9110, 8.4.1.3), in letters of any case.
+/// Matches both names of gzip (RFC 9110, 8.4.1.3), ignoring case.
 fn is_gzip(encoding: &HeaderValue) -> bool {
     [&b"gzip"[..], b"x-gzip"].iter().any(|name| encoding.as_bytes().eq_ignore_ascii_case(name))
 }

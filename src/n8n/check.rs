@@ -1,4 +1,4 @@
-//! How we stand with an n8n: whether it answers, what it is, and what the key may do.
+//! Checks the connection to an n8n instance: whether it responds, its version, and what the API key may do.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use tokio::time::timeout;
 
 use super::client::Client;
 use super::error::Error;
-use super::request::{Miss, Request};
+use super::request::{AttemptError, Request};
 
-/// The scopes that the tools need, in the order of their use.
+/// The scopes that the tools need, in the order in which they are used.
 pub const SCOPES: [&str; 9] = [
     "execution:list",
     "execution:read",
@@ -25,38 +25,38 @@ pub const SCOPES: [&str; 9] = [
 ];
 
 /// The editor's page and the list of scopes are below 100 KB.
-const PAGE_BYTES: usize = 1024 * 1024;
+const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// The editor's page is a file.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long to wait for the editor's page, which is a static file.
+const EDITOR_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What was found.
+/// What a connection check found.
 #[derive(Clone, Debug)]
-pub struct Standing {
-    /// n8n's version, where its editor tells.
+pub struct CheckReport {
+    /// n8n's version, if its editor's page contains it.
     pub version: Option<String>,
-    /// Those of [`SCOPES`] that the key lacks; `None` where n8n cannot tell (before 2.20).
+    /// The [`SCOPES`] that the key lacks; `None` if n8n does not list a key's scopes (before 2.20).
     pub missing_scopes: Option<Vec<&'static str>>,
-    /// Whether it knows `ignoreDataSizeLimit` (2.28 and newer); `None` where the key may not ask.
+    /// Whether n8n accepts `ignoreDataSizeLimit` (2.28 and newer); `None` if the key may not list executions.
     pub knows_size_limit: Option<bool>,
 }
 
 impl Client {
-    /// Whether n8n answers and takes the key; asked once.
+    /// Checks, in a single attempt, that n8n responds and accepts the key.
     ///
     /// # Errors
-    /// [`Error`].
+    /// When there is no key, n8n cannot be reached or refuses the request, or its response is not JSON.
     pub async fn ping(&self) -> Result<(), Error> {
         self.list_one(&[("limit", "1")]).await
     }
 
-    /// How we stand with n8n.
+    /// Checks the connection, and finds out what this n8n and this key support.
     ///
     /// # Errors
-    /// [`Error`], when it does not answer or does not take the key.
-    pub async fn check(&self) -> Result<Standing, Error> {
+    /// As [`ping`](Self::ping), except that a key may lack the scope to list executions.
+    pub async fn check(&self) -> Result<CheckReport, Error> {
         match self.ping().await {
-            // A key for workflows alone is fine, too: the scopes tell.
+            // A key that may only access workflows is fine, too; the missing scopes are reported.
             Ok(()) | Err(Error::Forbidden { .. }) => {}
             Err(error) => return Err(error),
         }
@@ -65,7 +65,7 @@ impl Client {
             Err(Error::Refused { status: 400, .. }) => Some(false),
             Err(_) => None,
         };
-        Ok(Standing {
+        Ok(CheckReport {
             version: self.version().await,
             missing_scopes: self.scopes().await.map(|scopes| missing(&scopes)),
             knows_size_limit,
@@ -73,31 +73,31 @@ impl Client {
     }
 
     async fn list_one(&self, query: &[(&str, &str)]) -> Result<(), Error> {
-        let subject = "n8n's public API (is N8N_URL right, and the API switched on?)".to_owned();
+        let subject = "n8n's public API (is N8N_URL right, and is the API enabled?)".to_owned();
         let request = Request::get(&["executions"], query, "execution:list", subject);
-        match self.ask_once(&request).await {
+        match self.send_once(&request).await {
             Ok(response) => self.check_type(response).await.map(drop),
-            Err(Miss::Final(error)) => Err(error),
-            Err(Miss::Again { error, .. }) => Err(self.failed(error, 1, Duration::ZERO)),
+            Err(AttemptError::Final(error)) => Err(error),
+            Err(AttemptError::Transient { error, .. }) => Err(self.retries_exhausted(error, 1, Duration::ZERO)),
         }
     }
 
-    /// The scopes of the key.
+    /// The scopes of the key; `None` if n8n does not list them.
     async fn scopes(&self) -> Option<Vec<String>> {
         let request = Request::get(&["discover"], &[], "", String::new());
-        let body: Value = serde_json::from_slice(&self.collect(&request, PAGE_BYTES).await.ok()?).ok()?;
+        let body: Value = serde_json::from_slice(&self.collect(&request, MAX_BODY_BYTES).await.ok()?).ok()?;
         let scopes = body["data"]["scopes"].as_array()?;
         Some(scopes.iter().filter_map(|scope| scope.as_str().map(str::to_owned)).collect())
     }
 
-    /// The version, which the editor's page holds as the release that it reports errors for. The API
-    /// does not tell it. The key is not sent.
+    /// n8n's version. The API does not expose it, but the editor's page does, as the release that it
+    /// reports to Sentry. The key is not sent.
     async fn version(&self) -> Option<String> {
         const META: &str = "n8n:config:sentry\" content=\"";
         let http = self.http().await.ok()?;
         let sent = http.reads.get(self.settings().address.editor()).send();
-        let response = timeout(PATIENCE, sent).await.ok()?.ok()?;
-        let page = self.gather(response, PAGE_BYTES).await.ok()?;
+        let response = timeout(EDITOR_TIMEOUT, sent).await.ok()?.ok()?;
+        let page = self.gather(response, MAX_BODY_BYTES).await.ok()?;
         let page = String::from_utf8_lossy(&page);
         let (_, content) = page.split_once(META)?;
         let config: Value = serde_json::from_slice(&STANDARD.decode(content.split('"').next()?).ok()?).ok()?;

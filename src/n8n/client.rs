@@ -1,4 +1,4 @@
-//! Asking n8n.
+//! The HTTP client: sending requests to n8n, with retries.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use tokio::time::timeout;
 use super::address::Address;
 use super::error::Error;
 use super::locks::Locks;
-use super::request::{Failing, Miss, Pause, Request, Tries};
-use super::retry::retry_after;
+use super::request::{AttemptError, Attempts, Request, TransientError};
+use super::retry::{RetryDelay, retry_after};
 use crate::json::shorten;
 use crate::secrets::{self, Redactor, Secret};
 
-/// The header of n8n's API keys; it knows no other way for them.
+/// The header for n8n's API key; n8n accepts it nowhere else.
 const API_KEY: &str = "X-N8N-API-KEY";
 
-/// What an error body is read for: its message.
+/// Bytes read of an error body, to find its `message`.
 const ERROR_BYTES: usize = 16 * 1024;
 
-/// Characters of n8n's own words in an error: its list of what is wrong with a workflow may be long.
+/// Characters shown of n8n's own message: its list of problems in a workflow can be long.
 const MESSAGE_CHARS: usize = 1000;
 
-/// n8n closes idle connections after 5 s.
+/// Below the 5 s after which n8n closes idle connections.
 const POOL_IDLE: Duration = Duration::from_secs(4);
 
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
@@ -33,20 +33,20 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 /// How to reach n8n.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where it is.
+    /// n8n's address.
     pub address: Address,
-    /// The API key; `None` where each request brings its own.
+    /// The API key; `None` if each request brings its own.
     pub api_key: Option<Secret>,
-    /// How long n8n may build a body before its first byte.
+    /// How long n8n may take to build a body before it sends the first byte.
     pub first_byte_timeout: Duration,
-    /// How long a body may pause.
+    /// How long a body may stall between two chunks.
     pub idle_timeout: Duration,
-    /// Bodies that are read at once.
+    /// How many bodies may be downloaded at once.
     pub max_downloads: usize,
 }
 
-/// A client for one n8n, and one API key. Requests are cancelled by dropping their futures. Clones
-/// share connections and the limit of bodies that are read at once.
+/// A client for one n8n instance and one API key. Dropping a request's future cancels it. Clones
+/// share their connections and the limit of concurrent downloads.
 #[derive(Clone)]
 pub struct Client {
     api_key: Option<Secret>,
@@ -56,20 +56,21 @@ pub struct Client {
 struct Shared {
     settings: Settings,
     downloads: Semaphore,
-    /// One change of a workflow at a time.
+    /// Allows one change to a workflow at a time.
     workflow_locks: Locks,
     http: OnceCell<Http>,
 }
 
 /// The HTTP clients.
 pub(super) struct Http {
+    /// Follows redirects to the same origin.
     pub reads: reqwest::Client,
-    /// A change is never sent on: a redirect may turn it into a mere look, or make it twice.
+    /// Follows no redirects: one could turn a change into a GET, or repeat it.
     pub writes: reqwest::Client,
 }
 
 impl Client {
-    /// A client; nothing is asked yet.
+    /// Creates a client. No request is sent yet.
     pub fn new(settings: Settings) -> Self {
         let downloads = Semaphore::new(settings.max_downloads.max(1));
         let api_key = settings.api_key.clone();
@@ -79,7 +80,7 @@ impl Client {
         }
     }
 
-    /// The same n8n for somebody with another key.
+    /// A client for the same n8n with another API key.
     pub fn with_key(&self, api_key: Secret) -> Self {
         Self { api_key: Some(api_key), shared: self.shared.clone() }
     }
@@ -96,48 +97,53 @@ impl Client {
         &self.shared.downloads
     }
 
-    /// Asks until there is an answer or no hope.
-    pub(super) async fn ask(&self, request: &Request<'_>) -> Result<Response, Error> {
-        let mut tries = Tries::new();
+    /// Sends a request, and retries it while the error is transient.
+    pub(super) async fn send(&self, request: &Request<'_>) -> Result<Response, Error> {
+        let mut attempts = Attempts::new();
         loop {
-            match self.ask_once(request).await {
+            match self.send_once(request).await {
                 Ok(response) => return Ok(response),
-                Err(Miss::Final(error)) => return Err(error),
-                Err(Miss::Again { error, pause }) => self.pause(&mut tries, error, pause).await?,
+                Err(AttemptError::Final(error)) => return Err(error),
+                Err(AttemptError::Transient { error, delay }) => self.wait(&mut attempts, error, delay).await?,
             }
         }
     }
 
-    /// Waits before the next try, or says how often and for how long it was tried.
-    pub(super) async fn pause(&self, tries: &mut Tries, failing: Failing, pause: Pause) -> Result<(), Error> {
-        tries.made += 1;
-        match pause.or(tries.pauses.next()) {
-            Some(pause) => {
-                tracing::warn!(tries = tries.made, "n8n did not answer well; trying again");
-                tokio::time::sleep(pause).await;
+    /// Waits before the next attempt; fails if there is none left.
+    pub(super) async fn wait(
+        &self,
+        attempts: &mut Attempts,
+        error: TransientError,
+        delay: RetryDelay,
+    ) -> Result<(), Error> {
+        attempts.made += 1;
+        match delay.or(attempts.backoff.next()) {
+            Some(delay) => {
+                tracing::warn!(attempts = attempts.made, "the request to n8n failed; retrying");
+                tokio::time::sleep(delay).await;
                 Ok(())
             }
-            None => Err(self.failed(failing, tries.made, tries.begun.elapsed())),
+            None => Err(self.retries_exhausted(error, attempts.made, attempts.started.elapsed())),
         }
     }
 
-    pub(super) fn failed(&self, failing: Failing, tries: u32, after: Duration) -> Error {
-        match failing {
-            Failing::Status { status, message } => Error::Failing { status, message, tries, after },
-            Failing::Network(cause) => {
-                Error::Unreachable { host: self.settings().address.to_string(), cause, tries, after }
+    pub(super) fn retries_exhausted(&self, error: TransientError, attempts: u32, after: Duration) -> Error {
+        match error {
+            TransientError::Status { status, message } => Error::Unavailable { status, message, attempts, after },
+            TransientError::Network(cause) => {
+                Error::Unreachable { host: self.settings().address.to_string(), cause, attempts, after }
             }
         }
     }
 
-    /// Asks once.
-    pub(super) async fn ask_once(&self, request: &Request<'_>) -> Result<Response, Miss> {
-        let http = self.http().await.map_err(Miss::Final)?;
+    /// Sends a request once.
+    pub(super) async fn send_once(&self, request: &Request<'_>) -> Result<Response, AttemptError> {
+        let http = self.http().await.map_err(AttemptError::Final)?;
         let http = if request.writes() { &http.writes } else { &http.reads };
         let url = self.settings().address.join(request.segments, request.query);
         let mut sent = http.request(request.method.clone(), url);
-        sent = sent.header(API_KEY, self.key().map_err(Miss::Final)?);
-        if request.expands && !self.settings().address.is_near() {
+        sent = sent.header(API_KEY, self.key().map_err(AttemptError::Final)?);
+        if request.accepts_gzip && !self.settings().address.is_near() {
             sent = sent.header(ACCEPT_ENCODING, "gzip");
         }
         if let Some(body) = &request.body {
@@ -147,8 +153,8 @@ impl Client {
         let response = match timeout(wait, sent.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(no_response(&error, request)),
-            Err(_) if request.writes() => return Err(Miss::Final(Error::unsure("no answer in time"))),
-            Err(_) => return Err(Miss::Final(Error::FirstByte(wait))),
+            Err(_) if request.writes() => return Err(AttemptError::Final(Error::unsure("no response in time"))),
+            Err(_) => return Err(AttemptError::Final(Error::FirstByte(wait))),
         };
         match response.status() {
             status if status.is_success() => Ok(response),
@@ -163,28 +169,26 @@ impl Client {
         Ok(key)
     }
 
-    async fn refusal(&self, status: StatusCode, response: Response, request: &Request<'_>) -> Miss {
+    async fn refusal(&self, status: StatusCode, response: Response, request: &Request<'_>) -> AttemptError {
         let headers = response.headers().clone();
         if status.is_redirection() {
-            return Miss::Final(self.redirected(&headers));
+            return AttemptError::Final(self.redirected(&headers));
         }
         let message = self.message(response).await;
         let status = status.as_u16();
         match status {
-            401 => Miss::Final(Error::Unauthorized),
-            403 => Miss::Final(Error::Forbidden { scope: request.scope, message }),
-            404 => Miss::Final(Error::NotFound(request.subject.clone())),
-            500..=599 if request.writes() => Miss::Final(Error::Unsure { status: Some(status), cause: message }),
-            429 | 500..=599 if !request.writes() => {
-                let pause = match retry_after(&headers) {
-                    Some(None) => Pause::TooLong,
-                    Some(Some(pause)) => Pause::Asked(pause),
-                    None => Pause::Ours,
-                };
-                Miss::Again { error: Failing::Status { status, message }, pause }
+            401 => AttemptError::Final(Error::Unauthorized),
+            403 => AttemptError::Final(Error::Forbidden { scope: request.scope, message }),
+            404 => AttemptError::Final(Error::NotFound(request.subject.clone())),
+            500..=599 if request.writes() => {
+                AttemptError::Final(Error::Unsure { status: Some(status), cause: message })
             }
-            413 => Miss::Final(Error::TooMuch),
-            _ => Miss::Final(Error::Refused { status, message }),
+            429 | 500..=599 if !request.writes() => AttemptError::Transient {
+                error: TransientError::Status { status, message },
+                delay: retry_after(&headers).unwrap_or(RetryDelay::Backoff),
+            },
+            413 => AttemptError::Final(Error::BodyTooLarge),
+            _ => AttemptError::Final(Error::Refused { status, message }),
         }
     }
 
@@ -193,11 +197,11 @@ impl Client {
         let target = target.and_then(|target| Url::parse(target).ok());
         Error::Redirected {
             host: self.settings().address.to_string(),
-            target: target.map_or_else(|| "elsewhere".to_owned(), |url| url.origin().ascii_serialization()),
+            target: target.map_or_else(|| "another address".to_owned(), |url| url.origin().ascii_serialization()),
         }
     }
 
-    /// The `message` of an error body; nothing if it has none (HTML from a proxy).
+    /// The `message` of an error body; empty if it has none (HTML from a proxy).
     async fn message(&self, mut response: Response) -> String {
         let mut body = Vec::new();
         let reading = async {
@@ -207,21 +211,21 @@ impl Client {
                 body.extend_from_slice(&chunk);
             }
         };
-        // What came in time is worth a look.
+        // A partial body may still be enough.
         let _ = timeout(CONNECT_TIMEOUT, reading).await;
         let body: Option<serde_json::Value> = serde_json::from_slice(&body).ok();
         let message = body.as_ref().and_then(|body| body["message"].as_str()).unwrap_or_default();
         self.clean(message)
     }
 
-    /// Words of others, short and without our secrets.
+    /// Third-party text, shortened and without our secrets.
     pub(super) fn clean(&self, text: &str) -> String {
         let address = self.settings().address.secrets();
         shorten(&Redactor::new(self.api_key.iter().chain(&address)).redact(text), MESSAGE_CHARS)
     }
 
-    /// The HTTP client is made at the first request: loading the system's certificates takes time
-    /// that a client which only lists tools should not wait for.
+    /// The HTTP clients, created by the first request: loading the system's certificates takes time,
+    /// and an MCP client that only lists tools should not wait for it.
     pub(super) async fn http(&self) -> Result<&Http, Error> {
         let build = || async {
             Ok(Http { reads: self.build(secrets::same_origin())?, writes: self.build(redirect::Policy::none())? })
@@ -230,7 +234,7 @@ impl Client {
     }
 
     fn build(&self, redirects: redirect::Policy) -> Result<reqwest::Client, Error> {
-        // Somebody else may have installed a provider; then that one is used.
+        // If a provider is already installed, that one is used.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("n8n-lens/", env!("CARGO_PKG_VERSION")))
@@ -246,20 +250,20 @@ impl Client {
     }
 }
 
-/// Only a body that is expanded as it comes may be compressed.
+/// Asks for uncompressed bodies by default: only streamed bodies are decompressed.
 fn headers() -> HeaderMap {
     HeaderMap::from_iter([(ACCEPT_ENCODING, HeaderValue::from_static("identity"))])
 }
 
-/// No answer came. A change may have been made unless there was no connection at all.
-fn no_response(error: &reqwest::Error, request: &Request<'_>) -> Miss {
+/// The error if no response came. A change may have been made unless the connection failed.
+fn no_response(error: &reqwest::Error, request: &Request<'_>) -> AttemptError {
     if request.writes() && !error.is_connect() {
-        return Miss::Final(Error::unsure(&cause(error)));
+        return AttemptError::Final(Error::unsure(&cause(error)));
     }
-    Miss::Again { error: Failing::Network(cause(error)), pause: Pause::Ours }
+    AttemptError::Transient { error: TransientError::Network(cause(error)), delay: RetryDelay::Backoff }
 }
 
-/// The innermost reason of an HTTP error, which says most and holds no URL.
+/// The innermost cause of an HTTP error: the most specific one, and it contains no URL.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     let mut cause: &dyn std::error::Error = error;
     while let Some(inner) = cause.source() {
@@ -268,7 +272,7 @@ pub(super) fn cause(error: &reqwest::Error) -> String {
     if std::ptr::addr_eq(cause, std::ptr::from_ref(error)) {
         "the request failed".to_owned()
     } else {
-        // rustls adds where to read more.
+        // rustls appends a link.
         cause.to_string().split(": http").next().unwrap_or_default().to_owned()
     }
 }

@@ -1,158 +1,156 @@
-//! What went wrong between us and n8n, in words for the reader of a tool's answer. No text holds a key
-//! or a URL.
+//! What can go wrong between n8n-lens and n8n, worded for the reader of a tool's answer. No message
+//! contains a key or a URL with secrets.
 
 use std::time::Duration;
 
 use crate::json::{Fault, FaultKind};
 
-/// Why n8n gave no answer that can be used.
+/// Why a request to n8n failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Nobody gave a key.
+    /// Neither the settings nor the request has an API key.
     #[error("There is no API key for n8n: set N8N_API_KEY, or send the header X-N8N-API-KEY with each request.")]
     NoKey,
-    /// 401.
+    /// n8n refused the key (401).
     #[error("n8n refused the API key (401). Check N8N_API_KEY.")]
     Unauthorized,
-    /// 403.
+    /// The key lacks a scope (403).
     #[error("The API key lacks the scope {scope} (403){}. Give it that scope in n8n under Settings > n8n API, or use another key.", said(.message))]
     Forbidden {
         /// The scope that the request needs.
         scope: &'static str,
-        /// What n8n said.
+        /// n8n's message, if any.
         message: String,
     },
-    /// 404.
+    /// There is no such resource (404); the text names it.
     #[error("{0} not found.")]
     NotFound(String),
-    /// 400 and other answers that trying again does not change.
-    #[error("n8n answered {status}{}.", said(.message))]
+    /// 400 and other statuses that a retry does not change.
+    #[error("n8n returned {status}{}.", said(.message))]
     Refused {
         /// The HTTP status.
         status: u16,
-        /// What n8n said.
+        /// n8n's message, if any.
         message: String,
     },
-    /// A change that was saved, and not activated.
+    /// The change was saved, but its new version was not activated.
     #[error(
-        "n8n saved the change, but could not activate it ({message}). Give the workflow a trigger, and look in n8n whether it is active."
+        "n8n saved the change but could not activate it ({message}). Add a trigger to the workflow, and check in n8n whether it is active."
     )]
     NotActivated {
-        /// What n8n said.
+        /// n8n's message, if any.
         message: String,
     },
-    /// 413.
-    #[error("n8n takes no body of this size (413). Let the workflow keep less, or raise N8N_PAYLOAD_SIZE_MAX of n8n.")]
-    TooMuch,
-    /// 429 or 5xx, every time.
-    #[error("n8n answered {status}{} {} in {}. Try again later, or look at n8n's log.", said(.message), times(*.tries), seconds(*.after))]
-    Failing {
+    /// The request's body is too large for n8n (413).
+    #[error("The workflow is too large for n8n (413). Make it smaller, or raise N8N_PAYLOAD_SIZE_MAX in n8n.")]
+    BodyTooLarge,
+    /// 429 or 5xx on every attempt.
+    #[error("n8n returned {status}{} {} in {}. Try again later, or check n8n's log.", said(.message), times(*.attempts), seconds(*.after))]
+    Unavailable {
         /// The last HTTP status.
         status: u16,
-        /// What n8n said.
+        /// n8n's message, if any.
         message: String,
-        /// How often it was asked.
-        tries: u32,
-        /// Since the first try.
+        /// How many attempts were made.
+        attempts: u32,
+        /// Time since the first attempt.
         after: Duration,
     },
     /// 500 for an execution that n8n cannot serialise.
-    #[error("n8n answered {status} for this execution{}: it cannot send bodies above about 512 million characters. Look at it in n8n's editor, or let the workflow keep less data.", stored_size(*.stored))]
+    #[error("n8n returned {status} for this execution{}: it cannot send bodies above about 512 million characters. Open the execution in n8n's editor, or make the workflow keep less data.", stored_size(*.stored))]
     TooLarge {
         /// The HTTP status.
         status: u16,
-        /// Bytes in n8n's database, where known.
+        /// Size in n8n's database, bytes, if known.
         stored: Option<u64>,
     },
-    /// A change whose answer did not come: it may have been made.
-    #[error("n8n did not confirm the change{}: it may have been made. Look at the workflow before you try again.", why(*.status, .cause))]
+    /// A change that n8n did not confirm: it may have been made.
+    #[error("n8n did not confirm the change{}: it may have been made. Check the workflow before you try again.", why(*.status, .cause))]
     Unsure {
         /// The HTTP status, if there was one.
         status: Option<u16>,
-        /// What n8n or the network said.
+        /// n8n's message or the network's error.
         cause: String,
     },
-    /// No connection, every time.
-    #[error("n8n at {host} could not be reached ({cause}), {} in {}. Check N8N_URL and whether n8n is running.", times(*.tries), seconds(*.after))]
+    /// No connection, on every attempt.
+    #[error("n8n at {host} could not be reached ({cause}), {} in {}. Check N8N_URL and whether n8n is running.", times(*.attempts), seconds(*.after))]
     Unreachable {
         /// Scheme, host and port.
         host: String,
-        /// What the network said.
+        /// The network's error.
         cause: String,
-        /// How often it was tried.
-        tries: u32,
-        /// Since the first try.
+        /// How many attempts were made.
+        attempts: u32,
+        /// Time since the first attempt.
         after: Duration,
     },
-    /// A redirect to another host, which must not get the key.
-    #[error(
-        "{host} redirects to {target}, and the API key must not follow. Set N8N_URL to the address that n8n really has."
-    )]
+    /// A redirect to another host, which must not receive the key.
+    #[error("{host} redirects to {target}, where the API key must not follow. Set N8N_URL to n8n's actual address.")]
     Redirected {
-        /// Where we asked.
+        /// Where the request was sent.
         host: String,
-        /// Where we were sent.
+        /// Where n8n redirected it.
         target: String,
     },
-    /// n8n is still building the body.
-    #[error("n8n sent nothing within {}. A large execution takes n8n a long time to build; allow more with --first-byte-timeout (seconds).", seconds(*.0))]
+    /// n8n did not send the first byte in time.
+    #[error("n8n sent nothing within {}. n8n needs a long time to build a large execution; allow more with --first-byte-timeout (seconds).", seconds(*.0))]
     FirstByte(Duration),
-    /// The body stopped coming.
-    #[error("n8n's answer stalled: after byte {offset} nothing came for {}. Try again, or allow more with --idle-timeout (seconds).", seconds(*.after))]
+    /// The body stalled.
+    #[error("n8n's response stalled: nothing arrived for {} after byte {offset}. Try again, or allow more with --idle-timeout (seconds).", seconds(*.after))]
     Idle {
-        /// Bytes before it.
+        /// Bytes received before.
         offset: u64,
-        /// How long we waited.
+        /// How long n8n-lens waited.
         after: Duration,
     },
     /// The connection ended before the body did.
-    #[error("n8n's answer broke off at byte {offset}{} ({cause}). Nothing of it is shown, since it is not whole; try again.", of(*.total))]
+    #[error("n8n's response broke off at byte {offset}{} ({cause}). It is incomplete, so none of it is shown; try again.", of(*.total))]
     BrokenOff {
-        /// Bytes before it.
+        /// Bytes received before.
         offset: u64,
-        /// Bytes announced.
+        /// Bytes announced, if they were.
         total: Option<u64>,
-        /// What the network said.
+        /// The network's error.
         cause: String,
     },
-    /// HTML from a proxy, or something else.
+    /// The response is not JSON, such as HTML from a proxy.
     #[error(
         "n8n responded with {content_type} instead of JSON: {beginning:?}. N8N_URL may point to a proxy or to n8n's editor; set it to the address where /api/v1 responds."
     )]
     NotJson {
         /// The media type.
         content_type: String,
-        /// The first characters.
+        /// The beginning of the body.
         beginning: String,
     },
-    /// Not the JSON that it should be.
+    /// The body is incomplete or invalid JSON.
     #[error(
-        "n8n's answer is not whole or not valid JSON: {0}. Nothing of it is shown; try again, and look for a proxy that changes answers."
+        "n8n's response is incomplete or not valid JSON: {0}. None of it is shown; try again, and check for a proxy that alters responses."
     )]
     Fault(#[from] Fault),
-    /// Compressed data that cannot be expanded.
-    #[error("n8n's compressed answer cannot be expanded at byte {offset}: {cause}.")]
+    /// The compressed body is broken.
+    #[error("n8n's compressed response cannot be decompressed at byte {offset}: {cause}.")]
     Gzip {
-        /// Compressed bytes before it.
+        /// Compressed bytes before the fault.
         offset: u64,
-        /// What is wrong.
+        /// The decoder's error.
         cause: String,
     },
-    /// The HTTP client could not be made.
-    #[error("The HTTP client could not be started: {0}.")]
+    /// The HTTP client could not be created.
+    #[error("The HTTP client could not be created: {0}.")]
     Client(String),
     /// The server is shutting down.
-    #[error("The request was stopped.")]
+    #[error("The request was cancelled because the server is shutting down.")]
     Stopped,
 }
 
 impl Error {
-    /// A change whose answer did not come.
+    /// A change that n8n did not confirm, without a status.
     pub(super) fn unsure(cause: &str) -> Self {
         Self::Unsure { status: None, cause: cause.to_owned() }
     }
 
-    /// Whether the body broke off midway, so that asking once more may help.
+    /// Whether the body broke off midway, so that requesting it again may help.
     pub(super) fn is_broken_off(&self) -> bool {
         matches!(self, Self::BrokenOff { .. } | Self::Fault(Fault { kind: FaultKind::EndedEarly, .. }))
     }
@@ -164,13 +162,13 @@ fn said(message: &str) -> String {
 
 fn why(status: Option<u16>, cause: &str) -> String {
     match status {
-        Some(status) => format!(" but answered {status}{}", said(cause)),
+        Some(status) => format!(" but returned {status}{}", said(cause)),
         None => said(cause),
     }
 }
 
-fn times(tries: u32) -> String {
-    if tries == 1 { "once".to_owned() } else { format!("{tries} times") }
+fn times(attempts: u32) -> String {
+    if attempts == 1 { "once".to_owned() } else { format!("{attempts} times") }
 }
 
 fn seconds(duration: Duration) -> String {

@@ -8,31 +8,31 @@ use tokio::time::timeout;
 use super::client::Client;
 use super::error::Error;
 use super::progress::{Progress, Stage};
-use super::request::{Failing, Miss, Request, Tries};
+use super::request::{AttemptError, Attempts, Request, TransientError};
 use crate::json::Projection;
 
-/// Above this stored size a 500 is taken as n8n's limit: every further try would make it build the
-/// body again.
+/// Above this stored size a 500 is taken for n8n's size limit and not retried: each attempt would make
+/// n8n build the body again.
 const NO_RETRY_BYTES: u64 = 50_000_000;
 
-/// An execution's metadata is below 1 KB; more is not asked for.
+/// An execution's metadata is below 1 KB.
 const METADATA_BYTES: usize = 64 * 1024;
 
-/// How long the metadata is waited for.
+/// How long to wait for the metadata.
 const METADATA_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Which execution is read.
+/// Which execution to read.
 #[derive(Clone, Debug)]
 pub struct ExecutionRequest {
-    /// Digits.
+    /// The execution's id, a number in digits.
     pub id: String,
-    /// Whether n8n should send it even above its display limit.
+    /// Whether n8n should send the data even above its display limit.
     pub ignore_size_limit: bool,
 }
 
 impl Client {
     /// Reads an execution; the projection's reader runs on a blocking thread while the body arrives. Dropping the
-    /// future ends the download.
+    /// future cancels the download.
     ///
     /// # Errors
     /// When n8n cannot be reached, refuses, or its body is incomplete or broken; the view is returned only if the body
@@ -67,16 +67,16 @@ impl Client {
         self.read_body(response, projection, progress).await
     }
 
-    /// Asks for the body; goes without `ignoreDataSizeLimit` where n8n does not know it.
+    /// Requests the body, without `ignoreDataSizeLimit` if this n8n does not accept it.
     async fn open(&self, request: &ExecutionRequest, stored: Option<u64>) -> Result<Response, Error> {
         const LIMIT: &str = "ignoreDataSizeLimit";
         let plain: &[_] = &[("includeData", "true")];
         let all: &[_] = &[("includeData", "true"), (LIMIT, "true")];
         if request.ignore_size_limit {
             match self.open_with(&request.id, all, stored).await {
-                // n8n before 2.28 refuses parameters that it does not know, and has no limit.
+                // n8n before 2.28 refuses unknown query parameters, and has no limit.
                 Err(Error::Refused { status: 400, message }) if message.contains(LIMIT) => {}
-                answer => return answer,
+                result => return result,
             }
         }
         self.open_with(&request.id, plain, stored).await
@@ -85,14 +85,14 @@ impl Client {
     async fn open_with(&self, id: &str, query: &[(&str, &str)], stored: Option<u64>) -> Result<Response, Error> {
         let segments = ["executions", id];
         let request = execution(&segments, query, id);
-        let (mut tries, mut stored) = (Tries::new(), stored);
+        let (mut attempts, mut stored) = (Attempts::new(), stored);
         loop {
-            let (failing, pause) = match self.ask_once(&request).await {
+            let (error, delay) = match self.send_once(&request).await {
                 Ok(response) => return Ok(response),
-                Err(Miss::Final(error)) => return Err(error),
-                Err(Miss::Again { error, pause }) => (error, pause),
+                Err(AttemptError::Final(error)) => return Err(error),
+                Err(AttemptError::Transient { error, delay }) => (error, delay),
             };
-            if let Failing::Status { status: status @ 500, .. } = failing {
+            if let TransientError::Status { status: status @ 500, .. } = error {
                 if stored.is_none() {
                     stored = self.stored_bytes(id).await;
                 }
@@ -100,17 +100,17 @@ impl Client {
                     return Err(Error::TooLarge { status, stored });
                 }
             }
-            self.pause(&mut tries, failing, pause).await?;
+            self.wait(&mut attempts, error, delay).await?;
         }
     }
 
-    /// The size of an execution in n8n's database, where n8n knows it (2.27 and newer). It takes n8n
-    /// about 20 ms, and is worth one try only.
+    /// The size of an execution in n8n's database, if n8n reports it (2.27 and newer). The request takes
+    /// about 20 ms and is not worth a retry.
     async fn stored_bytes(&self, id: &str) -> Option<u64> {
         let segments = ["executions", id];
-        let request = Request { expands: false, ..execution(&segments, &[], id) };
-        // A busy n8n answers nothing for a while: then its size is not worth waiting for.
-        let metadata = async { self.gather(self.ask_once(&request).await.ok()?, METADATA_BYTES).await.ok() };
+        let request = Request { accepts_gzip: false, ..execution(&segments, &[], id) };
+        // A busy n8n does not respond for a while; the size is not worth that wait.
+        let metadata = async { self.gather(self.send_once(&request).await.ok()?, METADATA_BYTES).await.ok() };
         let metadata = timeout(METADATA_TIMEOUT, metadata).await.ok()??;
         let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
         metadata["jsonSizeBytes"].as_u64().filter(|bytes| *bytes > 0)
@@ -119,5 +119,5 @@ impl Client {
 
 fn execution<'a>(segments: &'a [&'a str; 2], query: &'a [(&'a str, &'a str)], id: &str) -> Request<'a> {
     let subject = format!("Execution '{id}'");
-    Request { expands: true, ..Request::get(segments, query, "execution:read", subject) }
+    Request { accepts_gzip: true, ..Request::get(segments, query, "execution:read", subject) }
 }

@@ -1,4 +1,4 @@
-//! A compressed body, expanded chunk by chunk.
+//! Decompresses a body chunk by chunk.
 
 use std::io::Write;
 
@@ -6,15 +6,15 @@ use flate2::write::GzDecoder;
 
 use crate::json::{Batch, Pruner};
 
-/// What a body may expand to, bytes: n8n cannot build one of more than 512 Mi UTF-16 units, which are
-/// at most three bytes each. What is larger is not from n8n.
-const EXPANDED_BYTES: u64 = 3 << 29;
+/// The most bytes that a body may decompress to: n8n cannot build one of more than 512 Mi UTF-16 code
+/// units, at most three bytes each. Anything larger is not from n8n.
+const MAX_DECOMPRESSED_BYTES: u64 = 3 << 29;
 
-/// Expands into a pruner.
-pub(super) struct Gunzip(GzDecoder<Expanded>);
+/// Decompresses into a pruner.
+pub(super) struct Gunzip(GzDecoder<Decompressed>);
 
-/// Where expanded bytes go: at once through the filter, so that none are kept.
-struct Expanded {
+/// Feeds decompressed bytes to the pruner at once, so that none are held.
+struct Decompressed {
     pruner: Pruner,
     batch: Batch,
     bytes: u64,
@@ -22,7 +22,7 @@ struct Expanded {
 
 impl Gunzip {
     pub(super) fn new(pruner: Pruner) -> Self {
-        Self(GzDecoder::new(Expanded { pruner, batch: Batch::default(), bytes: 0 }))
+        Self(GzDecoder::new(Decompressed { pruner, batch: Batch::default(), bytes: 0 }))
     }
 
     pub(super) fn feed(&mut self, chunk: &[u8]) -> std::io::Result<Batch> {
@@ -32,18 +32,18 @@ impl Gunzip {
     }
 
     pub(super) fn finish(self) -> std::io::Result<Batch> {
-        let mut expanded = self.0.finish()?;
-        let last = expanded.pruner.finish().map_err(std::io::Error::other)?;
-        expanded.batch.append(last);
-        Ok(expanded.batch)
+        let mut decompressed = self.0.finish()?;
+        let last = decompressed.pruner.finish().map_err(std::io::Error::other)?;
+        decompressed.batch.append(last);
+        Ok(decompressed.batch)
     }
 }
 
-impl Write for Expanded {
+impl Write for Decompressed {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
         self.bytes += bytes.len() as u64;
-        if self.bytes > EXPANDED_BYTES {
-            return Err(std::io::Error::other("it expands to more than n8n can send"));
+        if self.bytes > MAX_DECOMPRESSED_BYTES {
+            return Err(std::io::Error::other("it decompresses to more than n8n can send"));
         }
         let batch = self.pruner.feed(bytes).map_err(std::io::Error::other)?;
         self.batch.append(batch);

@@ -11,23 +11,23 @@ use super::error::Error;
 use super::request::Request;
 use crate::json::{Cursor, Fault, Keep, Pruner};
 
-/// A list of 250 executions is about 75 KB. What is larger is not a list.
+/// A list of 250 executions is about 75 KB; anything above this limit is not a list.
 const LIST_BYTES: usize = 16 * 1024 * 1024;
 
-/// What is asked of n8n. `limit` is never 0, which n8n takes for no limit.
+/// Which executions to list.
 #[derive(Clone, Debug, Default)]
 pub struct ListQuery {
-    /// Only this workflow's.
+    /// Only executions of this workflow.
     pub workflow_id: Option<String>,
-    /// Only those with this status.
+    /// Only executions with this status.
     pub status: Option<String>,
-    /// Started at this time or later, ISO 8601 (n8n 2.37 and newer).
+    /// Only executions started at this time or later, ISO 8601 (n8n 2.37 and newer).
     pub started_after: Option<String>,
-    /// Started at this time or before.
+    /// Only executions started at this time or earlier, ISO 8601 (n8n 2.37 and newer).
     pub started_before: Option<String>,
-    /// At most this many.
+    /// At most this many. 0 is sent as 1, because n8n reads 0 as no limit.
     pub limit: u64,
-    /// Where the list continues. Unlike our own cursors it does not carry the filters.
+    /// Where to continue. Unlike the cursors of our tools, it does not include the filters.
     pub cursor: Option<ListCursor>,
 }
 
@@ -36,7 +36,7 @@ pub struct ListQuery {
 pub enum ListCursor {
     /// After the execution with this id.
     After(String),
-    /// n8n's own cursor, in a form that is not known here.
+    /// n8n's own cursor, in a form that n8n-lens does not recognise.
     Opaque(String),
 }
 
@@ -62,9 +62,9 @@ impl ListCursor {
 /// A page of executions, newest first.
 #[derive(Debug)]
 pub struct Listing {
-    /// n8n's own objects.
+    /// The executions, as n8n sent them.
     pub data: Vec<Value>,
-    /// Where the next page begins.
+    /// Where the next page begins; `None` on the last page.
     pub next_cursor: Option<ListCursor>,
 }
 
@@ -77,10 +77,10 @@ struct Response {
 }
 
 impl Client {
-    /// One page of the list.
+    /// Reads one page of the list.
     ///
     /// # Errors
-    /// [`Error`].
+    /// When n8n cannot be reached or refuses the request, or its response is incomplete or not a list.
     pub async fn list_executions(&self, query: &ListQuery) -> Result<Listing, Error> {
         let limit = query.limit.max(1).to_string();
         let cursor = query.cursor.as_ref().map(|cursor| cursor.encode(query.limit.max(1)));
@@ -96,26 +96,28 @@ impl Client {
         let subject = "The list of executions (is N8N_URL right?)".to_owned();
         let body = self.collect(&Request::get(&["executions"], &pairs, "execution:list", subject), LIST_BYTES).await?;
         let response = serde_json::from_slice::<Response>(&body).map_err(|_| match fault_in(&body) {
-            // What begins as it should is a list that was broken on its way.
+            // A body that begins like a list was damaged on its way.
             Some(fault) if body.trim_ascii_start().starts_with(b"{") => fault.into(),
             _ => Error::NotJson {
-                content_type: "something that is no list of executions".to_owned(),
+                content_type: "something other than a list of executions".to_owned(),
                 beginning: self.clean(&String::from_utf8_lossy(&body[..body.len().min(100)])),
             },
         })?;
         Ok(Listing { data: response.data, next_cursor: response.next_cursor.map(ListCursor::parse) })
     }
 
-    /// The name of a workflow, reading its body only as far as that.
+    /// The name of a workflow; the rest of its body is not downloaded. `None` if the body has no name or breaks off
+    /// before it.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::NotFound`] when it was deleted.
+    /// [`Error::NotFound`] if the workflow was deleted; otherwise when n8n cannot be reached or refuses the request,
+    /// or the body is not JSON.
     pub async fn workflow_name(&self, id: &str) -> Result<Option<String>, Error> {
         // Only the beginning of the body is read, so this is not a projection.
         const KEEP: Keep = Keep::Members(&[("name", Keep::Whole)]);
         let segments = ["workflows", id];
         let request = Request::get(&segments, &[], "workflow:read", format!("Workflow '{id}'"));
-        let mut response = self.ask(&request).await?;
+        let mut response = self.send(&request).await?;
         let mut pruner = Pruner::new(KEEP, 0..0);
         let mut text = Vec::new();
         while let Ok(Ok(Some(chunk))) = timeout(self.settings().idle_timeout, response.chunk()).await {
@@ -128,16 +130,16 @@ impl Client {
     }
 }
 
-/// Why a body is no JSON.
+/// Why a body is not JSON.
 fn fault_in(body: &[u8]) -> Option<Fault> {
     let mut pruner = Pruner::new(Keep::Whole, 0..0);
     pruner.feed(body).and_then(|_| pruner.finish()).err()
 }
 
-/// The workflow's name, as soon as it is there.
+/// The workflow's name, as soon as it has arrived.
 fn name_in(text: &[u8]) -> Option<String> {
     let mut name = None;
-    // The text ends in the middle: that is no error here.
+    // The text ends in the middle, which is not an error here.
     let _ = Cursor::unpruned(text).object(|cursor, member| match member {
         "name" if name.is_none() => {
             name = cursor.name()?;

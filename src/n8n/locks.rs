@@ -1,5 +1,5 @@
-//! Locks by name: a call that reads a workflow in order to change it waits for earlier ones, because n8n has no lock
-//! and the last writer would win. Other processes of this machine wait, too.
+//! Named locks: calls that change the same workflow run one after another, because n8n has no locking and the last
+//! writer would win. The locks also apply to other processes on this machine.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -12,7 +12,7 @@ use crate::blocking::blocking;
 
 /// A held lock; dropping it releases it.
 pub struct Lock {
-    /// Held, not read; released before the lock within this process.
+    /// Released before the lock within this process.
     _between_processes: Option<File>,
     _within_process: OwnedMutexGuard<()>,
 }
@@ -22,7 +22,7 @@ pub struct Lock {
 pub(super) struct Locks(Mutex<HashMap<String, Arc<tokio::sync::Mutex<()>>>>);
 
 impl Locks {
-    /// Waits for the lock of this name.
+    /// Acquires the lock with this name.
     pub(super) async fn lock(&self, name: &str) -> Lock {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -31,12 +31,12 @@ impl Locks {
         };
         let within_process = lock.lock_owned().await;
         let name = name.to_owned();
-        // However many calls are cancelled, at most one thread per name is left waiting for another process.
+        // However many calls are cancelled, at most one thread per name waits for another process.
         blocking(move || Lock { _between_processes: lock_file(&name), _within_process: within_process }).await
     }
 }
 
-/// The lock between processes; `None` if this user has no data folder.
+/// Acquires the lock between processes; `None` if there is no lock file, as for a user without a data folder.
 fn lock_file(name: &str) -> Option<File> {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);

@@ -1,6 +1,6 @@
-//! Calls at an n8n's production addresses: webhooks, forms, chats. They run workflows, and know no API key.
+//! Calls to n8n's production URLs: webhooks, forms, chats. They run workflows; no API key is sent.
 //!
-//! Addresses: `packages/cli/src/webhooks` of n8n (`/webhook`, `/form`), seen on 2.41.
+//! Paths: `packages/cli/src/webhooks` in n8n (`/webhook`, `/form`), verified on 2.41.
 
 use std::time::Duration;
 
@@ -11,62 +11,63 @@ use tokio::time::{Instant, sleep};
 use super::client::{Client, cause};
 use super::error::Error;
 
-/// n8n may be seconds late to answer at the address of a workflow that was just activated.
-const REGISTERED: Duration = Duration::from_secs(5);
+/// How long n8n may take to register the production URL of a workflow that was just activated.
+const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Between two tries of an address that is not there yet.
-const PAUSE: Duration = Duration::from_millis(500);
+/// The pause between two calls to a URL that is not registered yet.
+const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
-/// What is read of an answer: its beginning.
-const ANSWER_BYTES: usize = 64 * 1024;
+/// Bytes read of a response.
+const RESPONSE_BYTES: usize = 64 * 1024;
 
-/// One call.
+/// A call to a production URL.
 #[derive(Clone, Debug)]
 pub struct ProductionCall {
-    /// Such as `POST`.
+    /// The HTTP method, such as `POST`.
     pub method: String,
-    /// Below n8n's address, such as `webhook`, `orders`.
+    /// The path below n8n's address, such as `webhook`, `orders`.
     pub segments: Vec<String>,
-    /// Names and values behind the `?`.
+    /// The names and values of the query string.
     pub query: Vec<(String, String)>,
-    /// A media type and a body.
+    /// The body's media type and text.
     pub body: Option<(String, String)>,
 }
 
-/// What came back.
+/// The response of a production URL.
 #[derive(Clone, Debug)]
-pub struct ProductionAnswer {
+pub struct ProductionResponse {
     /// The HTTP status.
     pub status: u16,
-    /// The beginning of the body.
+    /// The beginning of the body, as text.
     pub body: String,
 }
 
-impl ProductionAnswer {
-    /// Whether n8n has nothing at this address, and has run nothing.
+impl ProductionResponse {
+    /// Whether nothing is registered at this URL, so that no workflow ran.
     pub fn is_unregistered(&self) -> bool {
         self.status == 404 && self.body.contains("not registered")
     }
 }
 
 impl Client {
-    /// Makes the call once; again only while n8n says that nothing is registered at the address. A workflow
-    /// may answer 404 itself, and has run then.
+    /// Makes the call once, and repeats it only while n8n says that nothing is registered at the URL. A
+    /// workflow can return a 404 of its own; then it has run.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] where no connection was made, [`Error::Unsure`] where the call may have run.
-    pub async fn call_production(&self, call: &ProductionCall) -> Result<ProductionAnswer, Error> {
-        let begun = Instant::now();
+    /// [`Error::Unreachable`] if there was no connection; otherwise the workflow may have run: [`Error::Unsure`] if
+    /// no response came, [`Error::BrokenOff`] or [`Error::Idle`] if it is incomplete.
+    pub async fn call_production(&self, call: &ProductionCall) -> Result<ProductionResponse, Error> {
+        let started = Instant::now();
         loop {
-            let answer = self.call_once(call).await?;
-            if !answer.is_unregistered() || begun.elapsed() > REGISTERED {
-                return Ok(answer);
+            let response = self.call_once(call).await?;
+            if !response.is_unregistered() || started.elapsed() > REGISTRATION_TIMEOUT {
+                return Ok(response);
             }
-            sleep(PAUSE).await;
+            sleep(RETRY_PAUSE).await;
         }
     }
 
-    async fn call_once(&self, call: &ProductionCall) -> Result<ProductionAnswer, Error> {
+    async fn call_once(&self, call: &ProductionCall) -> Result<ProductionResponse, Error> {
         let method = Method::from_bytes(call.method.as_bytes()).unwrap_or(Method::POST);
         let mut url = self.settings().address.editor();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -84,17 +85,17 @@ impl Client {
         let mut body = Vec::new();
         while let Some(chunk) = self.chunk(&mut response, body.len() as u64, None).await? {
             body.extend_from_slice(&chunk);
-            if body.len() > ANSWER_BYTES {
+            if body.len() > RESPONSE_BYTES {
                 break;
             }
         }
-        Ok(ProductionAnswer { status, body: self.clean(&String::from_utf8_lossy(&body)) })
+        Ok(ProductionResponse { status, body: self.clean(&String::from_utf8_lossy(&body)) })
     }
 
     fn not_called(&self, error: &reqwest::Error) -> Error {
         if error.is_connect() {
             let host = self.settings().address.to_string();
-            return Error::Unreachable { host, cause: cause(error), tries: 1, after: Duration::ZERO };
+            return Error::Unreachable { host, cause: cause(error), attempts: 1, after: Duration::ZERO };
         }
         Error::unsure(&cause(error))
     }

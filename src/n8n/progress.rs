@@ -1,41 +1,41 @@
-//! How far a request is.
+//! The progress of a request.
 
 use tokio::sync::watch;
 
-/// Where a request to n8n stands.
+/// The stage of a request to n8n.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stage {
-    /// Nothing was asked yet.
+    /// No request was sent yet.
     #[default]
-    Begun,
-    /// Other bodies are being read; this one waits for its turn.
+    Started,
+    /// Waiting for a download permit, because other bodies are being read.
     Queued,
-    /// n8n is building the body. It sends nothing until it has built all of it.
+    /// n8n is building the body. It sends nothing before the whole body is built.
     Waiting {
-        /// Bytes that the execution has in n8n's database, where known.
+        /// Size of the execution in n8n's database, bytes, if known.
         stored: Option<u64>,
     },
-    /// The body is coming.
+    /// The body is arriving.
     Reading {
-        /// Bytes so far.
+        /// Bytes received so far.
         bytes: u64,
-        /// Bytes in all, where n8n said so.
+        /// Bytes in total, if n8n announced them.
         total: Option<u64>,
     },
 }
 
-/// Tells whoever wants to know. Cheap to clone; most requests are watched by nobody.
+/// Reports the [`Stage`] of a request to a watcher, if there is one. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Progress(Option<watch::Sender<Stage>>);
 
 impl Progress {
-    /// Progress that is watched.
+    /// Progress with a watcher.
     pub fn watched() -> (Self, watch::Receiver<Stage>) {
         let (sender, receiver) = watch::channel(Stage::default());
         (Self(Some(sender)), receiver)
     }
 
-    /// Whether anybody wants to know.
+    /// Whether there is a watcher.
     pub(super) fn is_watched(&self) -> bool {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }

@@ -1,42 +1,42 @@
-//! What is asked of n8n, and why one try may give nothing.
+//! Requests to n8n, and why one attempt can fail.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use backon::ExponentialBackoff;
 use bytes::Bytes;
 use reqwest::Method;
 
 use super::error::Error;
-use super::retry::pauses;
+use super::retry::{RetryDelay, backoff};
 
-/// One request.
+/// A request to n8n's public API.
 pub(super) struct Request<'a> {
     pub method: Method,
     pub segments: &'a [&'a str],
     pub query: &'a [(&'a str, &'a str)],
-    /// JSON.
+    /// The JSON body.
     pub body: Option<Bytes>,
-    /// The scope that a key needs for it.
+    /// The scope that the key needs.
     pub scope: &'static str,
-    /// What is not there when n8n says 404.
+    /// What was not found if n8n returns 404.
     pub subject: String,
-    /// Whether the answer is expanded as it comes.
-    pub expands: bool,
+    /// Whether the response may be compressed: its reader decompresses it.
+    pub accepts_gzip: bool,
 }
 
 impl<'a> Request<'a> {
-    /// A GET of plain JSON.
+    /// A GET request with an uncompressed response.
     pub(super) fn get(
         segments: &'a [&'a str],
         query: &'a [(&'a str, &'a str)],
         scope: &'static str,
         subject: String,
     ) -> Self {
-        Self { method: Method::GET, segments, query, body: None, scope, subject, expands: false }
+        Self { method: Method::GET, segments, query, body: None, scope, subject, accepts_gzip: false }
     }
 
-    /// A request that changes something. It is sent once more only where no connection was made: what
-    /// may have reached n8n may have been done.
+    /// A request that changes something. It is retried only if no connection was made: a request that
+    /// may have reached n8n may have taken effect.
     pub(super) fn write(
         method: Method,
         segments: &'a [&'a str],
@@ -44,60 +44,38 @@ impl<'a> Request<'a> {
         scope: &'static str,
         subject: String,
     ) -> Self {
-        Self { method, segments, query: &[], body, scope, subject, expands: false }
+        Self { method, segments, query: &[], body, scope, subject, accepts_gzip: false }
     }
 
-    /// Whether it changes something.
+    /// Whether the request changes something.
     pub(super) fn writes(&self) -> bool {
         self.method != Method::GET
     }
 }
 
-/// Why one try gave nothing.
-pub(super) enum Miss {
-    /// Trying again does not help.
+/// Why one attempt failed.
+pub(super) enum AttemptError {
+    /// A retry does not help.
     Final(Error),
-    /// It may help, after a pause.
-    Again { error: Failing, pause: Pause },
+    /// A retry after a delay may help.
+    Transient { error: TransientError, delay: RetryDelay },
 }
 
-/// How long to wait before the next try.
-#[derive(Clone, Copy)]
-pub(super) enum Pause {
-    /// As we do.
-    Ours,
-    /// As the server asked.
-    Asked(Duration),
-    /// Longer than anybody waits.
-    TooLong,
-}
-
-impl Pause {
-    /// The pause before the next try; `None` when there is none.
-    pub(super) fn or(self, ours: Option<Duration>) -> Option<Duration> {
-        match self {
-            Self::Ours => ours,
-            Self::Asked(pause) => ours.map(|_| pause),
-            Self::TooLong => None,
-        }
-    }
-}
-
-/// What failed, until it is known for how long.
-pub(super) enum Failing {
+/// An error that a retry may resolve.
+pub(super) enum TransientError {
     Status { status: u16, message: String },
     Network(String),
 }
 
-/// The tries of one request.
-pub(super) struct Tries {
-    pub begun: Instant,
+/// The attempts at one request.
+pub(super) struct Attempts {
+    pub started: Instant,
     pub made: u32,
-    pub pauses: ExponentialBackoff,
+    pub backoff: ExponentialBackoff,
 }
 
-impl Tries {
+impl Attempts {
     pub(super) fn new() -> Self {
-        Self { begun: Instant::now(), made: 0, pauses: pauses() }
+        Self { started: Instant::now(), made: 0, backoff: backoff() }
     }
 }

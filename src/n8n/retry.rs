@@ -1,5 +1,5 @@
-//! When to ask again: three tries, exponential with jitter, `Retry-After` honoured. A change is only sent
-//! again where there was no connection.
+//! When to retry: three attempts, exponential backoff with jitter, `Retry-After` honoured. A change is retried
+//! only if there was no connection.
 
 use std::time::Duration;
 
@@ -8,35 +8,57 @@ use jiff::Timestamp;
 use jiff::fmt::rfc2822;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 
-/// How often a request is tried.
-const TRIES: u32 = 3;
+/// How many attempts a request gets.
+const MAX_ATTEMPTS: usize = 3;
 
-/// A server that asks for more patience than this is told no: the agent should know now.
-const RETRY_AFTER_LONGEST: Duration = Duration::from_secs(60);
+/// A request is not retried if the server demands a longer wait: the agent should learn of it at once.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(60);
 
-/// The pauses between tries.
-pub(super) fn pauses() -> ExponentialBackoff {
+/// How long to wait before the next attempt.
+#[derive(Clone, Copy)]
+pub(super) enum RetryDelay {
+    /// The next delay of the exponential backoff.
+    Backoff,
+    /// The delay that the server demands (`Retry-After`).
+    RetryAfter(Duration),
+    /// The server demands more than n8n-lens is willing to wait.
+    TooLong,
+}
+
+impl RetryDelay {
+    /// The delay before the next attempt, given the next one of the backoff; `None` if there is no further attempt.
+    pub(super) fn or(self, backoff: Option<Duration>) -> Option<Duration> {
+        match self {
+            Self::Backoff => backoff,
+            Self::RetryAfter(delay) => backoff.map(|_| delay),
+            Self::TooLong => None,
+        }
+    }
+}
+
+/// The delays between attempts.
+pub(super) fn backoff() -> ExponentialBackoff {
     ExponentialBuilder::default()
         .with_min_delay(Duration::from_millis(250))
         .with_factor(3.0)
         .with_jitter()
-        .with_max_times(TRIES as usize - 1)
+        .with_max_times(MAX_ATTEMPTS - 1)
         .build()
 }
 
-/// What the server asks for: seconds or a date (RFC 9110, 10.2.3). `Some(None)` is too long to wait.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Option<Duration>> {
+/// The delay that the server demands, as seconds or a date (RFC 9110, 10.2.3); `None` without a valid `Retry-After`.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<RetryDelay> {
     let value = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
-    let pause = match value.parse() {
+    let delay = match value.parse() {
         Ok(seconds) => Duration::from_secs(seconds),
         Err(_) => until(value)?,
     };
-    Some((pause <= RETRY_AFTER_LONGEST).then_some(pause))
+    Some(if delay <= MAX_RETRY_AFTER { RetryDelay::RetryAfter(delay) } else { RetryDelay::TooLong })
 }
 
 fn until(date: &str) -> Option<Duration> {
-    // HTTP dates end in GMT, which RFC 2822 knows as an obsolete zone.
+    // HTTP dates end in GMT, an obsolete but valid zone in RFC 2822.
     let date = rfc2822::parse(date).ok()?.timestamp();
-    let pause = date.as_millisecond() - Timestamp::now().as_millisecond();
-    Some(Duration::from_millis(u64::try_from(pause).unwrap_or(0)))
+    let delay = date.as_millisecond() - Timestamp::now().as_millisecond();
+    Some(Duration::from_millis(u64::try_from(delay).unwrap_or(0)))
 }

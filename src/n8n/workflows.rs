@@ -1,6 +1,6 @@
-//! Workflows: lists and bodies, and the three ways to change one.
+//! Workflows: listing, reading, creating, replacing and deleting them.
 //!
-//! Facts: `packages/cli/src/public-api/v1/handlers/workflows` of n8n, seen on 1.123 and 2.41.
+//! Facts: `packages/cli/src/public-api/v1/handlers/workflows` in n8n, verified on 1.123 and 2.41.
 
 use std::io::Read;
 
@@ -16,37 +16,37 @@ use super::progress::{Progress, Stage};
 use super::request::Request;
 use crate::json::{Cursor, Keep, Projection, shorten};
 
-/// Pinned data may be megabytes, and no tool shows it.
+/// Pinned data can be megabytes, and no tool shows it.
 const WITHOUT_PINNED_DATA: (&str, &str) = ("excludePinnedData", "true");
 
-/// n8n takes workflows of up to 16 MiB (`N8N_PAYLOAD_SIZE_MAX`), unless it is told otherwise.
-const WORKFLOW_BYTES: usize = 64 * 1024 * 1024;
+/// n8n accepts workflows of up to 16 MiB by default (`N8N_PAYLOAD_SIZE_MAX`).
+const MAX_WORKFLOW_BYTES: usize = 64 * 1024 * 1024;
 
-/// An active workflow is activated anew with its change.
+/// n8n reactivates an active workflow when it is changed.
 const UPDATE_SCOPE: &str =
-    "workflow:update (and workflow:activate for an active workflow, whose change is saved all the same)";
+    "workflow:update (and workflow:activate for an active workflow, whose change is saved in any case)";
 
-/// What is not there when the API is not.
+/// What was not found if there is no API at the address.
 const LIST: &str = "The list of workflows (is N8N_URL right?)";
 
-/// No id is longer: n8n's own have 16 characters, imported ones at most 36.
-const ID_BYTES: usize = 1000;
+/// The longest id that is sent: n8n's own have 16 characters, imported ones at most 36.
+const MAX_ID_BYTES: usize = 1000;
 
-/// Characters of an id in an error.
+/// Characters shown of an id in an error.
 const ID_CHARS: usize = 200;
 
-/// Which workflows are listed.
+/// Which workflows to list.
 #[derive(Clone, Debug, Default)]
 pub struct WorkflowQuery {
-    /// Only those that are (or are not) active.
+    /// Only active (`true`) or inactive (`false`) ones.
     pub active: Option<bool>,
-    /// Only those that have these tags, by name: in n8n 2 all of them, in n8n 1 any.
+    /// Only those with these tags, by name: all of them in n8n 2, any of them in n8n 1.
     pub tags: Vec<String>,
-    /// Only those whose name contains this.
+    /// Only those whose name contains this text.
     pub name: Option<String>,
-    /// At most so many, 1 to 250.
+    /// At most this many, 1 to 250.
     pub limit: u64,
-    /// Skip so many.
+    /// How many to skip.
     pub offset: u64,
 }
 
@@ -71,7 +71,7 @@ impl WorkflowQuery {
 }
 
 impl Client {
-    /// Waits until no other call on this machine is changing this workflow.
+    /// Locks a workflow against changes by other calls on this machine; waits for earlier ones.
     pub async fn lock_workflow(&self, id: &str) -> Lock {
         self.workflow_locks().lock(id).await
     }
@@ -79,7 +79,7 @@ impl Client {
     /// Reads a page of workflows, in the order of their ids.
     ///
     /// # Errors
-    /// When n8n cannot be reached, refuses, or its body is incomplete or broken.
+    /// When n8n cannot be reached or refuses the request, or its response is incomplete or broken.
     pub async fn read_workflows<P: Projection>(
         &self,
         query: &WorkflowQuery,
@@ -90,11 +90,10 @@ impl Client {
         let mut pairs: Vec<_> = owned.iter().map(|(name, value)| (*name, value.as_str())).collect();
         pairs.push(WITHOUT_PINNED_DATA);
         let request = Request::get(&["workflows"], &pairs, "workflow:list", LIST.to_owned());
-        self.read(Request { expands: true, ..request }, projection, progress).await
+        self.read(Request { accepts_gzip: true, ..request }, projection, progress).await
     }
 
-    /// Reads one workflow; with its pinned data, which may be megabytes, only if the caller reports whether there is
-    /// any.
+    /// Reads one workflow. `pinned` includes its pinned data, which can be megabytes.
     ///
     /// # Errors
     /// [`Error::NotFound`] if there is no such workflow; otherwise as [`read_workflows`](Self::read_workflows).
@@ -108,7 +107,7 @@ impl Client {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
         let query: &[_] = if pinned { &[] } else { &query };
         let request = Request::get(&segments, query, "workflow:read", subject(id));
-        self.read(Request { expands: true, ..request }, projection, progress).await
+        self.read(Request { accepts_gzip: true, ..request }, projection, progress).await
     }
 
     async fn read<P: Projection>(
@@ -119,31 +118,31 @@ impl Client {
     ) -> Result<P::View, Error> {
         let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
-        match self.read_body(self.ask(&request).await?, projection, progress).await {
+        match self.read_body(self.send(&request).await?, projection, progress).await {
             Err(error) if error.is_broken_off() => {
                 tracing::warn!(%error, "requesting it once more");
                 progress.set(Stage::Waiting { stored: None });
-                self.read_body(self.ask(&request).await?, projection, progress).await
+                self.read_body(self.send(&request).await?, projection, progress).await
             }
             done => done,
         }
     }
 
-    /// One workflow as n8n sends it, byte for byte, without its pinned data.
+    /// Reads one workflow as n8n sends it, byte for byte, without its pinned data.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::NotFound`] when there is none.
+    /// As [`read_workflow`](Self::read_workflow); also when the body exceeds 64 MiB.
     pub async fn workflow_text(&self, id: &str, progress: &Progress) -> Result<Vec<u8>, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
         let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
-        self.collect(&Request::get(&segments, &query, "workflow:read", subject(id)), WORKFLOW_BYTES).await
+        self.collect(&Request::get(&segments, &query, "workflow:read", subject(id)), MAX_WORKFLOW_BYTES).await
     }
 
-    /// Creates a workflow, and reads the one that n8n created.
+    /// Creates a workflow, and reads n8n's response, the created workflow.
     ///
     /// # Errors
-    /// [`Error::Unsure`] if it may have been created nevertheless; otherwise n8n has created nothing.
+    /// [`Error::Unsure`] if it may have been created; with any other error nothing was created.
     pub async fn create_workflow<P: Projection>(
         &self,
         body: String,
@@ -155,11 +154,11 @@ impl Client {
         self.change(&request, projection, progress).await
     }
 
-    /// Replaces a workflow, and reads the one that n8n stored.
+    /// Replaces a workflow, and reads n8n's response, the stored workflow.
     ///
     /// # Errors
-    /// [`Error::Unsure`] if it may have been replaced nevertheless; [`Error::NotActivated`] if it was saved but its
-    /// new version was not activated.
+    /// [`Error::Unsure`] if it may have been replaced; [`Error::NotActivated`] if it was replaced but its new version
+    /// was not activated; with any other error nothing was changed.
     pub async fn replace_workflow<P: Projection>(
         &self,
         id: &str,
@@ -169,7 +168,7 @@ impl Client {
     ) -> Result<P::View, Error> {
         let segments = path(id)?;
         let request = Request::write(Method::PUT, &segments, Some(body.into()), UPDATE_SCOPE, subject(id));
-        self.change(&request, projection, progress).await.map_err(saved_all_the_same)
+        self.change(&request, projection, progress).await.map_err(saved_but_not_activated)
     }
 
     /// Activates or deactivates a workflow, which n8n 2 calls publishing and unpublishing, and reads it as it is then.
@@ -198,14 +197,15 @@ impl Client {
     /// Deletes a workflow.
     ///
     /// # Errors
-    /// [`Error`]; [`Error::Refused`] with 409 while it is active (n8n 2.41).
+    /// [`Error::Refused`] with status 409 while it is active (n8n 2.41); [`Error::Unsure`] if it may have been deleted;
+    /// with any other error it was not deleted.
     pub async fn delete_workflow(&self, id: &str, progress: &Progress) -> Result<(), Error> {
         let segments = path(id)?;
         let request = Request::write(Method::DELETE, &segments, None, "workflow:delete", subject(id));
         self.change(&request, &Nothing, progress).await
     }
 
-    /// Sends a change, and reads the answer: the change was made, whatever becomes of that.
+    /// Sends a change and reads the response. If the response cannot be read, the change was made nevertheless.
     async fn change<P: Projection>(
         &self,
         request: &Request<'_>,
@@ -214,15 +214,15 @@ impl Client {
     ) -> Result<P::View, Error> {
         let _permit = self.download_permit(progress).await?;
         progress.set(Stage::Waiting { stored: None });
-        let response = self.ask(request).await?;
+        let response = self.send(request).await?;
         let changed = self.read_body(response, projection, progress).await;
         changed.map_err(|error| Error::unsure(&error.to_string()))
     }
 }
 
-/// n8n refuses to activate a change that it has saved: one without a trigger. n8n 1 deactivates the
-/// workflow then, n8n 2 keeps the old version active.
-fn saved_all_the_same(error: Error) -> Error {
+/// n8n saves a change to an active workflow before it activates it, and refuses to activate one without a
+/// trigger. n8n 1 then deactivates the workflow, n8n 2 keeps the old version active.
+fn saved_but_not_activated(error: Error) -> Error {
     match error {
         Error::Refused { status: 400, message }
             if message.contains("cannot be activated") || message.contains("to start the workflow") =>
@@ -248,9 +248,9 @@ fn subject(id: &str) -> String {
     format!("Workflow '{}'", shorten(id, ID_CHARS))
 }
 
-/// A URL cannot name every text as a resource: `.` and `..` mean another one, and control characters are
-/// left out of it.
+/// The path of a workflow. Not every text can be part of a URL's path: `.` and `..` would name another
+/// resource, and control characters would be dropped.
 fn path(id: &str) -> Result<[&str; 2], Error> {
-    let named = !matches!(id, "" | "." | "..") && !id.chars().any(char::is_control) && id.len() <= ID_BYTES;
+    let named = !matches!(id, "" | "." | "..") && !id.chars().any(char::is_control) && id.len() <= MAX_ID_BYTES;
     if named { Ok(["workflows", id]) } else { Err(Error::NotFound(subject(id))) }
 }

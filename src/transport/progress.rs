@@ -58,7 +58,7 @@ struct Sent {
 impl Sent {
     fn next(&mut self, stage: Stage, token: &ProgressToken) -> Option<ProgressNotificationParam> {
         let (progress, total, message) = match stage {
-            Stage::Begun => return None,
+            Stage::Started => return None,
             Stage::Queued => (self.progress + 1.0, None, "waiting for other downloads".to_owned()),
             Stage::Waiting { stored: Some(stored) } => {
                 (self.progress + 1.0, None, format!("waiting for n8n, {} stored", megabytes(stored)))

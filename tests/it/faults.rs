@@ -91,7 +91,7 @@ fn a_server_that_fails_twice_and_then_answers() {
 #[test]
 fn a_server_that_always_fails() {
     let said = error_of(|_| Reply::json(503, "<html>maintenance</html>"));
-    assert!(said.starts_with("n8n answered 503 3 times in "), "{said}");
+    assert!(said.starts_with("n8n returned 503 3 times in "), "{said}");
 }
 
 #[test]
@@ -207,7 +207,7 @@ fn a_slow_first_byte_is_waited_for() {
 fn a_body_that_stalls() {
     let (answer, _n8n) = summary_of(|_| good().stall_after(4000), &["--idle-timeout", "1"]);
     let said = answer.unwrap_err();
-    assert!(said.contains("after byte 4000 nothing came for 1.0 s"), "{said}");
+    assert!(said.contains("nothing arrived for 1.0 s after byte 4000"), "{said}");
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn endless_gzip(begin: &[u8]) -> Reply {
 #[ignore = "long: 1.6 GB are expanded, twice"]
 fn a_compressed_body_that_never_ends_is_given_up() {
     let said = error_of(|_| endless_gzip(b"{\"id\":\""));
-    assert!(said.contains("expands to more than n8n can send"), "{said}");
+    assert!(said.contains("decompresses to more than n8n can send"), "{said}");
 }
 
 #[test]

@@ -527,7 +527,7 @@ fn a_connection_that_stalls_anywhere() {
     for (place, said) in &broken.errors {
         let tells = match place.checked_sub(wire.head) {
             None => "sent nothing within 3.0 s".to_owned(),
-            Some(offset) => format!("after byte {offset} nothing came for 3.0 s"),
+            Some(offset) => format!("nothing arrived for 3.0 s after byte {offset}."),
         };
         assert!(said.contains(&tells), "stalls at {place}: {said}");
     }

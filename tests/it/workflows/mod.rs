@@ -382,7 +382,7 @@ fn n8ns_own_refusals_are_shown_in_its_words() {
     assert!(refused.contains("400") && refused.contains("duplicate_node_name"), "{refused}");
     let active = client.call("delete_workflow", json!({"id": "agent1"})).unwrap_err();
     assert!(
-        active.starts_with("n8n answered 409 (Cannot delete a published workflow. Unpublish it before deleting.). "),
+        active.starts_with("n8n returned 409 (Cannot delete a published workflow. Unpublish it before deleting.). "),
         "{active}"
     );
     let silent = json!({"id": "agent1", "nodes": [node("Log", "set")], "connections": {}});

@@ -32,14 +32,14 @@ impl<'a> Composer<'a> {
         question: &'a Question,
     ) -> Result<Self, Error> {
         let tag_inputs = node.inputs.len() > 1;
-        let tag_outputs = run.outputs.list.len() > 1;
+        let tag_outputs = run.outputs.lists.len() > 1;
         let input = node.inputs.iter().map(|input| {
             let tag = tag_inputs.then_some(("inputIndex", input.index));
-            input.port.as_ref().map_or_else(|| Ok(Part::empty()), |port| Part::new(port, tag, question))
+            input.list.as_ref().map_or_else(|| Ok(Part::empty()), |list| Part::new(list, tag, question))
         });
         let output = outputs.iter().map(|output| {
             let tag = tag_outputs.then_some(("outputIndex", output.index));
-            Part::new(output.port, tag, question)
+            Part::new(output.list, tag, question)
         });
         Ok(Self {
             input: Side(input.collect::<Result<_, _>>()?),
@@ -184,7 +184,7 @@ impl<'a> Composer<'a> {
                 node_name: envelope.name(&source.node),
                 output_index: source.output,
                 run_index: source.run,
-                total: input.port.as_ref().map_or(0, |port| port.total),
+                total: input.list.as_ref().map_or(0, |list| list.total),
             })
         };
         ShownInput {
@@ -197,10 +197,10 @@ impl<'a> Composer<'a> {
     fn shown_output(&self, envelope: Envelope, pages: &Pages) -> ShownOutput {
         let shown = |(at, output): (usize, &Output)| ShownPort {
             output_index: output.index,
-            total: output.port.total,
+            total: output.list.total,
             returned: pages.shown(at),
             label: output.label.map(|label| envelope.name(label)),
-            connection: Some(output.port.connection.as_str())
+            connection: Some(output.list.connection.as_str())
                 .filter(|connection| *connection != "main")
                 .map(|connection| envelope.name(connection)),
         };

@@ -11,7 +11,7 @@ use super::{IGNORE_SIZE_LIMIT, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::node::{Node, NodeProjection, NodeView};
-use crate::execution::{Port, Run};
+use crate::execution::{ItemList, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens};
@@ -180,18 +180,18 @@ fn no_run(node: &Node, id: &str, asked: Option<u64>) -> String {
     }
 }
 
-/// An output that is shown: its place among all of them, its items' port, its label.
+/// An output to show: its index among all of them, its items, its label.
 struct Output<'a> {
     index: u64,
-    port: &'a Port,
+    list: &'a ItemList,
     label: Option<&'a str>,
 }
 
 /// The outputs to show. Their index counts through all connections, so that each has its own.
 fn chosen_outputs<'a>(run: &'a Run, node: &'a Node, only: Option<u64>) -> Result<Vec<Output<'a>>, Error> {
-    let all = run.outputs.list.iter().zip(&node.labels).enumerate();
+    let all = run.outputs.lists.iter().zip(&node.labels).enumerate();
     let outputs: Vec<_> =
-        all.map(|(at, (port, label))| Output { index: at as u64, port, label: label.as_deref() }).collect();
+        all.map(|(at, (list, label))| Output { index: at as u64, list, label: label.as_deref() }).collect();
     let Some(only) = only.filter(|_| !outputs.is_empty()) else {
         return Ok(outputs);
     };

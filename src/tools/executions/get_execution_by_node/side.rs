@@ -2,7 +2,7 @@
 
 use super::Question;
 use crate::budget::{self, Entry, Need, Page, PageLimits};
-use crate::execution::Port;
+use crate::execution::ItemList;
 use crate::secrets::redact;
 use crate::tools::Error;
 
@@ -104,15 +104,15 @@ impl Side {
 }
 
 impl Part {
-    pub(super) fn new(port: &Port, tag: Option<(&'static str, u64)>, question: &Question) -> Result<Self, Error> {
+    pub(super) fn new(list: &ItemList, tag: Option<(&'static str, u64)>, question: &Question) -> Result<Self, Error> {
         /// What is shown of one item at most, bytes in memory.
         const ITEM_BYTES: usize = 1024 * 1024;
-        let mut items = port.items(ITEM_BYTES).map_err(crate::execution::Error::from)?;
+        let mut items = list.items(ITEM_BYTES).map_err(crate::execution::Error::from)?;
         if question.redact {
             items.iter_mut().for_each(redact::item);
         }
         let entries = items.into_iter().map(|value| Entry { value, tag }).collect();
-        Ok(Self { total: port.total, entries })
+        Ok(Self { total: list.total, entries })
     }
 
     pub(super) fn empty() -> Self {
