@@ -28,7 +28,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::guard::Guard;
 use super::http::{self, Sessions};
-use super::{bind, stdio};
+use super::listener::Listener;
+use super::shutdown::Shutdown;
+use super::stdio;
 use crate::config::Access;
 use crate::coordination::tools::{RETIRED, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCE_TEMPLATES, Tool, admin, failure};
@@ -48,10 +50,11 @@ pub struct CoordinationService {
 /// Serves MCP on standard input and output until the client closes it or a signal arrives.
 ///
 /// # Errors
-/// A sentence for the user, if the handshake fails or a pipe breaks.
+/// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(service: CoordinationService) -> Result<(), String> {
     let sweeping = sweep(&service);
-    let served = stdio::serve(Server { service: Arc::new(service), default_caller: Caller::Local }).await;
+    let shutdown = CancellationToken::new();
+    let served = stdio::serve(Server { service: Arc::new(service), default_caller: Caller::Local, shutdown }).await;
     sweeping.abort();
     served
 }
@@ -59,17 +62,18 @@ pub async fn serve_stdio(service: CoordinationService) -> Result<(), String> {
 /// Serves MCP over Streamable HTTP at `/mcp`, and `GET /health`, until a signal arrives.
 ///
 /// # Errors
-/// A sentence for the user, if the address cannot be listened on or the listener fails.
+/// The address cannot be bound, or accepting connections fails. The message is a sentence.
 pub async fn serve_http(service: CoordinationService, address: (&str, u16), access: &Access) -> Result<(), String> {
-    let listener = bind(address, "/mcp").await?;
+    let listener = Listener::bind(address, "/mcp").await?;
     let sweeping = sweep(&service);
     let coordinator = service.coordinator.clone();
     let health = Router::new().route("/health", get(health)).with_state((coordinator.clone(), Instant::now()));
-    let server = Server { service: Arc::new(service), default_caller: Caller::Anonymous };
-    let ended = CancellationToken::new();
-    let mcp = http::router(move || server.clone(), &Guard::new(access), ended.clone(), Sessions::None);
+    let shutdown = Shutdown::default();
+    let server =
+        Server { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
+    let mcp = http::router(move || server.clone(), &Guard::new(access), &shutdown, Sessions::Disabled);
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, authenticate));
-    let served = http::until_stopped(listener, admitted.merge(health), ended).await;
+    let served = http::serve_router(listener, admitted.merge(health), shutdown).await;
     sweeping.abort();
     served
 }
@@ -133,6 +137,8 @@ struct Server {
     service: Arc<CoordinationService>,
     /// The caller of requests that carry no token.
     default_caller: Caller,
+    /// Cancels the calls in progress.
+    shutdown: CancellationToken,
 }
 
 impl ServerHandler for Server {
@@ -167,7 +173,11 @@ impl ServerHandler for Server {
             return Err(ErrorData::invalid_params(unknown(&request.name), None));
         };
         let call = self.service.coordinator.call(tool, request.arguments.unwrap_or_default(), &caller);
-        let answer = match AssertUnwindSafe(call).catch_unwind().await {
+        let outcome = tokio::select! {
+            outcome = AssertUnwindSafe(call).catch_unwind() => outcome,
+            () = self.shutdown.cancelled() => return Ok(result(json!({"success": false, "error": SHUTTING_DOWN})).into()),
+        };
+        let answer = match outcome {
             Ok(Ok(answer)) => answer,
             Ok(Err(error)) => failure(&error),
             Err(_) => {
@@ -279,6 +289,9 @@ impl Server {
 }
 
 const JSON: &str = "application/json";
+
+const SHUTTING_DOWN: &str =
+    "The server is shutting down, and the call may already have taken effect. Check before you repeat it.";
 
 const INSTRUCTIONS: &str = "Coordinates agents that share projects. An agent calls authenticate with the ids and the passkey it \
 was started with, then get_my_task; it records its progress with save_context and finishes with report_completed, which ends \

@@ -17,7 +17,7 @@ use futures::{FutureExt, StreamExt};
 use serde_json::{Value, json};
 
 use super::guard::{self, Guard};
-use super::listen::{bind, listen};
+use super::listener::Listener;
 use crate::config::Access;
 use crate::gateway::{BODY_BYTES, Error, Gateway};
 
@@ -39,13 +39,14 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 /// Serves the gateway until SIGINT or SIGTERM. Calls in progress then have 10 s to finish, before they are cancelled.
 ///
 /// # Errors
-/// The address cannot be listened on, or accepting connections fails. The message is a sentence.
+/// The address cannot be bound, or accepting connections fails. The message is a sentence.
 pub async fn serve(gateway: Arc<Gateway>, address: (&str, u16), access: &Access) -> Result<(), String> {
     let cancel_calls = async {
         gateway.cancel_calls();
         tokio::time::sleep(FLUSH_TIMEOUT).await;
     };
-    listen(bind(address, "").await?, router(gateway.clone(), access), SHUTDOWN_GRACE, cancel_calls).await
+    let listener = Listener::bind(address, "").await?;
+    listener.serve(router(gateway.clone(), access), SHUTDOWN_GRACE, cancel_calls).await
 }
 
 fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
@@ -69,9 +70,9 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
 /// Refuses requests without the token, or from a host or origin that is not allowed.
 async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.refusal(request.headers()) {
-        Some(refused) => {
+        Some(refusal) => {
             read_body(request).await;
-            refused.respond(failure("VALIDATION_ERROR", refused.reason().1, json!({})))
+            refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({})))
         }
         None => next.run(request).await,
     }
@@ -97,7 +98,7 @@ async fn call_tool(
 
 /// The body, if its Content-Type is JSON.
 async fn json_body(request: Request) -> Result<Vec<u8>, Error> {
-    let is_json = guard::brings_json(request.headers());
+    let is_json = guard::is_json(request.headers());
     let (body, size) = read_body(request).await.ok_or_else(Error::incomplete_body)?;
     if !is_json {
         return Err(Error::content_type());

@@ -1,4 +1,4 @@
-//! Who may ask: bearer tokens, host names, origins.
+//! Access control: bearer tokens, host names, origins.
 
 use axum::Json;
 use axum::extract::{Request, State};
@@ -14,7 +14,7 @@ use crate::config::Access;
 /// The names of this machine.
 const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// Checks requests.
+/// Checks whether requests are allowed.
 #[derive(Clone)]
 pub(super) struct Guard {
     access: Access,
@@ -25,86 +25,86 @@ impl Guard {
         Self { access: access.clone() }
     }
 
-    /// Why a request beside rmcp's own route may not be answered.
-    pub(super) fn refusal(&self, headers: &HeaderMap) -> Option<Refused> {
+    /// Why a request is not allowed, if it is not; for routes other than rmcp's.
+    pub(super) fn refusal(&self, headers: &HeaderMap) -> Option<Refusal> {
         self.unauthorized(headers).or_else(|| self.foreign(headers))
     }
 
-    /// A request that does not bring the token, where there is one.
-    fn unauthorized(&self, headers: &HeaderMap) -> Option<Refused> {
+    /// Refuses a request without the token, if one is required.
+    fn unauthorized(&self, headers: &HeaderMap) -> Option<Refusal> {
         let token = self.access.auth_token.as_ref()?;
         let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.split_once(' '));
         match given {
             Some((scheme, given)) if scheme.eq_ignore_ascii_case("bearer") && token.is(given.trim()) => None,
-            _ => Some(Refused::Unauthorized),
+            _ => Some(Refusal::Unauthorized),
         }
     }
 
-    /// A request under a name that is not ours, or from a page elsewhere. rmcp checks its own route; this is
-    /// for those beside it.
-    fn foreign(&self, headers: &HeaderMap) -> Option<Refused> {
+    /// Refuses a request to a host name that is not ours, or from another origin. rmcp checks its own route; this is
+    /// for the other routes.
+    fn foreign(&self, headers: &HeaderMap) -> Option<Refusal> {
         let is_ours = |authority: &str| {
             let bare = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
             let host = bare.map_or(authority, |(host, _)| host);
             self.hosts().any(|ours| ours.eq_ignore_ascii_case(host) || ours.eq_ignore_ascii_case(authority))
         };
-        // A second header counts as the first does, and one that is no text is nobody's name.
+        // Every header counts, not only the first, and one that is not text is never ours.
         let all = |name, is_ours: &dyn Fn(&str) -> bool| {
             headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(is_ours))
         };
-        let host = self.takes_any_host() || all(HOST, &is_ours);
+        let host = self.accepts_any_host() || all(HOST, &is_ours);
         let origin = all(ORIGIN, &|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
-        (!host || !origin).then_some(Refused::Foreign)
+        (!host || !origin).then_some(Refusal::Foreign)
     }
 
     fn hosts(&self) -> impl Iterator<Item = &str> {
         LOOPBACK.into_iter().chain(self.access.hosts.iter().map(String::as_str))
     }
 
-    /// Nobody said under which names a machine is reached; the token is what counts there.
-    fn takes_any_host(&self) -> bool {
+    /// Off loopback, without configured names, the machine's names are unknown: only the token counts.
+    fn accepts_any_host(&self) -> bool {
         self.access.hosts.is_empty() && !self.access.loopback
     }
 
-    /// What rmcp checks: a page in a browser must not reach this server under a name of its own (DNS
+    /// Adds the checks that rmcp makes: a web page must not reach this server through a host name of its own (DNS
     /// rebinding), nor from another origin.
     pub(super) fn configure(&self, config: StreamableHttpServerConfig) -> StreamableHttpServerConfig {
         let hosts: Vec<_> = self.hosts().collect();
         let origins = hosts.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
         let config = config.with_allowed_origins(origins.collect::<Vec<_>>());
-        if self.takes_any_host() {
+        if self.accepts_any_host() {
             return config.disable_allowed_hosts();
         }
         config.with_allowed_hosts(hosts)
     }
 }
 
-/// Lets a request pass that may.
-pub(super) async fn pass(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+/// Refuses requests without the token, if one is required.
+pub(super) async fn require_token(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.unauthorized(request.headers()) {
-        Some(refused) => refused.into_response(),
+        Some(refusal) => refusal.into_response(),
         None => next.run(request).await,
     }
 }
 
-/// Whether a request says that it brings JSON. A page in a browser can send other types to any server
-/// without asking.
-pub(super) fn brings_json(headers: &HeaderMap) -> bool {
+/// Whether the Content-Type of a request is JSON. A web page can send other types to any server without a preflight
+/// request.
+pub(super) fn is_json(headers: &HeaderMap) -> bool {
     let media_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let essence = media_type.split_once(';').map_or(media_type, |(essence, _)| essence);
     essence.trim().eq_ignore_ascii_case("application/json")
 }
 
-/// Why a request is not answered.
+/// Why a request is not allowed.
 #[derive(Clone, Copy)]
-pub(super) enum Refused {
+pub(super) enum Refusal {
     Unauthorized,
     Foreign,
 }
 
-impl Refused {
-    /// The status, and what to do.
+impl Refusal {
+    /// The status, and what to do about it.
     pub(super) fn reason(self) -> (StatusCode, &'static str) {
         match self {
             Self::Unauthorized => (
@@ -115,7 +115,7 @@ impl Refused {
         }
     }
 
-    /// The response, with a body in the form of its route.
+    /// The response, with a body in the shape that its route uses.
     pub(super) fn respond(self, body: Value) -> Response {
         let response = (self.reason().0, Json(body));
         match self {
@@ -125,7 +125,7 @@ impl Refused {
     }
 }
 
-impl IntoResponse for Refused {
+impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let code = match self {
             Self::Unauthorized => "UNAUTHORIZED",

@@ -1,4 +1,4 @@
-//! `GET /health`: whether the server is up; with `?deep=true` whether n8n answers it, too.
+//! `GET /health`: whether the server is up; with `?deep=true`, whether n8n is, too.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -11,25 +11,25 @@ use axum::{Json, Router};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::api_key;
 use super::guard::Guard;
-use super::own_key::own_key;
 use crate::n8n::{Client, Error};
 
-/// Whoever asks for health wants to know now.
-const PATIENCE: Duration = Duration::from_secs(3);
+/// How long n8n has to answer: health checks give up early.
+const N8N_TIMEOUT: Duration = Duration::from_secs(3);
 
 struct Health {
     n8n: Client,
     guard: Guard,
-    begun: Instant,
+    started_at: Instant,
 }
 
 #[derive(Deserialize)]
-struct Asked {
+struct HealthQuery {
     deep: Option<String>,
 }
 
-impl Asked {
+impl HealthQuery {
     fn is_deep(&self) -> bool {
         self.deep.as_deref().is_some_and(|deep| !matches!(deep, "false" | "0"))
     }
@@ -37,30 +37,30 @@ impl Asked {
 
 /// The route.
 pub(super) fn routes(n8n: Client, guard: Guard) -> Router {
-    let health = Arc::new(Health { n8n, guard, begun: Instant::now() });
+    let health = Arc::new(Health { n8n, guard, started_at: Instant::now() });
     Router::new().route("/health", get(answer)).with_state(health)
 }
 
-/// Anybody may know that the server is up; the deep answer uses n8n, as the tools do.
-async fn answer(State(health): State<Arc<Health>>, Query(asked): Query<Asked>, headers: HeaderMap) -> Response {
-    if !asked.is_deep() {
+/// That the server is up is public; the deep check uses n8n, and needs the same access as the tools.
+async fn answer(State(health): State<Arc<Health>>, Query(query): Query<HealthQuery>, headers: HeaderMap) -> Response {
+    if !query.is_deep() {
         return Json(health.status("ok")).into_response();
     }
-    if let Some(refused) = health.guard.refusal(&headers) {
-        return refused.into_response();
+    if let Some(refusal) = health.guard.refusal(&headers) {
+        return refusal.into_response();
     }
-    let n8n = match own_key(&headers) {
+    let n8n = match api_key::from_headers(&headers) {
         Ok(key) => key.map_or_else(|| health.n8n.clone(), |key| health.n8n.with_key(key)),
-        Err(refusal) => return (StatusCode::BAD_REQUEST, Json(json!({ "error": refusal }))).into_response(),
+        Err(error) => return (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response(),
     };
-    let (code, n8n) = match tokio::time::timeout(PATIENCE, n8n.ping()).await {
-        // A key for workflows alone may not list executions, and n8n is fine all the same.
+    let (code, n8n) = match tokio::time::timeout(N8N_TIMEOUT, n8n.ping()).await {
+        // A key for workflows only cannot list executions, but n8n is up.
         Ok(Ok(()) | Err(Error::Forbidden { .. })) => (StatusCode::OK, json!({"status": "ok"})),
-        // Each request brings its own key, and this one did not.
+        // Each request carries its own key, and this one has none.
         Ok(Err(error @ Error::NoKey)) => (StatusCode::OK, json!({"status": "unknown", "message": error.to_string()})),
         Ok(Err(error)) => (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "error", "message": error.to_string()})),
         Err(_) => {
-            let message = format!("n8n did not answer within {} s.", PATIENCE.as_secs());
+            let message = format!("n8n did not answer within {} s.", N8N_TIMEOUT.as_secs());
             (StatusCode::SERVICE_UNAVAILABLE, json!({"status": "error", "message": message}))
         }
     };
@@ -72,6 +72,6 @@ async fn answer(State(health): State<Arc<Health>>, Query(asked): Query<Asked>, h
 impl Health {
     /// `uptime` is in seconds.
     fn status(&self, status: &str) -> Value {
-        json!({"status": status, "version": env!("CARGO_PKG_VERSION"), "uptime": self.begun.elapsed().as_secs()})
+        json!({"status": status, "version": env!("CARGO_PKG_VERSION"), "uptime": self.started_at.elapsed().as_secs()})
     }
 }

@@ -1,4 +1,4 @@
-//! The MCP handler: the table of tools as the protocol wants it.
+//! The MCP handler: the toolbox as the protocol presents it.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -14,24 +14,26 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
-use super::own_key::own_key;
-use super::progress;
+use super::{api_key, progress, shutdown};
 use crate::budget;
 use crate::n8n::Progress;
 use crate::toolkit::{self, Effect, Prompt};
 use crate::tools::{Context, Tool, Toolbox, Unavailable};
 
-/// The server that every client talks to.
+/// The handler of one session or request.
 #[derive(Clone)]
 pub(super) struct Server {
     context: Arc<Context>,
     toolbox: Arc<Toolbox>,
+    /// Cancels the calls in progress.
+    shutdown: CancellationToken,
 }
 
 impl Server {
-    pub(super) fn new(context: Arc<Context>, toolbox: Arc<Toolbox>) -> Self {
-        Self { context, toolbox }
+    pub(super) fn new(context: Arc<Context>, toolbox: Arc<Toolbox>, shutdown: CancellationToken) -> Self {
+        Self { context, toolbox, shutdown }
     }
 }
 
@@ -47,7 +49,7 @@ impl ServerHandler for Server {
         _request: Option<PaginatedRequestParams>,
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        // Whoever lists the tools will call one soon; the answer does not wait for it.
+        // A client that lists the tools will call one soon.
         budget::preload();
         Ok(ListToolsResult::with_all_items(self.toolbox.tools().map(describe).collect()))
     }
@@ -70,13 +72,13 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
         let Some(prompt) = self.toolbox.prompts().find(|prompt| prompt.name == request.name) else {
-            return Err(ErrorData::invalid_params("Unknown prompt; prompts/list names those there are.", None));
+            return Err(ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None));
         };
         let text = (prompt.text)(&request.arguments.unwrap_or_default());
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
 
-    /// There are no resources, which some clients list all the same.
+    /// There are no resources, but some clients read one anyway.
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
@@ -96,27 +98,27 @@ impl ServerHandler for Server {
             Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
         };
         let result = match self.context_of(&context) {
-            Ok(own) => self.call(tool, own, request.arguments.unwrap_or_default(), &context).await,
-            Err(refusal) => failure(refusal.to_owned()),
+            Ok(call_context) => self.call(tool, call_context, request.arguments.unwrap_or_default(), &context).await,
+            Err(error) => failure(error.to_owned()),
         };
         Ok(result.into())
     }
 }
 
 impl Server {
-    /// The context of one request: over HTTP it may bring its own key to n8n.
+    /// The context of one request: over HTTP it can carry its own n8n API key.
     fn context_of(&self, request: &RequestContext<RoleServer>) -> Result<Arc<Context>, &'static str> {
-        match request.extensions.get::<Parts>().map_or(Ok(None), |parts| own_key(&parts.headers))? {
+        match request.extensions.get::<Parts>().map_or(Ok(None), |parts| api_key::from_headers(&parts.headers))? {
             None => Ok(self.context.clone()),
             Some(key) => Ok(Arc::new(self.context.with_key(key))),
         }
     }
 
-    /// Calls a tool: an answer, a refusal, a cancel or a panic, all become a result.
+    /// Calls a tool. An answer, an error, a cancellation and a panic all become a result.
     async fn call(
         &self,
         tool: &Tool,
-        own: Arc<Context>,
+        call_context: Arc<Context>,
         arguments: JsonObject,
         context: &RequestContext<RoleServer>,
     ) -> CallToolResult {
@@ -127,17 +129,18 @@ impl Server {
             }
             None => (Progress::default(), futures::future::pending().right_future()),
         };
-        // Making the future is inside, too: a tool may panic before its first await.
-        let call = async { tool.run(own, arguments, progress).await };
+        // The future is created inside, too: a tool may panic before its first await.
+        let call = async { tool.run(call_context, arguments, progress).await };
         let called = AssertUnwindSafe(call).catch_unwind();
         tokio::select! {
             // Dropping the call ends the download.
             () = context.ct.cancelled() => failure("The call was cancelled.".to_owned()),
+            () = self.shutdown.cancelled() => failure(shutdown::interrupted(tool)),
             () = report => failure("The call ended without an answer.".to_owned()),
             called = called => match called {
                 Ok(Ok(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
                 Ok(Err(error)) => failure(error.to_string()),
-                Err(_) => failure(format!("{} failed by a fault of n8n-lens. Please report it with the log of standard error.", tool.name)),
+                Err(_) => failure(format!("{} failed because of a bug in n8n-lens. Please report it with the log from standard error.", tool.name)),
             }
         }
     }
@@ -191,7 +194,7 @@ mod tests {
     use crate::tools::{Call, CatalogueCache, Handler, MemoryStore};
     use crate::workflow::file::Files;
 
-    /// A tool that fails by a fault of ours, where it is told to.
+    /// A tool that panics where it is asked to.
     static FAULTY: Tool = Tool {
         name: "faulty",
         title: "Faulty",
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panic_is_an_error_of_its_call_alone_and_gives_its_turn_back() {
+    async fn a_panic_fails_its_call_only_and_releases_its_permit() {
         let wait = Duration::from_secs(20);
         let settings = Settings {
             address: Address::parse(&n8n()).unwrap(),
@@ -247,29 +250,29 @@ mod tests {
             memory: MemoryStore::default(),
             catalogue: CatalogueCache::new(None),
         };
-        let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
+        let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])), CancellationToken::new());
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
-        let (answers, mut asked) = tokio::io::split(ours);
+        let (answers, mut stdin) = tokio::io::split(ours);
         let mut answers = BufReader::new(answers).lines();
         let client = json!({"name": "test", "version": "0"});
         let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
         let mut requests = vec![("initialize", hello)];
-        // "read" twice: the one turn came back.
+        // "read" twice: the only permit was released.
         for at in ["call", "await", "read", "read"] {
             requests.push(("tools/call", json!({"name": "faulty", "arguments": {"at": at}})));
         }
         requests.push(("tools/list", json!({})));
         for (id, (method, params)) in requests.into_iter().enumerate() {
             let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-            asked.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+            stdin.write_all(format!("{request}\n").as_bytes()).await.unwrap();
             let line = tokio::time::timeout(wait, answers.next_line()).await.unwrap().unwrap().unwrap();
             let answer: Value = serde_json::from_str(&line).unwrap();
             assert_eq!(answer["id"], id);
             if method == "tools/call" {
                 assert_eq!(answer["result"]["isError"], true, "{answer}");
                 let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-                assert!(text.starts_with("faulty failed by a fault of n8n-lens."), "{text}");
+                assert!(text.starts_with("faulty failed because of a bug in n8n-lens."), "{text}");
             } else {
                 assert!(answer["result"].is_object(), "{answer}");
             }

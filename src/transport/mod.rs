@@ -1,20 +1,22 @@
-//! The doors to the tools for programs: MCP over standard input and output, and over Streamable HTTP.
-//! The only room that knows rmcp and axum.
+//! How programs reach the tools: MCP over standard input and output, MCP over Streamable HTTP, and REST. The only
+//! room besides the gateway that uses rmcp, and the only one that uses axum.
 
+mod api_key;
 mod coordination;
 mod gateway;
 mod guard;
 mod health;
 pub mod http;
-mod listen;
+mod listener;
 mod mcp;
-mod own_key;
 mod progress;
 mod rest;
+mod shutdown;
 mod stdio;
-mod stop;
 
 use std::sync::Arc;
+
+use tokio_util::sync::CancellationToken;
 
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
@@ -23,31 +25,34 @@ pub use coordination::{
 };
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
-pub use listen::Door;
-use listen::bind;
+use http::Sessions;
+pub use listener::Listener;
+use shutdown::Shutdown;
 
-/// Serves MCP on standard input and output until the client closes it, or a signal stops it.
+/// Serves MCP on standard input and output until the client closes it or a signal arrives.
 ///
 /// # Errors
-/// What the protocol or the pipes refuse, as a sentence.
+/// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
-    stdio::serve(mcp::Server::new(Arc::new(context), Arc::new(toolbox))).await
+    stdio::serve(mcp::Server::new(Arc::new(context), Arc::new(toolbox), CancellationToken::new())).await
 }
 
-/// Serves MCP over Streamable HTTP until a signal stops it.
+/// Serves MCP over Streamable HTTP at `/mcp`, the tools over REST, and `GET /health`, until a signal arrives.
 ///
 /// # Errors
-/// What the network refuses, as a sentence.
+/// The address cannot be bound, or accepting connections fails. The message is a sentence.
 pub async fn serve_http(
     context: Context,
     toolbox: Toolbox,
     address: (&str, u16),
     access: &Access,
 ) -> Result<(), String> {
-    let door = bind(address, "/mcp").await?;
+    let listener = Listener::bind(address, "/mcp").await?;
     let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
+    let shutdown = Shutdown::default();
     let health = health::routes(context.n8n.clone(), guard.clone());
-    let rest = rest::routes(context.clone(), toolbox.clone(), guard);
-    let server = mcp::Server::new(context, toolbox);
-    http::serve(door, move || server.clone(), access, health.merge(rest)).await
+    let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), shutdown.calls.clone());
+    let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());
+    let mcp = http::router(move || server.clone(), &guard, &shutdown, Sessions::Enabled);
+    http::serve_router(listener, mcp.merge(health).merge(rest), shutdown).await
 }

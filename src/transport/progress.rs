@@ -1,5 +1,5 @@
-//! Progress notifications: strictly increasing, with a message, often enough that no client gives up
-//! and never so often that they cost time.
+//! Progress notifications: strictly increasing, with a message, often enough that no client gives up, and rarely
+//! enough to cost no time.
 
 use std::time::Duration;
 
@@ -12,50 +12,50 @@ use tokio::time::{Instant, sleep_until};
 use crate::n8n::Stage;
 use crate::units::megabytes;
 
-/// While nothing moves: many clients give up after a minute without a sign.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// The longest silence: many clients give up after a minute without a notification.
+const MAX_SILENCE: Duration = Duration::from_secs(5);
 
-/// While bytes come: at most four a second.
-const PACE: Duration = Duration::from_millis(250);
+/// The shortest interval: at most four notifications a second.
+const MIN_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Reports until the call is dropped or its progress ends; never finishes before.
+/// Sends notifications; never returns, and ends when it is dropped.
 pub(super) async fn report(peer: Peer<RoleServer>, token: ProgressToken, mut stages: watch::Receiver<Stage>) {
-    let mut sent = Sent::default();
-    let mut due = Instant::now() + PATIENCE;
+    let mut last = LastProgress::default();
+    let mut due = Instant::now() + MAX_SILENCE;
     loop {
-        let mut patient = true;
+        let mut is_due = false;
         let stage = tokio::select! {
             () = sleep_until(due) => {
-                patient = false;
+                is_due = true;
                 *stages.borrow_and_update()
             }
             changed = stages.changed() => {
                 if changed.is_err() {
-                    // The call is about to answer.
+                    // The call is about to return its answer.
                     std::future::pending::<()>().await;
                 }
                 *stages.borrow_and_update()
             }
         };
-        // That n8n builds a body is only worth a word when it takes long.
-        if patient && matches!(stage, Stage::Waiting { .. }) {
+        // Waiting for n8n is only worth a notification if it takes long.
+        if !is_due && matches!(stage, Stage::Waiting { .. }) {
             continue;
         }
-        if let Some(note) = sent.next(stage, &token) {
-            let _ = peer.notify_progress(note).await;
+        if let Some(notification) = last.next(stage, &token) {
+            let _ = peer.notify_progress(notification).await;
         }
-        due = Instant::now() + PATIENCE;
-        tokio::time::sleep(PACE).await;
+        due = Instant::now() + MAX_SILENCE;
+        tokio::time::sleep(MIN_INTERVAL).await;
     }
 }
 
-/// The last value, since the next one must be larger.
+/// The value of the last notification: the next one must be larger.
 #[derive(Default)]
-struct Sent {
+struct LastProgress {
     progress: f64,
 }
 
-impl Sent {
+impl LastProgress {
     fn next(&mut self, stage: Stage, token: &ProgressToken) -> Option<ProgressNotificationParam> {
         let (progress, total, message) = match stage {
             Stage::Started => return None,
@@ -73,10 +73,10 @@ impl Sent {
             return None;
         }
         self.progress = progress;
-        let note = ProgressNotificationParam::new(token.clone(), progress).with_message(message);
+        let notification = ProgressNotificationParam::new(token.clone(), progress).with_message(message);
         Some(match total {
-            Some(total) => note.with_total(total),
-            None => note,
+            Some(total) => notification.with_total(total),
+            None => notification,
         })
     }
 }

@@ -12,52 +12,61 @@ use axum::{Json, Router};
 use futures::FutureExt;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
 
 use super::guard::{self, Guard};
 use super::http::REQUEST_BYTES;
-use super::own_key::own_key;
+use super::{api_key, shutdown};
 use crate::n8n::Progress;
 use crate::secrets::without_value;
-use crate::tools::{Context, Error, Tool, Toolbox, Unavailable};
+use crate::tools::{self, Context, Tool, Toolbox, Unavailable};
 
-struct Rest {
+struct Server {
     context: Arc<Context>,
     toolbox: Arc<Toolbox>,
     guard: Guard,
+    /// Cancels the calls in progress.
+    shutdown: CancellationToken,
 }
 
-/// One call.
+/// The body of a request.
 #[derive(Deserialize)]
-struct Asked {
+struct ToolCall {
     name: String,
     #[serde(default)]
     parameters: Map<String, Value>,
 }
 
-/// Why there is no result.
-enum Refusal {
+/// Why a call has no result.
+enum Error {
     NotFound(String),
     Format(String),
     Parameters(String),
     Execution(String),
     Internal(String),
+    ShuttingDown(String),
 }
 
 /// The routes.
-pub(super) fn routes(context: Arc<Context>, toolbox: Arc<Toolbox>, guard: Guard) -> Router {
-    let rest = Arc::new(Rest { context, toolbox, guard });
+pub(super) fn routes(
+    context: Arc<Context>,
+    toolbox: Arc<Toolbox>,
+    guard: Guard,
+    shutdown: CancellationToken,
+) -> Router {
+    let server = Arc::new(Server { context, toolbox, guard, shutdown });
     Router::new()
         .route("/mcp/tools", get(list).post(list))
         .route("/mcp/execute", post(execute))
         .layer(axum::extract::DefaultBodyLimit::max(REQUEST_BYTES))
-        .with_state(rest)
+        .with_state(server)
 }
 
-async fn list(State(rest): State<Arc<Rest>>, headers: HeaderMap) -> Response {
-    if let Some(refused) = rest.guard.refusal(&headers) {
-        return refused.into_response();
+async fn list(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
+    if let Some(refusal) = server.guard.refusal(&headers) {
+        return refusal.into_response();
     }
-    Json(json!({ "tools": rest.toolbox.tools().map(describe).collect::<Vec<_>>() })).into_response()
+    Json(json!({ "tools": server.toolbox.tools().map(describe).collect::<Vec<_>>() })).into_response()
 }
 
 fn describe(tool: &Tool) -> Value {
@@ -69,46 +78,50 @@ fn describe(tool: &Tool) -> Value {
     })
 }
 
-async fn execute(State(rest): State<Arc<Rest>>, headers: HeaderMap, body: Bytes) -> Response {
-    if let Some(refused) = rest.guard.refusal(&headers) {
-        return refused.into_response();
+async fn execute(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bytes) -> Response {
+    if let Some(refusal) = server.guard.refusal(&headers) {
+        return refusal.into_response();
     }
-    match rest.run(&headers, &body).await {
+    match server.run(&headers, &body).await {
         Ok(text) => ([("content-type", "application/json")], text).into_response(),
-        Err(refusal) => refusal.into_response(),
+        Err(error) => error.into_response(),
     }
 }
 
-impl Rest {
-    async fn run(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Refusal> {
-        if !guard::brings_json(headers) {
-            return Err(Refusal::Format("Send JSON, with content-type: application/json.".to_owned()));
+impl Server {
+    async fn run(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Error> {
+        if !guard::is_json(headers) {
+            return Err(Error::Format("Send JSON, with content-type: application/json.".to_owned()));
         }
-        let asked: Asked = serde_json::from_slice(body).map_err(|error| {
-            Refusal::Format(format!(
+        let call: ToolCall = serde_json::from_slice(body).map_err(|error| {
+            Error::Format(format!(
                 "The body must be {{\"name\": …, \"parameters\": {{…}}}}: {}.",
                 without_value(&error)
             ))
         })?;
-        let tool = self.toolbox.find(&asked.name).map_err(|error| match error {
-            Unavailable::Unknown(_) => Refusal::NotFound(error.to_string()),
-            Unavailable::ReadOnly(_) => Refusal::Execution(error.to_string()),
+        let tool = self.toolbox.find(&call.name).map_err(|error| match error {
+            Unavailable::Unknown(_) => Error::NotFound(error.to_string()),
+            Unavailable::ReadOnly(_) => Error::Execution(error.to_string()),
         })?;
-        let context = match own_key(headers).map_err(|refusal| Refusal::Format(refusal.to_owned()))? {
+        let context = match api_key::from_headers(headers).map_err(|error| Error::Format(error.to_owned()))? {
             Some(key) => Arc::new(self.context.with_key(key)),
             None => self.context.clone(),
         };
-        let call = async { tool.run(context, asked.parameters, Progress::default()).await };
-        match AssertUnwindSafe(call).catch_unwind().await {
+        let running = AssertUnwindSafe(async { tool.run(context, call.parameters, Progress::default()).await });
+        let outcome = tokio::select! {
+            outcome = running.catch_unwind() => outcome,
+            () = self.shutdown.cancelled() => return Err(Error::ShuttingDown(shutdown::interrupted(tool))),
+        };
+        match outcome {
             Ok(Ok(text)) => Ok(text),
-            Ok(Err(Error::Argument(text))) => Err(Refusal::Parameters(text)),
-            Ok(Err(error)) => Err(Refusal::Execution(error.to_string())),
-            Err(_) => Err(Refusal::Internal(format!("{} failed by a fault of n8n-lens.", tool.name))),
+            Ok(Err(tools::Error::Argument(text))) => Err(Error::Parameters(text)),
+            Ok(Err(error)) => Err(Error::Execution(error.to_string())),
+            Err(_) => Err(Error::Internal(format!("{} failed because of a bug in n8n-lens.", tool.name))),
         }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for Error {
     fn into_response(self) -> Response {
         let (status, code, message) = match self {
             Self::NotFound(message) => (StatusCode::NOT_FOUND, "TOOL_NOT_FOUND", message),
@@ -116,13 +129,14 @@ impl IntoResponse for Refusal {
             Self::Parameters(message) => (StatusCode::BAD_REQUEST, "INVALID_TOOL_PARAMETERS", message),
             Self::Execution(message) => (StatusCode::INTERNAL_SERVER_ERROR, "TOOL_EXECUTION_ERROR", message),
             Self::Internal(message) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_SERVER_ERROR", message),
+            Self::ShuttingDown(message) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message),
         };
         let details = parameter(&message).map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));
         (status, Json(json!({"error": {"message": message, "code": code, "details": details}}))).into_response()
     }
 }
 
-/// The parameter that a refusal speaks of: ours begin so.
+/// The argument that a message is about: such messages begin with its name.
 fn parameter(message: &str) -> Option<&str> {
     let named = message.strip_prefix("Argument '").or_else(|| message.strip_prefix("Unknown argument '"))?;
     named.split_once('\'').map(|(name, _)| name)

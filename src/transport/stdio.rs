@@ -1,4 +1,4 @@
-//! Standard input and output: who is at the other end may go away at any moment.
+//! MCP over standard input and output, whose other end can close at any moment.
 
 use std::io;
 use std::pin::Pin;
@@ -12,63 +12,64 @@ use rmcp::{ServerHandler, ServiceExt};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_util::sync::CancellationToken;
 
-use super::stop;
+use super::shutdown;
 
-/// How long calls that are under way may go on when nobody asks any more: what is nearly done is still said.
-const LAST_ANSWERS: Duration = Duration::from_millis(1500);
+/// How long calls in progress have to finish after the client has closed standard input.
+const CALL_GRACE: Duration = Duration::from_millis(1500);
 
-/// How often it is looked whether a message is out.
-const LOOK: Duration = Duration::from_millis(20);
+/// How often to check whether a message is complete.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Serves a handler until the client closes its side, nobody hears us any more, or a signal comes.
+/// Serves a handler until the client closes standard input or output, or a signal arrives.
 ///
 /// # Errors
-/// What the protocol or the pipes refuse, as a sentence without what was sent.
+/// The handshake fails, or the handler does. The message is a sentence, without anything that the client sent.
 pub(super) async fn serve(server: impl ServerHandler) -> Result<(), String> {
-    // Before anything is said: a signal may be the answer.
-    let signalled = stop::signalled();
+    // Before anything is sent: the client may respond with a signal.
+    let signal = shutdown::signal();
     let (input, output) = rmcp::transport::stdio_pipes();
-    let (closed, unheard, midway) = (CancellationToken::new(), CancellationToken::new(), Arc::<AtomicBool>::default());
+    let (input_closed, output_closed, mid_message) =
+        (CancellationToken::new(), CancellationToken::new(), Arc::<AtomicBool>::default());
     let pipes = (
-        Input { pipe: input, closed: closed.clone() },
-        Output { pipe: output, unheard: unheard.clone(), midway: midway.clone() },
+        Input { pipe: input, closed: input_closed.clone() },
+        Output { pipe: output, closed: output_closed.clone(), mid_message: mid_message.clone() },
     );
     let serving = async {
         let running = match server.serve(pipes).await {
             Ok(running) => running,
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
-            Err(error) => return Err(why_not_begun(&error).to_owned()),
+            Err(error) => return Err(handshake_error(&error).to_owned()),
         };
-        running.waiting().await.map(drop).map_err(|_| "The server stopped by a fault of its own.".to_owned())
+        running.waiting().await.map(drop).map_err(|_| "The server stopped because of a bug in n8n-lens.".to_owned())
     };
-    let closed = async {
-        closed.cancelled().await;
-        tokio::time::sleep(LAST_ANSWERS).await;
-        // A slow reader gets the message whole that it has begun to read; rmcp sees to an end of that.
-        while midway.load(Ordering::Relaxed) {
-            tokio::time::sleep(LOOK).await;
+    let drained = async {
+        input_closed.cancelled().await;
+        tokio::time::sleep(CALL_GRACE).await;
+        // A slow reader still gets the rest of a message that it has begun to read; rmcp limits how long that takes.
+        while mid_message.load(Ordering::Relaxed) {
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     tokio::select! {
-        done = serving => done,
-        () = closed => Ok(()),
-        () = unheard.cancelled() => Ok(()),
-        () = signalled => Ok(()),
+        served = serving => served,
+        () = drained => Ok(()),
+        () = output_closed.cancelled() => Ok(()),
+        () = signal => Ok(()),
     }
 }
 
-/// The error itself holds the message that came, which may hold a secret.
-fn why_not_begun(error: &ServerInitializeError) -> &'static str {
+/// The error itself quotes the message that arrived, which may hold a secret.
+fn handshake_error(error: &ServerInitializeError) -> &'static str {
     match error {
         ServerInitializeError::ExpectedInitializeRequest(_) => {
-            "The first message was no initialize request. Is an MCP client at the other end?"
+            "The first message was not an initialize request. Connect an MCP client."
         }
-        ServerInitializeError::InitializeFailed(_) => "The client and this server have no version of MCP in common.",
-        _ => "The handshake did not come to its end.",
+        ServerInitializeError::InitializeFailed(_) => "The client and this server support no common version of MCP.",
+        _ => "The handshake was not completed.",
     }
 }
 
-/// Standard input, and whether it is closed.
+/// Standard input, which reports when it is closed.
 struct Input<T> {
     pipe: T,
     closed: CancellationToken,
@@ -85,18 +86,18 @@ impl<T: AsyncRead + Unpin> AsyncRead for Input<T> {
     }
 }
 
-/// Standard output, and whether nobody reads it any more.
+/// Standard output, which reports when it is closed.
 struct Output<T> {
     pipe: T,
-    unheard: CancellationToken,
-    /// Whether a message has begun that has not ended.
-    midway: Arc<AtomicBool>,
+    closed: CancellationToken,
+    /// Whether only part of a message has been written.
+    mid_message: Arc<AtomicBool>,
 }
 
 impl<T> Output<T> {
-    fn look<V>(&self, written: Poll<io::Result<V>>) -> Poll<io::Result<V>> {
+    fn check<V>(&self, written: Poll<io::Result<V>>) -> Poll<io::Result<V>> {
         if matches!(written, Poll::Ready(Err(_))) {
-            self.unheard.cancel();
+            self.closed.cancel();
         }
         written
     }
@@ -108,14 +109,14 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Output<T> {
         if let Poll::Ready(Ok(count)) = written
             && let Some(last) = bytes[..count].last()
         {
-            self.midway.store(*last != b'\n', Ordering::Relaxed);
+            self.mid_message.store(*last != b'\n', Ordering::Relaxed);
         }
-        self.look(written)
+        self.check(written)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.pipe).poll_flush(cx);
-        self.look(flushed)
+        self.check(flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {

@@ -142,6 +142,6 @@ fn with_its_fixtures_the_conformance_suite_passes_whole() {
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let access = Access { loopback: true, auth_token: None, hosts: Vec::new() };
-    runtime.spawn(async move { http::serve(listener, ConformanceServer::default, &access, axum::Router::new()).await });
+    runtime.spawn(async move { http::serve(listener, ConformanceServer::default, &access).await });
     conformance(&url, &[]);
 }

@@ -44,6 +44,9 @@ mod properties;
 mod rest;
 /// Secrets are nowhere.
 mod secrets;
+/// Calls in progress when a server over HTTP is shut down, through the real binary.
+#[cfg(unix)]
+mod shutdown;
 /// Signals and pipes, through the real binary.
 #[cfg(unix)]
 mod signals;
