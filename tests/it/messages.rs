@@ -35,6 +35,8 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
         ("create_workflow", "some of it is not sent", given(json!({"tags": []}))),
         ("update_workflow", "", json!({"id": "kept", "name": "renamed"})),
         ("update_workflow", "some of it is not sent", json!({"id": "kept", "name": "renamed", "tags": []})),
+        ("set_workflow_active", "activated", json!({"id": "kept", "active": true})),
+        ("set_workflow_active", "deactivated", json!({"id": "kept", "active": false})),
         ("create_workflow_from_file", "", json!({"filePath": file})),
         ("replace_workflow_from_file", "a setting stays", json!({"id": "kept", "filePath": file})),
         ("delete_workflow", "", json!({"id": "kept"})),
