@@ -16,17 +16,17 @@ use super::database::Database;
 /// The cheapest hash that argon2 makes.
 pub const CHEAP: Cost = Cost { memory: 8, passes: 1 };
 
-/// When the clock of an office begins: 2025-01-06T10:00:00Z.
+/// When the clock of a harness begins: 2025-01-06T10:00:00Z.
 pub const BEGIN: i64 = 1_736_157_600_000;
 
 /// A coordinator and its clock.
 #[derive(Clone)]
-pub struct Office {
+pub struct Harness {
     pub coordinator: Arc<Coordinator>,
     now: Arc<AtomicI64>,
 }
 
-impl Office {
+impl Harness {
     /// Opens one with the usual terms.
     pub async fn open(database: &Database) -> Self {
         Self::open_with(database, Terms::default()).await
@@ -80,7 +80,7 @@ impl Office {
     }
 }
 
-/// The data of [`Office::people`], as `import` takes it.
+/// The data of [`Harness::people`], as `import` takes it.
 pub fn people(projects: usize, agents: usize) -> Value {
     let project = |n| json!({"id": format!("prj_{n}"), "name": format!("Project {n}"), "working_directory": format!("/work/{n}")});
     let agent = |n| json!({"id": format!("agt_{n}"), "name": format!("Agent {n}"), "passkey": format!("key_{n}"), "system_prompt": format!("You are {n}.")});
