@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 mod support;
 
 use support::coordination::database::{self, Database, Kind};
-use support::coordination::harness::{Office, run};
+use support::coordination::harness::{Harness, run};
 
 /// How long each load runs.
 const RUN_TIME: Duration = Duration::from_secs(5);
@@ -89,13 +89,13 @@ fn print_figures(what: &str, (rate, times): (f64, Vec<f64>)) {
 fn claims(kind: Kind, clients: usize) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, clients).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, clients).await;
         let claim = |client: usize| {
-            let office = office.clone();
+            let harness = harness.clone();
             async move {
-                let token = office.session(client, 0).await;
-                let ended = office.call("logout", json!({ "session_token": token })).await;
+                let token = harness.session(client, 0).await;
+                let ended = harness.call("logout", json!({ "session_token": token })).await;
                 assert_eq!(ended["success"], true);
             }
         };
@@ -108,22 +108,22 @@ fn should_start(kind: Kind) {
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 1).await;
-        drop(office.session(0, 0).await);
+        let harness = Harness::open(&database).await;
+        harness.people(1, 1).await;
+        drop(harness.session(0, 0).await);
     });
     for statement in rows(kind) {
         database.run(&statement);
     }
     run(async {
-        let office = Office::open(&database).await;
+        let harness = Harness::open(&database).await;
         let call = |client: usize| {
-            let office = office.clone();
+            let harness = harness.clone();
             let number = NUMBER.fetch_add(7919, Ordering::Relaxed) + client as u64;
             async move {
                 let pair =
                     json!({"agent_id": format!("a{}", number % 1000), "project_id": format!("p{}", number % 100)});
-                let answer = office.call("should_start", pair).await;
+                let answer = harness.call("should_start", pair).await;
                 assert!(matches!(answer["should_start"], Value::Bool(_)));
             }
         };

@@ -6,42 +6,42 @@ use serde_json::{Value, json};
 
 use crate::contract::*;
 use crate::database::{Database, Kind};
+use crate::harness::{Harness, people, run};
 use crate::instance::{admin, administer, administer_with};
-use crate::office::{Office, people, run};
 
 pub fn passkeys_rotate(kind: Kind) {
-    at_work(kind, 1, 0, async |office: Office| {
-        does(&office, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
+    at_work(kind, 1, 0, async |harness: Harness| {
+        does(&harness, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
         let pair = json!({"project": "prj_0", "agent": "agt_0"});
         let joined = json!({"success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true});
-        gives(&office, "admin_assign", pair, joined).await;
+        gives(&harness, "admin_assign", pair, joined).await;
         let works = async |passkey: &str| {
             let ask = json!({"agent_id": "agt_0", "passkey": passkey, "project_id": "prj_0"});
-            let answer = office.call("authenticate", ask).await;
+            let answer = harness.call("authenticate", ask).await;
             if answer["success"] == true {
-                does(&office, "logout", json!({"session_token": answer["session_token"]})).await;
+                does(&harness, "logout", json!({"session_token": answer["session_token"]})).await;
             }
             answer["success"] == true
         };
         for (verb, passkey) in [("issue", "first"), ("rotate", "second"), ("rotate", "third")] {
             let answer =
-                office.call(&format!("admin_passkey_{verb}"), json!({"agent": "agt_0", "passkey": passkey})).await;
+                harness.call(&format!("admin_passkey_{verb}"), json!({"agent": "agt_0", "passkey": passkey})).await;
             assert_eq!(answer, json!({"success": true, "agent_id": "agt_0", "passkey": passkey}));
-            office.pass(seconds(1));
+            harness.pass(seconds(1));
         }
         assert_eq!((works("first").await, works("second").await, works("third").await), (false, true, true));
         let has_one = "Agent agt_0 already has a passkey. Rotate it, or revoke it first.";
-        refuses(&office, "admin_passkey_issue", json!({"agent": "agt_0"}), has_one).await;
+        refuses(&harness, "admin_passkey_issue", json!({"agent": "agt_0"}), has_one).await;
         let revoked = json!({"success": true, "agent_id": "agt_0", "revoked": 2});
-        gives(&office, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
+        gives(&harness, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
         assert_eq!((works("second").await, works("third").await), (false, false));
     });
 }
 
 pub fn who_runs_stays_in_the_project(kind: Kind) {
-    let database = at_work(kind, 1, 1, async |office: Office| {
-        let token = begin(&office, 0).await;
-        let sessions = office.call("admin_session_list", json!({})).await;
+    let database = at_work(kind, 1, 1, async |harness: Harness| {
+        let token = begin(&harness, 0).await;
+        let sessions = harness.call("admin_session_list", json!({})).await;
         let session = json!({
             "id": id(&sessions["sessions"][0]["id"], "ses"), "agent_id": "agt_0", "project_id": "prj_0",
             "instance_id": null, "task_id": "tsk_0_0", "created_at": NOW, "last_seen_at": NOW,
@@ -51,18 +51,18 @@ pub fn who_runs_stays_in_the_project(kind: Kind) {
         assert_eq!(sessions, json!({"success": true, "sessions": [session]}));
         let pair = json!({"project": "prj_0", "agent": "agt_0"});
         let runs = "Agent agt_0 is running in project prj_0. Wait for its report, or revoke its session first.";
-        refuses(&office, "admin_unassign", pair.clone(), runs).await;
-        does(&office, "report_completed", report(&token, "success")).await;
-        add_task(&office, "tsk_open", "low", Some("agt_0")).await;
+        refuses(&harness, "admin_unassign", pair.clone(), runs).await;
+        does(&harness, "report_completed", report(&token, "success")).await;
+        add_task(&harness, "tsk_open", "low", Some("agt_0")).await;
         let gone = json!({
             "success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true,
             "released_tasks": ["tsk_open"],
         });
-        gives(&office, "admin_unassign", pair, gone).await;
-        assert_eq!(task_now(&office, "tsk_open").await["assignee_id"], Value::Null);
-        assert_eq!(task_now(&office, "tsk_0_0").await["assignee_id"], "agt_0", "history");
-        only_log(&office, 0, "completed", Some(0), Some((0.0, NOW))).await;
-        assert_eq!(office.authenticate(0, 0).await, json!({"success": false, "error": STRANGER}));
+        gives(&harness, "admin_unassign", pair, gone).await;
+        assert_eq!(task_now(&harness, "tsk_open").await["assignee_id"], Value::Null);
+        assert_eq!(task_now(&harness, "tsk_0_0").await["assignee_id"], "agt_0", "history");
+        only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
+        assert_eq!(harness.authenticate(0, 0).await, json!({"success": false, "error": STRANGER}));
     });
     assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NOT NULL"), 1);
     assert_eq!(database.number("SELECT COUNT(*) FROM project_agents WHERE unassigned_at IS NOT NULL"), 1);
@@ -76,17 +76,17 @@ pub fn import_is_all_or_nothing(kind: Kind) {
         })
     };
     run(async {
-        let office = Office::open(&database).await;
+        let harness = Harness::open(&database).await;
         let mut bad = people(1, 1);
         bad["tasks"][0]["assignee_id"] = json!("agt_x");
-        refuses(&office, "admin_import", json!({ "data": bad }), "Agent not found: agt_x").await;
+        refuses(&harness, "admin_import", json!({ "data": bad }), "Agent not found: agt_x").await;
         let none = json!({"success": true, "projects": []});
-        gives(&office, "list_projects", json!({}), none).await;
+        gives(&harness, "list_projects", json!({}), none).await;
         for changed in [count(2, 2, 2, 4, 4), count(0, 0, 0, 0, 0)] {
-            gives(&office, "admin_import", json!({"data": people(2, 2)}), json!({"changed": changed})).await;
-            office.pass(seconds(60));
+            gives(&harness, "admin_import", json!({"data": people(2, 2)}), json!({"changed": changed})).await;
+            harness.pass(seconds(60));
         }
-        assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
+        assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
     });
     let file = database.folder.path().join("people.json");
     std::fs::write(&file, people(2, 3).to_string()).unwrap();

@@ -6,7 +6,7 @@ use n8n_lens::budget;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
-use crate::office::{Office, run};
+use crate::harness::{Harness, run};
 
 /// What clients take of one tool, tokens.
 const MAX_TOKENS: usize = 25_000;
@@ -14,15 +14,15 @@ const MAX_TOKENS: usize = 25_000;
 pub fn lists_fit_a_model(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 1).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 1).await;
         let task = |n: usize| json!({"id": format!("t{n:04}"), "project_id": "prj_0", "title": format!("説明 {n}"), "description": "仕事 ".repeat(n % 50)});
         let tasks: Vec<_> = (0..1500).map(task).collect();
-        let imported = office.call("admin_import", json!({"data": { "tasks": tasks }})).await;
+        let imported = harness.call("admin_import", json!({"data": { "tasks": tasks }})).await;
         assert_eq!(imported["changed"]["tasks"], 1500);
         let (mut seen, mut offset, mut pages) = (BTreeSet::new(), 0, 0);
         loop {
-            let page = office.call("list_tasks", json!({"project_id": "prj_0", "offset": offset})).await;
+            let page = harness.call("list_tasks", json!({"project_id": "prj_0", "offset": offset})).await;
             let tokens = budget::count(&page.to_string());
             assert!(tokens <= MAX_TOKENS, "{tokens} tokens");
             let shown = page["tasks"].as_array().unwrap();
@@ -35,7 +35,7 @@ pub fn lists_fit_a_model(kind: Kind) {
         }
         assert_eq!((seen.len(), pages > 3), (1501, true));
 
-        let whole = office.call("admin_task_list", json!({"project": "prj_0"})).await;
+        let whole = harness.call("admin_task_list", json!({"project": "prj_0"})).await;
         assert_eq!(whole["tasks"].as_array().unwrap().len(), 1501, "a program gets all of it");
     });
 }
@@ -43,22 +43,22 @@ pub fn lists_fit_a_model(kind: Kind) {
 pub fn texts_are_bounded(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 1).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 1).await;
         let note = |bytes: usize| json!({"task_id": "tsk_0_0", "progress": "x".repeat(bytes)});
-        assert_eq!(office.call("save_context", note(8192)).await["success"], true);
-        let refused = office.call("save_context", note(8193)).await;
+        assert_eq!(harness.call("save_context", note(8192)).await["success"], true);
+        let refused = harness.call("save_context", note(8193)).await;
         assert!(refused["error"].as_str().unwrap().starts_with("Argument 'progress' has 8193 bytes; at most 8192"));
-        let nul = office.call("save_context", json!({"task_id": "tsk_0_0", "progress": "a\u{0}b"})).await;
+        let nul = harness.call("save_context", json!({"task_id": "tsk_0_0", "progress": "a\u{0}b"})).await;
         assert!(nul["error"].as_str().unwrap().contains("U+0000"));
         // The most that there can be about a task, as a model's own words are.
         let words = |bytes: usize| "The quick brown fox jumps. ".repeat(bytes / 27);
         let fields = json!({"task_id": "tsk_0_0", "progress": words(8192), "findings": words(8192), "blockers": words(8192), "next_steps": words(8192)});
-        assert_eq!(office.call("save_context", fields).await["success"], true);
+        assert_eq!(harness.call("save_context", fields).await["success"], true);
         let handoff = json!({"task_id": "tsk_0_0", "from_agent_id": "agt_0", "summary": words(8192), "context": words(8192), "recommendations": words(8192)});
-        assert_eq!(office.call("create_handoff", handoff).await["success"], true);
-        let session = json!({"session_token": office.session(0, 0).await});
-        let tokens = budget::count(&office.call("get_my_task", session).await.to_string());
+        assert_eq!(harness.call("create_handoff", handoff).await["success"], true);
+        let session = json!({"session_token": harness.session(0, 0).await});
+        let tokens = budget::count(&harness.call("get_my_task", session).await.to_string());
         assert!(tokens <= MAX_TOKENS, "{tokens} tokens");
     });
 }

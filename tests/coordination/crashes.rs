@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind, restart_postgres_immediately, while_postgres_is_away};
+use crate::harness::{Harness, run};
 use crate::instance::{Instance, administer};
-use crate::office::{Office, run};
 use crate::races::{import, refused_everywhere};
 use crate::wait::TEST_TIMEOUT;
 
@@ -212,23 +212,23 @@ pub fn health_tells_when_the_server_is_away(kind: Kind) {
 pub fn a_dead_instance_can_be_started_again(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 1).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 1).await;
         let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
-        let old = office.session(0, 0).await;
-        office.call("get_my_task", json!({ "session_token": old })).await;
-        office.pass(Duration::from_secs(3599));
-        assert_eq!(office.call("should_start", pair.clone()).await["should_start"], false);
-        office.pass(Duration::from_secs(2));
-        assert_eq!(office.call("should_start", pair.clone()).await["should_start"], true);
-        let new = office.session(0, 0).await;
-        refused_everywhere(&office, &old).await;
-        let logs = office.call("list_execution_logs", json!({})).await;
+        let old = harness.session(0, 0).await;
+        harness.call("get_my_task", json!({ "session_token": old })).await;
+        harness.pass(Duration::from_secs(3599));
+        assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], false);
+        harness.pass(Duration::from_secs(2));
+        assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], true);
+        let new = harness.session(0, 0).await;
+        refused_everywhere(&harness, &old).await;
+        let logs = harness.call("list_execution_logs", json!({})).await;
         assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("error"), &Value::Null));
 
-        office.call("admin_session_revoke", json!({"agent": "agt_0", "project": "prj_0"})).await;
-        assert_eq!(office.call("should_start", pair).await["should_start"], true);
-        refused_everywhere(&office, &new).await;
+        harness.call("admin_session_revoke", json!({"agent": "agt_0", "project": "prj_0"})).await;
+        assert_eq!(harness.call("should_start", pair).await["should_start"], true);
+        refused_everywhere(&harness, &new).await;
     });
 }
 

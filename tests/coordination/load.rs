@@ -9,7 +9,7 @@ use n8n_lens::coordination::{Caller, Coordinator, SessionPolicy, Settings};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
-use crate::office::{CHEAP, Office, run};
+use crate::harness::{CHEAP, Harness, run};
 
 pub fn every_process_gets_its_share(kind: Kind) {
     shares(kind, 8, Duration::from_secs(3));
@@ -29,7 +29,7 @@ struct Report {
 
 fn shares(kind: Kind, processes: usize, time: Duration) {
     let database = Database::new(kind);
-    run(async { Office::open(&database).await.people(1, processes).await });
+    run(async { Harness::open(&database).await.people(1, processes).await });
     let start = |agent: usize| {
         let mut command = Command::new(std::env::current_exe().unwrap());
         command.args(["worker", &database.argument, &agent.to_string(), &time.as_millis().to_string()]);

@@ -43,7 +43,7 @@ mod walk_through;
 use contract::handoffs;
 use libtest_mimic::{Arguments, Trial};
 use support::coordination::database::{self, Kind};
-use support::coordination::harness as office;
+use support::coordination::harness;
 use support::{http_client, mcp_client, wait};
 
 /// A trial for each of the named functions, on each kind of database.

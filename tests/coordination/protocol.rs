@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use crate::contract::handoffs::{accept, hand_over};
 use crate::contract::*;
 use crate::database::{Database, Kind};
+use crate::harness::{Harness, people, run};
 use crate::instance::{Instance, administer_with};
-use crate::office::{Office, people, run};
 
 /// As the table of the contract writes them, with what was added afterwards.
 const SIGNATURES: &str = "health_check(); list_active_projects_with_agents(); should_start(agent_id, project_id); \
@@ -101,11 +101,11 @@ pub fn other_languages_and_other_tools(kind: Kind) {
 /// An execution, a note and a handoff of the first task.
 fn worked_on(database: &Database) {
     run(async {
-        let office = staffed(database, 1, 2).await;
-        let token = begin(&office, 0).await;
-        does(&office, "save_context", json!({"task_id": "tsk_0_0", "progress": "half of it"})).await;
-        hand_over(&office, "tsk_0_0", "agt_0", None).await;
-        does(&office, "logout", by(&token)).await;
+        let harness = staffed(database, 1, 2).await;
+        let token = begin(&harness, 0).await;
+        does(&harness, "save_context", json!({"task_id": "tsk_0_0", "progress": "half of it"})).await;
+        hand_over(&harness, "tsk_0_0", "agt_0", None).await;
+        does(&harness, "logout", by(&token)).await;
     });
 }
 
@@ -160,7 +160,7 @@ pub fn resources_are_listed_page_by_page(kind: Kind) {
     let ids: Vec<_> = (0..250).map(|number| format!("tsk_{number}")).collect();
     let tasks: Vec<_> = ids.iter().map(|id| json!({"id": id, "project_id": "prj_0", "title": id})).collect();
     let data = with(people(1, 1), json!({ "tasks": tasks }));
-    run(async { does(&Office::open(&database).await, "admin_import", json!({ "data": data })).await });
+    run(async { does(&Harness::open(&database).await, "admin_import", json!({ "data": data })).await });
     let mut instance = Instance::start(&database);
     let (mut found, mut params, mut pages) = (Vec::new(), json!({}), 0);
     loop {

@@ -7,9 +7,9 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
+use crate::harness::{Harness, people, run};
 use crate::http_client::HttpServer;
 use crate::instance::{Instance, administer, administer_with, binary};
-use crate::office::{Office, people, run};
 
 const RUNNING: &str = "Agent instance already running for this project";
 
@@ -43,24 +43,24 @@ pub fn one_of_many_wins_a_thousand_times(kind: Kind) {
 fn race(kind: Kind, sizes: &[Size]) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 1).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 1).await;
         let mut looks = 0;
         for round in sizes.iter().flat_map(|size| (0..size.rounds).map(|round| (round, size.racers))) {
             let (round, racers) = round;
-            assert!(should_start(&office).await, "nobody runs in round {round}");
-            let answers = join_all((0..racers).map(|_| office.authenticate(0, 0))).await;
+            assert!(should_start(&harness).await, "nobody runs in round {round}");
+            let answers = join_all((0..racers).map(|_| harness.authenticate(0, 0))).await;
             assert_eq!(winners(&answers), 1);
             for _ in 0..10 {
-                assert!(!should_start(&office).await, "somebody runs in round {round}");
+                assert!(!should_start(&harness).await, "somebody runs in round {round}");
                 looks += 1;
             }
             let session = json!({ "session_token": token(&answers) });
             if round % 2 == 0 {
-                assert_eq!(office.call("logout", session).await["success"], true);
+                assert_eq!(harness.call("logout", session).await["success"], true);
             } else {
-                office.pass(Duration::from_secs(3600));
-                refused_everywhere(&office, &token(&answers)).await;
+                harness.pass(Duration::from_secs(3600));
+                refused_everywhere(&harness, &token(&answers)).await;
             }
         }
         print_figure!("{kind:?}: should_start was right {looks} times while a session was open");
@@ -68,12 +68,12 @@ fn race(kind: Kind, sizes: &[Size]) {
     });
 }
 
-async fn should_start(office: &Office) -> bool {
-    office.call("should_start", json!({"agent_id": "agt_0", "project_id": "prj_0"})).await["should_start"] == true
+async fn should_start(harness: &Harness) -> bool {
+    harness.call("should_start", json!({"agent_id": "agt_0", "project_id": "prj_0"})).await["should_start"] == true
 }
 
 /// A token that is over is worth nothing, wherever it is shown.
-pub async fn refused_everywhere(office: &Office, token: &str) {
+pub async fn refused_everywhere(harness: &Harness, token: &str) {
     let calls = [
         ("logout", json!({ "session_token": token }), "Invalid or expired session_token"),
         ("get_my_task", json!({ "session_token": token }), "Invalid or expired session_token"),
@@ -91,16 +91,16 @@ pub async fn refused_everywhere(office: &Office, token: &str) {
         ),
     ];
     for (tool, arguments, error) in calls {
-        assert_eq!(office.call(tool, arguments).await, json!({"success": false, "error": error}), "{tool}");
+        assert_eq!(harness.call(tool, arguments).await, json!({"success": false, "error": error}), "{tool}");
     }
 }
 
 pub fn an_agent_runs_in_a_hundred_projects(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(100, 1).await;
-        let answers = join_all((0..100).map(|project| office.authenticate(0, project))).await;
+        let harness = Harness::open(&database).await;
+        harness.people(100, 1).await;
+        let answers = join_all((0..100).map(|project| harness.authenticate(0, project))).await;
         assert!(answers.iter().all(|answer| answer["success"] == true), "{answers:?}");
     });
 }
@@ -108,22 +108,22 @@ pub fn an_agent_runs_in_a_hundred_projects(kind: Kind) {
 pub fn one_of_many_accepts(kind: Kind) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 65).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 65).await;
         let mut owner = 0;
         for round in 0..5 {
             let from = format!("agt_{owner}");
             let given = json!({"task_id": "tsk_0_0", "from_agent_id": from, "summary": format!("round {round}")});
-            let created = office.call("create_handoff", given).await;
+            let created = harness.call("create_handoff", given).await;
             let id = created["handoff"]["id"].as_str().unwrap();
             let accept =
-                |agent| office.call("accept_handoff", json!({"handoff_id": id, "agent_id": format!("agt_{agent}")}));
+                |agent| harness.call("accept_handoff", json!({"handoff_id": id, "agent_id": format!("agt_{agent}")}));
             let others: Vec<_> = (0..65).filter(|agent| *agent != owner).collect();
             let answers = join_all(others.iter().copied().map(accept)).await;
             let won: Vec<_> = (0..64).filter(|at| answers[*at]["success"] == true).collect();
             let told = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
             assert_eq!((won.len(), told), (1, 63), "{answers:?}");
-            let task = office.call("get_task", json!({"task_id": "tsk_0_0"})).await;
+            let task = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
             owner = others[won[0]];
             assert_eq!(task["task"]["assignee_id"], format!("agt_{owner}"));
         }

@@ -6,7 +6,7 @@ use futures::future::join_all;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
-use crate::office::{Office, run};
+use crate::harness::{Harness, run};
 
 pub fn lost_answers_are_given_again(kind: Kind) {
     replays(kind, 10);
@@ -20,57 +20,57 @@ pub fn a_thousand_lost_answers_are_given_again(kind: Kind) {
 fn replays(kind: Kind, rounds: usize) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 2).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 2).await;
         for round in 0..rounds {
             let task = format!("tsk_round_{round}");
             let new = json!({"id": task, "project": "prj_0", "title": "Again", "status": "in_progress", "priority": "urgent", "assignee": "agt_0"});
-            office.call("admin_task_add", new).await;
+            harness.call("admin_task_add", new).await;
             let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": format!("run {round}")});
-            let lost = office.call("authenticate", who.clone()).await;
-            let got = office.call("authenticate", who.clone()).await;
+            let lost = harness.call("authenticate", who.clone()).await;
+            let got = harness.call("authenticate", who.clone()).await;
             assert_ne!(lost["session_token"], got["session_token"]);
             let lost_token = json!({"session_token": lost["session_token"]});
-            assert_eq!(office.call("get_my_task", lost_token).await["error"], "Invalid or expired session_token");
+            assert_eq!(harness.call("get_my_task", lost_token).await["error"], "Invalid or expired session_token");
 
             let token = got["session_token"].clone();
             let session = json!({ "session_token": token });
-            let mine = twice(&office, "get_my_task", session.clone()).await;
+            let mine = twice(&harness, "get_my_task", session.clone()).await;
             assert_eq!(mine["task"]["task_id"], task.as_str());
             assert_eq!(
-                office.call("authenticate", who).await["error"],
+                harness.call("authenticate", who).await["error"],
                 "Agent instance already running for this project",
                 "it has begun"
             );
             let note = json!({"task_id": task, "findings": format!("round {round}")});
-            twice(&office, "save_context", note).await;
-            office.call("assign_task", json!({"task_id": task, "assignee_id": "agt_1"})).await;
+            twice(&harness, "save_context", note).await;
+            harness.call("assign_task", json!({"task_id": task, "assignee_id": "agt_1"})).await;
             let handoff =
                 json!({"task_id": task, "from_agent_id": "agt_1", "to_agent_id": "agt_0", "summary": "yours"});
-            let handed = twice(&office, "create_handoff", handoff).await;
+            let handed = twice(&harness, "create_handoff", handoff).await;
             let accept = json!({"handoff_id": handed["handoff"]["id"], "agent_id": "agt_0"});
-            twice(&office, "accept_handoff", accept).await;
-            twice(&office, "assign_task", json!({"task_id": task, "assignee_id": "agt_0"})).await;
+            twice(&harness, "accept_handoff", accept).await;
+            twice(&harness, "assign_task", json!({"task_id": task, "assignee_id": "agt_0"})).await;
             let start = json!({"session_token": token, "task_id": task});
-            let started = twice(&office, "report_execution_start", start).await;
+            let started = twice(&harness, "report_execution_start", start).await;
             let complete = json!({"session_token": token, "execution_id": started["execution_id"], "exit_code": 3, "duration_seconds": 1.5, "log_file_path": "/l"});
-            twice(&office, "report_execution_complete", complete).await;
+            twice(&harness, "report_execution_complete", complete).await;
             let report =
                 json!({"session_token": token, "result": "failed", "summary": "it broke", "next_steps": "mend it"});
-            twice(&office, "report_completed", report).await;
+            twice(&harness, "report_completed", report).await;
             assert_eq!(counts(&database, &task), [1, 2, 1, 1], "executions, contexts, handoffs, completed sessions");
 
-            let session = json!({"session_token": office.session(1, 0).await});
-            twice(&office, "logout", session).await;
+            let session = json!({"session_token": harness.session(1, 0).await});
+            twice(&harness, "logout", session).await;
         }
     });
 }
 
-async fn twice(office: &Office, tool: &str, arguments: Value) -> Value {
-    let first = office.call(tool, arguments.clone()).await;
+async fn twice(harness: &Harness, tool: &str, arguments: Value) -> Value {
+    let first = harness.call(tool, arguments.clone()).await;
     assert_eq!(first["success"], true, "{tool}: {first}");
-    office.pass(Duration::from_secs(1));
-    assert_eq!(office.call(tool, arguments).await, first, "{tool}");
+    harness.pass(Duration::from_secs(1));
+    assert_eq!(harness.call(tool, arguments).await, first, "{tool}");
     first
 }
 
@@ -95,25 +95,25 @@ pub fn ten_thousand_calls_that_are_cut_off_leave_nothing_open(kind: Kind) {
 fn cut_off(kind: Kind, calls: usize) {
     let database = Database::new(kind);
     run(async {
-        let office = Office::open(&database).await;
-        office.people(1, 4).await;
-        let token = office.session(0, 0).await;
+        let harness = Harness::open(&database).await;
+        harness.people(1, 4).await;
+        let token = harness.session(0, 0).await;
         let call = |at: usize| {
-            let (office, token) = (office.clone(), token.clone());
+            let (harness, token) = (harness.clone(), token.clone());
             let call = tokio::spawn(async move {
                 match at % 5 {
-                    0 => office.authenticate(1 + at % 3, 0).await,
-                    1 => office.call("get_my_task", json!({ "session_token": token })).await,
-                    2 => office.call("save_context", json!({"task_id": "tsk_0_0", "progress": at.to_string()})).await,
+                    0 => harness.authenticate(1 + at % 3, 0).await,
+                    1 => harness.call("get_my_task", json!({ "session_token": token })).await,
+                    2 => harness.call("save_context", json!({"task_id": "tsk_0_0", "progress": at.to_string()})).await,
                     3 => {
-                        office
+                        harness
                             .call(
                                 "admin_session_revoke",
                                 json!({"agent": format!("agt_{}", 1 + at % 3), "project": "prj_0"}),
                             )
                             .await
                     }
-                    _ => office.call("list_tasks", json!({})).await,
+                    _ => harness.call("list_tasks", json!({})).await,
                 }
             });
             async move {
@@ -127,10 +127,10 @@ fn cut_off(kind: Kind, calls: usize) {
         }
         let after =
             join_all((0..64).map(|at| {
-                office.call("save_context", json!({"task_id": "tsk_0_1", "progress": format!("after {at}")}))
+                harness.call("save_context", json!({"task_id": "tsk_0_1", "progress": format!("after {at}")}))
             }));
         assert!(after.await.iter().all(|answer| answer["success"] == true));
-        assert_eq!(office.call("admin_doctor", json!({})).await["problems"], json!([]));
+        assert_eq!(harness.call("admin_doctor", json!({})).await["problems"], json!([]));
         if kind == Kind::Postgres {
             let hanging = "SELECT COUNT(*) FROM pg_stat_activity WHERE datname = current_database() AND state LIKE 'idle in transaction%'";
             assert_eq!(database.number(hanging), 0);

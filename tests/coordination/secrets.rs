@@ -10,8 +10,8 @@ use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings}
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind, server_folder};
+use crate::harness::{people, run};
 use crate::instance::{Instance, administer, administer_with, binary};
-use crate::office::{people, run};
 
 /// Every file below a folder that holds one of the secrets.
 fn with_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {

@@ -1,4 +1,4 @@
-//! Real bodies: `fixtures/executions`, as n8n sent them.
+//! Real execution bodies from `fixtures/executions`, exactly as n8n sent them.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use flate2::read::GzDecoder;
 use serde_json::Value;
 
-/// The folder of the fixtures.
+/// The fixtures folder.
 pub fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }
 
-/// The text of one execution, by its name without the ending.
+/// The body of one execution, by file name without the extension.
 pub fn execution(name: &str) -> Vec<u8> {
     let path = folder().join("executions").join(format!("{name}.json"));
     if path.exists() {
@@ -40,27 +40,27 @@ pub fn executions() -> Vec<(String, Vec<u8>)> {
     names.into_iter().map(|name| (name.clone(), execution(&name))).collect()
 }
 
-/// A body as a value. serde_json refuses lone surrogates, so they are replaced first, the simple way.
+/// Parses a body. `serde_json` rejects lone surrogates, so they are replaced first.
 pub fn parse(body: &[u8]) -> Value {
     let text = std::str::from_utf8(body).unwrap();
-    let mut mended = String::with_capacity(text.len());
+    let mut fixed = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('\\') {
-        mended.push_str(&rest[..at]);
+        fixed.push_str(&rest[..at]);
         let escape = &rest[at..at + if rest[at + 1..].starts_with('u') { 6 } else { 2 }];
         rest = &rest[at + escape.len()..];
         match unit(escape) {
             Some(0xd800..0xdc00) if matches!(unit(rest.get(..6).unwrap_or("")), Some(0xdc00..0xe000)) => {
-                mended.push_str(escape);
-                mended.push_str(&rest[..6]);
+                fixed.push_str(escape);
+                fixed.push_str(&rest[..6]);
                 rest = &rest[6..];
             }
-            Some(0xd800..0xe000) => mended.push_str("\\ufffd"),
-            _ => mended.push_str(escape),
+            Some(0xd800..0xe000) => fixed.push_str("\\ufffd"),
+            _ => fixed.push_str(escape),
         }
     }
-    mended.push_str(rest);
-    serde_json::from_str(&mended).unwrap()
+    fixed.push_str(rest);
+    serde_json::from_str(&fixed).unwrap()
 }
 
 fn unit(escape: &str) -> Option<u32> {

@@ -1,4 +1,4 @@
-//! A client of the real binary over Streamable HTTP: plain sockets, so that every byte is ours.
+//! A client of the real binary over Streamable HTTP. It uses plain sockets, so that tests control every byte.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -20,7 +20,7 @@ pub struct HttpServer {
     _stderr: Stderr,
 }
 
-/// What came back.
+/// An HTTP response.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -29,7 +29,7 @@ pub struct Answer {
 }
 
 impl HttpServer {
-    /// Starts the binary against an n8n, with its key.
+    /// Starts the binary with an n8n and its key.
     pub fn start(n8n_url: &str, arguments: &[&str]) -> Self {
         Self::start_with_key(n8n_url, Some(KEY), arguments)
     }
@@ -43,7 +43,7 @@ impl HttpServer {
         Self::spawn(&mut command)
     }
 
-    /// Starts a command that says on standard error where it listens.
+    /// Starts a command that reports on standard error where it listens.
     pub fn spawn(command: &mut Command) -> Self {
         let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let stderr = Stderr::of(&mut child);
@@ -51,14 +51,14 @@ impl HttpServer {
             let (_, url) = line.split_once("listens on http://")?;
             Some(url.trim_end_matches("/mcp").to_owned())
         });
-        Self { child, authority: address.expect("it listens"), _stderr: stderr }
+        Self { child, authority: address.expect("the server listens"), _stderr: stderr }
     }
 
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Waits for the end; gives the exit code and how long it took.
+    /// Waits until the process ends; returns the exit code and how long that took.
     pub fn wait(&mut self) -> (Option<i32>, Duration) {
         let begun = Instant::now();
         while begun.elapsed() < ANSWER_TIMEOUT {
@@ -67,10 +67,10 @@ impl HttpServer {
             }
             std::thread::sleep(Duration::from_millis(5));
         }
-        panic!("the server did not end");
+        panic!("the server did not end within {ANSWER_TIMEOUT:?}");
     }
 
-    /// One request on a connection of its own.
+    /// Sends a request on its own connection and returns the response.
     pub fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
         let mut connection = self.open(method, path, headers, body);
         let mut answer = Vec::new();
@@ -78,7 +78,7 @@ impl HttpServer {
         Answer::parse(&answer)
     }
 
-    /// A request whose answer nobody reads yet.
+    /// Sends a request without reading the response.
     pub fn open(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut connection = TcpStream::connect(&self.authority).unwrap();
         connection.set_read_timeout(Some(ANSWER_TIMEOUT)).unwrap();
@@ -93,7 +93,7 @@ impl HttpServer {
         connection
     }
 
-    /// One JSON-RPC request of the stateless era (2026-07-28), with more headers.
+    /// Sends a stateless (2026-07-28) JSON-RPC request with additional headers.
     pub fn request(&self, method: &str, mut params: Value, more: &[(&str, &str)]) -> Answer {
         let name = params["name"].as_str().map(str::to_owned);
         params["_meta"] = stateless_meta();
@@ -105,7 +105,7 @@ impl HttpServer {
         self.send("POST", "/mcp", &headers, &body)
     }
 
-    /// Calls a tool statelessly: the text of its answer, or of its error.
+    /// Calls a tool statelessly; returns the text of its answer or error.
     pub fn call(&self, tool: &str, arguments: Value, more: &[(&str, &str)]) -> Result<String, String> {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}), more);
         assert_eq!(answer.status, 200, "{answer:?}");
@@ -113,7 +113,7 @@ impl HttpServer {
     }
 }
 
-/// What each request of the stateless era says of its client.
+/// The client metadata of every stateless request.
 pub fn stateless_meta() -> Value {
     json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -122,7 +122,7 @@ pub fn stateless_meta() -> Value {
     })
 }
 
-/// What every POST needs.
+/// The headers that every POST needs.
 pub fn json_headers<'a>() -> Vec<(&'a str, &'a str)> {
     vec![("content-type", "application/json"), ("accept", "application/json, text/event-stream")]
 }
@@ -130,7 +130,7 @@ pub fn json_headers<'a>() -> Vec<(&'a str, &'a str)> {
 impl Answer {
     fn parse(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes);
-        let (head, body) = text.split_once("\r\n\r\n").expect("an HTTP answer");
+        let (head, body) = text.split_once("\r\n\r\n").expect("an HTTP response");
         let mut lines = head.lines();
         let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap();
         let headers: Vec<_> = lines
@@ -145,11 +145,11 @@ impl Answer {
         self.headers.iter().find(|(header, _)| header == name).map(|(_, value)| value.as_str())
     }
 
-    /// The JSON of the body, or of the last event of a stream.
+    /// The JSON in the body, or in the last event of a stream.
     pub fn message(&self) -> Value {
         let mut data = self.body.lines().filter_map(|line| line.strip_prefix("data:")).map(str::trim);
         let json = data.rfind(|data| !data.is_empty()).unwrap_or(&self.body);
-        serde_json::from_str(json).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+        serde_json::from_str(json).unwrap_or_else(|_| panic!("not JSON: {self:?}"))
     }
 }
 

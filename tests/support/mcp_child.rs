@@ -1,10 +1,10 @@
-//! The MCP server on stdio that the gateway is tried on: it answers in every way a server can, and fails in as many.
+//! An MCP server on stdio for testing the gateway. It answers in every way a server can, and fails in every way, too.
 //!
-//! It is a process of its own, which the test binary becomes when its first argument is `child`. It speaks the protocol
-//! by hand, since no library would let it speak it wrongly, and from one loop without a runtime, since it is also what
-//! the bench calls: the time of a call shall be the gateway's. Unix only, for the signal and the shell.
+//! It runs as a separate process: the test binary itself, with `child` as its first argument. The protocol is
+//! implemented by hand, since no library lets a server break it, and in one loop without a runtime: the benchmark uses
+//! it, too, and is to measure the gateway. Unix only, because of the signal and the shell.
 //!
-//! Arguments that it does not know are nobody's mistake: the tool `arguments` shows them.
+//! Unknown arguments are ignored; the tool `arguments` returns them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -19,54 +19,54 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// An object whose values nobody has looked into, so that they can go back byte for byte.
+/// An object with unparsed values, so that they can be returned byte for byte.
 type Fields<'a> = BTreeMap<&'a str, &'a RawValue>;
-/// The result, or nothing if it comes later or never, or the error, all as JSON.
+/// The result as JSON, `None` if it comes later or never, or the error as JSON.
 type Answer = Result<Option<String>, String>;
 
-/// What a server prints that takes stdout for its log: no line of it is a message.
+/// The output of a server that logs to stdout: no line is a message.
 const NOISE: &[u8] = b"fixture is at work\n\n{\"half\":\n[1,2]\n{\"level\":\"info\"}\n\xff\xfe\xc3\x28\n";
 /// One white pixel.
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg==";
 
-/// Each tool: its name, what it does, and its arguments with their kinds.
+/// Each tool's name, description, and arguments with their types.
 const TOOLS: &[(&str, &str, &str)] = &[
-    ("echo", "Gives back its arguments byte for byte", "value?: any"),
-    ("sum", "Adds", "numbers: numbers"),
-    ("text", "Gives a text", "text: string"),
-    ("texts", "Gives texts", "texts: strings"),
-    ("image", "Gives a text and an image", ""),
-    ("nothing", "Gives no content", ""),
-    ("sleep", "Takes its time", "ms: natural, answer?: string"),
-    ("progress", "Takes its time and tells how far it is", "ms: natural, steps: natural, answer?: string"),
-    ("cancelled", "Tells which requests were cancelled", ""),
-    ("big", "Gives so many bytes of text, structured, json or quotes", "bytes: natural, kind?: string"),
-    ("fail", "Fails as a tool does", "text: string"),
-    ("rpc_error", "Fails as a request does", "code: integer, message: string, data?: any"),
+    ("echo", "Returns its arguments byte for byte", "value?: any"),
+    ("sum", "Adds numbers", "numbers: numbers"),
+    ("text", "Returns a text", "text: string"),
+    ("texts", "Returns texts", "texts: strings"),
+    ("image", "Returns a text and an image", ""),
+    ("nothing", "Returns no content", ""),
+    ("sleep", "Waits", "ms: natural, answer?: string"),
+    ("progress", "Waits and reports progress", "ms: natural, steps: natural, answer?: string"),
+    ("cancelled", "Returns the cancelled requests", ""),
+    ("big", "Returns this many bytes as text, structured content, JSON or quotes", "bytes: natural, kind?: string"),
+    ("fail", "Returns a tool error", "text: string"),
+    ("rpc_error", "Returns a JSON-RPC error", "code: integer, message: string, data?: any"),
     ("malformed", "Breaks the protocol", "kind: string"),
     ("panic", "Panics", ""),
-    ("crash", "Exits without an answer", "code?: natural"),
+    ("crash", "Exits without answering", "code?: natural"),
     ("answer_and_exit", "Answers and exits", ""),
-    ("pid", "Tells the ids of its process and of those it started", ""),
-    ("grandchild", "Starts a process that holds on to stdout", ""),
+    ("pid", "Returns the ids of its process and of the processes that it started", ""),
+    ("grandchild", "Starts a process that keeps stdout open", ""),
     ("environment", "Reads a variable", "name: string"),
-    ("arguments", "Tells its command line", ""),
-    ("directory", "Tells its directory", ""),
+    ("arguments", "Returns its command line", ""),
+    ("directory", "Returns its working directory", ""),
     ("add_tool", "Adds a tool that echoes", "name: string"),
     ("remove_tool", "Removes a tool", "name: string"),
     ("stderr", "Writes to stderr", "text: string"),
-    ("input_required", "Wants another round", ""),
+    ("input_required", "Requests more input", ""),
     ("ask_client", "Asks the client for its roots", ""),
 ];
-/// Tools whose schema no validator can compile, or only one that goes and fetches.
+/// Tools whose schemas cannot be compiled, or only by fetching a document.
 const BAD_TOOLS: &[(&str, &str, &str)] = &[
     ("bad_schema", "Has a schema that is none", "a?: no-such-type"),
     ("ref_schema", "Has a schema that is elsewhere", "a?: elsewhere"),
 ];
 
-/// Is the server until stdin ends, and tells the code to exit with. The arguments are those behind `child`.
+/// Runs the server until stdin ends; returns the exit code. The arguments are those after `child`.
 pub fn main(args: &[String]) -> i32 {
-    // The process is the server, so the one lives as long as the other, and threads need not share it.
+    // The server lives as long as the process, so threads can borrow it.
     let server: &'static Server = Box::leak(Box::new(Server::new(args)));
     if let Err(error) = server.start() {
         complain(&format!("fixture: {error}"));
@@ -82,21 +82,21 @@ pub fn main(args: &[String]) -> i32 {
 struct Server {
     args: Vec<String>,
     state: Mutex<State>,
-    /// Something was cancelled.
+    /// Signals a cancellation.
     woken: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    /// Names, and how each is listed.
+    /// The listing of each tool, by name.
     tools: Vec<(String, String)>,
     cancelled: Vec<String>,
-    /// Questions to the client, and the calls that wait for the replies.
+    /// Requests to the client, and the calls that wait for the replies.
     asked: BTreeMap<String, String>,
     grandchildren: Vec<u32>,
 }
 
-/// What comes before the first message.
+/// Output before the first message.
 impl Server {
     fn new(args: &[String]) -> Self {
         let server = Self { args: args.to_vec(), state: Mutex::default(), woken: Condvar::new() };
@@ -109,18 +109,18 @@ impl Server {
         self.args.iter().any(|arg| arg == flag)
     }
 
-    /// Whether it speaks 2026-07-28, which has no handshake, and nothing else.
+    /// Whether it only speaks 2026-07-28, which has no handshake.
     fn is_modern(&self) -> bool {
         self.has("--legacy-error")
     }
 
-    /// What stands behind a flag.
+    /// The value after a flag.
     fn value<T: FromStr>(&self, flag: &str) -> Option<T> {
         let at = self.args.iter().position(|arg| arg == flag)?;
         self.args.get(at + 1)?.parse().ok()
     }
 
-    /// Does what the flags ask for at the start, which can be the end as well.
+    /// Does what the flags request at startup, which can include exiting.
     fn start(&self) -> io::Result<()> {
         if let Some(file) = self.value::<String>("--starts") {
             let line = format!("{}\n", process::id());
@@ -150,7 +150,7 @@ impl Server {
         Ok(())
     }
 
-    /// Starts a process that inherits stdout, and buries it: a zombie looks alive to whoever waits for its end.
+    /// Starts a process that inherits stdout, and reaps it: a zombie would look alive to a test that waits for its end.
     fn spawn(&self, script: &str) -> io::Result<u32> {
         let mut child = Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn()?;
         let pid = child.id();
@@ -160,7 +160,7 @@ impl Server {
     }
 }
 
-/// Messages in and out.
+/// Incoming and outgoing messages.
 impl Server {
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -200,19 +200,19 @@ impl Server {
         }
     }
 
-    /// An answer up to the first field of its result.
+    /// A response up to the first field of its result.
     fn opening(&self, id: &str) -> String {
         let complete = if self.is_modern() { r#""resultType":"complete","# } else { "" };
         format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{complete}"#)
     }
 
     fn send(&self, mut message: String) {
-        // The end goes with it: stdout passes on a whole line in one write.
+        // Including the line break: stdout passes a complete line on in one write.
         message.push('\n');
         self.write(|out| out.write_all(message.as_bytes()));
     }
 
-    /// Writes undisturbed by other threads. A client that is gone is no failure: stdin says so as well.
+    /// Writes without interleaving with other threads. A client that is gone is not an error: stdin ends, too.
     fn write(&self, message: impl FnOnce(&mut StdoutLock) -> io::Result<()>) {
         let mut out = io::stdout().lock();
         let noise = if self.has("--noise") { NOISE } else { b"" };
@@ -225,7 +225,7 @@ impl Server {
         self.woken.notify_all();
     }
 
-    /// Answers the call that waits for this reply of the client.
+    /// Answers the call that waits for this reply from the client.
     fn reply(&self, id: &str, reply: Option<&&RawValue>) {
         let Some(call) = self.state().asked.get(id).cloned() else { return };
         self.answer(&call, structured(&format!(r#"{{"reply":{}}}"#, reply.map_or("null", |reply| reply.get()))));
@@ -272,7 +272,7 @@ impl Server {
         thread::sleep(Duration::from_millis(self.value("--slow-start").unwrap_or(0)));
     }
 
-    /// A page of the tools. The cursor is how many came before.
+    /// A page of tools. The cursor is the number of tools on earlier pages.
     fn list(&self, params: &str) -> Answer {
         let cursor = fields(params)?.get("cursor").map_or(Ok(0), |cursor| string(cursor.get()).parse::<usize>());
         let cursor = cursor.or_else(|_| unusable("cursor"))?;
@@ -295,7 +295,7 @@ impl Server {
     }
 }
 
-/// A call of a tool. Only a tool that needs an argument looks into them, since an echo must not.
+/// Calls a tool. Arguments are only parsed by tools that need them, since an echo must not.
 struct Call<'a> {
     id: &'a str,
     arguments: &'a str,
@@ -365,7 +365,7 @@ impl Server {
             }
             "input_required" => self.by_hand(call.id, name),
             "ask_client" => self.ask(call.id),
-            // An echo, or one of the tools that are only there to be listed.
+            // An echo, or a tool that only exists to be listed.
             _ => structured(call.arguments),
         }
     }
@@ -401,7 +401,7 @@ impl Server {
         structured(&format!(r#"{{"cancelled":[{}],"count":{}}}"#, ids.join(","), ids.len()))
     }
 
-    /// Writes in pieces, so that no answer is too big, and beside the loop, which goes on taking what the client sends.
+    /// Writes in pieces, so that no answer is too large, and on a thread, so that the loop keeps reading requests.
     fn big(&'static self, call: &Call) -> Answer {
         let kind = call.text("kind").unwrap_or_default();
         let (frame, before, unit, after) = match kind.as_str() {
@@ -423,7 +423,7 @@ impl Server {
         Ok(None)
     }
 
-    /// Answers that are none, or not complete.
+    /// Responses that are invalid or incomplete.
     fn by_hand(&self, id: &str, kind: &str) -> Answer {
         let (id, rest) = match kind {
             "no_result" => (id, "}"),
@@ -460,7 +460,7 @@ impl Server {
     }
 }
 
-/// A tool as `tools/list` shows it.
+/// A tool as listed by `tools/list`.
 fn listed((name, description, arguments): &(&str, &str, &str)) -> String {
     let mut schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let mut required = Vec::new();
@@ -484,12 +484,12 @@ fn fields(params: &str) -> Result<Fields<'_>, String> {
     serde_json::from_str(params).or_else(|_| error(-32602, "Invalid params"))
 }
 
-/// A field as it came, or an empty object.
+/// A field, unparsed, or an empty object.
 fn raw<'a>(fields: &Fields<'a>, name: &str) -> &'a str {
     fields.get(name).map_or("{}", |value| value.get())
 }
 
-/// A string, or an empty one if it is something else.
+/// A string, or an empty string if it is something else.
 fn string(raw: &str) -> String {
     serde_json::from_str(raw).unwrap_or_default()
 }
@@ -511,14 +511,14 @@ fn texts<T: Into<Value>>(texts: impl IntoIterator<Item = T>) -> Answer {
     result(json!({"content": blocks}))
 }
 
-/// Structured content, and the same as a text for clients that know no other.
+/// Structured content, and the same as text for clients that do not support it.
 fn structured(content: &(impl ToString + ?Sized)) -> Answer {
     let content = content.to_string();
     let text = serde_json::to_string(&content).unwrap_or_default();
     Ok(Some(format!(r#"{{"content":[{{"type":"text","text":{text}}}],"structuredContent":{content}}}"#)))
 }
 
-/// Stays whole as long as the numbers are.
+/// The sum; an integer if all numbers are integers.
 fn sum(numbers: &[Value]) -> Answer {
     let whole = numbers.iter().try_fold(0_i64, |sum, number| sum.checked_add(number.as_i64()?));
     let real = || numbers.iter().filter_map(Value::as_f64).sum::<f64>().into();
@@ -538,7 +538,7 @@ fn complain(line: &str) {
     _ = writeln!(io::stderr(), "{line}");
 }
 
-/// Takes the signal and does nothing with it. Tokio never puts the old handler back, so nobody has to listen.
+/// Ignores the signal. Tokio never restores the old handler, so no task has to listen for it.
 fn ignore_term() -> io::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let _inside = runtime.enter();

@@ -1,4 +1,4 @@
-//! A client of the real binary: one JSON message a line, as the MCP specification has it for stdio.
+//! An MCP client of the real binary over stdio: one JSON message per line, as the specification requires.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::stderr::Stderr;
 
-/// The key that the server in the tests knows.
+/// The API key that the fake n8n accepts.
 pub const KEY: &str = "test-key";
 
 /// Longer than any answer takes.
@@ -19,9 +19,9 @@ const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 pub struct McpClient {
     child: Child,
     stdin: Option<ChildStdin>,
-    /// The messages, or a line that is not one.
+    /// Messages, or a line that is not a message.
     messages: Receiver<Result<Value, String>>,
-    /// Messages that came while another was awaited.
+    /// Messages that arrived while the client waited for another one.
     aside: Vec<Value>,
     last_id: u64,
     /// The result of the handshake.
@@ -30,7 +30,7 @@ pub struct McpClient {
 }
 
 impl McpClient {
-    /// Starts the binary against an n8n.
+    /// Starts the binary with an n8n.
     pub fn start(n8n_url: &str) -> Self {
         Self::start_with(n8n_url, &[])
     }
@@ -44,7 +44,7 @@ impl McpClient {
     pub fn start_with_key(n8n_url: &str, key: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         command.args(arguments).env_clear().env("N8N_URL", n8n_url).env("N8N_API_KEY", key);
-        let client = Self::try_spawn(command.stderr(Stdio::piped())).expect("the server starts");
+        let client = Self::try_spawn(command.stderr(Stdio::piped())).expect("the server to start");
         assert_eq!(client.hello["serverInfo"]["name"], "n8n-lens");
         client
     }
@@ -56,7 +56,7 @@ impl McpClient {
         let mut stdout = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
             let mut line = String::new();
-            // A line without an end is of a process that was killed while it wrote.
+            // A line without a line break comes from a process that was killed while writing.
             while stdout.read_line(&mut line).is_ok() && line.ends_with('\n') {
                 let message = serde_json::from_str(&line).map_err(|_| std::mem::take(&mut line));
                 if sender.send(message).is_err() {
@@ -82,7 +82,7 @@ impl McpClient {
     }
 
     fn write(&mut self, message: &Value) {
-        self.try_write(message).expect("the server reads");
+        self.try_write(message).expect("the server to read");
     }
 
     /// Sends a notification.
@@ -92,7 +92,7 @@ impl McpClient {
 
     /// Sends a request; returns its id.
     pub fn send(&mut self, method: &str, params: Value) -> u64 {
-        self.try_send(method, params).expect("the server reads")
+        self.try_send(method, params).expect("the server to read")
     }
 
     /// Sends a request; returns its id, or `None` if the process is gone.
@@ -116,7 +116,7 @@ impl McpClient {
         }
     }
 
-    /// The first message like this within some time; others are kept.
+    /// The first message that matches, within some time; other messages are kept.
     pub fn find(&mut self, within: Duration, like: impl Fn(&Value) -> bool) -> Option<Value> {
         self.receive(within, like).ok()
     }
@@ -136,7 +136,7 @@ impl McpClient {
         }
     }
 
-    /// Notifications that came so far and were not asked for.
+    /// The notifications with this method so far.
     pub fn notifications(&mut self, method: &str) -> Vec<Value> {
         self.aside.extend(self.messages.try_iter().flatten());
         self.aside.iter().filter(|message| message["method"] == method).cloned().collect()
@@ -159,30 +159,30 @@ impl McpClient {
         self.send("tools/call", json!({"name": tool, "arguments": arguments, "_meta": {"progressToken": "p"}}))
     }
 
-    /// Calls a tool: the text of its answer, or of its error.
+    /// Calls a tool; returns the text of its answer or error.
     pub fn call(&mut self, tool: &str, arguments: Value) -> Result<String, String> {
         let answer = self.request("tools/call", json!({"name": tool, "arguments": arguments}));
         text(&answer)
     }
 
-    /// Closes standard input and waits for the end; returns the exit code.
+    /// Closes standard input and waits until the process ends; returns the exit code.
     pub fn close(mut self) -> Option<i32> {
         drop(self.stdin.take());
         self.wait()
     }
 
-    /// The process that serves.
+    /// The process id of the server.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Kills the process, without a chance to say anything.
+    /// Kills the process; it has no chance to answer.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits for the end; returns the exit code.
+    /// Waits until the process ends; returns the exit code.
     pub fn wait(&mut self) -> Option<i32> {
         let end = Instant::now() + ANSWER_TIMEOUT;
         while Instant::now() < end {
@@ -191,7 +191,7 @@ impl McpClient {
             }
             std::thread::sleep(Duration::from_millis(10));
         }
-        panic!("the server did not end");
+        panic!("the server did not end within {ANSWER_TIMEOUT:?}");
     }
 }
 
@@ -202,12 +202,12 @@ impl Drop for McpClient {
     }
 }
 
-/// The one text of a tool's result.
+/// The single text of a tool's result.
 pub fn text(answer: &Value) -> Result<String, String> {
     let result = &answer["result"];
     let content = result["content"].as_array().unwrap_or_else(|| panic!("no result: {answer}"));
-    assert_eq!(content.len(), 1, "one text: {answer}");
-    assert!(result.get("structuredContent").is_none(), "the payload must not travel twice");
+    assert_eq!(content.len(), 1, "a single text: {answer}");
+    assert!(result.get("structuredContent").is_none(), "the payload is not sent twice");
     let text = content[0]["text"].as_str().unwrap().to_owned();
     if result["isError"] == true { Err(text) } else { Ok(text) }
 }

@@ -1,4 +1,4 @@
-//! What the test binaries and the benches share. Each of them declares this module once.
+//! Code that the test binaries and benchmarks share. Each of them declares this module once.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -11,7 +11,7 @@
     reason = "tests fail by panicking, and each binary uses only some of these modules"
 )]
 
-/// The coordination server: its databases, and the coordinator in this process.
+/// The coordination server: its databases, and the coordinator in the test process.
 pub mod coordination;
 /// Real execution bodies.
 pub mod fixtures;
@@ -19,17 +19,17 @@ pub mod fixtures;
 pub mod generator;
 /// A client of the real binary over HTTP.
 pub mod http_client;
-/// An MCP server on stdio that can misbehave, for the gateway.
+/// A misbehaving MCP server on stdio, for the gateway.
 pub mod mcp_child;
-/// A client of the real binary over standard input and output.
+/// An MCP client of the real binary over stdio.
 pub mod mcp_client;
-/// A fake n8n that can misbehave.
+/// A fake n8n that misbehaves on demand.
 pub mod server;
-/// The log of a process, shown if the test fails.
+/// The log of a process, printed if the test fails.
 pub mod stderr;
-/// The tools that there are.
+/// The tools that tests expect.
 pub mod tools;
-/// Waiting.
+/// Waiting for a condition.
 pub mod wait;
-/// A fake n8n's workflows.
+/// The workflows of a fake n8n.
 pub mod workflow_store;

@@ -1,4 +1,4 @@
-//! An HTTP/1.1 server on loopback that plays n8n, well-behaved or broken at the byte level. Threads and std only.
+//! An HTTP/1.1 server on loopback that plays n8n, well-behaved or broken at the byte level. Only threads and std.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Cursor, ErrorKind, Read, Write};
@@ -12,7 +12,7 @@ use base64::{Engine, engine::general_purpose::STANDARD};
 use flate2::{Compression, read::GzEncoder};
 use serde_json::{Value, json, value::RawValue};
 
-/// How long a blocked read or write goes without looking whether the server was dropped.
+/// How often a blocked read or write checks whether the server was dropped.
 const TICK: Duration = Duration::from_millis(20);
 const PIECE: u64 = 64 * 1024;
 const JSON: &str = "application/json; charset=utf-8";
@@ -63,17 +63,17 @@ impl Server {
         self.shared.requests.lock().unwrap().clone()
     }
 
-    /// Body bytes given to the kernel so far; a client that does not read still lets several MB through.
+    /// Body bytes written so far; kernel buffers accept several MB even if the client does not read.
     pub fn sent(&self) -> u64 {
         self.shared.sent.load(SeqCst)
     }
 
-    /// Connections on which a reply is being delayed, written or stalled now.
+    /// Connections on which a reply is currently delayed, written or stalled.
     pub fn open(&self) -> usize {
         self.shared.open.load(SeqCst)
     }
 
-    /// The highest value that `open` ever had.
+    /// The highest value of `open` so far.
     pub fn most_open(&self) -> usize {
         self.shared.most_open.load(SeqCst)
     }
@@ -82,14 +82,14 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.shared.stopped.store(true, SeqCst);
-        // The acceptor sits in accept(): one last connection wakes it, so that the port is closed when this returns.
+        // The acceptor blocks in accept(): one last connection wakes it, so that the port is closed when this returns.
         if TcpStream::connect(self.address).is_ok() {
             let _ = self.acceptor.take().map(JoinHandle::join);
         }
     }
 }
 
-/// One request as received: `path` as sent, without the query; `query` decoded; `headers` with lower-case names.
+/// A request as received: `path` as sent, without the query; `query` decoded; `headers` with lower-case names.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub at: Instant,
@@ -101,12 +101,12 @@ pub struct Request {
 }
 
 impl Request {
-    /// The first header of that (lower-case) name.
+    /// The first header with this (lower-case) name.
     pub fn header(&self, name: &str) -> Option<&str> {
         find(&self.headers, name)
     }
 
-    /// The first query parameter of that name.
+    /// The first query parameter with this name.
     pub fn query(&self, name: &str) -> Option<&str> {
         find(&self.query, name)
     }
@@ -151,7 +151,7 @@ fn percent_decode(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// An answer and how it goes wrong; body bytes are counted as they go over the wire (after `gzip`).
+/// A response and how it goes wrong; body bytes are counted as sent (after `gzip`).
 pub struct Reply {
     status: u16,
     headers: Vec<(String, String)>,
@@ -188,73 +188,73 @@ impl Reply {
         Reply::bytes(status, JSON, text.into())
     }
 
-    /// Any body with its Content-Length; an `Arc<[u8]>` is shared, not copied.
+    /// A body of any type with its Content-Length; an `Arc<[u8]>` is shared, not copied.
     pub fn bytes(status: u16, content_type: &str, body: impl Into<Arc<[u8]>>) -> Reply {
         let body = body.into();
         let length = body.len() as u64;
         Reply::new(status, content_type, Cursor::new(body), Framing::Length(length))
     }
 
-    /// A JSON body of unknown length, chunked; a read error cuts it.
+    /// A chunked JSON body of unknown length; a read error cuts it off.
     pub fn stream(body: impl Read + Send + 'static) -> Reply {
         Reply::new(200, JSON, body, Framing::Chunked)
     }
 
-    /// These bytes instead of an HTTP response, head included, then the connection closes.
+    /// Raw bytes instead of an HTTP response; then the connection closes.
     pub fn raw(bytes: impl Into<Vec<u8>>) -> Reply {
         Reply::new(0, "", Cursor::new(bytes.into()), Framing::Raw)
     }
 
-    /// Sets a header, in place of one of the same name.
+    /// Sets a header, replacing one with the same name.
     pub fn header(mut self, name: &str, value: &str) -> Reply {
         self.headers.retain(|(key, _)| !key.eq_ignore_ascii_case(name));
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Waits that long before the status line.
+    /// Waits before sending the status line.
     pub fn delay_first_byte(self, delay: Duration) -> Reply {
         Reply { delay, ..self }
     }
 
-    /// Sends the body in pieces of that many bytes, with a pause after each.
+    /// Sends the body in pieces of this many bytes, with a pause after each.
     pub fn pace(self, bytes: u64, pause: Duration) -> Reply {
         Reply { pace: Some((bytes, pause)), ..self }
     }
 
-    /// Announces the whole body, closes after so many bytes of it.
+    /// Announces the complete body, but closes the connection after this many bytes.
     pub fn cut_after(self, bytes: u64) -> Reply {
         Reply { fault: Some((bytes, Fault::Cut)), ..self }
     }
 
-    /// Like `cut_after`, with a TCP reset (a plain close on systems that do not reset on unread input).
+    /// Like `cut_after`, but with a TCP reset (a plain close on systems that do not reset on unread input).
     pub fn reset_after(self, bytes: u64) -> Reply {
         Reply { fault: Some((bytes, Fault::Reset)), ..self }
     }
 
-    /// Sends nothing more after so many bytes, keeps the connection until the client goes or the server is dropped.
+    /// Stops sending after this many bytes; keeps the connection until the client leaves or the server is dropped.
     pub fn stall_after(self, bytes: u64) -> Reply {
         Reply { fault: Some((bytes, Fault::Stall)), ..self }
     }
 
-    /// Announces that length, right or wrong; a body of another length ends with the connection.
+    /// Announces this length, right or wrong; a body of a different length ends with the connection.
     pub fn content_length(self, length: u64) -> Reply {
         Reply { framing: Framing::Length(length), ..self }
     }
 
-    /// Neither length nor chunks: the body ends where the connection does (so a cut looks like an end).
+    /// No length and no chunks: the body ends with the connection (so a cut looks like the end).
     pub fn until_close(self) -> Reply {
         Reply { framing: Framing::UntilClose, ..self }
     }
 
-    /// After the body so far come these bytes, again and again for ever, chunked.
+    /// Repeats these bytes forever after the body, chunked.
     pub fn endless(self, unit: &[u8]) -> Reply {
         assert!(!unit.is_empty(), "a unit to repeat");
         let body = Box::new(self.body.chain(Repeat(unit.to_vec(), 0)));
         Reply { body, framing: Framing::Chunked, ..self }
     }
 
-    /// Compresses the body so far (also an endless one) as it goes out, chunked as n8n does.
+    /// Compresses the body (even an endless one) while it is sent, chunked as n8n does it.
     pub fn gzip(self) -> Reply {
         let body = Box::new(GzEncoder::new(self.body, Compression::fast()));
         Reply { body, framing: Framing::Chunked, ..self }.header("content-encoding", "gzip")
@@ -300,7 +300,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads a request but for its last byte: closing a socket with unread input is how std can send a reset.
+    /// Reads a request except for its last byte: closing a socket with unread input is how std can send a reset.
     fn request(&self) -> io::Result<Option<Request>> {
         let mut buffer = vec![0; PIECE as usize];
         let head = loop {
@@ -329,7 +329,7 @@ impl Connection {
         Ok(Some(request))
     }
 
-    /// Whether the connection can take another request.
+    /// Returns whether the connection can be reused.
     fn reply(&self, mut reply: Reply) -> io::Result<bool> {
         if !matches!(reply.fault, Some((_, Fault::Reset))) {
             (&self.stream).read_exact(&mut [0])?;
@@ -378,7 +378,7 @@ impl Connection {
     fn fail(&self, fault: Fault) -> io::Result<()> {
         match fault {
             Fault::Cut => Ok(()),
-            Fault::Reset => self.pause(TICK * 2), // what the kernel has not delivered dies with the reset
+            Fault::Reset => self.pause(TICK * 2), // a reset discards what the kernel has not delivered
             Fault::Stall => self.pause(Duration::MAX),
         }
     }
@@ -391,7 +391,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Waits, but not for a client that has gone.
+    /// Waits, but fails if the client has gone.
     fn pause(&self, time: Duration) -> io::Result<()> {
         let start = Instant::now();
         while let Some(left) = time.checked_sub(start.elapsed()).filter(|left| !left.is_zero()) {
@@ -405,7 +405,7 @@ impl Connection {
         self.stream.set_read_timeout(Some(TICK))
     }
 
-    /// Repeats what only timed out, until the server is dropped.
+    /// Retries after timeouts until the server is dropped.
     fn patient(&self, mut act: impl FnMut() -> io::Result<usize>) -> io::Result<usize> {
         loop {
             match act() {
@@ -426,12 +426,12 @@ impl Connection {
     }
 }
 
-/// A well-behaved n8n 2.41 (key `test-key`) over these bodies, by execution id.
+/// A well-behaved n8n 2.41 (key `test-key`) with these bodies, by execution id.
 pub fn n8n(executions: HashMap<String, Vec<u8>>) -> Server {
     Server::start(n8n_handler(executions))
 }
 
-/// The handler of `n8n`, for a test that answers some requests otherwise.
+/// The handler of `n8n`, for tests that answer some requests differently.
 pub fn n8n_handler(executions: HashMap<String, Vec<u8>>) -> impl Fn(&Request) -> Reply + Send + Sync {
     let rows = executions.into_iter().map(|(id, body)| Row::new(id, body));
     let mut rows: Vec<Row> = rows.collect();
@@ -447,7 +447,7 @@ pub fn n8n_handler(executions: HashMap<String, Vec<u8>>) -> impl Fn(&Request) ->
 struct Row {
     id: u64,
     body: Arc<[u8]>,
-    /// The members of the body other than those below, as JSON text in the body's order.
+    /// The members of the body except for [`HEAVY`], as JSON text in the body's order.
     meta: Vec<(String, String)>,
     workflow: String,
 }
@@ -457,7 +457,7 @@ const LISTED: &str = "id finished mode retryOf retrySuccessId status startedAt s
 
 impl Row {
     fn new(id: String, body: Vec<u8>) -> Row {
-        // A body that is no JSON is served as it is; its metadata is `{}` and the list leaves it out.
+        // A body that is not JSON is served unchanged; its metadata is `{}`, and the list omits it.
         let members: BTreeMap<String, &RawValue> = serde_json::from_slice(&body).unwrap_or_default();
         let workflow = members.get("workflowData").map_or("{}", |value| value.get()).to_owned();
         let mut members: Vec<_> = members.into_iter().map(|(key, value)| (key, value.get())).collect();
@@ -474,7 +474,7 @@ impl Row {
         find(&self.meta, key).map_or("", |value| value.trim_matches('"'))
     }
 
-    /// An object of the members that are wanted, without its closing brace.
+    /// An object with the wanted members, without its closing brace.
     fn object(&self, wanted: impl Fn(&str) -> bool) -> String {
         let members = self.meta.iter().filter(|(key, _)| wanted(key));
         let members: Vec<_> = members.map(|(key, value)| format!("\"{key}\":{value}")).collect();

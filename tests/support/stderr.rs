@@ -1,4 +1,4 @@
-//! What a process writes to standard error: kept, and shown only if the test fails.
+//! The standard error of a process: recorded, and printed only if the test fails.
 
 use std::io::{BufRead, BufReader};
 use std::process::Child;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 pub struct Stderr {
     process: u32,
     lines: Arc<Mutex<Vec<String>>>,
-    /// It ends when the process has closed standard error.
+    /// Ends when the process has closed standard error.
     reader: JoinHandle<()>,
 }
 
@@ -28,11 +28,11 @@ impl Stderr {
         Self { process: child.id(), lines, reader }
     }
 
-    /// What `find` makes of the first line that it accepts; `None` if standard error is closed before, or time is up.
+    /// The first result of `find` over the lines; `None` when standard error is closed or time is up.
     pub fn find<T>(&self, within: Duration, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         let begun = Instant::now();
         loop {
-            // Checked before the lines are, so that the last ones are not missed.
+            // Checked before the lines, so that the last ones are not missed.
             let is_over = self.reader.is_finished() || begun.elapsed() > within;
             let found = self.lines.lock().unwrap().iter().find_map(|line| find(line));
             if found.is_some() || is_over {
@@ -48,7 +48,7 @@ impl Drop for Stderr {
         if !thread::panicking() {
             return;
         }
-        // It is closed once the process is killed, unless a child of the process still holds it.
+        // Killing the process closes it, unless a child of the process keeps it open.
         self.find(Duration::from_secs(1), |_| None::<()>);
         for line in self.lines.lock().unwrap().iter() {
             eprintln!("[{}] {line}", self.process);

@@ -1,4 +1,4 @@
-//! Which tools there are, by the library's own lists: what tests expect of a list of tools follows from here.
+//! The tools that tests expect to see, derived from the library's toolsets.
 
 use n8n_lens::tools::{Selection, TOOLSETS, Tool, Toolbox};
 
@@ -7,7 +7,7 @@ pub fn all_toolsets() -> String {
     TOOLSETS.map(|toolset| toolset.name).join(",")
 }
 
-/// The tools of these toolsets, or of the default ones if none is named, in the order in which clients see them.
+/// The tools of these toolsets, or of the default toolsets if none is given, in the order of `tools/list`.
 pub fn tools(toolsets: &[&str]) -> Vec<&'static Tool> {
     let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
     Toolbox::new(&Selection { toolsets, ..Selection::default() }).unwrap().tools().collect()

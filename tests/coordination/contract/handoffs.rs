@@ -4,16 +4,16 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::database::Kind;
-use crate::office::Office;
+use crate::harness::Harness;
 
 pub fn context_is_carried_forward(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
+    at_work(kind, 1, 1, async |harness: Harness| {
         let nothing = "Nothing to save: give at least one of progress, findings, blockers, next_steps";
-        refuses(&office, "save_context", json!({"task_id": "tsk_0_0"}), nothing).await;
+        refuses(&harness, "save_context", json!({"task_id": "tsk_0_0"}), nothing).await;
         let missing = json!({"task_id": "tsk_x", "progress": "p"});
-        refuses(&office, "save_context", missing, "Task not found: tsk_x").await;
+        refuses(&harness, "save_context", missing, "Task not found: tsk_x").await;
         let save = async |given: Value, at: &str| {
-            let answer = office.call("save_context", with(json!({"task_id": "tsk_0_0"}), given.clone())).await;
+            let answer = harness.call("save_context", with(json!({"task_id": "tsk_0_0"}), given.clone())).await;
             let context = json!({"id": id(&answer["context"]["id"], "ctx_"), "task_id": "tsk_0_0", "created_at": at});
             let blank = json!({"progress": null, "findings": null, "blockers": null, "next_steps": null});
             let context = with(context, with(blank, given));
@@ -21,33 +21,33 @@ pub fn context_is_carried_forward(kind: Kind) {
             context
         };
         let first = save(json!({"progress": "p", "findings": "f", "blockers": "b"}), NOW).await;
-        office.pass(seconds(1));
+        harness.pass(seconds(1));
         let second = save(json!({"findings": "", "next_steps": "n"}), A_SECOND_LATER).await;
         let latest = json!({"progress": "p", "findings": null, "blockers": "b", "next_steps": "n"});
         let expected = json!({"success": true, "task_id": "tsk_0_0", "latest_context": latest});
-        gives(&office, "get_task_context", json!({"task_id": "tsk_0_0"}), expected.clone()).await;
+        gives(&harness, "get_task_context", json!({"task_id": "tsk_0_0"}), expected.clone()).await;
         gives(
-            &office,
+            &harness,
             "get_task_context",
             json!({"task_id": "tsk_0_0", "include_history": true}),
             with(expected, json!({"contexts": [second, first]})),
         )
         .await;
-        let found = office.call("get_task", json!({"task_id": "tsk_0_0"})).await;
+        let found = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
         assert_eq!(found["task"], with(task(0, 0), json!({"latest_context": latest})));
-        let token = office.session(0, 0).await;
-        assert_eq!(office.call("get_my_task", by(&token)).await["task"]["context"], latest);
-        refuses(&office, "get_task_context", json!({"task_id": "tsk_x"}), "Task not found: tsk_x").await;
+        let token = harness.session(0, 0).await;
+        assert_eq!(harness.call("get_my_task", by(&token)).await["task"]["context"], latest);
+        refuses(&harness, "get_task_context", json!({"task_id": "tsk_x"}), "Task not found: tsk_x").await;
     });
 }
 
 /// Hands a task of the first project over, and checks the answer; the handoff.
-pub async fn hand_over(office: &Office, task: &str, from: &str, to: Option<&str>) -> Value {
+pub async fn hand_over(harness: &Harness, task: &str, from: &str, to: Option<&str>) -> Value {
     let given = json!({
         "task_id": task, "from_agent_id": from, "to_agent_id": to, "summary": "half", "context": "c",
         "recommendations": "r",
     });
-    let answer = office.call("create_handoff", given.clone()).await;
+    let answer = harness.call("create_handoff", given.clone()).await;
     let more = json!({"id": id(&answer["handoff"]["id"], "hnd_"), "accepted_at": null, "created_at": NOW});
     let handoff = with(given, more);
     assert_eq!(answer, json!({"success": true, "handoff": handoff}));
@@ -59,12 +59,12 @@ pub fn accept(handoff: &Value, agent: &str) -> Value {
 }
 
 pub fn a_handoff_to_somebody_moves_the_task(kind: Kind) {
-    at_work(kind, 1, 3, async |office: Office| {
-        does(&office, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
-        set_status(&office, "task", "tsk_0_1", "todo").await;
-        set_status(&office, "task", "tsk_0_2", "done").await;
-        set_status(&office, "agent", "agt_2", "suspended").await;
-        let token = begin(&office, 0).await;
+    at_work(kind, 1, 3, async |harness: Harness| {
+        does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+        set_status(&harness, "task", "tsk_0_1", "todo").await;
+        set_status(&harness, "task", "tsk_0_2", "done").await;
+        set_status(&harness, "agent", "agt_2", "suspended").await;
+        let token = begin(&harness, 0).await;
         for (task, from, to, error) in [
             ("tsk_x", "agt_0", "agt_1", "Task not found: tsk_x"),
             ("tsk_0_0", "agt_x", "agt_1", "Agent not found: agt_x"),
@@ -75,112 +75,112 @@ pub fn a_handoff_to_somebody_moves_the_task(kind: Kind) {
             ("tsk_0_0", "agt_0", "agt_2", "Agent is not active: agt_2"),
         ] {
             let given = json!({"task_id": task, "from_agent_id": from, "to_agent_id": to, "summary": "half"});
-            refuses(&office, "create_handoff", given, error).await;
+            refuses(&harness, "create_handoff", given, error).await;
         }
-        set_status(&office, "agent", "agt_2", "active").await;
-        assert_eq!(startable(&office, "agt_1", "prj_0").await, json!({"should_start": false}));
-        let handoff = hand_over(&office, "tsk_0_0", "agt_0", Some("agt_1")).await;
+        set_status(&harness, "agent", "agt_2", "active").await;
+        assert_eq!(startable(&harness, "agt_1", "prj_0").await, json!({"should_start": false}));
+        let handoff = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
         let moved = with(task(0, 0), json!({"assignee_id": "agt_1"}));
-        assert_eq!(task_now(&office, "tsk_0_0").await, moved);
+        assert_eq!(task_now(&harness, "tsk_0_0").await, moved);
         let yes = json!({"should_start": true, "ai_type": "claude"});
-        assert_eq!(startable(&office, "agt_1", "prj_0").await, yes);
-        office.pass(seconds(1));
-        refuses(&office, "accept_handoff", accept(&handoff, "agt_2"), "Handoff is addressed to another agent").await;
-        refuses(&office, "accept_handoff", accept(&handoff, "agt_x"), "Agent not found: agt_x").await;
-        refuses(&office, "accept_handoff", accept(&json!({"id": "hnd_x"}), "agt_1"), "Handoff not found: hnd_x").await;
+        assert_eq!(startable(&harness, "agt_1", "prj_0").await, yes);
+        harness.pass(seconds(1));
+        refuses(&harness, "accept_handoff", accept(&handoff, "agt_2"), "Handoff is addressed to another agent").await;
+        refuses(&harness, "accept_handoff", accept(&handoff, "agt_x"), "Agent not found: agt_x").await;
+        refuses(&harness, "accept_handoff", accept(&json!({"id": "hnd_x"}), "agt_1"), "Handoff not found: hnd_x").await;
         let accepted = with(handoff.clone(), json!({"accepted_at": A_SECOND_LATER}));
         for _ in 0..2 {
-            gives(&office, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
-            office.pass(seconds(59));
+            gives(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
+            harness.pass(seconds(59));
         }
-        let other = office.session(1, 0).await;
-        assert_eq!(office.call("get_my_task", by(&other)).await["task"]["handoff"], accepted);
-        gives(&office, "report_completed", report(&token, "success"), reported()).await;
-        assert_eq!(task_now(&office, "tsk_0_0").await, moved, "it is not its task any more");
-        let logs = office.call("list_execution_logs", json!({"agent_id": "agt_0"})).await;
+        let other = harness.session(1, 0).await;
+        assert_eq!(harness.call("get_my_task", by(&other)).await["task"]["handoff"], accepted);
+        gives(&harness, "report_completed", report(&token, "success"), reported()).await;
+        assert_eq!(task_now(&harness, "tsk_0_0").await, moved, "it is not its task any more");
+        let logs = harness.call("list_execution_logs", json!({"agent_id": "agt_0"})).await;
         assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("completed"), &json!(0)));
-        refuses(&office, "get_my_task", by(&token), NO_TOKEN).await;
+        refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
     });
 }
 
 pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
-    at_work(kind, 1, 3, async |office: Office| {
-        does(&office, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+    at_work(kind, 1, 3, async |harness: Harness| {
+        does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         let others = json!({"task_id": "tsk_0_0", "from_agent_id": "agt_1", "summary": "half"});
-        refuses(&office, "create_handoff", others, "Task is assigned to another agent: agt_0").await;
-        let handoff = hand_over(&office, "tsk_0_0", "agt_0", None).await;
-        assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
-        office.pass(seconds(1));
-        refuses(&office, "accept_handoff", accept(&handoff, "agt_out"), STRANGER).await;
-        set_status(&office, "agent", "agt_1", "inactive").await;
-        refuses(&office, "accept_handoff", accept(&handoff, "agt_1"), "Agent is not active: agt_1").await;
-        set_status(&office, "agent", "agt_1", "active").await;
-        let pending = office.call("get_pending_handoffs", json!({})).await;
+        refuses(&harness, "create_handoff", others, "Task is assigned to another agent: agt_0").await;
+        let handoff = hand_over(&harness, "tsk_0_0", "agt_0", None).await;
+        assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
+        harness.pass(seconds(1));
+        refuses(&harness, "accept_handoff", accept(&handoff, "agt_out"), STRANGER).await;
+        set_status(&harness, "agent", "agt_1", "inactive").await;
+        refuses(&harness, "accept_handoff", accept(&handoff, "agt_1"), "Agent is not active: agt_1").await;
+        set_status(&harness, "agent", "agt_1", "active").await;
+        let pending = harness.call("get_pending_handoffs", json!({})).await;
         assert_eq!(pending, json!({"success": true, "handoffs": [handoff]}), "nobody accepted it");
         let accepted = with(handoff.clone(), json!({"accepted_at": A_SECOND_LATER}));
         for _ in 0..2 {
-            gives(&office, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
-            office.pass(seconds(1));
+            gives(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
+            harness.pass(seconds(1));
         }
         let moved = with(task(0, 0), json!({"assignee_id": "agt_1", "updated_at": A_SECOND_LATER}));
-        assert_eq!(task_now(&office, "tsk_0_0").await, moved);
-        refuses(&office, "accept_handoff", accept(&handoff, "agt_2"), "Handoff already accepted").await;
+        assert_eq!(task_now(&harness, "tsk_0_0").await, moved);
+        refuses(&harness, "accept_handoff", accept(&handoff, "agt_2"), "Handoff already accepted").await;
         let none = json!({"success": true, "handoffs": []});
-        gives(&office, "get_pending_handoffs", json!({}), none.clone()).await;
+        gives(&harness, "get_pending_handoffs", json!({}), none.clone()).await;
 
         let given = json!({"task_id": "tsk_0_2", "from_agent_id": "agt_2", "summary": "late"});
-        let late = office.call("create_handoff", given).await["handoff"].clone();
+        let late = harness.call("create_handoff", given).await["handoff"].clone();
         let given = json!({"task_id": "tsk_0_2", "assignee_id": "agt_0"});
-        does(&office, "assign_task", given).await;
+        does(&harness, "assign_task", given).await;
         let taken = "Task is assigned to another agent: agt_0";
-        refuses(&office, "accept_handoff", accept(&late, "agt_1"), taken).await;
-        does(&office, "accept_handoff", accept(&late, "agt_0")).await;
-        does(&office, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
+        refuses(&harness, "accept_handoff", accept(&late, "agt_1"), taken).await;
+        does(&harness, "accept_handoff", accept(&late, "agt_0")).await;
+        does(&harness, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
         let given = json!({"task_id": "tsk_0_2", "from_agent_id": "agt_2", "summary": "later"});
-        let late = office.call("create_handoff", given).await["handoff"].clone();
-        does(&office, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
-        set_status(&office, "task", "tsk_0_2", "done").await;
-        refuses(&office, "accept_handoff", accept(&late, "agt_1"), "Task is done: tsk_0_2").await;
-        gives(&office, "get_pending_handoffs", json!({}), none).await;
+        let late = harness.call("create_handoff", given).await["handoff"].clone();
+        does(&harness, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
+        set_status(&harness, "task", "tsk_0_2", "done").await;
+        refuses(&harness, "accept_handoff", accept(&late, "agt_1"), "Task is done: tsk_0_2").await;
+        gives(&harness, "get_pending_handoffs", json!({}), none).await;
     });
 }
 
 pub fn whose_handoffs_are_pending(kind: Kind) {
-    at_work(kind, 1, 3, async |office: Office| {
-        let to_one = hand_over(&office, "tsk_0_0", "agt_0", Some("agt_1")).await;
-        let of_one = hand_over(&office, "tsk_0_1", "agt_1", None).await;
-        let of_two = hand_over(&office, "tsk_0_2", "agt_2", None).await;
+    at_work(kind, 1, 3, async |harness: Harness| {
+        let to_one = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
+        let of_one = hand_over(&harness, "tsk_0_1", "agt_1", None).await;
+        let of_two = hand_over(&harness, "tsk_0_2", "agt_2", None).await;
         for (filter, found) in [
             (json!({"agent_id": "agt_0"}), json!([of_one, of_two])),
             (json!({"agent_id": "agt_1"}), json!([to_one, of_two])),
             (json!({"agent_id": "agt_2"}), json!([of_one])),
             (json!({}), json!([to_one, of_one, of_two])),
         ] {
-            gives(&office, "get_pending_handoffs", filter, json!({"handoffs": found})).await;
+            gives(&harness, "get_pending_handoffs", filter, json!({"handoffs": found})).await;
         }
-        does(&office, "accept_handoff", accept(&to_one, "agt_1")).await;
-        gives(&office, "get_pending_handoffs", json!({"agent_id": "agt_1"}), json!({"handoffs": [of_two]})).await;
+        does(&harness, "accept_handoff", accept(&to_one, "agt_1")).await;
+        gives(&harness, "get_pending_handoffs", json!({"agent_id": "agt_1"}), json!({"handoffs": [of_two]})).await;
     });
 }
 
 pub fn deprecated_tools_still_work(kind: Kind) {
-    at_work(kind, 1, 2, async |office: Office| {
-        let token = office.session(0, 0).await;
+    at_work(kind, 1, 2, async |harness: Harness| {
+        let token = harness.session(0, 0).await;
         let pending = json!({
             "taskId": "tsk_0_0", "projectId": "prj_0", "title": "Task of 0", "description": "Do it.",
             "priority": "medium", "workingDirectory": "/work/0", "assignedAt": NOW,
         });
-        gives(&office, "get_pending_tasks", by(&token), json!({"tasks": [pending]})).await;
-        does(&office, "get_my_task", by(&token)).await;
-        office.pass(seconds(1));
+        gives(&harness, "get_pending_tasks", by(&token), json!({"tasks": [pending]})).await;
+        does(&harness, "get_my_task", by(&token)).await;
+        harness.pass(seconds(1));
         let start = |task: &str| with(by(&token), json!({ "task_id": task }));
         for task in ["tsk_0_1", "tsk_x"] {
-            refuses(&office, "report_execution_start", start(task), "Invalid session_token or task_id").await;
+            refuses(&harness, "report_execution_start", start(task), "Invalid session_token or task_id").await;
         }
-        let logs = office.call("list_execution_logs", json!({})).await;
+        let logs = harness.call("list_execution_logs", json!({})).await;
         let execution = id(&logs["logs"][0]["executionId"], "exec_");
         gives(
-            &office,
+            &harness,
             "report_execution_start",
             start("tsk_0_0"),
             json!({"execution_id": execution, "started_at": NOW}),
@@ -190,26 +190,30 @@ pub fn deprecated_tools_still_work(kind: Kind) {
             "session_token": token, "execution_id": execution, "exit_code": 3, "duration_seconds": 12.5,
             "log_file_path": "$HOME/x.log",
         });
-        let other = office.session(1, 0).await;
+        let other = harness.session(1, 0).await;
         for stranger in [by(&other), json!({"execution_id": "exec_x"})] {
             let arguments = with(end.clone(), stranger);
-            refuses(&office, "report_execution_complete", arguments, "Invalid execution_id or session_token").await;
+            refuses(&harness, "report_execution_complete", arguments, "Invalid execution_id or session_token").await;
         }
         let ended =
             json!({"success": true, "execution_id": execution, "completed_at": A_SECOND_LATER, "status": "failed"});
-        gives(&office, "report_execution_complete", end.clone(), ended.clone()).await;
+        gives(&harness, "report_execution_complete", end.clone(), ended.clone()).await;
         let again = with(end, json!({"exit_code": 0}));
-        assert_eq!(office.call("report_execution_complete", again).await, ended, "the first end counts");
-        only_log(&office, 0, "failed", Some(3), Some((12.5, A_SECOND_LATER))).await;
-        let log = office.call("get_execution_log", json!({ "execution_id": execution })).await;
+        assert_eq!(harness.call("report_execution_complete", again).await, ended, "the first end counts");
+        only_log(&harness, 0, "failed", Some(3), Some((12.5, A_SECOND_LATER))).await;
+        let log = harness.call("get_execution_log", json!({ "execution_id": execution })).await;
         assert_eq!(log["log"]["logFilePath"], "$HOME/x.log");
-        assert_eq!(office.call("report_completed", report(&token, "success")).await, reported(), "the session went on");
+        assert_eq!(
+            harness.call("report_completed", report(&token, "success")).await,
+            reported(),
+            "the session went on"
+        );
         let begun =
-            does(&office, "report_execution_start", json!({"session_token": other, "task_id": "tsk_0_1"})).await;
+            does(&harness, "report_execution_start", json!({"session_token": other, "task_id": "tsk_0_1"})).await;
         let end = json!({
             "session_token": other, "execution_id": begun["execution_id"], "exit_code": 0, "duration_seconds": 1,
             "log_file_path": "",
         });
-        assert_eq!(office.call("report_execution_complete", end).await["status"], "completed");
+        assert_eq!(harness.call("report_execution_complete", end).await["status"], "completed");
     });
 }

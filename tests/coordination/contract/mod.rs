@@ -8,7 +8,7 @@ use n8n_lens::coordination::SessionPolicy;
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
-use crate::office::{Office, run};
+use crate::harness::{Harness, run};
 
 pub const NOW: &str = "2025-01-06T10:00:00Z";
 pub const A_SECOND_LATER: &str = "2025-01-06T10:00:01Z";
@@ -24,35 +24,35 @@ pub const STATUSES: [&str; 6] = ["backlog", "todo", "in_progress", "blocked", "d
 pub const MOVES: &str = "backlog>todo backlog>cancelled todo>in_progress todo>backlog todo>cancelled in_progress>done \
                      in_progress>blocked in_progress>todo blocked>in_progress blocked>cancelled";
 
-pub fn at_work(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Office)) -> Database {
+pub fn at_work(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Harness)) -> Database {
     let database = Database::new(kind);
     run(async { test(staffed(&database, projects, agents).await).await });
     database
 }
 
-pub async fn staffed(database: &Database, projects: usize, agents: usize) -> Office {
-    let office = Office::open(database).await;
-    office.people(projects, agents).await;
-    office
+pub async fn staffed(database: &Database, projects: usize, agents: usize) -> Harness {
+    let harness = Harness::open(database).await;
+    harness.people(projects, agents).await;
+    harness
 }
 
 pub fn seconds(number: u64) -> Duration {
     Duration::from_secs(number)
 }
 
-pub async fn refuses(office: &Office, tool: &str, arguments: Value, error: &str) {
-    let answer = office.call(tool, arguments.clone()).await;
+pub async fn refuses(harness: &Harness, tool: &str, arguments: Value, error: &str) {
+    let answer = harness.call(tool, arguments.clone()).await;
     assert_eq!(answer, json!({"success": false, "error": error}), "{tool} {arguments}");
 }
 
 /// The whole answer of a call that succeeds.
-pub async fn gives(office: &Office, tool: &str, arguments: Value, expected: Value) {
-    let answer = office.call(tool, arguments.clone()).await;
+pub async fn gives(harness: &Harness, tool: &str, arguments: Value, expected: Value) {
+    let answer = harness.call(tool, arguments.clone()).await;
     assert_eq!(answer, with(expected, json!({"success": true})), "{tool} {arguments}");
 }
 
-pub async fn does(office: &Office, tool: &str, arguments: Value) -> Value {
-    let answer = office.call(tool, arguments).await;
+pub async fn does(harness: &Harness, tool: &str, arguments: Value) -> Value {
+    let answer = harness.call(tool, arguments).await;
     assert_eq!(answer["success"], true, "{tool}: {answer}");
     answer
 }
@@ -95,31 +95,31 @@ pub fn with(mut object: Value, members: Value) -> Value {
     object
 }
 
-pub async fn task_now(office: &Office, id: &str) -> Value {
-    let mut answer = does(office, "get_task", json!({ "task_id": id })).await;
+pub async fn task_now(harness: &Harness, id: &str) -> Value {
+    let mut answer = does(harness, "get_task", json!({ "task_id": id })).await;
     answer["task"].as_object_mut().unwrap().shift_remove("latest_context");
     answer["task"].take()
 }
 
-pub async fn add_task(office: &Office, id: &str, priority: &str, assignee: Option<&str>) {
+pub async fn add_task(harness: &Harness, id: &str, priority: &str, assignee: Option<&str>) {
     let task = json!({
         "id": id, "project": "prj_0", "title": id, "status": "in_progress", "priority": priority,
         "assignee": assignee,
     });
-    does(office, "admin_task_add", task).await;
+    does(harness, "admin_task_add", task).await;
 }
 
-pub async fn set_status(office: &Office, what: &str, id: &str, status: &str) {
-    does(office, &format!("admin_{what}_set_status"), json!({"id": id, "status": status})).await;
+pub async fn set_status(harness: &Harness, what: &str, id: &str, status: &str) {
+    does(harness, &format!("admin_{what}_set_status"), json!({"id": id, "status": status})).await;
 }
 
-pub async fn startable(office: &Office, agent: &str, project: &str) -> Value {
-    office.call("should_start", json!({"agent_id": agent, "project_id": project})).await
+pub async fn startable(harness: &Harness, agent: &str, project: &str) -> Value {
+    harness.call("should_start", json!({"agent_id": agent, "project_id": project})).await
 }
 
 /// The only execution of a task of the first project, by its agent, from the beginning of the clock.
-pub async fn only_log(office: &Office, agent: usize, status: &str, exit_code: Option<i64>, end: Option<(f64, &str)>) {
-    let answer = office.call("list_execution_logs", json!({"task_id": format!("tsk_0_{agent}")})).await;
+pub async fn only_log(harness: &Harness, agent: usize, status: &str, exit_code: Option<i64>, end: Option<(f64, &str)>) {
+    let answer = harness.call("list_execution_logs", json!({"task_id": format!("tsk_0_{agent}")})).await;
     let log = json!({
         "executionId": id(&answer["logs"][0]["executionId"], "exec_"), "taskId": format!("tsk_0_{agent}"),
         "agentId": format!("agt_{agent}"), "status": status, "exitCode": exit_code,
@@ -129,32 +129,32 @@ pub async fn only_log(office: &Office, agent: usize, status: &str, exit_code: Op
 }
 
 /// A session that has begun its task.
-pub async fn begin(office: &Office, agent: usize) -> String {
-    let token = office.session(agent, 0).await;
-    does(office, "get_my_task", by(&token)).await;
+pub async fn begin(harness: &Harness, agent: usize) -> String {
+    let token = harness.session(agent, 0).await;
+    does(harness, "get_my_task", by(&token)).await;
     token
 }
 
 /// Each tool that takes a token refuses this one, with its own text.
-pub async fn is_worthless(office: &Office, token: &str, execution: &str) {
+pub async fn is_worthless(harness: &Harness, token: &str, execution: &str) {
     let complete = json!({
         "session_token": token, "execution_id": execution, "exit_code": 0, "duration_seconds": 1.0,
         "log_file_path": "x",
     });
     let start = json!({"session_token": token, "task_id": "tsk_0_0"});
-    refuses(office, "logout", by(token), NO_TOKEN).await;
-    refuses(office, "get_my_task", by(token), NO_TOKEN).await;
-    refuses(office, "report_completed", report(token, "success"), NO_TOKEN).await;
-    refuses(office, "get_pending_tasks", by(token), NO_TOKEN).await;
-    refuses(office, "report_execution_start", start, "Invalid session_token or task_id").await;
-    refuses(office, "report_execution_complete", complete, "Invalid execution_id or session_token").await;
+    refuses(harness, "logout", by(token), NO_TOKEN).await;
+    refuses(harness, "get_my_task", by(token), NO_TOKEN).await;
+    refuses(harness, "report_completed", report(token, "success"), NO_TOKEN).await;
+    refuses(harness, "get_pending_tasks", by(token), NO_TOKEN).await;
+    refuses(harness, "report_execution_start", start, "Invalid session_token or task_id").await;
+    refuses(harness, "report_execution_complete", complete, "Invalid execution_id or session_token").await;
 }
 
 pub fn a_runner_sees_what_is_active(kind: Kind) {
-    at_work(kind, 0, 0, async |office: Office| {
+    at_work(kind, 0, 0, async |harness: Harness| {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "timestamp": NOW});
-        assert_eq!(office.call("health_check", json!({})).await, health);
-        let listed = async || office.call("list_active_projects_with_agents", json!({})).await;
+        assert_eq!(harness.call("health_check", json!({})).await, health);
+        let listed = async || harness.call("list_active_projects_with_agents", json!({})).await;
         assert_eq!(listed().await, json!({"success": true, "projects": []}));
         let project = |n: usize, agents: &[&str]| {
             json!({
@@ -162,51 +162,51 @@ pub fn a_runner_sees_what_is_active(kind: Kind) {
                 "working_directory": format!("/work/{n}"), "agents": agents,
             })
         };
-        office.people(2, 2).await;
+        harness.people(2, 2).await;
         let both = [project(0, &["agt_0", "agt_1"]), project(1, &["agt_0", "agt_1"])];
         assert_eq!(listed().await, json!({"success": true, "projects": both}));
-        set_status(&office, "agent", "agt_1", "suspended").await;
-        set_status(&office, "project", "prj_1", "archived").await;
+        set_status(&harness, "agent", "agt_1", "suspended").await;
+        set_status(&harness, "project", "prj_1", "archived").await;
         assert_eq!(listed().await, json!({"success": true, "projects": [project(0, &["agt_0"])]}));
-        set_status(&office, "agent", "agt_0", "inactive").await;
+        set_status(&harness, "agent", "agt_0", "inactive").await;
         assert_eq!(listed().await, json!({"success": true, "projects": [project(0, &[])]}));
     });
 }
 
 pub fn who_should_start(kind: Kind) {
-    at_work(kind, 2, 2, async |office: Office| {
+    at_work(kind, 2, 2, async |harness: Harness| {
         let (yes, no) = (json!({"should_start": true, "ai_type": "claude"}), json!({"should_start": false}));
-        assert_eq!(startable(&office, "agt_0", "prj_0").await, yes);
-        assert_eq!(startable(&office, "agt_x", "prj_0").await, no);
-        assert_eq!(startable(&office, "agt_0", "prj_x").await, no);
-        let token = office.session(0, 0).await;
-        assert_eq!(startable(&office, "agt_0", "prj_0").await, no, "it runs");
-        assert_eq!(startable(&office, "agt_0", "prj_1").await, yes, "it does not run there");
-        assert_eq!(startable(&office, "agt_1", "prj_0").await, yes, "another runs");
-        does(&office, "logout", by(&token)).await;
-        assert_eq!(startable(&office, "agt_0", "prj_0").await, yes);
-        set_status(&office, "task", "tsk_0_0", "todo").await;
-        assert_eq!(startable(&office, "agt_0", "prj_0").await, no, "its task is in the other project");
-        set_status(&office, "project", "prj_1", "archived").await;
-        assert_eq!(startable(&office, "agt_0", "prj_1").await, no);
-        set_status(&office, "agent", "agt_1", "suspended").await;
-        assert_eq!(startable(&office, "agt_1", "prj_0").await, no);
-        set_status(&office, "agent", "agt_1", "active").await;
-        does(&office, "admin_unassign", json!({"agent": "agt_1", "project": "prj_0"})).await;
-        assert_eq!(startable(&office, "agt_1", "prj_0").await, no);
+        assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
+        assert_eq!(startable(&harness, "agt_x", "prj_0").await, no);
+        assert_eq!(startable(&harness, "agt_0", "prj_x").await, no);
+        let token = harness.session(0, 0).await;
+        assert_eq!(startable(&harness, "agt_0", "prj_0").await, no, "it runs");
+        assert_eq!(startable(&harness, "agt_0", "prj_1").await, yes, "it does not run there");
+        assert_eq!(startable(&harness, "agt_1", "prj_0").await, yes, "another runs");
+        does(&harness, "logout", by(&token)).await;
+        assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
+        set_status(&harness, "task", "tsk_0_0", "todo").await;
+        assert_eq!(startable(&harness, "agt_0", "prj_0").await, no, "its task is in the other project");
+        set_status(&harness, "project", "prj_1", "archived").await;
+        assert_eq!(startable(&harness, "agt_0", "prj_1").await, no);
+        set_status(&harness, "agent", "agt_1", "suspended").await;
+        assert_eq!(startable(&harness, "agt_1", "prj_0").await, no);
+        set_status(&harness, "agent", "agt_1", "active").await;
+        does(&harness, "admin_unassign", json!({"agent": "agt_1", "project": "prj_0"})).await;
+        assert_eq!(startable(&harness, "agt_1", "prj_0").await, no);
     });
 }
 
 pub fn nothing_is_told_without_a_passkey(kind: Kind) {
-    at_work(kind, 2, 2, async |office: Office| {
-        does(&office, "admin_project_add", json!({"id": "prj_x", "name": "X", "working_directory": "/x"})).await;
-        set_status(&office, "agent", "agt_1", "suspended").await;
+    at_work(kind, 2, 2, async |harness: Harness| {
+        does(&harness, "admin_project_add", json!({"id": "prj_x", "name": "X", "working_directory": "/x"})).await;
+        set_status(&harness, "agent", "agt_1", "suspended").await;
         let ask = |agent: &str, passkey: &str, project: &str| {
             json!({
                 "agent_id": agent, "passkey": passkey, "project_id": project,
             })
         };
-        let answer = office.authenticate(0, 0).await;
+        let answer = harness.authenticate(0, 0).await;
         let begun = json!({
             "success": true, "session_token": id(&answer["session_token"], "sess_"), "expires_in": 3600,
             "agent_name": "Agent 0", "project_name": "Project 0", "system_prompt": "You are 0.",
@@ -223,35 +223,35 @@ pub fn nothing_is_told_without_a_passkey(kind: Kind) {
             ("agt_0", "key_0", "prj_x", STRANGER),
             ("agt_0", "key_0", "prj_0", RUNNING),
         ] {
-            refuses(&office, "authenticate", ask(agent, passkey, project), error).await;
+            refuses(&harness, "authenticate", ask(agent, passkey, project), error).await;
         }
-        assert_eq!(office.authenticate(0, 1).await["project_name"], "Project 1", "it does not run there");
+        assert_eq!(harness.authenticate(0, 1).await["project_name"], "Project 1", "it does not run there");
         let without_project = json!({"agent_id": "agt_0", "passkey": "key_0"});
         let missing = "Argument 'project_id' is missing; it must be a non-empty string.";
-        refuses(&office, "authenticate", without_project, missing).await;
+        refuses(&harness, "authenticate", without_project, missing).await;
     });
 }
 
 pub fn a_session_slides_to_its_cap(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        let token = office.session(0, 0).await;
+    at_work(kind, 1, 1, async |harness: Harness| {
+        let token = harness.session(0, 0).await;
         let lives = async || {
-            does(&office, "get_pending_tasks", by(&token)).await;
-            assert_eq!(startable(&office, "agt_0", "prj_0").await, json!({"should_start": false}));
+            does(&harness, "get_pending_tasks", by(&token)).await;
+            assert_eq!(startable(&harness, "agt_0", "prj_0").await, json!({"should_start": false}));
         };
-        office.pass(seconds(3599));
+        harness.pass(seconds(3599));
         lives().await;
-        office.pass(seconds(1));
+        harness.pass(seconds(1));
         for _ in 0..45 {
-            office.pass(seconds(1800));
+            harness.pass(seconds(1800));
             lives().await;
         }
-        office.pass(seconds(1799));
+        harness.pass(seconds(1799));
         lives().await;
-        office.pass(seconds(1));
-        is_worthless(&office, &token, "exec_x").await;
+        harness.pass(seconds(1));
+        is_worthless(&harness, &token, "exec_x").await;
         let yes = json!({"should_start": true, "ai_type": "claude"});
-        assert_eq!(startable(&office, "agt_0", "prj_0").await, yes, "24 hours are over");
+        assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes, "24 hours are over");
     });
 }
 
@@ -259,43 +259,43 @@ pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
     let database = Database::new(kind);
     run(async {
         let fixed = SessionPolicy { session_ttl: seconds(60), session_max: seconds(60), ..SessionPolicy::default() };
-        let office = Office::open_with(&database, fixed).await;
-        office.people(1, 2).await;
-        let begun = office.authenticate(0, 0).await;
+        let harness = Harness::open_with(&database, fixed).await;
+        harness.people(1, 2).await;
+        let begun = harness.authenticate(0, 0).await;
         assert_eq!(begun["expires_in"], 60);
         let token = id(&begun["session_token"], "sess_");
-        office.pass(seconds(59));
-        does(&office, "get_my_task", by(&token)).await;
-        office.pass(seconds(1));
-        refuses(&office, "get_my_task", by(&token), NO_TOKEN).await;
+        harness.pass(seconds(59));
+        does(&harness, "get_my_task", by(&token)).await;
+        harness.pass(seconds(1));
+        refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
         let capped = SessionPolicy { session_ttl: seconds(100), session_max: seconds(40), ..SessionPolicy::default() };
-        let office = Office::open_with(&database, capped).await;
-        assert_eq!(office.authenticate(1, 0).await["expires_in"], 40);
+        let harness = Harness::open_with(&database, capped).await;
+        assert_eq!(harness.authenticate(1, 0).await["expires_in"], 40);
     });
 }
 
 pub fn an_expired_token_is_worth_nothing(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        is_worthless(&office, "sess_of_nobody", "exec_x").await;
-        let old = begin(&office, 0).await;
-        let logs = office.call("list_execution_logs", json!({})).await;
+    at_work(kind, 1, 1, async |harness: Harness| {
+        is_worthless(&harness, "sess_of_nobody", "exec_x").await;
+        let old = begin(&harness, 0).await;
+        let logs = harness.call("list_execution_logs", json!({})).await;
         let execution = id(&logs["logs"][0]["executionId"], "exec_");
-        office.pass(seconds(3600));
-        is_worthless(&office, &old, &execution).await;
-        let new = office.session(0, 0).await;
-        only_log(&office, 0, "error", None, Some((3600.0, AN_HOUR_LATER))).await;
-        is_worthless(&office, &old, &execution).await;
-        assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
+        harness.pass(seconds(3600));
+        is_worthless(&harness, &old, &execution).await;
+        let new = harness.session(0, 0).await;
+        only_log(&harness, 0, "error", None, Some((3600.0, AN_HOUR_LATER))).await;
+        is_worthless(&harness, &old, &execution).await;
+        assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
         let pair = json!({"agent": "agt_0", "project": "prj_0"});
         let revoked = json!({"success": true, "agent_id": "agt_0", "project_id": "prj_0", "revoked": true});
-        gives(&office, "admin_session_revoke", pair, revoked).await;
-        is_worthless(&office, &new, &execution).await;
+        gives(&harness, "admin_session_revoke", pair, revoked).await;
+        is_worthless(&harness, &new, &execution).await;
     });
 }
 
 pub fn one_task_and_one_execution(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        let token = office.session(0, 0).await;
+    at_work(kind, 1, 1, async |harness: Harness| {
+        let token = harness.session(0, 0).await;
         let expected = json!({
             "success": true, "has_task": true,
             "task": {
@@ -304,48 +304,48 @@ pub fn one_task_and_one_execution(kind: Kind) {
             },
             "instruction": "タスクを完了したら report_completed を呼び出してください",
         });
-        gives(&office, "get_my_task", by(&token), expected.clone()).await;
-        office.pass(seconds(5));
-        gives(&office, "get_my_task", by(&token), expected.clone()).await;
-        only_log(&office, 0, "running", None, None).await;
-        add_task(&office, "tsk_urgent", "urgent", Some("agt_0")).await;
-        assert_eq!(office.call("get_my_task", by(&token)).await, expected, "the binding persists");
-        only_log(&office, 0, "running", None, None).await;
-        gives(&office, "report_completed", report(&token, "success"), reported()).await;
-        assert_eq!(task_now(&office, "tsk_urgent").await["status"], "in_progress");
-        let token = office.session(0, 0).await;
-        assert_eq!(office.call("get_my_task", by(&token)).await["task"]["task_id"], "tsk_urgent");
-        does(&office, "report_completed", report(&token, "success")).await;
-        let token = office.session(0, 0).await;
-        gives(&office, "get_my_task", by(&token), no_task()).await;
+        gives(&harness, "get_my_task", by(&token), expected.clone()).await;
+        harness.pass(seconds(5));
+        gives(&harness, "get_my_task", by(&token), expected.clone()).await;
+        only_log(&harness, 0, "running", None, None).await;
+        add_task(&harness, "tsk_urgent", "urgent", Some("agt_0")).await;
+        assert_eq!(harness.call("get_my_task", by(&token)).await, expected, "the binding persists");
+        only_log(&harness, 0, "running", None, None).await;
+        gives(&harness, "report_completed", report(&token, "success"), reported()).await;
+        assert_eq!(task_now(&harness, "tsk_urgent").await["status"], "in_progress");
+        let token = harness.session(0, 0).await;
+        assert_eq!(harness.call("get_my_task", by(&token)).await["task"]["task_id"], "tsk_urgent");
+        does(&harness, "report_completed", report(&token, "success")).await;
+        let token = harness.session(0, 0).await;
+        gives(&harness, "get_my_task", by(&token), no_task()).await;
     });
 }
 
 pub fn the_most_urgent_first(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        add_task(&office, "tsk_low", "low", Some("agt_0")).await;
-        add_task(&office, "tsk_0_late", "medium", None).await;
-        add_task(&office, "tsk_a", "medium", Some("agt_0")).await;
-        office.pass(seconds(1));
-        does(&office, "assign_task", json!({"task_id": "tsk_0_late", "assignee_id": "agt_0"})).await;
-        add_task(&office, "tsk_1", "medium", Some("agt_0")).await;
-        add_task(&office, "tsk_high", "high", Some("agt_0")).await;
-        add_task(&office, "tsk_urgent", "urgent", Some("agt_0")).await;
+    at_work(kind, 1, 1, async |harness: Harness| {
+        add_task(&harness, "tsk_low", "low", Some("agt_0")).await;
+        add_task(&harness, "tsk_0_late", "medium", None).await;
+        add_task(&harness, "tsk_a", "medium", Some("agt_0")).await;
+        harness.pass(seconds(1));
+        does(&harness, "assign_task", json!({"task_id": "tsk_0_late", "assignee_id": "agt_0"})).await;
+        add_task(&harness, "tsk_1", "medium", Some("agt_0")).await;
+        add_task(&harness, "tsk_high", "high", Some("agt_0")).await;
+        add_task(&harness, "tsk_urgent", "urgent", Some("agt_0")).await;
         for expected in ["tsk_urgent", "tsk_high", "tsk_0_0", "tsk_a", "tsk_0_late", "tsk_1", "tsk_low"] {
-            let token = office.session(0, 0).await;
-            assert_eq!(office.call("get_my_task", by(&token)).await["task"]["task_id"], expected);
-            gives(&office, "report_completed", report(&token, "success"), reported()).await;
+            let token = harness.session(0, 0).await;
+            assert_eq!(harness.call("get_my_task", by(&token)).await["task"]["task_id"], expected);
+            gives(&harness, "report_completed", report(&token, "success"), reported()).await;
         }
     });
 }
 
 pub fn a_report_ends_it_all(kind: Kind) {
-    let database = at_work(kind, 1, 4, async |office: Office| {
+    let database = at_work(kind, 1, 4, async |harness: Harness| {
         let mut tokens = Vec::new();
         for agent in 0..4 {
-            tokens.push(begin(&office, agent).await);
+            tokens.push(begin(&harness, agent).await);
         }
-        office.pass(seconds(60));
+        harness.pass(seconds(60));
         for (agent, result, status, done_at, exit_code, ended, blockers) in [
             (0, "success", "done", json!(A_MINUTE_LATER), 0, "completed", Value::Null),
             (1, "failed", "blocked", Value::Null, 1, "failed", Value::Null),
@@ -353,14 +353,14 @@ pub fn a_report_ends_it_all(kind: Kind) {
         ] {
             let id_of_task = format!("tsk_0_{agent}");
             let told = json!({"summary": "how it was", "next_steps": "what is left"});
-            gives(&office, "report_completed", with(report(&tokens[agent], result), told), reported()).await;
-            only_log(&office, agent, ended, Some(exit_code), Some((60.0, A_MINUTE_LATER))).await;
+            gives(&harness, "report_completed", with(report(&tokens[agent], result), told), reported()).await;
+            only_log(&harness, agent, ended, Some(exit_code), Some((60.0, A_MINUTE_LATER))).await;
             let changed = json!({"status": status, "updated_at": A_MINUTE_LATER, "completed_at": done_at});
-            assert_eq!(task_now(&office, &id_of_task).await, with(task(0, agent), changed));
+            assert_eq!(task_now(&harness, &id_of_task).await, with(task(0, agent), changed));
             let fields =
                 json!({"progress": "how it was", "findings": null, "blockers": blockers, "next_steps": "what is left"});
             let history = json!({"task_id": id_of_task, "include_history": true});
-            let answer = office.call("get_task_context", history).await;
+            let answer = harness.call("get_task_context", history).await;
             let note = json!({
                 "id": id(&answer["contexts"][0]["id"], "ctx_"), "task_id": id_of_task, "created_at": A_MINUTE_LATER,
             });
@@ -369,9 +369,9 @@ pub fn a_report_ends_it_all(kind: Kind) {
                 json!({"success": true, "task_id": id_of_task, "latest_context": fields, "contexts": [note]});
             assert_eq!(answer, expected);
         }
-        gives(&office, "report_completed", report(&tokens[3], "failed"), reported()).await;
+        gives(&harness, "report_completed", report(&tokens[3], "failed"), reported()).await;
         let without = json!({"success": true, "task_id": "tsk_0_3", "latest_context": null});
-        gives(&office, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
+        gives(&harness, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
     });
     assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL"), 0);
     let without_project = "SELECT COUNT(*) FROM events WHERE entity_type = 'execution' AND project_id IS NULL";
@@ -379,51 +379,51 @@ pub fn a_report_ends_it_all(kind: Kind) {
 }
 
 pub fn a_report_that_cannot_be_changes_nothing(kind: Kind) {
-    at_work(kind, 1, 2, async |office: Office| {
-        set_status(&office, "task", "tsk_0_0", "todo").await;
-        let idle = office.session(0, 0).await;
+    at_work(kind, 1, 2, async |harness: Harness| {
+        set_status(&harness, "task", "tsk_0_0", "todo").await;
+        let idle = harness.session(0, 0).await;
         let none = "No in_progress task found for this agent";
-        refuses(&office, "report_completed", report(&idle, "success"), none).await;
-        assert_eq!(office.call("get_my_task", by(&idle)).await, no_task(), "the session stays");
-        let busy = begin(&office, 1).await;
+        refuses(&harness, "report_completed", report(&idle, "success"), none).await;
+        assert_eq!(harness.call("get_my_task", by(&idle)).await, no_task(), "the session stays");
+        let busy = begin(&harness, 1).await;
         let unknown = "Argument 'result' is \"done\"; it must be one of success, failed, blocked.";
-        refuses(&office, "report_completed", report(&busy, "done"), unknown).await;
-        only_log(&office, 1, "running", None, None).await;
-        assert_eq!(task_now(&office, "tsk_0_1").await, task(0, 1));
-        gives(&office, "report_completed", report(&busy, "success"), reported()).await;
+        refuses(&harness, "report_completed", report(&busy, "done"), unknown).await;
+        only_log(&harness, 1, "running", None, None).await;
+        assert_eq!(task_now(&harness, "tsk_0_1").await, task(0, 1));
+        gives(&harness, "report_completed", report(&busy, "success"), reported()).await;
     });
 }
 
 pub fn a_logout_leaves_the_task(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        let token = begin(&office, 0).await;
-        office.pass(seconds(60));
-        gives(&office, "logout", by(&token), json!({})).await;
-        only_log(&office, 0, "error", None, Some((60.0, A_MINUTE_LATER))).await;
-        assert_eq!(task_now(&office, "tsk_0_0").await, task(0, 0));
-        refuses(&office, "get_my_task", by(&token), NO_TOKEN).await;
-        assert_eq!(office.call("logout", by(&token)).await, json!({"success": true}), "the same once more");
-        refuses(&office, "report_completed", report(&token, "success"), NO_TOKEN).await;
-        office.session(0, 0).await;
-        refuses(&office, "get_my_task", by(&token), NO_TOKEN).await;
+    at_work(kind, 1, 1, async |harness: Harness| {
+        let token = begin(&harness, 0).await;
+        harness.pass(seconds(60));
+        gives(&harness, "logout", by(&token), json!({})).await;
+        only_log(&harness, 0, "error", None, Some((60.0, A_MINUTE_LATER))).await;
+        assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
+        refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
+        assert_eq!(harness.call("logout", by(&token)).await, json!({"success": true}), "the same once more");
+        refuses(&harness, "report_completed", report(&token, "success"), NO_TOKEN).await;
+        harness.session(0, 0).await;
+        refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
     });
 }
 
 pub fn a_report_is_answered_again(kind: Kind) {
-    let database = at_work(kind, 1, 1, async |office: Office| {
-        let token = begin(&office, 0).await;
+    let database = at_work(kind, 1, 1, async |harness: Harness| {
+        let token = begin(&harness, 0).await;
         let told = with(report(&token, "success"), json!({"summary": "all of it"}));
-        gives(&office, "report_completed", told.clone(), reported()).await;
-        office.pass(seconds(60));
-        gives(&office, "report_completed", told.clone(), reported()).await;
+        gives(&harness, "report_completed", told.clone(), reported()).await;
+        harness.pass(seconds(60));
+        gives(&harness, "report_completed", told.clone(), reported()).await;
         let another = with(told.clone(), json!({"result": "failed"}));
-        refuses(&office, "report_completed", another, NO_TOKEN).await;
-        refuses(&office, "report_completed", with(told, json!({"summary": "some of it"})), NO_TOKEN).await;
-        refuses(&office, "report_completed", report(&token, "success"), NO_TOKEN).await;
-        refuses(&office, "logout", by(&token), NO_TOKEN).await;
-        only_log(&office, 0, "completed", Some(0), Some((0.0, NOW))).await;
+        refuses(&harness, "report_completed", another, NO_TOKEN).await;
+        refuses(&harness, "report_completed", with(told, json!({"summary": "some of it"})), NO_TOKEN).await;
+        refuses(&harness, "report_completed", report(&token, "success"), NO_TOKEN).await;
+        refuses(&harness, "logout", by(&token), NO_TOKEN).await;
+        only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
         let done = with(task(0, 0), json!({"status": "done", "completed_at": NOW}));
-        assert_eq!(task_now(&office, "tsk_0_0").await, done);
+        assert_eq!(task_now(&harness, "tsk_0_0").await, done);
     });
     assert_eq!(database.number("SELECT COUNT(*) FROM contexts"), 1);
 }
@@ -433,46 +433,46 @@ pub fn as_instance(instance: &str) -> Value {
 }
 
 pub fn an_instance_that_got_no_answer_asks_again(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        let first = does(&office, "authenticate", as_instance("one")).await;
-        refuses(&office, "authenticate", as_instance("two"), RUNNING).await;
-        assert_eq!(office.authenticate(0, 0).await, json!({"success": false, "error": RUNNING}));
+    at_work(kind, 1, 1, async |harness: Harness| {
+        let first = does(&harness, "authenticate", as_instance("one")).await;
+        refuses(&harness, "authenticate", as_instance("two"), RUNNING).await;
+        assert_eq!(harness.authenticate(0, 0).await, json!({"success": false, "error": RUNNING}));
         let wrong = with(as_instance("one"), json!({"passkey": "key_1"}));
-        refuses(&office, "authenticate", wrong, NO_AGENT).await;
-        let second = does(&office, "authenticate", as_instance("one")).await;
+        refuses(&harness, "authenticate", wrong, NO_AGENT).await;
+        let second = does(&harness, "authenticate", as_instance("one")).await;
         let [old, new] = [&first, &second].map(|answer| id(&answer["session_token"], "sess_"));
         assert_ne!(old, new);
         assert_eq!(with(first, by("")), with(second, by("")), "all else is the same");
-        is_worthless(&office, &old, "exec_x").await;
-        does(&office, "get_my_task", by(&new)).await;
-        refuses(&office, "authenticate", as_instance("one"), RUNNING).await;
-        only_log(&office, 0, "running", None, None).await;
+        is_worthless(&harness, &old, "exec_x").await;
+        does(&harness, "get_my_task", by(&new)).await;
+        refuses(&harness, "authenticate", as_instance("one"), RUNNING).await;
+        only_log(&harness, 0, "running", None, None).await;
     });
 }
 
 pub fn it_may_ask_again_until_its_first_task(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
-        let first = does(&office, "authenticate", as_instance("one")).await;
+    at_work(kind, 1, 1, async |harness: Harness| {
+        let first = does(&harness, "authenticate", as_instance("one")).await;
         let old = id(&first["session_token"], "sess_");
-        does(&office, "get_pending_tasks", by(&old)).await;
-        does(&office, "authenticate", as_instance("one")).await;
-        is_worthless(&office, &old, "exec_x").await;
+        does(&harness, "get_pending_tasks", by(&old)).await;
+        does(&harness, "authenticate", as_instance("one")).await;
+        is_worthless(&harness, &old, "exec_x").await;
     });
 }
 
 pub fn execution_logs_are_camel_case(kind: Kind) {
-    at_work(kind, 1, 2, async |office: Office| {
+    at_work(kind, 1, 2, async |harness: Harness| {
         let mut logs = Vec::new();
         for (agent, at) in [(0, NOW), (1, A_SECOND_LATER)] {
-            let token = begin(&office, agent).await;
-            does(&office, "logout", by(&token)).await;
-            let answer = office.call("list_execution_logs", json!({"limit": 1})).await;
+            let token = begin(&harness, agent).await;
+            does(&harness, "logout", by(&token)).await;
+            let answer = harness.call("list_execution_logs", json!({"limit": 1})).await;
             logs.push(json!({
                 "executionId": id(&answer["logs"][0]["executionId"], "exec_"), "taskId": format!("tsk_0_{agent}"),
                 "agentId": format!("agt_{agent}"), "status": "error", "exitCode": null, "durationSeconds": 0.0,
                 "startedAt": at, "completedAt": at,
             }));
-            office.pass(seconds(1));
+            harness.pass(seconds(1));
         }
         let (newer, older) = (&logs[1], &logs[0]);
         for (filter, found) in [
@@ -483,26 +483,26 @@ pub fn execution_logs_are_camel_case(kind: Kind) {
             (json!({"agent_id": "agt_1", "task_id": "tsk_0_0"}), vec![]),
             (json!({"agent_id": "agt_0", "task_id": "tsk_0_0"}), vec![older]),
         ] {
-            gives(&office, "list_execution_logs", filter, json!({"logs": found})).await;
+            gives(&harness, "list_execution_logs", filter, json!({"logs": found})).await;
         }
         gives(
-            &office,
+            &harness,
             "get_execution_log",
             json!({"execution_id": older["executionId"]}),
             json!({"log": with(older.clone(), json!({"logFilePath": null}))}),
         )
         .await;
-        refuses(&office, "get_execution_log", json!({"execution_id": "exec_x"}), "Execution log not found: exec_x")
+        refuses(&harness, "get_execution_log", json!({"execution_id": "exec_x"}), "Execution log not found: exec_x")
             .await;
         for limit in [0, 101] {
             let error = format!("Argument 'limit' is {limit}; it must be a whole number from 1 to 100.");
-            refuses(&office, "list_execution_logs", json!({ "limit": limit }), &error).await;
+            refuses(&harness, "list_execution_logs", json!({ "limit": limit }), &error).await;
         }
     });
 }
 
 pub fn agents_and_projects(kind: Kind) {
-    at_work(kind, 1, 1, async |office: Office| {
+    at_work(kind, 1, 1, async |harness: Harness| {
         let new = json!({
             "id": "agt_h", "name": "Hana", "role": "reviewer", "capabilities": ["rust", "sql"], "type": "human",
             "ai_type": "gemini", "system_prompt": "secret",
@@ -515,31 +515,31 @@ pub fn agents_and_projects(kind: Kind) {
             "id": "agt_0", "name": "Agent 0", "role": null, "capabilities": [], "type": "ai", "ai_type": "claude",
             "status": "active", "created_at": NOW,
         });
-        gives(&office, "admin_agent_add", new, json!({"agent": hana})).await;
-        gives(&office, "get_agent_profile", json!({"agent_id": "agt_h"}), json!({"agent": hana})).await;
-        refuses(&office, "get_agent_profile", json!({"agent_id": "agt_x"}), "Agent not found: agt_x").await;
+        gives(&harness, "admin_agent_add", new, json!({"agent": hana})).await;
+        gives(&harness, "get_agent_profile", json!({"agent_id": "agt_h"}), json!({"agent": hana})).await;
+        refuses(&harness, "get_agent_profile", json!({"agent_id": "agt_x"}), "Agent not found: agt_x").await;
         let all = json!({"success": true, "agents": [zero, hana]});
-        gives(&office, "list_agents", json!({}), all).await;
+        gives(&harness, "list_agents", json!({}), all).await;
         let project = json!({
             "id": "prj_0", "name": "Project 0", "description": null, "status": "active",
             "working_directory": "/work/0", "created_at": NOW, "updated_at": NOW,
         });
         let all = json!({"success": true, "projects": [project]});
-        gives(&office, "list_projects", json!({}), all).await;
+        gives(&harness, "list_projects", json!({}), all).await;
         gives(
-            &office,
+            &harness,
             "get_project",
             json!({"project_id": "prj_0"}),
             json!({"project": with(project, json!({"agents": ["agt_0"]}))}),
         )
         .await;
-        refuses(&office, "get_project", json!({"project_id": "prj_x"}), "Project not found: prj_x").await;
+        refuses(&harness, "get_project", json!({"project_id": "prj_x"}), "Project not found: prj_x").await;
     });
 }
 
 pub fn tasks_are_listed_and_found(kind: Kind) {
-    at_work(kind, 2, 2, async |office: Office| {
-        set_status(&office, "task", "tsk_1_1", "blocked").await;
+    at_work(kind, 2, 2, async |harness: Harness| {
+        set_status(&harness, "task", "tsk_1_1", "blocked").await;
         let blocked = with(task(1, 1), json!({"status": "blocked"}));
         for (filter, found) in [
             (json!({}), json!([task(0, 0), task(0, 1), task(1, 0), blocked])),
@@ -549,62 +549,62 @@ pub fn tasks_are_listed_and_found(kind: Kind) {
             (json!({"project_id": "prj_0", "status": "in_progress", "assignee_id": "agt_1"}), json!([task(0, 1)])),
             (json!({"project_id": "prj_0", "status": "done"}), json!([])),
         ] {
-            gives(&office, "list_tasks", filter, json!({"tasks": found})).await;
+            gives(&harness, "list_tasks", filter, json!({"tasks": found})).await;
         }
-        refuses(&office, "list_tasks", json!({"status": "doing"}), "Invalid status: doing").await;
-        refuses(&office, "list_tasks", json!({"project_id": "prj_x"}), "Project not found: prj_x").await;
+        refuses(&harness, "list_tasks", json!({"status": "doing"}), "Invalid status: doing").await;
+        refuses(&harness, "list_tasks", json!({"project_id": "prj_x"}), "Project not found: prj_x").await;
         gives(
-            &office,
+            &harness,
             "get_task",
             json!({"task_id": "tsk_0_0"}),
             json!({"task": with(task(0, 0), json!({"latest_context": null}))}),
         )
         .await;
-        refuses(&office, "get_task", json!({"task_id": "tsk_x"}), "Task not found: tsk_x").await;
+        refuses(&harness, "get_task", json!({"task_id": "tsk_x"}), "Task not found: tsk_x").await;
     });
 }
 
 pub fn every_move_of_a_task(kind: Kind) {
-    at_work(kind, 1, 0, async |office: Office| {
+    at_work(kind, 1, 0, async |harness: Harness| {
         let pairs: Vec<_> = STATUSES.iter().flat_map(|from| STATUSES.iter().map(move |to| (*from, *to))).collect();
         let new = |(from, to): &(&str, &str)| json!({"id": format!("{from}-{to}"), "project_id": "prj_0", "title": "T", "status": from});
         let tasks: Vec<_> = pairs.iter().map(new).collect();
-        does(&office, "admin_import", json!({"data": {"tasks": tasks}})).await;
+        does(&harness, "admin_import", json!({"data": {"tasks": tasks}})).await;
         for (from, to) in pairs {
             let id = format!("{from}-{to}");
             let arguments = json!({"task_id": id, "status": to});
             if !MOVES.split(' ').any(|allowed| allowed == format!("{from}>{to}")) {
                 let error = format!("Invalid status transition: {from} -> {to}");
-                refuses(&office, "update_task_status", arguments, &error).await;
-                assert_eq!(task_now(&office, &id).await["status"], from);
+                refuses(&harness, "update_task_status", arguments, &error).await;
+                assert_eq!(task_now(&harness, &id).await["status"], from);
                 continue;
             }
             let moved = json!({"id": id, "title": "T", "previous_status": from, "new_status": to});
-            gives(&office, "update_task_status", arguments, json!({"task": moved})).await;
-            let task = task_now(&office, &id).await;
+            gives(&harness, "update_task_status", arguments, json!({"task": moved})).await;
+            let task = task_now(&harness, &id).await;
             let completed_at = if to == "done" { json!(NOW) } else { Value::Null };
             assert_eq!((&task["status"], &task["completed_at"]), (&json!(to), &completed_at));
         }
         let unknown = json!({"task_id": "todo-done", "status": "doing"});
-        refuses(&office, "update_task_status", unknown, "Invalid status: doing").await;
+        refuses(&harness, "update_task_status", unknown, "Invalid status: doing").await;
         let missing = json!({"task_id": "tsk_x", "status": "done"});
-        refuses(&office, "update_task_status", missing, "Task not found: tsk_x").await;
+        refuses(&harness, "update_task_status", missing, "Task not found: tsk_x").await;
     });
 }
 
 pub fn a_task_is_for_a_member(kind: Kind) {
-    at_work(kind, 1, 2, async |office: Office| {
-        does(&office, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
-        office.pass(seconds(1));
+    at_work(kind, 1, 2, async |harness: Harness| {
+        does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+        harness.pass(seconds(1));
         let give = |to: Value| json!({"task_id": "tsk_0_0", "assignee_id": to});
         for to in [json!("agt_1"), Value::Null] {
             let changed = with(task(0, 0), json!({"assignee_id": to, "updated_at": A_SECOND_LATER}));
-            gives(&office, "assign_task", give(to), json!({"task": changed})).await;
+            gives(&harness, "assign_task", give(to), json!({"task": changed})).await;
         }
-        refuses(&office, "assign_task", give(json!("agt_out")), STRANGER).await;
-        refuses(&office, "assign_task", give(json!("agt_x")), "Agent not found: agt_x").await;
+        refuses(&harness, "assign_task", give(json!("agt_out")), STRANGER).await;
+        refuses(&harness, "assign_task", give(json!("agt_x")), "Agent not found: agt_x").await;
         let missing = json!({"task_id": "tsk_x", "assignee_id": "agt_0"});
-        refuses(&office, "assign_task", missing, "Task not found: tsk_x").await;
-        assert_eq!(task_now(&office, "tsk_0_0").await["assignee_id"], Value::Null);
+        refuses(&harness, "assign_task", missing, "Task not found: tsk_x").await;
+        assert_eq!(task_now(&harness, "tsk_0_0").await["assignee_id"], Value::Null);
     });
 }

@@ -8,7 +8,7 @@ use n8n_lens::coordination::{Tool, admin};
 use serde_json::{Map, Value, json};
 
 use super::rules::{Model, STATUSES, text};
-use crate::office::Office;
+use crate::harness::Harness;
 
 /// splitmix64.
 pub struct Random(u64);
@@ -46,7 +46,7 @@ const MORE: &str = "pass pass pass pass pass pass pass pass pass pass pass pass 
     admin_agent_set_status admin_project_set_status admin_assign admin_unassign admin_session_revoke";
 
 pub struct History<'a> {
-    office: &'a Office,
+    harness: &'a Harness,
     seed: u64,
     random: Random,
     pub model: Model,
@@ -59,15 +59,15 @@ pub struct History<'a> {
 }
 
 impl<'a> History<'a> {
-    pub async fn play(office: &'a Office, seed: u64, before: i64, steps: u64) -> Self {
+    pub async fn play(harness: &'a Harness, seed: u64, before: i64, steps: u64) -> Self {
         // A replay sees the same fractions of a second.
         let now = (before / 1000 + 2) * 1000;
-        office.pass(Duration::from_millis((now - before) as u64));
+        harness.pass(Duration::from_millis((now - before) as u64));
         let mut random = Random(seed);
         let model = Model::new(seed, now, &mut random);
         let (known, planned, told) = Default::default();
-        let mut history = Self { office, seed, random, model, known, planned, last: None, told, calls: 0 };
-        let imported = office.call("admin_import", history.model.import()).await;
+        let mut history = Self { harness, seed, random, model, known, planned, last: None, told, calls: 0 };
+        let imported = harness.call("admin_import", history.model.import()).await;
         assert_eq!(imported["success"], true, "{imported}");
         for _ in 0..steps {
             history.plan();
@@ -83,7 +83,7 @@ impl<'a> History<'a> {
         match step.clone() {
             Step::Pass(time) => {
                 self.model.now += time;
-                self.office.pass(Duration::from_millis(time as u64));
+                self.harness.pass(Duration::from_millis(time as u64));
                 self.told.push(format!("{time} ms pass"));
             }
             Step::Call(tool, given) => {
@@ -113,7 +113,7 @@ impl<'a> History<'a> {
     async fn call(&mut self, tool: &str, given: Value) -> Value {
         self.calls += 1;
         let expected = self.model.call(tool, &given);
-        let mut answer = self.office.call(tool, self.fill(&given)).await;
+        let mut answer = self.harness.call(tool, self.fill(&given)).await;
         keep_own(&mut answer, &self.model.prefix);
         self.learn(&expected, &answer);
         let filled = self.fill(&expected);

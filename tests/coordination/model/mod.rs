@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use self::history::History;
 use crate::database::{Database, Kind};
-use crate::office::{BEGIN, Office, run};
+use crate::harness::{BEGIN, Harness, run};
 
 const STEPS: u64 = 40;
 
@@ -58,10 +58,10 @@ fn check(kind: Kind, histories: u64, steps: u64, first_seed: u64) -> u64 {
 fn share(kind: Kind, seeds: Range<u64>, steps: u64) -> u64 {
     let database = Database::new(kind);
     let histories = run(async {
-        let office = Office::open(&database).await;
+        let harness = Harness::open(&database).await;
         let (mut now, mut done) = (BEGIN, Vec::new());
         for seed in seeds {
-            let history = History::play(&office, seed, now, steps).await;
+            let history = History::play(&harness, seed, now, steps).await;
             now = history.model.now;
             done.push((history.model, history.calls));
         }

@@ -1,5 +1,5 @@
-//! Where the tests keep their data: in a file each, or in a database each of one PostgreSQL server, which
-//! `postgres.sh` runs for as long as the tests run.
+//! The databases of the tests: a SQLite file each, or a database each on one PostgreSQL server, which
+//! `postgres.sh` runs while the tests run.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};
@@ -13,23 +13,23 @@ use std::time::Duration;
 use n8n_lens::coordination::store::DatabaseLocation;
 use tempfile::TempDir;
 
-/// Which of the two.
+/// The kind of database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Sqlite,
     Postgres,
 }
 
-/// A database of its own for one test.
+/// The database of one test.
 pub struct Database {
     pub kind: Kind,
-    /// What `--db` is given.
+    /// The value for `--db`.
     pub argument: String,
-    /// Where a file is, and whatever else a test keeps.
+    /// The folder of the SQLite file, and of other files of the test.
     pub folder: TempDir,
 }
 
-/// The server, while the tests run.
+/// The PostgreSQL server, while the tests run.
 static SERVER: Mutex<Option<Server>> = Mutex::new(None);
 
 struct Server {
@@ -48,24 +48,24 @@ pub fn start_postgres(settings: &[&str]) -> bool {
     there
 }
 
-/// Ends it.
+/// Stops PostgreSQL.
 pub fn stop_postgres() {
     if let Some(mut server) = SERVER.lock().unwrap().take() {
         server.stop();
     }
 }
 
-/// Where the server keeps everything.
+/// The folder with all files of PostgreSQL.
 pub fn server_folder() -> PathBuf {
     SERVER.lock().unwrap().as_ref().unwrap().folder.path().to_owned()
 }
 
-/// Kills the server as a power cut does, and starts it again.
+/// Stops PostgreSQL without a shutdown, and restarts it.
 pub fn restart_postgres_immediately() {
     while_postgres_is_away(|| ());
 }
 
-/// Kills the server as a power cut does, does something, and starts the server again.
+/// Stops PostgreSQL without a shutdown, runs `work`, and restarts PostgreSQL.
 pub fn while_postgres_is_away(work: impl FnOnce()) {
     let mut server = SERVER.lock().unwrap();
     let Server { mut script, port, folder, settings } = server.take().unwrap();
@@ -77,7 +77,7 @@ pub fn while_postgres_is_away(work: impl FnOnce()) {
     drop(script.stdin.take());
     script.wait().unwrap();
     work();
-    *server = Some(Server::start(folder, port, &settings).expect("PostgreSQL comes back"));
+    *server = Some(Server::start(folder, port, &settings).expect("PostgreSQL to restart"));
 }
 
 impl Server {
@@ -112,7 +112,7 @@ impl Server {
 }
 
 impl Database {
-    /// An empty one.
+    /// An empty database.
     pub fn new(kind: Kind) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let folder = tempfile::tempdir().unwrap();
@@ -134,7 +134,7 @@ impl Database {
         DatabaseLocation::parse(&self.argument).unwrap()
     }
 
-    /// The whole numbers that a query answers, row after row, past everything that is tested.
+    /// The integers that a query returns, one per row, bypassing the code under test.
     pub fn numbers(&self, query: &str) -> Vec<i64> {
         match self.kind {
             Kind::Sqlite => read_file(&self.argument, query),
@@ -142,7 +142,7 @@ impl Database {
         }
     }
 
-    /// The texts that a query answers.
+    /// The texts that a query returns.
     pub fn texts(&self, query: &str) -> Vec<String> {
         match self.kind {
             Kind::Sqlite => read_file(&self.argument, query),
@@ -150,12 +150,12 @@ impl Database {
         }
     }
 
-    /// Runs a statement, past everything that is tested.
+    /// Runs a statement, bypassing the code under test.
     pub fn run(&self, statement: &str) {
         self.connect().run(statement);
     }
 
-    /// A connection of the test's own.
+    /// A separate connection.
     pub fn connect(&self) -> Connection {
         match self.kind {
             Kind::Sqlite => {
@@ -170,13 +170,13 @@ impl Database {
         }
     }
 
-    /// One number.
+    /// The single integer that a query returns.
     pub fn number(&self, query: &str) -> i64 {
         self.numbers(query)[0]
     }
 }
 
-/// A connection of a test's own; not to be used inside a runtime.
+/// A separate connection; not for use inside a runtime.
 pub enum Connection {
     File(rusqlite::Connection),
     Server(Box<postgres::Client>),
@@ -209,7 +209,7 @@ fn read_server<T: Send + for<'a> postgres::types::FromSql<'a>>(url: &str, query:
     with_server(url, |client| client.query(query, &[]).unwrap().iter().map(|row| row.get(0)).collect())
 }
 
-/// On a thread of its own: the client has a runtime inside, which must not be started inside another one.
+/// Runs on a separate thread: the client contains a runtime, which cannot be started inside another one.
 fn with_server<T: Send>(url: &str, ask: impl FnOnce(&mut postgres::Client) -> T + Send) -> T {
     let asking = || ask(&mut postgres::Client::connect(url, postgres::NoTls).unwrap());
     std::thread::scope(|scope| scope.spawn(asking).join().unwrap())

@@ -1,5 +1,4 @@
-//! The coordinator itself, without a process around it: a clock that a test sets, and a hash that costs
-//! nothing.
+//! The coordinator without a process around it, with a clock that the test sets and the cheapest password hash.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -13,20 +12,20 @@ use serde_json::{Value, json};
 
 use super::database::Database;
 
-/// The cheapest hash that argon2 makes.
+/// The cheapest argon2 parameters.
 pub const CHEAP: Cost = Cost { memory: 8, passes: 1 };
 
-/// When the clock of an office begins: 2025-01-06T10:00:00Z.
+/// When the clock of a harness starts: 2025-01-06T10:00:00Z.
 pub const BEGIN: i64 = 1_736_157_600_000;
 
 /// A coordinator and its clock.
 #[derive(Clone)]
-pub struct Office {
+pub struct Harness {
     pub coordinator: Arc<Coordinator>,
     now: Arc<AtomicI64>,
 }
 
-impl Office {
+impl Harness {
     /// Opens one with the default policy.
     pub async fn open(database: &Database) -> Self {
         Self::open_with(database, SessionPolicy::default()).await
@@ -43,12 +42,12 @@ impl Office {
         Self { coordinator: Coordinator::open(&settings).await.unwrap(), now }
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn pass(&self, time: Duration) {
         self.now.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
-    /// Calls a tool, or one of the administrator's.
+    /// Calls an agent's or an administrator's tool.
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
         let tool = TOOLS.iter().chain(&admin::TOOLS).find(|known| known.name == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("{arguments}") };
@@ -58,8 +57,8 @@ impl Office {
         }
     }
 
-    /// Projects `prj_0`… and agents `agt_0`… with the passkeys `key_0`…, each agent in each project, and in
-    /// each project one task for each agent, `tsk_PROJECT_AGENT`, in progress.
+    /// Imports projects `prj_0`…, and agents `agt_0`… with the passkeys `key_0`…. Each agent is in each project, and has
+    /// one task there, `tsk_PROJECT_AGENT`, in progress.
     pub async fn people(&self, projects: usize, agents: usize) {
         let answer = self.call("admin_import", json!({ "data": people(projects, agents) })).await;
         assert_eq!(answer["success"], true, "{answer}");
@@ -74,14 +73,14 @@ impl Office {
         self.call("authenticate", arguments).await
     }
 
-    /// The token of a session that begins.
+    /// Starts a session; returns its token.
     pub async fn session(&self, agent: usize, project: usize) -> String {
         let answer = self.authenticate(agent, project).await;
         answer["session_token"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
     }
 }
 
-/// The data of [`Office::people`], as `import` takes it.
+/// The data of [`Harness::people`], in the format of `import`.
 pub fn people(projects: usize, agents: usize) -> Value {
     let project = |n| json!({"id": format!("prj_{n}"), "name": format!("Project {n}"), "working_directory": format!("/work/{n}")});
     let agent = |n| json!({"id": format!("agt_{n}"), "name": format!("Agent {n}"), "passkey": format!("key_{n}"), "system_prompt": format!("You are {n}.")});

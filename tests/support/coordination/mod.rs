@@ -1,6 +1,6 @@
-//! What the tests and the bench of the coordination server share.
+//! Code that the tests and the benchmark of the coordination server share.
 
-/// A database for each test.
+/// The databases of the tests.
 pub mod database;
 /// The coordinator without a process around it.
 pub mod harness;

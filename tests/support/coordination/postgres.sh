@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs a PostgreSQL of its own in the folder $1, on port $2 of this machine alone, until standard input is closed.
+# Runs PostgreSQL in the folder $1, on port $2 of the loopback interface, until standard input is closed.
 # Further arguments are settings, such as fsync=off.
-# Says "ready" when it answers; exits with 3 where there is none.
+# Prints "ready" when it accepts connections; exits with 3 if PostgreSQL is not installed.
 set -euo pipefail
 folder=$1 port=$2
 shift 2
@@ -20,7 +20,7 @@ cd "$folder"
 "${as[@]}" "$bin/postgres" -D data -p "$port" -h 127.0.0.1 -k "$folder" -c max_connections=200 "${@/#/-c}" >server.log 2>&1 &
 server=$!
 trap 'kill -INT "$server" 2>/dev/null || true; wait "$server" || true' EXIT
-# After a crash it looks at every file of every database first.
+# After a crash it checks every file of every database first.
 for _ in $(seq 1800); do
     "$bin/pg_isready" -q -h 127.0.0.1 -p "$port" && break
     kill -0 "$server"

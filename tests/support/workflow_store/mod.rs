@@ -14,7 +14,7 @@ mod rules;
 
 use rules::{Query, Rules, complete, lay_over, strike, text, without};
 
-/// Which n8n is played.
+/// The version of n8n that is played.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Flavour {
     /// 2.41.1
@@ -29,7 +29,7 @@ type Object = Map<String, Value>;
 /// A status and n8n's message.
 type Refusal = (u16, String);
 
-/// The keys of a GET, in n8n's order; a list leaves out `NOT_LISTED`.
+/// The keys in the response to a GET, in n8n's order; a list omits `NOT_LISTED`.
 const KEYS_V2: &str =
     "id name description active activeVersionId createdAt updatedAt isArchived versionId versionCounter
     sourceWorkflowId triggerCount nodes connections nodeGroups settings staticData pinData meta tags shared
@@ -37,7 +37,7 @@ const KEYS_V2: &str =
 const KEYS_V1: &str = "updatedAt createdAt id name description active isArchived nodes connections settings staticData
     meta pinData versionId activeVersionId versionCounter triggerCount shared tags activeVersion";
 const NOT_LISTED: &str = "description versionCounter sourceWorkflowId";
-/// Settings that 2.41 takes and forgets.
+/// Settings that 2.41 accepts and discards.
 const FORGOTTEN: [&str; 3] = ["binaryMode", "credentialResolverId", "redactionPolicy"];
 
 /// Workflows by id; clones share them.
@@ -64,23 +64,23 @@ impl State {
 }
 
 impl WorkflowStore {
-    /// An n8n without workflows.
+    /// A store without workflows.
     pub fn new(flavour: Flavour) -> WorkflowStore {
         WorkflowStore { flavour, state: Arc::default() }
     }
 
-    /// Plants a workflow in the shape of a GET, with any keys; what is missing is filled in. Returns its id.
+    /// Stores a workflow in the shape of a GET response, with any keys; missing keys get defaults. Returns its id.
     pub fn put(&self, workflow: Value) -> String {
-        let Value::Object(given) = workflow else { panic!("a workflow is an object") };
+        let Value::Object(given) = workflow else { panic!("not an object") };
         text(&self.plant(given), "id").to_owned()
     }
 
-    /// The workflow as a GET shows it.
+    /// The workflow as a GET returns it.
     pub fn get(&self, id: &str) -> Option<Value> {
         self.state().workflows.get(id).cloned().map(Value::Object)
     }
 
-    /// All ids, in the order of a list.
+    /// All ids, in list order.
     pub fn ids(&self) -> Vec<String> {
         self.state().workflows.keys().cloned().collect()
     }
@@ -110,7 +110,7 @@ impl WorkflowStore {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().expect("no thread died in here")
+        self.state.lock().expect("no thread panicked here")
     }
 
     fn authenticate(&self, request: &Request) -> Result<(), Refusal> {
@@ -222,7 +222,7 @@ impl WorkflowStore {
         Ok(made.into())
     }
 
-    /// Lays a body over a workflow: absent keys stay, settings are merged.
+    /// Applies a body to a workflow: absent keys keep their values, settings are merged.
     fn replace(&self, old: &Object, mut body: Object, publish: bool) -> Result<Value, Refusal> {
         let v2 = self.flavour == V2;
         if v2 && old["isArchived"] == true {
@@ -252,7 +252,7 @@ impl WorkflowStore {
         if !v2 || changed || new["settings"] != old["settings"] {
             new["versionCounter"] = json!(old["versionCounter"].as_u64().unwrap_or(0) + 1);
         }
-        // What cannot be published is saved all the same; 1.123 also stops it.
+        // A version that cannot be published is saved anyway; 1.123 also deactivates the workflow.
         let mut answer = Ok(());
         if new["active"] == true && publish && rules::has_trigger(&new) {
             self.publish(&mut new, &now);
@@ -266,7 +266,7 @@ impl WorkflowStore {
         answer.map(|()| without(new, if v2 { "shared" } else { "shared activeVersion" }))
     }
 
-    /// Completes and keeps a workflow.
+    /// Completes and stores a workflow.
     fn plant(&self, mut given: Object) -> Object {
         let mut state = self.state();
         let (now, version) = state.stamp();
@@ -297,7 +297,7 @@ impl WorkflowStore {
         whole
     }
 
-    /// Makes the saved version the active one.
+    /// Makes the saved version the active version.
     fn publish(&self, workflow: &mut Object, now: &str) {
         if workflow["activeVersionId"] == workflow["versionId"] && !workflow["activeVersion"].is_null() {
             return;

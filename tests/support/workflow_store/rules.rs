@@ -1,4 +1,4 @@
-//! What n8n's public API takes as a workflow, and what it says about anything else.
+//! What n8n's public API accepts as a workflow, and its error messages for anything else.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use serde_json::{Map, Value, from_slice, from_str};
 use super::super::server::Request;
 use super::Flavour::{self, V1, V2};
 
-/// What a body may hold, in the order in which n8n looks: `key:kind`; `!` is required, `@2` is known to 2.41 only,
-/// `@POST` and `@PUT` to 2.41 in that request only, `?` may be null.
+/// The keys that a body can have, in the order in which n8n checks them: `key:kind`; `!` is required, `@2` is 2.41 only,
+/// `@POST` and `@PUT` are 2.41 and that method only, `?` is nullable.
 const WORKFLOW: &str = "id:read-only name!:string active:read-only createdAt:read-only updatedAt:read-only
     isArchived@2:read-only versionId@2:read-only triggerCount@2:read-only nodes!:nodes connections!:connections
     settings!:settings nodeGroups@2:array staticData:static pinData@2:object? projectId@POST:string
@@ -26,14 +26,14 @@ const SETTINGS: &str = "saveExecutionProgress:boolean saveManualExecutions:boole
     timeSavedMode@2:fixed|dynamic timeSavedPerExecution:number redactionPolicy@2:none|non-manual|manual-only|all
     availableInMCP:boolean customTelemetryTags@2:array credentialResolverId@2:string";
 
-/// 2.41 on a PUT to an unknown id.
+/// The error of 2.41 for a PUT to an unknown id.
 pub const NOT_YOURS: &str = "You do not have permission to update this workflow. Ask the owner to share it with you.";
-/// Why an active workflow is not published again, in 2.41 and in 1.123.
+/// Why an active workflow cannot be published again, in 2.41 and in 1.123.
 pub const NO_TRIGGER: &str = "no trigger node. At least one trigger, webhook, or polling node is required.";
 pub const NO_START: &str =
     "has no node to start the workflow - at least one trigger, poller or webhook node is required";
 
-/// What a request asks for; `left_out` is a key.
+/// The query parameters; `left_out` is a key.
 pub struct Query<'a> {
     pub limit: usize,
     pub offset: usize,
@@ -44,7 +44,7 @@ pub struct Query<'a> {
     pub publish: bool,
 }
 
-/// The rules for one request.
+/// The rules that apply to one request.
 #[derive(Clone, Copy)]
 pub struct Rules<'a> {
     pub flavour: Flavour,
@@ -52,7 +52,7 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// What the query asks for, or what n8n says about it.
+    /// The query parameters, or n8n's error.
     pub fn query<'q>(self, request: &'q Request, list: bool) -> Result<Query<'q>, String> {
         let known: &[&str] = match (self.method, list) {
             ("GET", true) => &["active", "tags", "name", "projectId", "excludePinnedData", "limit", "cursor"],
@@ -97,7 +97,7 @@ impl Rules<'_> {
         Ok(Query { limit, offset, active, tags: asked("tags"), name, left_out, publish })
     }
 
-    /// What n8n would keep of the body, or what it says about it.
+    /// What n8n would store of the body, or its error.
     pub fn body(self, body: Value) -> Result<Map<String, Value>, String> {
         match (self.fault(WORKFLOW, "request/body", &body), body) {
             (None, Value::Object(mut body)) => {
@@ -108,7 +108,7 @@ impl Rules<'_> {
         }
     }
 
-    /// The first thing that n8n finds wrong with an object.
+    /// The first error that n8n finds in an object.
     fn fault(self, schema: &str, at: &str, value: &Value) -> Option<String> {
         let Value::Object(object) = value else { return self.mistyped("object", at, value) };
         let fields = schema.split_whitespace().filter_map(|field| field.split_once(':')).filter_map(|(key, kind)| {
@@ -187,7 +187,7 @@ impl Rules<'_> {
     }
 }
 
-/// What 2.41 says about nodes and connections that do not fit together.
+/// The error of 2.41 for nodes and connections that do not match.
 pub fn structure_fault(workflow: &Map<String, Value>) -> Option<String> {
     let nodes: Vec<&Value> = workflow["nodes"].as_array().into_iter().flatten().collect();
     let mut faults = Vec::new();
@@ -235,7 +235,7 @@ fn misfits(nodes: &[&Value], connections: &Value) -> Vec<String> {
     faults
 }
 
-/// Whether something in it can start an active workflow.
+/// Whether a node can start an active workflow.
 pub fn has_trigger(workflow: &Map<String, Value>) -> bool {
     workflow["nodes"].as_array().into_iter().flatten().any(|node| {
         let kind = node["type"].as_str().unwrap_or_default();
@@ -244,13 +244,13 @@ pub fn has_trigger(workflow: &Map<String, Value>) -> bool {
     })
 }
 
-/// What is wrong with the length of its name.
+/// The error for a name that is too short or too long.
 pub fn name_fault(workflow: &Map<String, Value>, least: usize) -> Option<String> {
     let length = text(workflow, "name").chars().count();
     (!(least..=128).contains(&length)).then(|| "Workflow name must be 1 to 128 characters long.".to_owned())
 }
 
-/// What n8n does to a body before it keeps it: nodes get ids, `staticData` is parsed.
+/// What n8n changes in a body before storing it: nodes get ids, `staticData` is parsed.
 pub fn complete(body: &mut Map<String, Value>, version: &str) {
     let nodes = body.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten();
     for (index, node) in nodes.filter_map(Value::as_object_mut).enumerate() {
@@ -262,27 +262,27 @@ pub fn complete(body: &mut Map<String, Value>, version: &str) {
     }
 }
 
-/// A workflow for an answer, without these keys.
+/// A workflow for a response, without these keys.
 pub fn without(mut workflow: Map<String, Value>, keys: &str) -> Value {
     workflow.retain(|key, _| !keys.split(' ').any(|left_out| left_out == key));
     Value::Object(workflow)
 }
 
-/// Takes members out of an object.
+/// Removes members from an object.
 pub fn strike(value: &mut Value, unwanted: impl Fn(&str, &Value) -> bool) {
     if let Value::Object(object) = value {
         object.retain(|key, value| !unwanted(key, value));
     }
 }
 
-/// Adds the members of an object to another; those of the same name are replaced.
+/// Adds the members of one object to another, replacing members with the same name.
 pub fn lay_over(value: &mut Value, over: &Value) {
     if let (Value::Object(object), Value::Object(over)) = (value, over) {
         object.extend(over.clone());
     }
 }
 
-/// A member that is a string.
+/// A string member, or an empty string.
 pub fn text<'a>(workflow: &'a Map<String, Value>, key: &str) -> &'a str {
     workflow.get(key).and_then(Value::as_str).unwrap_or_default()
 }
