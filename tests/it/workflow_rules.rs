@@ -1,4 +1,4 @@
-//! What n8n's public API takes as a workflow, and what it says about anything else.
+//! What n8n's public API accepts as a workflow, and what it says about anything else.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,8 +8,8 @@ use serde_json::{Map, Value, from_slice, from_str};
 use super::Flavour::{self, V1, V2};
 use crate::server::Request;
 
-/// What a body may hold, in the order in which n8n looks: `key:kind`; `!` is required, `@2` is known to 2.41 only,
-/// `@POST` and `@PUT` to 2.41 in that request only, `?` may be null.
+/// What a body can hold, in the order in which n8n checks it: `key:kind`; `!` is required, `@2` is known to 2.41 only,
+/// `@POST` and `@PUT` to 2.41 in that request only, `?` can be null.
 const WORKFLOW: &str = "id:read-only name!:string active:read-only createdAt:read-only updatedAt:read-only
     isArchived@2:read-only versionId@2:read-only triggerCount@2:read-only nodes!:nodes connections!:connections
     settings!:settings nodeGroups@2:array staticData:static pinData@2:object? projectId@POST:string
@@ -33,7 +33,7 @@ pub const NO_TRIGGER: &str = "no trigger node. At least one trigger, webhook, or
 pub const NO_START: &str =
     "has no node to start the workflow - at least one trigger, poller or webhook node is required";
 
-/// What a request asks for; `left_out` is a key.
+/// What a request wants; `left_out` is a key.
 pub struct Query<'a> {
     pub limit: usize,
     pub offset: usize,
@@ -52,7 +52,7 @@ pub struct Rules<'a> {
 }
 
 impl Rules<'_> {
-    /// What the query asks for, or what n8n says about it.
+    /// What the query wants, or what n8n says about it.
     pub fn query<'q>(self, request: &'q Request, list: bool) -> Result<Query<'q>, String> {
         let known: &[&str] = match (self.method, list) {
             ("GET", true) => &["active", "tags", "name", "projectId", "excludePinnedData", "limit", "cursor"],
@@ -250,7 +250,7 @@ pub fn name_fault(workflow: &Map<String, Value>, least: usize) -> Option<String>
     (!(least..=128).contains(&length)).then(|| "Workflow name must be 1 to 128 characters long.".to_owned())
 }
 
-/// What n8n does to a body before it keeps it: nodes get ids, `staticData` is parsed.
+/// What n8n does to a body before it stores it: nodes get ids, `staticData` is parsed.
 pub fn complete(body: &mut Map<String, Value>, version: &str) {
     let nodes = body.get_mut("nodes").and_then(Value::as_array_mut).into_iter().flatten();
     for (index, node) in nodes.filter_map(Value::as_object_mut).enumerate() {
@@ -268,14 +268,14 @@ pub fn without(mut workflow: Map<String, Value>, keys: &str) -> Value {
     Value::Object(workflow)
 }
 
-/// Takes members out of an object.
+/// Removes members from an object.
 pub fn strike(value: &mut Value, unwanted: impl Fn(&str, &Value) -> bool) {
     if let Value::Object(object) = value {
         object.retain(|key, value| !unwanted(key, value));
     }
 }
 
-/// Adds the members of an object to another; those of the same name are replaced.
+/// Adds the members of an object to another, replacing those with the same name.
 pub fn lay_over(value: &mut Value, over: &Value) {
     if let (Value::Object(object), Value::Object(over)) = (value, over) {
         object.extend(over.clone());

@@ -15,7 +15,7 @@ mod rules;
 
 use rules::{Query, Rules, complete, lay_over, strike, text, without};
 
-/// Which n8n is played.
+/// The version of n8n that the store imitates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Flavour {
     /// 2.41.1
@@ -38,7 +38,7 @@ const KEYS_V2: &str =
 const KEYS_V1: &str = "updatedAt createdAt id name description active isArchived nodes connections settings staticData
     meta pinData versionId activeVersionId versionCounter triggerCount shared tags activeVersion";
 const NOT_LISTED: &str = "description versionCounter sourceWorkflowId";
-/// Settings that 2.41 takes and forgets.
+/// Settings that 2.41 accepts and discards.
 const FORGOTTEN: [&str; 3] = ["binaryMode", "credentialResolverId", "redactionPolicy"];
 
 /// Workflows by id; clones share them.
@@ -70,7 +70,7 @@ impl WorkflowStore {
         WorkflowStore { flavour, state: Arc::default() }
     }
 
-    /// Plants a workflow in the shape of a GET, with any keys; what is missing is filled in. Returns its id.
+    /// Stores a workflow in the shape of a GET, with any keys; what is missing is filled in. Returns its id.
     pub fn put(&self, workflow: Value) -> String {
         let Value::Object(given) = workflow else { panic!("a workflow is an object") };
         text(&self.plant(given), "id").to_owned()
@@ -223,7 +223,7 @@ impl WorkflowStore {
         Ok(made.into())
     }
 
-    /// Lays a body over a workflow: absent keys stay, settings are merged.
+    /// Replaces the members of a workflow that the body has; settings are merged.
     fn replace(&self, old: &Object, mut body: Object, publish: bool) -> Result<Value, Refusal> {
         let v2 = self.flavour == V2;
         if v2 && old["isArchived"] == true {
@@ -253,7 +253,7 @@ impl WorkflowStore {
         if !v2 || changed || new["settings"] != old["settings"] {
             new["versionCounter"] = json!(old["versionCounter"].as_u64().unwrap_or(0) + 1);
         }
-        // What cannot be published is saved all the same; 1.123 also stops it.
+        // A workflow that cannot be published is saved nevertheless; 1.123 also deactivates it.
         let mut answer = Ok(());
         if new["active"] == true && publish && rules::has_trigger(&new) {
             self.publish(&mut new, &now);
@@ -267,7 +267,7 @@ impl WorkflowStore {
         answer.map(|()| without(new, if v2 { "shared" } else { "shared activeVersion" }))
     }
 
-    /// Completes and keeps a workflow.
+    /// Completes and stores a workflow.
     fn plant(&self, mut given: Object) -> Object {
         let mut state = self.state();
         let (now, version) = state.stamp();

@@ -39,7 +39,7 @@ fn node(name: &str, kind: &str) -> Value {
     json!({"id": name.to_lowercase(), "name": name, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}})
 }
 
-/// An agent with a model, behind a trigger.
+/// An agent with a model, after a trigger.
 fn agent() -> Value {
     let nodes =
         [node("Chat", "n8n-nodes-base.webhook"), node("Agent", "agent"), node("Model", "lm"), node("Log", "set")];
@@ -59,7 +59,7 @@ fn agent() -> Value {
 }
 
 #[test]
-fn a_workflow_is_shown_small_and_raw() {
+fn a_workflow_is_shown_as_a_summary_and_raw() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -85,7 +85,7 @@ fn a_workflow_is_shown_small_and_raw() {
 }
 
 #[test]
-fn one_node_is_shown_whole_by_name_or_id() {
+fn one_node_is_shown_in_full_by_name_or_id() {
     let store = WorkflowStore::new(Flavour::V2);
     let mut workflow = agent();
     workflow["nodes"][1]["parameters"] = json!({"prompt": "x".repeat(20_000)});
@@ -105,7 +105,7 @@ fn one_node_is_shown_whole_by_name_or_id() {
 }
 
 #[test]
-fn the_graph_names_neighbours_and_kinds() {
+fn the_graph_names_neighbours_and_connection_types() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (_n8n, mut client) = start(&store);
@@ -130,7 +130,7 @@ fn the_graph_names_neighbours_and_kinds() {
 }
 
 #[test]
-fn large_workflows_stay_inside_the_budget_and_valid() {
+fn large_workflows_fit_the_budget_as_valid_json() {
     let store = WorkflowStore::new(Flavour::V2);
     let count = 3000;
     let nodes: Vec<_> = (0..count)
@@ -177,7 +177,7 @@ fn large_workflows_stay_inside_the_budget_and_valid() {
 }
 
 #[test]
-fn a_list_filters_skips_and_goes_on_by_itself() {
+fn a_list_filters_skips_and_continues() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         for at in 0..25 {
@@ -190,6 +190,7 @@ fn a_list_filters_skips_and_goes_on_by_itself() {
         assert_eq!(first["message"], "ワークフロー一覧を取得しました");
         assert_eq!(first["data"]["count"], 20);
         assert_eq!(first["data"]["workflows"][0], json!({"id": "w00", "name": "Flow 0", "active": true}));
+        assert!(budget::count(first["data"]["nextCursor"].as_str().unwrap()) < 40, "a cursor is short");
         let rest = call(&mut client, "list_workflows", json!({"cursor": first["data"]["nextCursor"]}));
         assert_eq!(rest["data"]["count"], 5);
         assert!(rest["data"].get("nextCursor").is_none());
@@ -208,7 +209,9 @@ fn a_list_filters_skips_and_goes_on_by_itself() {
         assert_eq!(seen, ["w02", "w04", "w06", "w08", "w12", "w14", "w16", "w18", "w22", "w24"]);
         let skipped = call(&mut client, "list_workflows", json!({"offset": 23}));
         assert_eq!(skipped["data"]["workflows"][0]["id"], "w23");
-        assert_eq!(call(&mut client, "list_workflows", json!({"offset": 99}))["data"]["count"], 0);
+        let beyond = call(&mut client, "list_workflows", json!({"offset": 99}))["data"].clone();
+        assert_eq!(beyond["count"], 0);
+        assert_eq!(beyond["truncated"]["reason"], "offset 99 is beyond the last workflow");
         assert_eq!(call(&mut client, "list_workflows", json!({"name": "flow 2", "limit": 100}))["data"]["count"], 6);
 
         let raw = call(&mut client, "list_workflows", json!({"raw": true, "limit": 2}));
@@ -224,7 +227,7 @@ fn a_list_filters_skips_and_goes_on_by_itself() {
 }
 
 #[test]
-fn a_list_that_does_not_fit_goes_on_behind_what_it_shows() {
+fn a_list_that_does_not_fit_continues_after_what_it_shows() {
     let store = WorkflowStore::new(Flavour::V2);
     for at in 0..100 {
         let tags: Vec<_> =
@@ -254,7 +257,7 @@ fn an_update_changes_what_was_given_and_nothing_else() {
         let store = WorkflowStore::new(flavour);
         let mut workflow = agent();
         workflow["active"] = json!(false);
-        // What n8n and its editor leave in workflows, and no n8n takes back.
+        // What n8n and its editor leave in workflows, and no n8n accepts.
         workflow["nodes"][0]["extendsCredential"] = json!("x");
         workflow["nodes"][0]["notes"] = json!(null);
         workflow["nodes"][1]["parameters"] = json!({"big": 12345678901234567890u64, "tiny": 1e-7, "text": "a"});
@@ -301,7 +304,7 @@ fn an_update_changes_what_was_given_and_nothing_else() {
 
 #[test]
 fn what_n8n_wrote_goes_back_byte_for_byte() {
-    // Half a character, a number beyond f64, and keys of a newer n8n.
+    // Half a surrogate pair, and numbers beyond f64.
     let text = r#"{"id":"w","name":"W","nodes":[{"id":"1","name":"A","type":"t","position":[0,0],"typeVersion":1,"parameters":{"js":"cut \ud83d here","n":1.00000000000000000001,"e":1e999}}],"connections":{},"settings":{}}"#;
     let n8n = Server::start(move |request| match request.method.as_str() {
         "GET" => Reply::json(200, text),
@@ -315,7 +318,7 @@ fn what_n8n_wrote_goes_back_byte_for_byte() {
 }
 
 #[test]
-fn an_update_of_nothing_is_refused() {
+fn an_empty_update_is_refused() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (n8n, mut client) = start(&store);
@@ -325,7 +328,7 @@ fn an_update_of_nothing_is_refused() {
 }
 
 #[test]
-fn a_new_workflow_holds_what_n8n_takes() {
+fn a_new_workflow_contains_what_n8n_accepts() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         let (n8n, mut client) = start(&store);
@@ -349,7 +352,7 @@ fn a_new_workflow_holds_what_n8n_takes() {
 }
 
 #[test]
-fn an_unknown_key_of_the_callers_own_is_refused_by_its_name() {
+fn an_unknown_key_from_the_caller_is_refused_by_name() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -389,7 +392,7 @@ fn n8ns_own_refusals_are_shown_in_its_words() {
 }
 
 #[test]
-fn an_unknown_id_is_not_found_by_every_tool() {
+fn every_tool_reports_an_unknown_id() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), json!({"name": "F", "nodes": [], "connections": {}}).to_string()).unwrap();
     for flavour in FLAVOURS {
@@ -434,7 +437,7 @@ fn export() -> Value {
 }
 
 #[test]
-fn files_become_workflows_and_what_is_left_out_is_said() {
+fn files_become_workflows_and_omissions_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("flow.json"), format!("\u{feff}{}", export())).unwrap();
     for flavour in FLAVOURS {
@@ -476,7 +479,7 @@ fn files_become_workflows_and_what_is_left_out_is_said() {
 }
 
 #[test]
-fn files_that_are_no_workflows_are_told_apart() {
+fn files_that_are_not_workflows_are_told_apart() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("broken.json", "{\n  \"name\": \"x\",\n  \"nodes\": [,]\n}");
@@ -529,7 +532,7 @@ fn files_that_are_no_workflows_are_told_apart() {
 
 #[test]
 #[cfg(unix)]
-fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
+fn files_outside_the_root_are_refused_however_they_are_named() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let flow = json!({"name": "F", "nodes": [], "connections": {}}).to_string();
     std::fs::write(outside.path().join("secret.json"), &flow).unwrap();
@@ -551,7 +554,7 @@ fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
         absolute.to_str().unwrap().to_owned(),
         "link.json".to_owned(),
         "linked/secret.json".to_owned(),
-        // Whether it exists is not told.
+        // Whether it exists is not revealed.
         format!("../{name}/nothing.json"),
         "linked/nothing.json".to_owned(),
         "/etc/no-such-file".to_owned(),
@@ -595,7 +598,7 @@ fn a_change_is_never_sent_twice_when_it_may_have_been_made() {
 }
 
 #[test]
-fn a_change_is_sent_again_where_there_was_no_connection() {
+fn a_change_is_sent_again_if_there_was_no_connection() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut client = McpClient::start(&format!("http://{free}"));
     let refused = client.call("delete_workflow", json!({"id": "w"})).unwrap_err();
@@ -603,7 +606,7 @@ fn a_change_is_sent_again_where_there_was_no_connection() {
 }
 
 #[test]
-fn a_redirected_change_is_not_taken_for_one_that_was_made() {
+fn a_redirected_change_does_not_count_as_made() {
     let n8n = Server::start(|request| match request.path.as_str() {
         "/api/v1/workflows" if request.method == "POST" => {
             Reply::json(301, "{}").header("location", "/api/v1/workflows/")
@@ -616,7 +619,7 @@ fn a_redirected_change_is_not_taken_for_one_that_was_made() {
 }
 
 #[test]
-fn a_change_is_not_sent_on_by_a_redirect() {
+fn a_change_does_not_follow_a_redirect() {
     for status in [301, 302, 307, 308] {
         let n8n = Server::start(move |request| {
             if request.path.ends_with("elsewhere") {
@@ -635,7 +638,7 @@ fn a_change_is_not_sent_on_by_a_redirect() {
 }
 
 #[test]
-fn an_address_with_a_user_is_an_address() {
+fn an_address_can_contain_a_user() {
     let store = WorkflowStore::new(Flavour::V2);
     let (n8n, _) = start(&store);
     let mut client = McpClient::start(&n8n.url().replace("http://", "http://user:pa%20ss@"));
@@ -646,7 +649,7 @@ fn an_address_with_a_user_is_an_address() {
 }
 
 #[test]
-fn an_answer_that_is_no_workflow_is_not_taken_for_one() {
+fn a_response_without_a_workflow_is_an_error() {
     for body in ["{}", "null", "[]", "\"x\"", r#"{"status":"ok"}"#] {
         let n8n = Server::start(move |_| Reply::json(200, body));
         let mut client = McpClient::start(&n8n.url());
@@ -692,7 +695,7 @@ fn two_updates_of_one_workflow_lose_nothing() {
 }
 
 #[test]
-fn what_cannot_be_set_is_said() {
+fn settings_that_cannot_be_unset_are_reported() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -711,7 +714,7 @@ fn what_cannot_be_set_is_said() {
 }
 
 #[test]
-fn what_n8n_writes_itself_is_accepted_left_out_and_said() {
+fn what_n8n_sets_itself_is_accepted_and_reported_as_not_sent() {
     let store = WorkflowStore::new(Flavour::V2);
     let (_n8n, mut client) = start(&store);
     let mut whole = agent();
@@ -724,7 +727,7 @@ fn what_n8n_writes_itself_is_accepted_left_out_and_said() {
 }
 
 #[test]
-fn settings_that_a_file_does_not_have_are_said_to_stay() {
+fn settings_missing_from_a_file_are_reported_as_kept() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f.json");
     std::fs::write(&file, json!({"name": "F", "nodes": [], "connections": {}, "settings": {}}).to_string()).unwrap();
@@ -747,7 +750,7 @@ fn names_count_in_characters() {
 }
 
 #[test]
-fn nodes_and_links_are_found_in_workflows_of_megabytes() {
+fn nodes_and_connections_are_found_in_workflows_of_megabytes() {
     let store = WorkflowStore::new(Flavour::V2);
     let count = 5000;
     let nodes: Vec<_> = (0..count)
@@ -774,7 +777,7 @@ fn nodes_and_links_are_found_in_workflows_of_megabytes() {
 }
 
 #[test]
-fn what_raw_leaves_out_is_named_pinned_data_too() {
+fn pinned_data_is_named_among_what_raw_leaves_out() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -785,7 +788,7 @@ fn what_raw_leaves_out_is_named_pinned_data_too() {
 }
 
 #[test]
-fn keys_that_are_cut_are_said_to_be_clipped() {
+fn cut_keys_count_as_clipped() {
     let store = WorkflowStore::new(Flavour::V2);
     let mut workflow = agent();
     workflow["nodes"][1]["parameters"] = json!({"k".repeat(300): 1});
@@ -821,7 +824,7 @@ fn cursors_and_tags_are_checked() {
 }
 
 #[test]
-fn errors_are_as_long_as_they_help() {
+fn errors_stay_short() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (_n8n, mut client) = start(&store);
@@ -840,7 +843,7 @@ fn errors_are_as_long_as_they_help() {
 }
 
 #[test]
-fn tags_of_any_kind_stay_inside_the_budget() {
+fn tags_of_any_kind_fit_the_budget() {
     let store = WorkflowStore::new(Flavour::V2);
     let tags: Vec<_> = (0..2000).map(|tag| json!({"id": "t", "name": format!("\u{1}\u{2}{tag}")})).collect();
     store.put(json!({"id": "w", "name": "W", "nodes": [], "connections": {}, "settings": {}, "tags": tags}));
@@ -865,7 +868,7 @@ fn english_messages_on_request() {
 }
 
 #[test]
-fn an_answer_that_is_no_list_is_not_an_empty_list() {
+fn a_response_without_a_list_is_not_an_empty_list() {
     let n8n = Server::start(|_| Reply::json(200, r#"{"status":"ok"}"#));
     let mut client = McpClient::start(&n8n.url());
     let refused = client.call("list_workflows", json!({})).unwrap_err();
@@ -881,7 +884,7 @@ pub fn real_workflows() -> Vec<Value> {
 }
 
 #[test]
-fn every_real_workflow_comes_back_as_it_was() {
+fn every_real_workflow_comes_back_unchanged() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         let (_n8n, mut client) = start(&store);
@@ -904,7 +907,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn numbers_stay_what_they_are(numbers in proptest::collection::vec(any::<f64>(), 1..200)) {
+    fn numbers_stay_unchanged(numbers in proptest::collection::vec(any::<f64>(), 1..200)) {
         use n8n_lens::workflow::{Change, Document};
         let numbers: Vec<_> = numbers.into_iter().filter(|number| number.is_finite()).collect();
         // As an agent's call comes in, and a body goes out.
