@@ -1,8 +1,8 @@
-//! What n8n's editor calls the outputs of a node, as far as the node itself decides it: `true` and `false` of
-//! an IF, the names of a Switch's rules, `error`.
+//! What n8n's editor calls the outputs of a node, if the node itself decides it: `true` and `false` of an IF, the
+//! names of a Switch's rules, `error`.
 //!
-//! Runs of an execution, connections of a workflow and the node catalogue all need it, and none of these
-//! rooms imports another. Facts: the `outputs` of the node types in `packages/nodes-base` and
+//! Runs of an execution, connections of a workflow and the node catalogue all need it, and executions and workflows
+//! must not import each other. Facts: the `outputs` of the node types in `packages/nodes-base` and
 //! `packages/@n8n/nodes-langchain` of n8n.
 //!
 //! ```
@@ -21,7 +21,7 @@ use crate::json::{Detail, Excerpt, Keep, shorten};
 /// A node with more outputs has a broken parameter, and they are not worth counting.
 const MAX_OUTPUTS: usize = 1_000;
 
-/// People give outputs short names; a longer one is cut.
+/// Outputs usually have short names; a longer one is cut.
 const LABEL_CHARS: usize = 60;
 
 /// How n8n's editor labels the output for items that failed.

@@ -97,7 +97,7 @@ impl Document {
     ///
     /// # Errors
     /// [`Error::NotWorkflow`] with the field, if a given member is not what n8n expects.
-    pub fn lay_over(&mut self, given: &Map<String, Value>) -> Result<(), Error> {
+    pub fn merge(&mut self, given: &Map<String, Value>) -> Result<(), Error> {
         for (member, value) in given {
             if member == "settings" {
                 let mut settings = self.settings()?;

@@ -44,7 +44,7 @@ pub enum Error {
     Unwritable(String, std::io::Error),
     /// Its name is not one for a workflow file.
     #[error("'{0}' is not a name for a workflow file: it must end in .json and not begin with a dot.")]
-    OddName(String),
+    InvalidName(String),
     /// It exists already, and must not.
     #[error("File '{0}' already exists. Give another path or name.")]
     Exists(String),
@@ -98,14 +98,14 @@ impl Files {
 
     /// The existing file that a path leads to, through links and `..`.
     pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
-        let asked = self.start().join(path);
+        let requested = self.start().join(path);
         let inside = |found: &Path| self.root.as_ref().is_none_or(|root| found.starts_with(root));
         let path = shorten(path, PATH_CHARS);
-        match asked.canonicalize() {
+        match requested.canonicalize() {
             Ok(found) if inside(&found) => Ok(found),
             Ok(_) => Err(Error::Outside(path)),
             // Whether a file outside exists is not revealed.
-            Err(_) if !inside(&nearest_there(&lexically(&asked))) => Err(Error::Outside(path)),
+            Err(_) if !inside(&nearest_existing(&lexically(&requested))) => Err(Error::Outside(path)),
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let start = if self.root.is_some() { "the folder for workflow files" } else { "the working directory" };
                 Err(Error::Missing(path, start.to_owned()))
@@ -120,9 +120,9 @@ impl Files {
             Err(Error::Missing(..)) => {}
             found => return found,
         }
-        let asked = self.start().join(path);
+        let requested = self.start().join(path);
         let missing = || Error::Missing(shorten(path, PATH_CHARS), "an existing folder".to_owned());
-        let (folder, name) = asked.parent().zip(asked.file_name()).ok_or_else(missing)?;
+        let (folder, name) = requested.parent().zip(requested.file_name()).ok_or_else(missing)?;
         let folder = folder.canonicalize().map_err(|_| missing())?;
         if self.root.as_ref().is_none_or(|root| folder.starts_with(root)) {
             Ok(folder.join(name))
@@ -151,7 +151,7 @@ impl Files {
 }
 
 /// The nearest existing folder above a path, with its links resolved.
-fn nearest_there(path: &Path) -> PathBuf {
+fn nearest_existing(path: &Path) -> PathBuf {
     path.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_default()
 }
 

@@ -1,7 +1,7 @@
 //! How the nodes of a workflow are connected.
 //!
 //! n8n keeps `connections[source][type][output][] = {node, type, index}`, where `type` is the connection type,
-//! `output` the index of the source's output and `index` that of the target's input; a list may hold `null`.
+//! `output` the index of the source's output and `index` that of the target's input; a list can hold `null`.
 //!
 //! ```
 //! use n8n_lens::{json::Cursor, workflow::graph};

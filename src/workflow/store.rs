@@ -40,13 +40,13 @@ impl Files {
     /// Writes a document to a file, replacing an existing one unless it must be `new`; returns the file's full path.
     ///
     /// # Errors
-    /// [`Error::Exists`] if it must be new and is not, [`Error::OddName`], [`Error::Outside`] or [`Error::Missing`] if
+    /// [`Error::Exists`] if it must be new and is not, [`Error::InvalidName`], [`Error::Outside`] or [`Error::Missing`] if
     /// the path is not one for a workflow file, and [`Error::Unwritable`] with the system's reason.
     pub fn write(&self, path: &str, document: &Document, new: bool) -> Result<PathBuf, Error> {
         let file = self.resolve_new(path)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         if !name.ends_with(".json") || name.starts_with('.') {
-            return Err(Error::OddName(name.into_owned()));
+            return Err(Error::InvalidName(name.into_owned()));
         }
         let _lock = lock(&file)?;
         let layout = match fs::symlink_metadata(&file) {

@@ -22,7 +22,7 @@ use crate::workflows::real_workflows;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 
-/// A small catalogue in our own words, built by the binary.
+/// A small catalogue, built by the binary from the fixtures.
 fn catalogue() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -78,7 +78,7 @@ impl House {
     }
 }
 
-/// The workflow of the README, from nothing.
+/// Builds the workflow of the README.
 fn build(house: &mut House, target: Option<&str>) -> String {
     let mut create = json!({"name": "Orders"});
     if let Some(target) = target {
@@ -145,7 +145,7 @@ fn assert_is_the_readmes(workflow: &Value) {
 }
 
 #[test]
-fn the_readmes_workflow_is_built_from_nothing_as_a_file() {
+fn the_readme_workflow_is_built_as_a_file() {
     let mut house = house();
     let id = build(&mut house, None);
     assert_is_the_readmes(&house.file("Orders.json"));
@@ -159,7 +159,7 @@ fn the_readmes_workflow_is_built_from_nothing_as_a_file() {
 }
 
 #[test]
-fn the_readmes_workflow_is_built_from_nothing_in_memory() {
+fn the_readme_workflow_is_built_in_memory() {
     let mut house = house();
     let id = build(&mut house, Some("memory"));
     assert!(id.starts_with("mem-"));
@@ -170,7 +170,7 @@ fn the_readmes_workflow_is_built_from_nothing_in_memory() {
 }
 
 #[test]
-fn the_readmes_workflow_is_built_from_nothing_in_n8n() {
+fn the_readme_workflow_is_built_in_n8n() {
     for flavour in [Flavour::V2, Flavour::V1] {
         let store = WorkflowStore::new(flavour);
         let mut house = house_with(&store, &[]);
@@ -180,19 +180,19 @@ fn the_readmes_workflow_is_built_from_nothing_in_n8n() {
 }
 
 #[test]
-fn sub_nodes_are_connected_as_n8n_has_it() {
+fn sub_nodes_are_connected_to_their_consumer() {
     let mut house = house();
     let id = house.call("workflow_create", json!({"name": "ai", "target": "memory"}))["workflowId"].clone();
     for node_type in ["agent", "lmChatOpenAi", "toolCode"] {
         house.call("node_add", json!({"workflowId": id, "nodeType": format!("@n8n/n8n-nodes-langchain.{node_type}")}));
     }
-    // Asked for the wrong way round, and without a kind.
+    // The consumer is named first.
     let turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model", "sourceOutput": "ai_languageModel"});
     house.call("connection_create", turned);
     let plain = house
         .call("connection_create", json!({"workflowId": id, "sourceNodeId": "Code Tool", "targetNodeId": "AI Agent"}));
     assert_eq!(plain["connection"]["sourceOutput"], "ai_tool");
-    // The sub-node named last, the kind at the input or nowhere: the same connection.
+    // The consumer named first, with the connection type at the input or nowhere: the same connection.
     for more in [json!({"targetInput": "ai_languageModel"}), json!({})] {
         let mut turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model"});
         turned.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -210,7 +210,7 @@ fn sub_nodes_are_connected_as_n8n_has_it() {
 }
 
 #[test]
-fn a_replaced_node_keeps_what_its_new_type_has_a_place_for() {
+fn a_replaced_node_keeps_the_connections_that_fit() {
     let mut house = house();
     let id = house.call("workflow_create", json!({"name": "r", "target": "memory"}))["workflowId"].clone();
     for (name, node_type) in [("A", "if"), ("B", "noOp"), ("C", "noOp")] {
@@ -233,7 +233,7 @@ fn a_replaced_node_keeps_what_its_new_type_has_a_place_for() {
 }
 
 #[test]
-fn what_is_not_possible_is_said_in_a_sentence() {
+fn impossible_edits_are_refused_with_a_reason() {
     let mut house = house();
     let id = house.call("workflow_create", json!({"name": "w"}))["workflowId"].clone();
     house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.if", "name": "A"}));
@@ -298,7 +298,7 @@ fn what_is_not_possible_is_said_in_a_sentence() {
 }
 
 #[test]
-fn read_only_hides_every_tool_of_the_builder_that_writes() {
+fn read_only_hides_the_builder_tools_that_write() {
     let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--read-only"]);
     let listed = house.client.request("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -309,7 +309,7 @@ fn read_only_hides_every_tool_of_the_builder_that_writes() {
 }
 
 #[test]
-fn a_file_keeps_its_layout_and_what_nobody_touched() {
+fn a_file_keeps_its_layout_and_untouched_values() {
     let mut house = house();
     let text = "{\n\t\"custom\": {\"b\": 1.50, \"a\": [1,  2]},\n\t\"nodes\": [],\n\t\"connections\": {},\n\t\"name\": \"n\"\n}\n";
     std::fs::write(house.root.path().join("f.json"), text).unwrap();
@@ -322,7 +322,7 @@ fn a_file_keeps_its_layout_and_what_nobody_touched() {
 }
 
 #[test]
-fn without_a_catalogue_the_types_in_use_are_searched_and_how_to_build_one_is_said() {
+fn without_a_catalogue_the_types_in_use_are_searched() {
     let store = WorkflowStore::new(Flavour::V2);
     let node = |kind: &str| json!({"id": kind, "name": kind, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}});
     store.put(json!({"id": "w", "name": "W", "connections": {}, "settings": {}, "nodes": [node("n8n-nodes-base.slack"), node("my-nodes.thing")]}));
@@ -382,7 +382,7 @@ fn a_workflow_with_a_webhook_is_called_and_its_execution_read() {
 }
 
 #[test]
-fn what_cannot_be_called_is_said_and_not_called() {
+fn workflows_that_cannot_be_called_are_refused() {
     let store = WorkflowStore::new(Flavour::V2);
     let trigger = |kind: &str| {
         json!([{"id": "1", "name": "T", "type": kind, "typeVersion": 1, "position": [0, 0],
@@ -413,7 +413,7 @@ fn what_cannot_be_called_is_said_and_not_called() {
 }
 
 #[test]
-fn a_test_that_takes_too_long_says_what_runs() {
+fn a_test_that_times_out_reports_the_running_execution() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
         {"id": "1", "name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0],
@@ -436,7 +436,7 @@ fn a_test_that_takes_too_long_says_what_runs() {
 }
 
 #[test]
-fn edits_of_real_workflows_keep_what_they_do_not_touch() {
+fn edits_of_real_workflows_leave_the_rest_unchanged() {
     let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
     let mut edited = 0;
     for workflow in real_workflows() {
@@ -500,7 +500,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
 }
 
 #[test]
-fn a_killed_writer_leaves_a_whole_file_and_no_lock() {
+fn a_killed_writer_leaves_a_complete_file_and_no_lock() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("shared.json");
     std::fs::write(&file, r#"{"name":"shared","nodes":[],"connections":{}}"#).unwrap();
@@ -529,7 +529,7 @@ fn a_killed_writer_leaves_a_whole_file_and_no_lock() {
     assert!(left.len() <= 3, "the file, its lock, and at most one that was not finished: {left:?}");
 }
 
-/// A workflow with a webhook at `/webhook/p`, active in an n8n whose other answers are `answer`'s.
+/// An n8n with an active workflow whose webhook is `/webhook/p`; `answer` answers everything else.
 fn callable(answer: impl Fn(&server::Request) -> Reply + Send + Sync + 'static) -> Server {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
@@ -618,7 +618,7 @@ fn two_processes_edit_one_workflow_in_n8n_and_lose_nothing() {
 
 #[test]
 #[cfg(unix)]
-fn links_and_pipes_lead_nowhere() {
+fn links_and_pipes_do_not_lead_outside() {
     let mut house = house();
     let outside = tempfile::tempdir().unwrap();
     let root = house.root.path().to_owned();
@@ -641,7 +641,7 @@ fn links_and_pipes_lead_nowhere() {
 }
 
 #[test]
-fn odd_connections_are_mended_or_refused_never_passed_over() {
+fn malformed_connections_are_repaired_or_refused() {
     let mut house = house();
     let root = house.root.path().to_owned();
     let node = |name: &str| json!({"id": name, "name": name, "type": "my.node", "typeVersion": 1, "position": [0, 0], "parameters": {}});
@@ -660,7 +660,7 @@ fn odd_connections_are_mended_or_refused_never_passed_over() {
 }
 
 #[test]
-fn an_edit_that_was_made_is_never_answered_with_an_error() {
+fn a_completed_edit_is_never_answered_with_an_error() {
     let mut house = house();
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
     let text = format!(r#"{{"name":"deep","nodes":[],"connections":{{}},"custom":{deep}}}"#);
@@ -672,7 +672,7 @@ fn an_edit_that_was_made_is_never_answered_with_an_error() {
 }
 
 #[test]
-fn what_n8n_made_of_a_new_workflow_is_what_is_answered() {
+fn a_new_workflow_is_shown_as_n8n_stored_it() {
     let store = WorkflowStore::new(Flavour::V2);
     let mut house = house_with(&store, &[]);
     let made = house.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));

@@ -22,7 +22,11 @@ pub static TOOL: Tool = Tool {
                   \"Ship (output 1: false)\" or \"Agent (ai_tool)\".",
     parameters: &[
         ID,
-        Parameter::optional("node", Kind::Text, "Only this node, by name or id; pages count its neighbours."),
+        Parameter::optional(
+            "node",
+            Kind::Text,
+            "Only this node, by name or id; limit and offset then count its neighbours.",
+        ),
         Parameter::optional("limit", Kind::Integer { range: 1..=MAX_LIMIT, default: None }, "At most this many nodes."),
         Parameter::optional(
             "offset",

@@ -67,6 +67,6 @@ async fn document(
     let text = context.n8n.workflow_text(id, progress).await?;
     let mut document = Document::parse(&text).map_err(|error| refused("n8n's workflow cannot be used", &error))?;
     document.keep_only(&CHANGED);
-    document.lay_over(given).map_err(|error| refused("These arguments cannot be used", &error))?;
+    document.merge(given).map_err(|error| refused("These arguments cannot be used", &error))?;
     Ok(document)
 }
