@@ -13,9 +13,9 @@ use super::fault::ReadError;
 
 /// Reads one JSON text, value by value.
 ///
-/// Each method reads the next value as a whole, unless it says otherwise. A value of another type than the method is for
-/// is skipped, and the method returns `None`, `false` or 0: a projection shows what is there, and does not fail because
-/// something is not.
+/// Each method reads the next value as a whole, unless it says otherwise. A value of another type than the method is
+/// for is skipped, and the method returns `None`, `false` or 0: a projection shows what is there, and does not fail
+/// because something is not.
 ///
 /// ```
 /// use n8n_lens::json::{Cursor, ReadError};
@@ -38,8 +38,8 @@ use super::fault::ReadError;
 /// ```
 ///
 /// # Errors
-/// All methods fail in the same cases: [`ReadError::Fault`] or [`ReadError::Syntax`] if the text is broken or ends early,
-/// [`ReadError::Io`] if its source cannot be read. The cursor cannot be used after an error.
+/// All methods fail in the same cases: [`ReadError::Fault`] or [`ReadError::Syntax`] if the text is broken or ends
+/// early, [`ReadError::Io`] if its source cannot be read. The cursor cannot be used after an error.
 pub struct Cursor<R: Read> {
     json: JsonStreamReader<R>,
     /// `None` for a text that was not pruned.

@@ -162,8 +162,8 @@ impl Pruner {
     /// Ends the body; returns the rest of the output.
     ///
     /// # Errors
-    /// [`FaultKind::EndedEarly`] if the JSON is not complete, [`FaultKind::Scalar`] if it ends with an invalid number or
-    /// literal.
+    /// [`FaultKind::EndedEarly`] if the JSON is not complete, [`FaultKind::Scalar`] if it ends with an invalid
+    /// number or literal.
     pub fn finish(mut self) -> Result<Batch, Fault> {
         if self.state == State::Scalar {
             let begun = begins_scalar(&self.scalar);

@@ -5,7 +5,8 @@ use std::io::{self, BufRead};
 use super::batch::Batch;
 use super::prune::Pruner;
 
-/// Reads a body through a pruner, one buffer at a time; an iterator of [`Batch`]es for [`Cursor::over`](super::Cursor::over).
+/// Reads a body through a pruner, one buffer at a time: an iterator of [`Batch`]es for
+/// [`Cursor::over`](super::Cursor::over).
 ///
 /// After an error, which is a [`Fault`](super::Fault) inside an [`io::Error`] or the reader's own, there are no more
 /// batches.

@@ -1,4 +1,4 @@
-//! Values that cannot print themselves, and removing them from other texts.
+//! Secret values, and removing them from other texts.
 
 use std::fmt;
 
@@ -10,13 +10,13 @@ use subtle::ConstantTimeEq;
 
 use super::REDACTED;
 
-/// A shorter part of a secret, or of its base64, could be part of any word.
-const LEAST_PART: usize = 8;
+/// A part of a secret, or of its base64, shorter than this could be part of any word.
+const MIN_PART_BYTES: usize = 8;
 
-/// Shorter values are no real keys or passwords; hiding them would remove words from every text.
-const LEAST_SECRET: usize = 6;
+/// Shorter values are not real keys or passwords; hiding them would remove ordinary words.
+const MIN_SECRET_BYTES: usize = 6;
 
-/// A value that cannot print itself.
+/// A secret value. Its `Debug` output is `[redacted]`, and it has no `Display`.
 #[derive(Clone)]
 pub struct Secret(String);
 
@@ -32,20 +32,21 @@ impl Secret {
         (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self::new(key))
     }
 
-    /// The value, for the one place that sends it.
+    /// The value, for the code that sends it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether `given` is this value, in constant time.
+    /// Whether `given` equals this value, compared in constant time.
     pub fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
 
-    /// The ways in which a text may spell it: plain, in JSON, HTML or a URL, or in base64 with other bytes before it.
+    /// How a text can spell the value: plain, as in JSON, HTML or a URL, or in base64 after other bytes. None if it is
+    /// too short to be a secret.
     fn spellings(&self) -> Vec<String> {
         let plain = &self.0;
-        if plain.len() < LEAST_SECRET {
+        if plain.len() < MIN_SECRET_BYTES {
             return Vec::new();
         }
         let json = serde_json::Value::from(plain.as_str()).to_string();
@@ -55,13 +56,15 @@ impl Secret {
         for before in 0..3 {
             let base64 = self.in_base64(before);
             all.extend(
-                [base64.replace('+', "-").replace('/', "_"), base64].into_iter().filter(|it| it.len() >= LEAST_PART),
+                [base64.replace('+', "-").replace('/', "_"), base64]
+                    .into_iter()
+                    .filter(|it| it.len() >= MIN_PART_BYTES),
             );
         }
         all
     }
 
-    /// The part of its base64 that does not depend on the bytes before it.
+    /// The part of its base64 that does not depend on neighbouring bytes, if this many bytes come before it.
     fn in_base64(&self, before: usize) -> String {
         let bytes = [&[0; 2][..before.min(2)], self.0.as_bytes()].concat();
         let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
@@ -75,10 +78,18 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// `text` without these secrets, however they are spelled there, and even if it ends within one.
+/// `text` with `[redacted]` in place of these secrets, however they are spelled, and also of one that is cut off at its
+/// end.
+///
+/// ```
+/// use n8n_lens::secrets::{Secret, hide};
+///
+/// let password = Secret::new("open sesame");
+/// assert_eq!(hide([&password], "GET /?key=open%20sesame failed"), "GET /?key=[redacted] failed");
+/// ```
 pub fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str) -> String {
     let mut spellings: Vec<_> = secrets.into_iter().flat_map(Secret::spellings).collect();
-    // If one spelling is the beginning of another, the longer one has to match.
+    // Longest first: one spelling can be the beginning of another.
     spellings.sort_by_key(|spelling| std::cmp::Reverse(spelling.len()));
     if spellings.is_empty() {
         return text.to_owned();
@@ -95,9 +106,9 @@ pub fn hide<'a>(secrets: impl IntoIterator<Item = &'a Secret>, text: &str) -> St
     hidden
 }
 
-/// How many bytes at the end of `text` are the beginning of `secret`.
+/// How many bytes at the end of `text` are the beginning of `secret`, if there are enough to tell.
 fn beginning_at_end(text: &str, secret: &str) -> Option<usize> {
-    let beginnings = (LEAST_PART..secret.len()).rev().filter_map(|end| secret.get(..end));
+    let beginnings = (MIN_PART_BYTES..secret.len()).rev().filter_map(|end| secret.get(..end));
     beginnings.map(str::len).find(|length| {
         let end = text.len().checked_sub(*length).and_then(|at| text.get(at..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(&secret[..*length]))
@@ -112,11 +123,11 @@ mod tests {
     fn a_secret_is_hidden_however_it_is_written() {
         let secret = Secret::new("a/b+\"c<d>&e=f.g");
         for spelling in secret.spellings() {
-            let hidden = hide([&secret], &format!("it is {spelling}, they say"));
-            assert_eq!(hidden, "it is [redacted], they say", "{spelling}");
+            let hidden = hide([&secret], &format!("it is {spelling}, he said"));
+            assert_eq!(hidden, "it is [redacted], he said", "{spelling}");
         }
         assert_eq!(hide([&secret], "ends with a/b+\"c<d"), "ends with [redacted]");
-        assert_eq!(hide([&secret], "ends with a/b+\"c"), "ends with a/b+\"c", "that may be anything");
+        assert_eq!(hide([&secret], "ends with a/b+\"c"), "ends with a/b+\"c", "too short to be recognised");
         assert_eq!(hide([&Secret::new("n8n")], "n8n is a name"), "n8n is a name");
         assert_eq!(hide(None, "nothing to hide"), "nothing to hide");
     }
