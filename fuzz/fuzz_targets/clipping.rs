@@ -1,4 +1,4 @@
-//! Bounded copies of values, and what is shown of them.
+//! Bounded copies of values, and how they are written.
 #![no_main]
 
 #[path = "../properties/mod.rs"]

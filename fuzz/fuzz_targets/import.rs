@@ -1,4 +1,4 @@
-//! What the coordination server imports.
+//! Imports of the coordination server.
 #![no_main]
 
 #[path = "../properties/mod.rs"]

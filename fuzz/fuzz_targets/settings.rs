@@ -1,4 +1,4 @@
-//! The configuration of the gateway.
+//! The gateway's configuration.
 #![no_main]
 
 #[path = "../properties/mod.rs"]

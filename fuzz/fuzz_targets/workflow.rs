@@ -1,4 +1,4 @@
-//! Workflow documents, and the paths of their files.
+//! Workflow documents and the paths of their files.
 #![no_main]
 
 #[path = "../properties/mod.rs"]

@@ -1,4 +1,4 @@
-//! Bounded copies of values, and what is shown of them: always JSON, never above its bounds.
+//! Bounded copies of values and how they are written: always JSON, never above their bounds.
 
 use n8n_lens::budget::{self, Entry, PageLimits};
 use n8n_lens::json::{
@@ -11,26 +11,26 @@ use serde_json::Value;
 use super::entropy::Entropy;
 use super::{has_long_word, is_json, mutation, shown, split, text};
 
-/// What a copy counts for one value, beside its text.
-const PLACE_BYTES: usize = 40;
+/// What a copy counts for a value besides its text.
+const VALUE_OVERHEAD_BYTES: usize = 40;
 
-/// A string of up to this many bytes is kept whatever room there is.
+/// A string of up to this many bytes is always kept.
 const SHORT_BYTES: usize = 64;
 
 /// The longest mark, in characters: `…[+18446744073709551615 chars]`.
 const MARK_CHARS: usize = 32;
 
-/// Bytes that a copy may have, and tokens of a page.
-const ROOMS: [usize; 14] = [0, 100_000, 39, 40, 41, 79, 80, 81, 103, 104, 150, 400, 1000, 5000];
+/// Limits: bytes of a copy, tokens of a page.
+const LIMITS: [usize; 14] = [0, 100_000, 39, 40, 41, 79, 80, 81, 103, 104, 150, 400, 1000, 5000];
 
-/// Characters, elements or members.
+/// Limits of characters, elements or members.
 const SIZES: [usize; 12] = [0, usize::MAX, 1, 2, 3, 4, 24, 31, 60, 199, 200, 1000];
 
-/// Reads any JSON with a few bytes of room, makes it smaller, shows it, and fills pages with it.
+/// Reads any JSON into a bounded copy, shrinks it, writes it, and fills pages with it.
 pub fn check(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let text = text(&mut choices, rest, mutation::execution);
-    let (room, less) = (*choices.pick(&ROOMS), *choices.pick(&ROOMS));
+    let (room, less) = (*choices.pick(&LIMITS), *choices.pick(&LIMITS));
     if let Some(excerpt) = read(&text, room) {
         assert_bounded(&excerpt, room, &excerpt);
         assert_shown(&excerpt, &mut choices);
@@ -40,7 +40,7 @@ pub fn check(data: &[u8]) {
         assert!(smaller.bytes() <= excerpt.bytes(), "shrinking made it larger");
         assert_bounded(&smaller, less, &excerpt);
         assert_shown(&smaller, &mut choices);
-        // Counting tokens takes longer than all the rest.
+        // Counting tokens takes longer than everything else.
         if choices.one_in(3) {
             assert_pages(&excerpt, &mut choices);
         }
@@ -49,7 +49,7 @@ pub fn check(data: &[u8]) {
     assert_cut(&name, choices.below(300));
 }
 
-/// A copy of about `room` bytes; `None` for what is no JSON.
+/// A copy of about `room` bytes; `None` if the text is not JSON.
 fn read(text: &[u8], room: usize) -> Option<Excerpt> {
     let filtered = || {
         let mut cursor = Cursor::over(PrunedReader::new(text, Pruner::new(Keep::Whole, 0..0)));
@@ -65,7 +65,7 @@ fn read(text: &[u8], room: usize) -> Option<Excerpt> {
     };
     match (filtered(), unfiltered()) {
         (Ok(excerpt), unfiltered) => {
-            // Without the filter halves of surrogate pairs are refused, and what nests too deep.
+            // Without the filter, lone surrogates and deep nesting are refused.
             assert!(unfiltered.is_err() || unfiltered.is_ok_and(|other| other == excerpt), "{}", shown(text));
             Some(excerpt)
         }
@@ -74,26 +74,26 @@ fn read(text: &[u8], room: usize) -> Option<Excerpt> {
             assert!(allowed || (unfiltered.is_err() && !is_json(text)), "{fault:?}: {}", shown(text));
             None
         }
-        // A fault within a string comes as words.
+        // A fault within a string arrives as text.
         (Err(ReadError::Io(_)), unfiltered) => {
             assert!(unfiltered.is_err() && !is_json(text), "{}", shown(text));
             None
         }
-        (Err(error), _) => panic!("{error}: the filter left what is no JSON of {}", shown(text)),
+        (Err(error), _) => panic!("{error}: the filter's output is not JSON: {}", shown(text)),
     }
 }
 
-/// Whether a copy of a value, of which `from` was a larger one, has no more than `room` bytes. Each container may be above
-/// its share by the name of its last member; and the last value, by what is kept of any.
+/// A copy, made from the larger copy `from`, has about `room` bytes. Each container may exceed its share by the name
+/// of its last member, and the last value by the minimum that is kept of any value.
 fn assert_bounded(excerpt: &Excerpt, room: usize, from: &Excerpt) {
     let mut parts = Parts::default();
     parts.measure(from, 1);
-    let above = parts.depth * parts.name + PLACE_BYTES + parts.scalar.max(SHORT_BYTES);
+    let above = parts.depth * parts.name + VALUE_OVERHEAD_BYTES + parts.scalar.max(SHORT_BYTES);
     let bytes = excerpt.bytes();
-    assert!(bytes <= room + above, "{bytes} bytes where {room} were given, {above} above");
+    assert!(bytes <= room + above, "{bytes} bytes with a limit of {room}, and {above} of tolerance");
 }
 
-/// The largest parts of a copy.
+/// The depth of a copy, and its longest name and scalar.
 #[derive(Default)]
 struct Parts {
     depth: usize,
@@ -117,7 +117,7 @@ impl Parts {
     }
 }
 
-/// In whatever detail: JSON, and no part of it is above its bound.
+/// In any detail the output is JSON, and every part is within its limit.
 fn assert_shown(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
     let mut size = || *choices.pick(&SIZES);
     let details = [
@@ -129,7 +129,7 @@ fn assert_shown(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
         let (mut text, mut clipped) = (String::new(), 0);
         excerpt.write(detail, &mut text, &mut clipped);
         assert!(is_json(text.as_bytes()), "{detail:?}: {}", shown(text.as_bytes()));
-        // serde_json has no number beyond f64.
+        // serde_json refuses numbers beyond f64.
         if let Ok(value) = serde_json::from_str::<Value>(&text) {
             assert!(is_within(&value, detail), "{detail:?}: {}", shown(text.as_bytes()));
         }
@@ -157,11 +157,11 @@ fn is_within(value: &Value, detail: Detail) -> bool {
     }
 }
 
-/// Where nothing was left out, it is the value itself.
+/// If nothing was left out, the output equals the value.
 fn assert_whole(excerpt: &Excerpt, text: &[u8]) {
     let (mut ours, mut clipped) = (String::new(), 0);
     excerpt.write(Detail::WHOLE, &mut ours, &mut clipped);
-    // serde_json knows no half of a surrogate pair, and no number beyond f64.
+    // serde_json refuses lone surrogates, and numbers beyond f64.
     if clipped == 0
         && excerpt.cut_names() == 0
         && let Ok(value) = serde_json::from_slice::<Value>(text)
@@ -171,9 +171,9 @@ fn assert_whole(excerpt: &Excerpt, text: &[u8]) {
     }
 }
 
-/// Pages of the value's elements, or of the value alone.
+/// Fills pages with the value's elements, or with the value alone.
 fn assert_pages(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
-    /// Tokens are those of each entry; joined, they may be one more.
+    /// Tokens are counted per entry; joining entries can add a few.
     const JOINED: usize = 2;
     let tagged = choices.one_in(2);
     let values: Vec<_> = match excerpt.elements().count() {
@@ -183,7 +183,7 @@ fn assert_pages(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
     let entry = |(at, value)| Entry { value, tag: tagged.then_some(("outputIndex", at)) };
     let entries: Vec<_> = (0..).zip(values).map(entry).collect();
     let chars = if choices.one_in(3) { PageLimits::DROPPING_CHARS } else { usize::MAX };
-    let tokens = (*choices.pick(&ROOMS)).min(5000);
+    let tokens = (*choices.pick(&LIMITS)).min(5000);
     let limits = PageLimits { tokens, bytes: budget::ANSWER_BYTES, chars };
     let need = budget::need(&entries, limits);
     let page = budget::fill(&entries, limits, need);
@@ -196,14 +196,14 @@ fn assert_pages(excerpt: &Excerpt, choices: &mut Entropy<'_>) {
     let used = budget::count(&page.text);
     let most = tokens + JOINED * (page.shown + 4);
     assert!(page.shown == 1 || used <= most, "{used} tokens of {tokens}, {} entries", page.shown);
-    let needs: Vec<_> = (0..choices.below(6)).map(|_| *choices.pick(&ROOMS)).collect();
+    let needs: Vec<_> = (0..choices.below(6)).map(|_| *choices.pick(&LIMITS)).collect();
     let shares = budget::shares(tokens, &needs);
     assert!(shares.iter().sum::<usize>() <= tokens);
     assert!(shares.iter().zip(&needs).all(|(share, need)| share <= need));
     assert!(needs.iter().sum::<usize>() > tokens || shares == needs);
 }
 
-/// A text or name that is cut has no more characters, says how many there are, and can be asked for.
+/// A shortened text or name has at most the given characters and the mark, and a shortened name is still recognised.
 fn assert_cut(name: &str, chars: usize) {
     let count = |text: &str| text.chars().count();
     let cut = shorten(name, chars);
@@ -214,16 +214,16 @@ fn assert_cut(name: &str, chars: usize) {
     assert!(if count(name) <= 1000 { held == name } else { count(&held) <= CUT_NAME_CHARS + MARK_CHARS });
     let once = cut_name(name.to_owned());
     assert!(count(&once) <= CUT_NAME_CHARS + MARK_CHARS);
-    assert_eq!(cut_name(once.clone()), once, "a name that is cut is not cut again");
+    assert_eq!(cut_name(once.clone()), once, "shortening twice changes nothing");
     assert!(is_name(name, name));
-    // A name may look as if it had been cut.
+    // A name can look as if it had been shortened.
     if !name.contains("…[+") {
-        for asked in [&cut, &once, &shorten_name(name, chars)] {
-            assert!(is_name(asked, name), "{asked:?} is not {name:?}");
+        for short in [&cut, &once, &shorten_name(name, chars)] {
+            assert!(is_name(short, name), "{short:?} is not {name:?}");
         }
     }
-    for asked in ["…[+18446744073709551615 chars]", "a…[+18446744073709551615 chars]", "…[+0 chars]"] {
-        is_name(asked, name);
-        is_name(name, asked);
+    for short in ["…[+18446744073709551615 chars]", "a…[+18446744073709551615 chars]", "…[+0 chars]"] {
+        is_name(short, name);
+        is_name(name, short);
     }
 }

@@ -1,9 +1,9 @@
-//! Choices out of bytes: any bytes will do, and a small change of them is a small change of what is chosen.
+//! Makes choices from bytes: any bytes are valid, and a small change to them changes the choices a little.
 
-/// Sizes of the pieces that a body comes in; blocks of the filter have 64 bytes, and strides 4,096.
+/// Sizes of the pieces of a body; the filter's blocks have 64 bytes, its strides 4,096.
 const SIZES: [usize; 12] = [1, 65_536, 64, 63, 65, 2, 3, 7, 16, 129, 777, 4096];
 
-/// Bytes that choose. When they are over, every further choice is the first one, and nothing goes on for ever.
+/// Bytes that make choices. Once they are used up, every choice is the first one, so that everything ends.
 pub struct Entropy<'a> {
     left: &'a [u8],
 }
@@ -23,7 +23,7 @@ impl<'a> Entropy<'a> {
         *first
     }
 
-    /// A number below `limit`; 0 if there is none.
+    /// A number below `limit`; 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         let mut number = usize::from(self.byte());
         if limit > 256 {
@@ -32,17 +32,17 @@ impl<'a> Entropy<'a> {
         number.checked_rem(limit).unwrap_or(0)
     }
 
-    /// Yes, once in so many times; no, when the bytes are over.
+    /// True once in `times`; false when the bytes are used up.
     pub fn one_in(&mut self, times: u8) -> bool {
         !self.is_over() && self.byte().is_multiple_of(times)
     }
 
-    /// One of these, of which there must be some.
+    /// One of these; there must be at least one.
     pub fn pick<'b, T>(&mut self, of: &'b [T]) -> &'b T {
         &of[self.below(of.len())]
     }
 
-    /// The sizes of the pieces that a body comes in.
+    /// The sizes of the pieces of a body.
     pub fn sizes(&mut self) -> Vec<usize> {
         (0..1 + self.below(4)).map(|_| *self.pick(&SIZES)).collect()
     }

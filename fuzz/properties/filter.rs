@@ -1,4 +1,4 @@
-//! The pruning filter: any bytes, in any pieces.
+//! The pruning filter, with any bytes in any pieces.
 
 use std::ops::Range;
 
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::{has_long_word, is_json, reference, shown, split};
 
-/// Every rule, alone and below the others, and the tables of the projections.
+/// Every rule, alone and inside others, and the tables of the projections.
 const TABLES: [Keep; 25] = [
     Keep::Whole,
     SummaryProjection::KEEP,
@@ -42,11 +42,11 @@ const TABLES: [Keep; 25] = [
     node::NodeProjection::KEEP,
 ];
 
-/// What comes out before it is known that it must: the two brackets of a container that is too deep.
+/// How many bytes the output can be ahead of the input: a container that is too deep gets both its brackets at once.
 const AHEAD: usize = 1;
 
-/// Whatever the pieces are, the result is that of the whole body, the one that serde_json and a simple reference
-/// have of it, and no larger than the body.
+/// The output does not depend on the pieces, agrees with serde_json and with a simple reference, and is no larger than
+/// the body.
 pub fn check(data: &[u8]) {
     let (mut choices, body) = split(data);
     let keep = *choices.pick(&TABLES);
@@ -59,14 +59,14 @@ pub fn check(data: &[u8]) {
         match (whole.fault, other.fault) {
             (None, None) => whole.assert_same(other),
             (Some(one), Some(other)) => assert_same_fault(body, one, other),
-            (one, other) => panic!("{keep:?}: {one:?} of the whole, {other:?} of pieces: {}", shown(body)),
+            (one, other) => panic!("{keep:?}: {one:?} for the whole, {other:?} for pieces: {}", shown(body)),
         }
     }
     assert!(bytes.text.starts_with(&pieces.text) && bytes.captured.starts_with(&pieces.captured));
     whole.judge(body, keep, &window);
 }
 
-/// What a filter leaves of a body, up to the fault if there is one.
+/// A filter's output for a body, up to the fault if there is one.
 #[derive(Default)]
 struct Left {
     text: Vec<u8>,
@@ -75,7 +75,7 @@ struct Left {
 }
 
 impl Left {
-    /// Feeds pieces of these sizes, again and again; at no time there is more than was given.
+    /// Feeds pieces of these sizes, cyclically; the output is never larger than the input so far.
     fn of(body: &[u8], keep: Keep, window: &Range<u64>, sizes: &[usize]) -> Self {
         let (mut left, mut rest, mut lists) = (Self::default(), body, 0);
         let mut pruner = Pruner::new(keep, window.clone());
@@ -108,8 +108,8 @@ impl Left {
         self.captured.extend(batch.captured);
     }
 
-    /// A captured value costs its place, one byte. Before and behind a window one element may be skipped, and `0` is
-    /// shorter than `-1`. Nothing else costs anything.
+    /// A captured value costs one more byte, its place in the text. A skipped element before or after a window costs
+    /// one, because `-1` is longer than `0`. Nothing else makes the output larger.
     fn assert_small(&self, given: usize, lists: usize, keep: Keep) {
         let captured: usize = self.captured.iter().map(|value| value.len()).sum();
         let (places, all) = (self.text.len(), self.text.len() + captured);
@@ -123,11 +123,11 @@ impl Left {
         assert!(self.text == other.text && self.captured == other.captured, "the values depend on the pieces");
     }
 
-    /// Holds what came of the body as a whole against others' opinion of it.
+    /// Compares the output for the whole body with serde_json and the reference.
     fn judge(&self, body: &[u8], keep: Keep, window: &Range<u64>) {
         if self.fault.is_none() {
-            assert!(is_json(&self.text), "{keep:?} makes {} of {}", shown(&self.text), shown(body));
-            assert!(self.captured.iter().all(|value| is_json(value)), "{keep:?} captures what is no JSON");
+            assert!(is_json(&self.text), "{keep:?}: the output is {} for {}", shown(&self.text), shown(body));
+            assert!(self.captured.iter().all(|value| is_json(value)), "{keep:?} captures something that is not JSON");
         }
         if is_json(body) {
             match (reference::prune(body, keep, window), self.fault) {
@@ -144,14 +144,14 @@ impl Left {
             return;
         }
         let text = std::str::from_utf8(body);
-        // Below what is kept only brackets are looked at, and that all is UTF-8.
+        // In what is skipped, only brackets and UTF-8 are checked.
         let seen = matches!(keep, Keep::Whole) && text.is_ok_and(|text| depth(text) <= reference::FRAMES);
-        assert!(self.fault.is_some() || !(seen || text.is_err()), "{keep:?} takes {}", shown(body));
+        assert!(self.fault.is_some() || !(seen || text.is_err()), "{keep:?} accepts {}", shown(body));
     }
 
-    /// The same value, where serde_json has one: it knows no half of a surrogate pair, and no number beyond f64.
+    /// The value is the same as for serde_json, unless that refuses a lone surrogate or a number beyond f64.
     fn assert_same_value(&self, body: &[u8]) {
-        /// Longer names may be cut.
+        /// Longer names can be cut.
         const NAME_BYTES: usize = 16 * 1024;
         if let Ok(value) = serde_json::from_slice::<Value>(body)
             && body.len() <= NAME_BYTES
@@ -163,7 +163,7 @@ impl Left {
     }
 }
 
-/// Whether a table has rules that put numbers into the text.
+/// Whether a table has rules that write extra bytes into the text.
 fn counts(keep: Keep) -> bool {
     match keep {
         Keep::Window | Keep::Capture => true,
@@ -173,7 +173,7 @@ fn counts(keep: Keep) -> bool {
     }
 }
 
-/// A value without what is nested too deep.
+/// A value with the containers emptied that are nested too deep.
 fn hollow(value: &Value, open: usize) -> Value {
     match value {
         Value::Array(_) if open == reference::FRAMES => Value::Array(Vec::new()),
@@ -186,9 +186,9 @@ fn hollow(value: &Value, open: usize) -> Value {
     }
 }
 
-/// Of a broken body the fault is the same, whatever the pieces are, with two exceptions. The place of an invalid escape or
-/// number may be anywhere in it, up to the fault. A piece that ends inside of a character is looked at before it is
-/// known that it is none: then the fault may be the one that its first byte is where it stands.
+/// The fault does not depend on the pieces, with two exceptions. The offset of an invalid escape or number can be
+/// anywhere inside it. And a piece that ends with an incomplete character is walked before the character turns out to
+/// be invalid: then its first byte can be the fault.
 fn assert_same_fault(body: &[u8], one: Fault, other: Fault) {
     let (from, to) = (one.offset.min(other.offset) as usize, one.offset.max(other.offset) as usize);
     assert!(to <= body.len());
@@ -204,5 +204,5 @@ fn assert_same_fault(body: &[u8], one: Fault, other: Fault) {
         }
         _ => one == other,
     };
-    assert!(same, "{one:?} or {other:?}, as the pieces are: {}", shown(body));
+    assert!(same, "{one:?} or {other:?}, depending on the pieces: {}", shown(body));
 }

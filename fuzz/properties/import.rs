@@ -1,4 +1,4 @@
-//! What the coordination server imports: any JSON is taken or refused, all of it or nothing; twice is the same as once.
+//! Imports of the coordination server: any JSON is accepted or refused as a whole; importing twice is the same as once.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,16 +13,16 @@ use super::entropy::Entropy;
 use super::tree::Tree;
 use super::{mutation, split, text};
 
-/// What no refusal shows.
+/// A text that no refusal may show.
 const SECRET: &str = "hunter2";
 
-/// The cheapest hash that argon2 makes.
+/// The cheapest hash that argon2 supports.
 const CHEAP: Cost = Cost { memory: 8, passes: 1 };
 
-/// When everything happens.
+/// The fixed time of the clock.
 const NOW: i64 = 1_736_157_600_000;
 
-/// Where an import says something.
+/// The members of an import that are read.
 const PLACES: [&[&str]; 10] = [
     &["projects"],
     &["projects", "*"],
@@ -36,48 +36,48 @@ const PLACES: [&[&str]; 10] = [
     &["tasks", "*", "*"],
 ];
 
-/// One database for all inputs: to open one takes longer than to import.
-static OFFICE: Mutex<Option<Office>> = Mutex::new(None);
+/// One database for all inputs: opening one takes longer than importing.
+static HARNESS: Mutex<Option<Harness>> = Mutex::new(None);
 
-/// Imports the bytes as JSON, or an import that was changed.
+/// Imports the bytes as JSON, or a mutated import.
 pub fn check(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let text = text(&mut choices, rest, changed);
     let Ok(data) = serde_json::from_slice::<Value>(&text) else {
         return;
     };
-    let mut office = OFFICE.lock().unwrap_or_else(PoisonError::into_inner);
-    let office = office.get_or_insert_with(Office::open);
-    let before = office.call(&project::LIST, Map::new());
-    match office.import(&data) {
+    let mut harness = HARNESS.lock().unwrap_or_else(PoisonError::into_inner);
+    let harness = harness.get_or_insert_with(Harness::open);
+    let before = harness.call(&project::LIST, Map::new());
+    match harness.import(&data) {
         Ok(first) => {
             assert_eq!(first["success"], true, "{data}");
-            let second = office.import(&data).expect("what was imported is imported again");
+            let second = harness.import(&data).expect("it can be imported again");
             let changed: Vec<_> = second["changed"].as_object().into_iter().flatten().collect();
             assert_eq!(changed.len(), 5, "{second}");
             assert!(changed.iter().all(|(_, changed)| **changed == 0), "the second time {second}: {data}");
         }
         Err(Error::Refused(why)) => {
             assert!(is_elsewhere(&data) || !why.contains(SECRET), "{why}: {data}");
-            assert_eq!(office.call(&project::LIST, Map::new()), before, "{why}, but something was changed: {data}");
+            assert_eq!(harness.call(&project::LIST, Map::new()), before, "{why}, but something was changed: {data}");
         }
         Err(Error::Store(error)) => panic!("{error}: {data}"),
     }
 }
 
-/// Closes the database, and takes its files away.
+/// Closes the database and deletes its files.
 pub fn close() {
-    drop(OFFICE.lock().unwrap_or_else(PoisonError::into_inner).take());
+    drop(HARNESS.lock().unwrap_or_else(PoisonError::into_inner).take());
 }
 
-/// A coordinator with a clock that stands still.
-struct Office {
+/// A coordinator with a fixed clock.
+struct Harness {
     coordinator: Arc<Coordinator>,
     runtime: Runtime,
     _folder: TempDir,
 }
 
-impl Office {
+impl Harness {
     fn open() -> Self {
         let runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
         let folder = tempfile::tempdir().expect("a folder");
@@ -103,7 +103,7 @@ impl Office {
     }
 }
 
-/// Whether the secret stands anywhere but as a passkey: there it may be shown.
+/// Whether the secret is anywhere but in a passkey; elsewhere it may be shown.
 fn is_elsewhere(data: &Value) -> bool {
     match data {
         Value::String(text) => text.contains(SECRET),
@@ -116,10 +116,10 @@ fn is_elsewhere(data: &Value) -> bool {
     }
 }
 
-/// A small import, changed in a few places.
+/// A small import, mutated in a few places.
 fn changed(choices: &[u8]) -> Vec<u8> {
     let mut entropy = Entropy::new(choices);
-    // A few ids, so that imports meet what is there already.
+    // Only a few ids, so that imports meet existing records.
     let number = entropy.below(6);
     let (project, agent, task) = (format!("prj_{number}"), format!("agt_{number}"), format!("tsk_{number}"));
     let data = json!({

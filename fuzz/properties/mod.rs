@@ -1,8 +1,8 @@
-//! What must hold for any bytes.
+//! Properties that hold for any bytes.
 //!
-//! Each property takes an input and panics where it does not hold. The fuzzers in `fuzz_targets` look for such
-//! inputs for as long as they are let; `tests/it/properties.rs` runs the same properties on the seeds, and on a
-//! few inputs that are made of them, in every `cargo test`.
+//! Each property takes an input, and panics if it does not hold. The fuzzers in `fuzz_targets` search for such
+//! inputs; `tests/it/properties.rs` checks the same properties on the seeds, and on a few mutations of them, in
+//! every `cargo test`.
 #![allow(dead_code, reason = "a fuzz target needs one of them")]
 
 pub mod clipping;
@@ -24,16 +24,16 @@ use serde::de::IgnoredAny;
 
 use entropy::Entropy;
 
-/// Bytes of an input that are choices; the others are the text, or are what it is made of.
+/// How many bytes of an input make choices; the rest is the text, or what the text is made from.
 const HEAD: usize = 16;
 
-/// An input's choices, and the rest of it.
+/// An input's choices, and its rest.
 fn split(data: &[u8]) -> (Entropy<'_>, &[u8]) {
     let (head, rest) = data.split_at(data.len().min(HEAD));
     (Entropy::new(head), rest)
 }
 
-/// A text: `0` as it stands, `1` any JSON, and a real one that was changed otherwise.
+/// A text, by the first choice: `0` the rest itself, `1` any JSON, otherwise a mutated real text.
 fn text(choices: &mut Entropy<'_>, rest: &[u8], changed: impl FnOnce(&[u8]) -> Vec<u8>) -> Vec<u8> {
     match choices.byte() % 4 {
         0 => rest.to_vec(),
@@ -42,17 +42,17 @@ fn text(choices: &mut Entropy<'_>, rest: &[u8], changed: impl FnOnce(&[u8]) -> V
     }
 }
 
-/// Whether a text is JSON as RFC 8259 has it, however deep it is and whatever its numbers are.
+/// Whether a text is JSON by RFC 8259, of any depth and with any numbers.
 fn is_json(text: &[u8]) -> bool {
     std::str::from_utf8(text).is_ok() && serde_json::from_slice::<IgnoredAny>(text).is_ok()
 }
 
-/// Whether there are so many bytes of numbers or words in a row that the filter may refuse them.
+/// Whether a number or word is so long that the filter may refuse it.
 fn has_long_word(text: &[u8]) -> bool {
     text.split(|byte| !reference::is_scalar(*byte)).any(|word| word.len() > reference::SCALAR_BYTES)
 }
 
-/// The batches of a body that comes in pieces of these sizes, again and again.
+/// The batches of a body that arrives in pieces of these sizes, cyclically.
 fn batches(body: &[u8], mut pruner: Pruner, sizes: &[usize]) -> std::vec::IntoIter<io::Result<Batch>> {
     let (mut batches, mut rest) = (Vec::new(), body);
     let mut sizes = sizes.iter().cycle();
@@ -72,7 +72,7 @@ fn batches(body: &[u8], mut pruner: Pruner, sizes: &[usize]) -> std::vec::IntoIt
     batches.into_iter()
 }
 
-/// A text as a failure shows it.
+/// A text for a failure message.
 fn shown(text: &[u8]) -> String {
     const BYTES: usize = 2000;
     let more = text.len().saturating_sub(BYTES);

@@ -1,11 +1,11 @@
-//! Real bodies, changed in a few places: what parsers of n8n's answers may be given one day.
+//! Real bodies, mutated in a few places: what n8n might send one day.
 
 use std::sync::LazyLock;
 
 use super::entropy::Entropy;
 use super::tree::{self, Tree};
 
-/// Small bodies, as n8n sent them.
+/// Small bodies, as sent by n8n.
 const BODIES: [&[u8]; 10] = [
     include_bytes!("../../fixtures/executions/a_small_success.json"),
     include_bytes!("../../fixtures/executions/a_small_success.redacted.json"),
@@ -24,7 +24,7 @@ static TREES: LazyLock<Vec<Tree>> = LazyLock::new(|| {
     BODIES.iter().map(parse).collect()
 });
 
-/// Where an execution says something; `*` is any part.
+/// The places of an execution that are read; `*` is any part.
 const EXECUTION: [&[&str]; 26] = [
     &["data"],
     &["data", "resultData"],
@@ -54,7 +54,7 @@ const EXECUTION: [&[&str]; 26] = [
     &["*"],
 ];
 
-/// Where a workflow does.
+/// The places of a workflow that are read.
 const WORKFLOW: [&[&str]; 11] = [
     &["name"],
     &["nodes"],
@@ -69,10 +69,10 @@ const WORKFLOW: [&[&str]; 11] = [
     &["settings", "*"],
 ];
 
-/// Changes of one text, at most.
-const CHANGES: usize = 24;
+/// The most changes to one text.
+const MAX_CHANGES: usize = 24;
 
-/// An execution, changed.
+/// A mutated execution.
 pub fn execution(choices: &[u8]) -> Vec<u8> {
     let mut entropy = Entropy::new(choices);
     let mut tree = entropy.pick(&TREES[..]).clone();
@@ -80,7 +80,7 @@ pub fn execution(choices: &[u8]) -> Vec<u8> {
     tree.text().into_bytes()
 }
 
-/// A workflow, changed.
+/// A mutated workflow.
 pub fn workflow(choices: &[u8]) -> Vec<u8> {
     let mut entropy = Entropy::new(choices);
     let mut execution = entropy.pick(&TREES[..]).clone();
@@ -90,13 +90,13 @@ pub fn workflow(choices: &[u8]) -> Vec<u8> {
     tree.text().into_bytes()
 }
 
-/// Changes a tree in a few places, until the choices are over.
+/// Changes a tree in a few places, until the choices are used up.
 pub fn change(tree: &mut Tree, places: &[&[&str]], entropy: &mut Entropy<'_>) {
-    for _ in 0..CHANGES {
+    for _ in 0..MAX_CHANGES {
         if entropy.is_over() {
             return;
         }
-        // Half of the changes are where something is known to be, and the others anywhere.
+        // Half of the changes are at known places, the others anywhere.
         let place = if entropy.one_in(2) {
             let path = *entropy.pick(places);
             follow(tree, path, entropy)
@@ -107,7 +107,7 @@ pub fn change(tree: &mut Tree, places: &[&[&str]], entropy: &mut Entropy<'_>) {
     }
 }
 
-/// Goes down a path, as far as it is there.
+/// Follows a path as far as it exists.
 fn follow<'t>(tree: &'t mut Tree, path: &[&str], entropy: &mut Entropy<'_>) -> &'t mut Tree {
     let Some((step, deeper)) = path.split_first() else {
         return tree;
@@ -123,7 +123,7 @@ fn follow<'t>(tree: &'t mut Tree, path: &[&str], entropy: &mut Entropy<'_>) -> &
     }
 }
 
-/// Goes down for a while.
+/// Descends at random.
 fn anywhere<'t>(tree: &'t mut Tree, entropy: &mut Entropy<'_>) -> &'t mut Tree {
     let parts = tree.parts();
     if parts == 0 || entropy.is_over() || entropy.one_in(6) {
@@ -145,22 +145,22 @@ fn change_here(tree: &mut Tree, entropy: &mut Entropy<'_>) {
     }
 }
 
-/// One more container around it.
+/// Wraps a part in one more container.
 fn wrap(tree: &mut Tree, entropy: &mut Entropy<'_>) {
     let inner = std::mem::replace(tree, Tree::Raw(String::new()));
     *tree = if entropy.one_in(2) { Tree::List(vec![inner]) } else { Tree::Record(vec![(tree::name(entropy), inner)]) };
 }
 
-/// Many containers around it; some numbers are what is gone down to, or what is checked.
+/// Wraps a part in many containers; some of the depths are limits of the code.
 fn bury(tree: &mut Tree, entropy: &mut Entropy<'_>) {
     let depth = *entropy.pick(&[2, 11, 12, 13, 14, 60, 63, 64, 65, 127, 128, 130, 1100]);
     let (open, close) = *entropy.pick(&[("[", "]"), ("{\"a\":", "}"), ("[{\"json\":", "}]")]);
     *tree = Tree::Raw(format!("{}{}{}", open.repeat(depth), tree.text(), close.repeat(depth)));
 }
 
-/// Changes what a container holds; a scalar becomes another one.
+/// Changes the content of a container; a scalar becomes another one.
 fn change_parts(tree: &mut Tree, kind: u8, entropy: &mut Entropy<'_>) {
-    /// Copies of a part, at most, and their bytes.
+    /// The most copies of a part, and the most bytes of all copies.
     const COPIES: usize = 300;
     const COPIED: usize = 64 * 1024;
     let parts = tree.parts();
@@ -185,7 +185,7 @@ fn change_parts(tree: &mut Tree, kind: u8, entropy: &mut Entropy<'_>) {
         (Tree::Record(members), 8) => drop(members.remove(one)),
         (Tree::List(elements), 9) => elements.swap(one, other),
         (Tree::Record(members), 9) => members.swap(one, other),
-        // One name twice, too.
+        // This can also repeat a name.
         (Tree::List(elements), 10) => elements.insert(other, elements[one].clone()),
         (Tree::Record(members), 10) => members.insert(other, members[one].clone()),
         (Tree::List(elements), 11) => elements[one] = elements[other].clone(),

@@ -1,4 +1,4 @@
-//! Both projections: any JSON, real bodies that were changed, and any bytes at all.
+//! Both projections of an execution, with any JSON, mutated real bodies, and any bytes.
 
 use std::fmt::Debug;
 
@@ -16,24 +16,24 @@ use serde_json::Value;
 use super::entropy::Entropy;
 use super::{batches, has_long_word, is_json, mutation, shown, split, text};
 
-/// Larger bodies say no more, and take long.
-const BODY_BYTES: usize = 512 * 1024;
+/// Larger bodies take long and reveal nothing more.
+const MAX_BODY_BYTES: usize = 512 * 1024;
 
-/// Where pages begin.
+/// Offsets of pages.
 const OFFSETS: [u64; 8] = [0, 1, 2, 3, 10, 100, u64::MAX - 1, u64::MAX];
 
-/// Budgets that may be asked for.
+/// Token budgets.
 const TOKENS: [usize; 8] = [1000, 25_000, 1001, 1100, 1500, 2500, 5000, 20_000];
 
-/// Names that no node has, as a rule.
+/// Names that usually no node has.
 const STRANGERS: [&str; 5] =
     ["", "no such node", "…[+3 chars]", "a…[+18446744073709551615 chars]", "constructor…[+1 chars]"];
 
-/// The summary of an execution: JSON of at most 1,000 tokens, the same however the body comes.
+/// The summary of an execution is JSON of at most 1,000 tokens, and does not depend on the pieces of the body.
 pub fn summary(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let body = text(&mut choices, rest, mutation::execution);
-    if body.len() > BODY_BYTES {
+    if body.len() > MAX_BODY_BYTES {
         return;
     }
     let Some(summary) = read_in_pieces(&body, &SummaryProjection, &choices.sizes()) else { return };
@@ -43,20 +43,20 @@ pub fn summary(data: &[u8]) {
         let value = assert_answer(&answer, summary_answer::MAX_TOKENS);
         let data = &value["data"];
         if let Some(next) = data["nextOffset"].as_u64() {
-            assert!(next > offset, "a page that does not go on: {answer}");
+            assert!(next > offset, "the next page is not further on: {answer}");
         }
         let shown = data["availableNodes"].as_array().map_or(0, Vec::len);
         let from = usize::try_from(offset).unwrap_or(usize::MAX).min(summary.nodes.len());
         let omitted = data["omittedNodes"].as_u64().unwrap_or(0) as usize;
-        assert_eq!(from + shown + omitted, summary.nodes.len(), "nodes are shown or counted: {answer}");
+        assert_eq!(from + shown + omitted, summary.nodes.len(), "every node is shown or counted: {answer}");
     }
 }
 
-/// One node of an execution: JSON inside of the budget, the same however the body comes.
+/// The answer about one node is JSON within its budget, and does not depend on the pieces of the body.
 pub fn node(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let body = text(&mut choices, rest, mutation::execution);
-    if body.len() > BODY_BYTES {
+    if body.len() > MAX_BODY_BYTES {
         return;
     }
     let sizes = choices.sizes();
@@ -77,7 +77,7 @@ pub fn node(data: &[u8]) {
     };
     assert_node(&view, &question, limit);
     if let Some(projection) = question.projection.second_pass(&view) {
-        let view = self::view(&body, &projection, &sizes).expect("what was read once is read again");
+        let view = self::view(&body, &projection, &sizes).expect("it can be read again");
         assert_node(&view, &Question { projection, ..question }, limit);
     }
 }
@@ -90,7 +90,7 @@ fn locale(choices: &mut Entropy<'_>) -> Locale {
     *choices.pick(&[Locale::Ja, Locale::En])
 }
 
-/// A node that was executed, the cut form of one, or another.
+/// The name of an executed node, its shortened form, or another name.
 fn node_name(choices: &mut Entropy<'_>, names: &[String]) -> String {
     if names.is_empty() || choices.one_in(8) {
         return (*choices.pick(&STRANGERS)).to_owned();
@@ -99,7 +99,7 @@ fn node_name(choices: &mut Entropy<'_>, names: &[String]) -> String {
     if choices.one_in(6) { shorten_name(name, choices.below(30)) } else { name.clone() }
 }
 
-/// Reads a body as a whole and in pieces, which must be the same; `None` for what is no execution.
+/// Reads a body whole and in pieces, with the same result; `None` if it is not an execution.
 fn read_in_pieces<T: Debug, P: Projection<View = Result<T, Error>>>(
     body: &[u8],
     projection: &P,
@@ -109,21 +109,21 @@ fn read_in_pieces<T: Debug, P: Projection<View = Result<T, Error>>>(
     let (whole, pieces) = (read(&[usize::MAX]), read(sizes));
     match (whole, pieces) {
         (Ok(whole), Ok(pieces)) => {
-            assert!(format!("{whole:?}") == format!("{pieces:?}"), "it depends on the pieces: {}", shown(body));
+            assert!(format!("{whole:?}") == format!("{pieces:?}"), "the result depends on the pieces: {}", shown(body));
             Some(whole)
         }
         (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
         (Err(Error::Read(error)), Err(Error::Read(_))) => {
-            // What is JSON can be read, but for a number that is too long.
+            // JSON can be read unless a number is too long.
             let is_scalar = matches!(&error, ReadError::Fault(fault) if fault.kind == FaultKind::Scalar);
             assert!(!is_json(body) || (is_scalar && has_long_word(body)), "{error}: {}", shown(body));
             None
         }
-        (whole, pieces) => panic!("{whole:?} of the whole, {pieces:?} of pieces: {}", shown(body)),
+        (whole, pieces) => panic!("{whole:?} for the whole, {pieces:?} for pieces: {}", shown(body)),
     }
 }
 
-/// The answer about a node, or a sentence about what is not there.
+/// The answer about a node, or an error that says what does not exist.
 fn assert_node(view: &NodeView, question: &Question, limit: u64) {
     let answer = match get_execution_by_node::answer(view, Some("1234"), question) {
         Ok(answer) => answer,
@@ -137,7 +137,7 @@ fn assert_node(view: &NodeView, question: &Question, limit: u64) {
     let value = assert_answer(&answer, question.max_tokens);
     let data = &value["data"];
     if let Some(next) = data["truncated"]["nextOffset"].as_u64() {
-        assert!(next > question.projection.window.start, "a page that does not go on: {answer}");
+        assert!(next > question.projection.window.start, "the next page is not further on: {answer}");
     }
     for output in data["output"]["outputs"].as_array().into_iter().flatten() {
         let (returned, total) = (output["returned"].as_u64(), output["total"].as_u64());
@@ -145,10 +145,10 @@ fn assert_node(view: &NodeView, question: &Question, limit: u64) {
     }
 }
 
-/// JSON, and inside of its budget; `Null` where serde_json cannot hold a number of it.
+/// The answer is JSON within its budget. Returns `Null` if serde_json cannot hold one of its numbers.
 fn assert_answer(answer: &str, tokens: usize) -> Value {
-    assert!(is_json(answer.as_bytes()), "no JSON: {answer}");
-    // A token has one byte at least.
+    assert!(is_json(answer.as_bytes()), "not JSON: {answer}");
+    // A token has at least one byte.
     let used = if answer.len() <= tokens { 0 } else { budget::count(answer) };
     assert!(used <= tokens && answer.len() <= budget::ANSWER_BYTES, "{used} tokens of {tokens}: {answer}");
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();

@@ -1,18 +1,18 @@
-//! What the filter must make of a body that is JSON: no stream, no blocks, one value after the other.
+//! A reference implementation of the filter for valid JSON: no streaming, no blocks, one value after another.
 //!
-//! So simple that it is unlikely to be incorrect.
+//! It is so simple that it is unlikely to be incorrect.
 
 use std::ops::Range;
 
 use n8n_lens::json::{CAPTURE_BYTES, CUT_NAME_CHARS, Keep};
 
-/// Containers nested deeper than this come out empty.
+/// Containers nested deeper than this are emptied.
 pub const FRAMES: usize = 64;
 
 /// A longer number is refused.
 pub const SCALAR_BYTES: usize = 1024;
 
-/// A name that is written in more bytes is cut.
+/// A name written in more bytes is cut.
 const NAME_BYTES: usize = 16 * 1024;
 
 /// What is left of a body.
@@ -22,7 +22,7 @@ pub struct Left {
     pub captured: Vec<Vec<u8>>,
 }
 
-/// What is left of `body`, which must be JSON; `None` if it must be refused for a number that is too long.
+/// What is left of `body`, which must be JSON; `None` if a number is too long, so that it must be refused.
 pub fn prune(body: &[u8], keep: Keep, window: &Range<u64>) -> Option<Left> {
     let mut reader = Reader { body, at: 0, window, captured: Vec::new(), refused: false };
     let text = reader.value(keep, 0);
@@ -51,7 +51,7 @@ impl<'a> Reader<'a> {
         self.body[self.at]
     }
 
-    /// Goes past one byte of punctuation.
+    /// Consumes one byte of punctuation.
     fn pass(&mut self) -> u8 {
         let byte = self.peek();
         self.at += 1;
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         &rest[..len]
     }
 
-    /// Leaves a container out.
+    /// Skips a container.
     fn skip(&mut self) {
         let mut open = 0;
         loop {
@@ -100,11 +100,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// What stands for the next value, inside of `open` containers that are kept.
+    /// The output for the next value, inside `open` kept containers.
     fn value(&mut self, rule: Keep, open: usize) -> Vec<u8> {
         match self.peek() {
             b'"' => {
-                let text = [b"\"", mended(self.string()).as_slice(), b"\""].concat();
+                let text = [b"\"", repaired(self.string()).as_slice(), b"\""].concat();
                 match rule {
                     Keep::Whole | Keep::Members(_) => text,
                     Keep::Capture => self.capture(text),
@@ -153,8 +153,8 @@ impl<'a> Reader<'a> {
         if matches!(rule, Keep::Capture) { self.capture(text) } else { text }
     }
 
-    /// Whether the container goes on; goes past the comma or the end.
-    fn goes_on(&mut self) -> bool {
+    /// Whether the container has another part; consumes the comma or the end.
+    fn has_next(&mut self) -> bool {
         match self.peek() {
             b'}' | b']' => {
                 self.at += 1;
@@ -170,8 +170,8 @@ impl<'a> Reader<'a> {
 
     fn members(&mut self, keep: Keep, open: usize) -> Vec<u8> {
         let mut members = Vec::new();
-        while self.goes_on() {
-            let (name, written) = decoded(&mended(self.string()));
+        while self.has_next() {
+            let (name, written) = decoded(&repaired(self.string()));
             let rule = match keep {
                 Keep::EachMember(rule) => *rule,
                 Keep::Members(rules) => find(rules, &name).unwrap_or(Keep::Skip),
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
 
     fn elements(&mut self, rule: Keep, open: usize) -> Vec<u8> {
         let mut elements = Vec::new();
-        while self.goes_on() {
+        while self.has_next() {
             elements.push(self.value(rule, open));
         }
         [b"[", elements.join(&b","[..]).as_slice(), b"]"].concat()
@@ -197,7 +197,7 @@ impl<'a> Reader<'a> {
 
     fn count(&mut self, open: usize) -> Vec<u8> {
         let mut count = 0_u64;
-        while self.goes_on() {
+        while self.has_next() {
             self.value(Keep::Skip, open);
             count += 1;
         }
@@ -206,7 +206,7 @@ impl<'a> Reader<'a> {
 
     fn window(&mut self, open: usize) -> Vec<u8> {
         let (mut places, mut skipped, mut at) = (Vec::new(), 0_u64, 0_u64);
-        while self.goes_on() {
+        while self.has_next() {
             if self.window.contains(&at) {
                 if skipped > 0 {
                     places.push(format!("-{skipped}").into_bytes());
@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
         [b"[", places.join(&b","[..]).as_slice(), b"]"].concat()
     }
 
-    /// A value that leaves beside the text, and what stands in its place.
+    /// Captures a value; returns the output in its place.
     fn capture(&mut self, text: Vec<u8>) -> Vec<u8> {
         if text.len() > CAPTURE_BYTES {
             return text;
@@ -239,10 +239,10 @@ fn find(rules: &[(&str, Keep)], name: &str) -> Option<Keep> {
     rules.iter().find(|(known, _)| *known == name).map(|(_, rule)| *rule)
 }
 
-/// A name, decoded, and as it comes out.
+/// A name, decoded, and as written in the output.
 fn decoded(written: &[u8]) -> (String, Vec<u8>) {
     let quoted = [b"\"", written, b"\""].concat();
-    let name: String = serde_json::from_slice(&quoted).expect("a mended string is one");
+    let name: String = serde_json::from_slice(&quoted).expect("a repaired string is valid");
     if written.len() <= NAME_BYTES {
         return (name, written.to_vec());
     }
@@ -252,15 +252,15 @@ fn decoded(written: &[u8]) -> (String, Vec<u8>) {
     (cut, written)
 }
 
-/// The inside of a string, with U+FFFD for what is half of a surrogate pair.
-fn mended(string: &[u8]) -> Vec<u8> {
-    let (mut mended, mut rest) = (Vec::with_capacity(string.len()), string);
+/// The inside of a string, with U+FFFD in place of lone surrogates.
+fn repaired(string: &[u8]) -> Vec<u8> {
+    let (mut repaired, mut rest) = (Vec::with_capacity(string.len()), string);
     while let Some(&first) = rest.first() {
         let len = match (first, rest.get(1)) {
             (b'\\', Some(b'u')) => match (unit(rest), rest.get(6..).and_then(unit_of_escape)) {
                 (0xd800..0xdc00, Some(0xdc00..0xe000)) => 12,
                 (0xd800..0xe000, _) => {
-                    mended.extend_from_slice(b"\\ufffd");
+                    repaired.extend_from_slice(b"\\ufffd");
                     rest = &rest[6..];
                     continue;
                 }
@@ -269,18 +269,18 @@ fn mended(string: &[u8]) -> Vec<u8> {
             (b'\\', _) => 2,
             _ => 1,
         };
-        mended.extend_from_slice(&rest[..len]);
+        repaired.extend_from_slice(&rest[..len]);
         rest = &rest[len..];
     }
-    mended
+    repaired
 }
 
-/// The UTF-16 unit of an escape that is there.
+/// The UTF-16 code unit of a `\u` escape.
 fn unit(escape: &[u8]) -> u32 {
     escape[2..6].iter().fold(0, |unit, digit| unit * 16 + char::from(*digit).to_digit(16).expect("a digit"))
 }
 
-/// The UTF-16 unit of an escape, if there is one.
+/// The UTF-16 code unit of a `\u` escape, if there is one.
 fn unit_of_escape(text: &[u8]) -> Option<u32> {
     text.starts_with(b"\\u").then(|| unit(text))
 }

@@ -1,4 +1,4 @@
-//! The configuration of the gateway: any text is taken or refused, and no refusal shows a value.
+//! The gateway's configuration: any text is accepted or refused, and no refusal shows a value.
 
 use std::time::Duration;
 
@@ -8,25 +8,25 @@ use serde_json::{Map, Value, json};
 use super::entropy::Entropy;
 use super::split;
 
-/// What no refusal shows.
+/// A text that no refusal may show.
 const SECRET: &str = "hunter2";
 
-/// A day.
-const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
+/// The longest timeout: a day.
+const MAX_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The longest name of a server, in characters.
-const NAME_CHARS: usize = 50;
+const MAX_NAME_CHARS: usize = 50;
 
 /// Names of servers.
 const NAMES: [&str; 6] = ["a", "n8n", "with-dash_0", "a b", "", "ünïcödé"];
 
-/// Takes the bytes as a configuration, and one that is made of them.
+/// Parses the bytes as a configuration, and one that is generated from them.
 pub fn check(data: &[u8]) {
-    // The environment of this process is not ours to know, but it does no harm.
+    // This uses the process's real environment; the result does not matter.
     let _ = Config::from_bytes(data);
     if let Ok(text) = std::str::from_utf8(data) {
         let config = parse(text);
-        assert!(is_same(&config, &parse(text)), "twice is not the same: {text}");
+        assert!(is_same(&config, &parse(text)), "parsing twice differs: {text}");
         assert!(is_same(&config, &parse(&format!("\u{feff}{text}"))), "a byte order mark matters: {text}");
     }
     let (_, rest) = split(data);
@@ -48,15 +48,18 @@ fn environment(name: &str) -> Option<String> {
     }
 }
 
-/// A configuration that is what it must be, or why there is none.
+/// A checked configuration, or why there is none.
 fn parse(text: &str) -> Result<Config, String> {
     let config = Config::parse(text, environment).map_err(|error| error.to_string())?;
     let is_name = |name: &String| {
-        (1..=NAME_CHARS).contains(&name.len())
+        (1..=MAX_NAME_CHARS).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
     };
-    assert!(config.servers.keys().all(is_name), "a name that cannot be called: {text}");
-    assert!(config.timeout.is_none_or(|timeout| !timeout.is_zero() && timeout <= LONGEST), "a timeout: {text}");
+    assert!(config.servers.keys().all(is_name), "an invalid server name: {text}");
+    assert!(
+        config.timeout.is_none_or(|timeout| !timeout.is_zero() && timeout <= MAX_TIMEOUT),
+        "an invalid timeout: {text}"
+    );
     Ok(config)
 }
 
@@ -66,13 +69,13 @@ fn is_same(one: &Result<Config, String>, other: &Result<Config, String>) -> bool
             (one.port, &one.host, one.timeout) == (other.port, &other.host, other.timeout)
                 && one.servers == other.servers
         }
-        // Where it is told to be depends on the layout.
+        // The reported position depends on the layout.
         (Err(one), Err(other)) => !one.is_empty() && !other.is_empty(),
         _ => false,
     }
 }
 
-/// A file in the form of Claude Desktop, or in ours; with a mistake here and there.
+/// A file in Claude Desktop's format or ours, with occasional mistakes.
 fn file(entropy: &mut Entropy<'_>) -> Value {
     let mut file = Map::new();
     let mut servers = Map::new();
@@ -125,7 +128,7 @@ fn server(entropy: &mut Entropy<'_>) -> Value {
     server.into()
 }
 
-/// A text with the secret, and with variables that are there.
+/// A text with the secret and with references to variables.
 fn text(entropy: &mut Entropy<'_>) -> String {
     let with = [
         "",
@@ -144,9 +147,9 @@ fn text(entropy: &mut Entropy<'_>) -> String {
     format!("{SECRET}{}{}", entropy.pick(&with), entropy.pick(&with))
 }
 
-/// The value, or now and then one of another type with the secret in it.
+/// The value, or occasionally one of another type with the secret in it.
 fn or_wrong(entropy: &mut Entropy<'_>, value: Value) -> Value {
-    // A builtin that is not known is told by its name.
+    // The error for an unknown builtin shows its name.
     let is_name = value == "n8n";
     if !entropy.one_in(16) {
         return value;

@@ -1,11 +1,11 @@
-//! A JSON text in parts, and any JSON out of choices.
+//! A JSON text as a tree, and generating any JSON from choices.
 
 use serde_json::Value;
 
 use super::entropy::Entropy;
 
-/// A JSON text in parts. They are written as they stand, so that it may hold what no `serde_json::Value` holds:
-/// half of a surrogate pair, a number beyond all bounds, one name twice.
+/// A JSON text as a tree. Its leaves are raw text, so that it can hold what a `serde_json::Value` cannot: lone
+/// surrogates, numbers of any size, duplicate names.
 #[derive(Clone, Debug)]
 pub enum Tree {
     /// A scalar, or anything else, as JSON text.
@@ -35,7 +35,7 @@ impl Tree {
         }
     }
 
-    /// One of them.
+    /// The element or member at an index.
     pub fn part(&mut self, at: usize) -> &mut Self {
         match self {
             Self::Raw(_) => unreachable!("a scalar has no parts"),
@@ -44,7 +44,7 @@ impl Tree {
         }
     }
 
-    /// Where the member of this name is.
+    /// The index of the member with this name.
     pub fn position(&self, name: &str) -> Option<usize> {
         match self {
             Self::Record(members) => members.iter().position(|(known, _)| known == name),
@@ -83,13 +83,13 @@ impl Tree {
     }
 }
 
-/// What stands between the quotes of a text as a JSON string.
+/// The inside of a JSON string for a text, without quotes.
 pub fn inside(text: &str) -> String {
     let quoted = Value::from(text).to_string();
     quoted[1..quoted.len() - 1].to_owned()
 }
 
-/// Numbers and words, the odd ones, too.
+/// Numbers and literals, including unusual ones.
 const SCALARS: [&str; 24] = [
     "null",
     "0",
@@ -117,7 +117,7 @@ const SCALARS: [&str; 24] = [
     "1e-999",
 ];
 
-/// Pieces of strings, as they are written.
+/// Pieces of strings, as written in JSON.
 const PIECES: [&str; 32] = [
     "a",
     "",
@@ -153,13 +153,13 @@ const PIECES: [&str; 32] = [
     "2026-11-21T02:03:59.994Z",
 ];
 
-/// How often a piece stands there, if it does so often: around what answers and names are cut to, and beyond.
-const OFTEN: [usize; 12] = [8, 9, 13, 41, 61, 64, 65, 199, 201, 301, 1001, 6000];
+/// How often a piece is repeated, if it is: around the limits at which texts and names are cut, and beyond.
+const REPEATS: [usize; 12] = [8, 9, 13, 41, 61, 64, 65, 199, 201, 301, 1001, 6000];
 
-/// The longest string is about three of these, bytes: a name is held up to 16 KiB.
-const LONG: usize = 8000;
+/// The longest string has about three of these, bytes: names are held up to 16 KiB.
+const MAX_PIECE_BYTES: usize = 8000;
 
-/// Names that something is known of, and others.
+/// Names with a meaning in n8n, and others.
 const NAMES: [&str; 40] = [
     "a",
     "b",
@@ -203,7 +203,7 @@ const NAMES: [&str; 40] = [
     "…",
 ];
 
-/// A number, a word or a string.
+/// A number, a literal or a string.
 pub fn scalar(entropy: &mut Entropy<'_>) -> Tree {
     match entropy.byte() % 8 {
         0..4 => Tree::Raw((*entropy.pick(&SCALARS)).to_owned()),
@@ -217,18 +217,18 @@ pub fn string(entropy: &mut Entropy<'_>) -> String {
     let mut string = String::new();
     for _ in 0..=entropy.below(3) {
         let piece = *entropy.pick(&PIECES);
-        let times = if entropy.one_in(12) { *entropy.pick(&OFTEN) } else { 1 };
-        string.push_str(&piece.repeat(times.min(1 + LONG / piece.len().max(1))));
+        let times = if entropy.one_in(12) { *entropy.pick(&REPEATS) } else { 1 };
+        string.push_str(&piece.repeat(times.min(1 + MAX_PIECE_BYTES / piece.len().max(1))));
     }
     string
 }
 
-/// A name, mostly a usual one.
+/// A name, usually one of [`NAMES`].
 pub fn name(entropy: &mut Entropy<'_>) -> String {
     if entropy.one_in(4) { string(entropy) } else { (*entropy.pick(&NAMES)).to_owned() }
 }
 
-/// Any JSON, nested no deeper than this.
+/// Any JSON, with at most this depth.
 pub fn any(entropy: &mut Entropy<'_>, depth: usize) -> Tree {
     let kind = entropy.byte() % 8;
     if depth == 0 || entropy.is_over() || kind < 3 {
@@ -236,7 +236,7 @@ pub fn any(entropy: &mut Entropy<'_>, depth: usize) -> Tree {
     }
     let parts = entropy.below(7);
     if kind == 3 {
-        // So many that an answer cannot hold them.
+        // Too many for an answer to hold.
         let one = any(entropy, depth.min(2) - 1);
         let times = if one.text().len() < 200 { parts * 30 } else { 1 };
         return Tree::List(vec![one; times]);

@@ -1,4 +1,4 @@
-//! Workflow documents and the paths of their files: what is not changed stays, and nothing outside is read.
+//! Workflow documents and the paths of their files: what is not changed is kept, and only files of the folder are read.
 
 use std::path::Path;
 
@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use super::entropy::Entropy;
 use super::{is_json, mutation, shown, split, text};
 
-/// What a file inside of the folder holds, and one outside.
+/// The content of a file inside the folder, and of one outside.
 const INSIDE: &str = "{\"name\":\"inside\"}";
 const OUTSIDE: &str = "hunter2";
 
-/// Reads the bytes as a document, or a real workflow that was changed; or asks for a file.
+/// Reads the bytes as a document, or a mutated real workflow; or requests a file.
 pub fn check(data: &[u8]) {
     let (mut choices, rest) = split(data);
     if choices.one_in(7) {
@@ -33,21 +33,21 @@ pub fn check(data: &[u8]) {
     assert_edited(&document);
 }
 
-/// What is written is read again as the same.
+/// A written document is read as the same document.
 fn assert_written(document: &Document, text: &[u8]) {
     let written = document.text();
-    let again = Document::parse(written.as_bytes()).expect("it is read again");
+    let again = Document::parse(written.as_bytes()).expect("it can be read again");
     assert_eq!(again.text(), written);
     assert_eq!(again.check().is_ok(), document.check().is_ok());
     if let Ok(value) = serde_json::from_slice::<Value>(text) {
         let ours: Value = serde_json::from_str(&written).expect("it is JSON");
-        assert!(ours == value, "{ours} of {value}");
+        assert!(ours == value, "{ours} instead of {value}");
     }
 }
 
-/// In whatever layout it is the same value; laying it out twice is the same as once.
+/// A layout does not change the value, and applying it twice is the same as once.
 fn assert_laid_out(document: &Document, text: &[u8]) {
-    /// A layout repeats the indentation of the second line: here texts stay small.
+    /// A layout repeats the indentation of the second line; these limits keep the texts small.
     const INDENT: usize = 16;
     const DEPTH: usize = 32;
     let written = document.text();
@@ -65,7 +65,7 @@ fn assert_laid_out(document: &Document, text: &[u8]) {
     }
 }
 
-/// A workflow stays one when everything is taken out of it that n8n does not take.
+/// A workflow is still one when everything is removed that n8n does not accept.
 fn assert_tidied(document: &Document) {
     let is_workflow = document.check().is_ok();
     for change in [Change::Create, Change::Replace] {
@@ -82,7 +82,7 @@ fn assert_tidied(document: &Document) {
     }
 }
 
-/// Edits do what they say, or nothing.
+/// An edit does exactly what it says, or nothing.
 fn assert_edited(document: &Document) {
     if document.check().is_err() {
         return;
@@ -122,11 +122,11 @@ fn assert_edited(document: &Document) {
     }
 }
 
-/// Whatever path is asked for, no file is read but those of the folder.
+/// Whatever path is requested, only files inside the folder are read.
 fn assert_inside(entropy: &mut Entropy<'_>) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().join("root");
-    lay_files(folder.path(), &root).expect("files");
+    create_files(folder.path(), &root).expect("files");
     let files = Files::below(Some(&root)).expect("a folder");
     let long = "x".repeat(300);
     let outside = folder.path().join("secret.json").display().to_string();
@@ -164,8 +164,8 @@ fn assert_inside(entropy: &mut Entropy<'_>) {
     }
 }
 
-/// Files inside, one outside, and links that lead there.
-fn lay_files(outside: &Path, root: &Path) -> std::io::Result<()> {
+/// Creates files inside the folder, one outside, and symbolic links to it.
+fn create_files(outside: &Path, root: &Path) -> std::io::Result<()> {
     std::fs::create_dir_all(root.join("folder"))?;
     std::fs::write(root.join("workflow.json"), INSIDE)?;
     std::fs::write(root.join("folder").join("workflow.json"), INSIDE)?;

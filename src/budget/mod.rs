@@ -60,7 +60,8 @@ pub fn preload() {
     ONCE.call_once(|| drop(std::thread::spawn(tokenizer)));
 }
 
-/// The exact number of o200k_base tokens of a text of up to 256 KiB; for a longer text, the sum over pieces of this size.
+/// The exact number of o200k_base tokens of a text of up to 256 KiB; for a longer text, the sum over pieces of this
+/// size.
 ///
 /// ```
 /// use n8n_lens::budget::count;

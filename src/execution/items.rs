@@ -86,7 +86,7 @@ impl Item {
 }
 
 impl ItemList {
-    /// The items of the window, about `bytes` of each.
+    /// The items of the window, about `bytes` of each; fewer bytes if memory for the run was short.
     ///
     /// # Errors
     /// When a captured item is not valid JSON; what a [`Pruner`](crate::json::Pruner) captures always is.

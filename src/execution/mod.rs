@@ -7,8 +7,32 @@
 //! can come before or after `data`, an error before or after `runData`. Of members with the same name the last
 //! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error.
 //!
+//! # The shape of an execution
+//!
+//! ```text
+//! {id, workflowId, status, mode, startedAt, stoppedAt, jsonSizeBytes, dataTooLargeToDisplay,
+//!  data: {
+//!    redactionInfo: {isRedacted},
+//!    resultData: {
+//!      error, lastNodeExecuted,
+//!      runData: {<node's name>: [run, …], …}}},
+//!  workflowData: {name, nodes: [{name, type, typeVersion, onError, parameters}, …]}}
+//!
+//! run: {startTime, executionTime, executionIndex, executionStatus, error,
+//!       source: [{previousNode, previousNodeOutput, previousNodeRun} or null, …],
+//!       inputOverride: items, data: items}
+//! items: {<connection type>: [[item, …], …]}, one list of items for each input or output
+//! item: {json, binary, pairedItem, error, …}
+//! ```
+//!
+//! A run does not contain its input: `source` names the output that it came from, of any node and any run, which can
+//! be anywhere in `runData`. Only AI sub-nodes and tools store their input themselves (`inputOverride`). In a
+//! redacted execution `redactedError: {type, httpCode}` replaces each `error`.
+//!
 //! Facts about n8n are from its source (`packages/workflow/src/run-execution-data`,
 //! `packages/cli/src/public-api`) and were verified on n8n 1.123 and 2.41.
+//!
+//! # Example
 //!
 //! ```
 //! use n8n_lens::execution::node::NodeProjection;

@@ -68,6 +68,41 @@ const MAX_FAILED: usize = 20;
 /// The body is read once, and the items of the shown run's inputs are collected on the way, in bounded memory. If
 /// memory was too short for an input, [`second_pass`](Self::second_pass) returns the projection that reads the body
 /// again for it.
+///
+/// ```
+/// use n8n_lens::execution::node::NodeProjection;
+/// use n8n_lens::json::{Detail, Projection};
+///
+/// let body = br#"{
+///     "id": "7",
+///     "data": {"resultData": {"runData": {
+///         "Read": [{"data": {"main": [[{"json": {"n": 1}}, {"json": {"n": 2}}, {"json": {"n": 3}}]]}}],
+///         "If": [{
+///             "source": [{"previousNode": "Read"}],
+///             "data": {"main": [[{"json": {"n": 1}}], [{"json": {"n": 2}}, {"json": {"n": 3}}]]}
+///         }]
+///     }}},
+///     "workflowData": {"nodes": [{"name": "If", "type": "n8n-nodes-base.if", "parameters": {"limit": 1}}]}
+/// }"#;
+///
+/// // One item of each input and output, after the first one.
+/// let projection = NodeProjection { node: "If".to_owned(), window: 1..2, ..NodeProjection::default() };
+/// let view = projection.read_from(&body[..])?;
+/// assert_eq!(view.names, ["Read", "If"]);
+/// assert!(projection.second_pass(&view).is_none(), "the input is complete");
+///
+/// let node = view.node.expect("the node ran");
+/// assert_eq!(node.labels, [Some("true".to_owned()), Some("false".to_owned())]);
+/// let run = node.run.expect("it has a run");
+/// let totals: Vec<_> = run.outputs.lists.iter().map(|list| list.total).collect();
+/// assert_eq!(totals, [1, 2]);
+///
+/// let input = node.inputs[0].list.as_ref().expect("its source ran");
+/// let (mut item, mut clipped) = (String::new(), 0);
+/// input.items(1000)?[0].write(Detail::WHOLE, &mut item, &mut clipped);
+/// assert_eq!((item.as_str(), input.total), (r#"{"json":{"n":2}}"#, 3));
+/// # Ok::<_, n8n_lens::execution::Error>(())
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct NodeProjection {
     /// The node's name, or the shortened form of it that a summary showed.
@@ -95,7 +130,7 @@ impl Projection for NodeProjection {
 }
 
 impl NodeProjection {
-    /// The second pass that `view` needs; `None` if it has all inputs, or this is the second pass already.
+    /// The second pass that `view` needs; `None` if it has all inputs, or if this is the second pass.
     pub fn second_pass(&self, view: &NodeView) -> Option<Self> {
         let node = view.node.as_ref()?;
         if node.missing.is_empty() || self.sources.is_some() {

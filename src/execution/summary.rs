@@ -50,6 +50,33 @@ const WORKFLOW: Keep = Keep::Members(&[
 ]);
 
 /// Reads a [`Summary`]: the number of items of each output, but no items.
+///
+/// ```
+/// use n8n_lens::execution::summary::SummaryProjection;
+/// use n8n_lens::json::Projection;
+///
+/// let body = br#"{
+///     "id": "7", "status": "error", "startedAt": "2026-01-02T03:04:05.000Z", "stoppedAt": "2026-01-02T03:04:06.500Z",
+///     "data": {"resultData": {
+///         "error": {"message": "no such table"}, "lastNodeExecuted": "Query",
+///         "runData": {
+///             "Start": [{"executionIndex": 0, "executionStatus": "success", "data": {"main": [[{}, {}, {}]]}}],
+///             "Query": [{"executionIndex": 1, "executionStatus": "error", "error": {"message": "no such table"}}]
+///         }
+///     }},
+///     "workflowData": {"name": "Orders", "nodes": [{"name": "Start"}, {"name": "Query"}, {"name": "Send"}]}
+/// }"#;
+/// let summary = SummaryProjection.read_from(&body[..])?;
+/// assert_eq!(summary.workflow_name.as_deref(), Some("Orders"));
+/// assert_eq!(summary.header.duration(), Some(1500));
+/// assert_eq!(summary.total_nodes, 3);
+/// assert_eq!(summary.error.and_then(|error| error.node_name).as_deref(), Some("Query"));
+///
+/// // The failed node comes first.
+/// let nodes: Vec<_> = summary.nodes.iter().map(|node| (&*node.name, &*node.status, node.items)).collect();
+/// assert_eq!(nodes, [("Query", "error", 0), ("Start", "success", 3)]);
+/// # Ok::<_, n8n_lens::execution::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct SummaryProjection;
 

@@ -1,63 +1,62 @@
-//! What the filter lets through, chunk by chunk.
+//! The filter's output, chunk by chunk.
 
 use super::keep::Keep;
-use super::string::Piece;
+use super::string::StringSink;
 
-/// A captured value is at most this many bytes; a larger one stays in the text, where it is read as
-/// a stream.
+/// The most bytes of a captured value; a larger one stays in the text, where it is read as a stream.
 pub const CAPTURE_BYTES: usize = 64 * 1024;
 
 /// A captured value: its JSON text.
 pub type Captured = bytes::Bytes;
 
-/// What one chunk of a body left over.
+/// What the filter left of one chunk of a body.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// The next piece of the pruned JSON text.
     pub text: Vec<u8>,
-    /// The captured values whose places (`1`) are in this piece or in a later one, in order.
+    /// Captured values, in order. In the text a `1` marks the place of each, in this piece or in a later one.
     pub captured: Vec<Captured>,
 }
 
 impl Batch {
-    /// Whether nothing was left over.
+    /// Whether nothing was left.
     pub fn is_empty(&self) -> bool {
         self.text.is_empty() && self.captured.is_empty()
     }
 
-    /// Adds what comes next.
+    /// Appends the next batch.
     pub fn append(&mut self, mut next: Self) {
         self.text.append(&mut next.text);
         self.captured.append(&mut next.captured);
     }
 }
 
-/// Where kept bytes go.
+/// Collects kept bytes, in the text or in a captured value.
 #[derive(Default)]
-pub(super) struct Out {
+pub(super) struct Output {
     batch: Batch,
-    /// Whether they go to a captured value.
+    /// Whether bytes go to a captured value.
     capturing: bool,
     capture: Vec<u8>,
 }
 
-impl Out {
-    /// Gives what has come so far.
+impl Output {
+    /// Takes what was collected so far.
     pub(super) fn take(&mut self) -> Batch {
         std::mem::take(&mut self.batch)
     }
 
-    /// Begins a captured value, if the rule asks for one; gives whether it does.
+    /// Begins a captured value if the rule is [`Keep::Capture`]; returns whether it is.
     pub(super) fn begin_capture(&mut self, rule: Keep) -> bool {
         let captured = matches!(rule, Keep::Capture);
         self.capturing |= captured;
         captured
     }
 
-    /// Ends a captured value, unless it became too large and went to the text.
+    /// Ends a captured value, unless it became too large and was moved to the text.
     pub(super) fn end_capture(&mut self, captured: bool) {
         if captured && std::mem::take(&mut self.capturing) {
-            // A copy of its own size: it may be held for long, and the buffer is used again.
+            // An exact-size copy: the value may be held for long, and the buffer is reused.
             self.batch.captured.push(Captured::copy_from_slice(&self.capture));
             self.capture.clear();
             self.put(b"1");
@@ -77,7 +76,7 @@ impl Out {
     }
 }
 
-impl Piece for Out {
+impl StringSink for Output {
     fn plain(&mut self, bytes: &[u8]) {
         self.put(bytes);
     }

@@ -1,23 +1,23 @@
-//! The only SIMD code: 64 bytes at a time become bit masks of what matters in them.
+//! The only SIMD code: turns each block of 64 bytes into bit masks of its structural characters.
 //!
-//! Bit `i` of a mask stands for byte `i` of its block. SSE2 or NEON are always there; on x86-64,
-//! AVX2 is used where the processor has it (1.5 to 2 times as fast, see `cargo bench`).
+//! Bit `i` of a mask stands for byte `i` of its block. SSE2 or NEON is always available; on x86-64, AVX2
+//! is used if the processor has it (1.5 to 2 times as fast, see `cargo bench`).
 
 use wide::u8x16;
 
 /// Bytes in one block.
 const BLOCK: usize = 64;
 
-/// Bytes that one [`Scanner::scan`] takes at most: small enough to stay in the L1 cache.
+/// The most bytes of one [`Scanner::scan`]: few enough to stay in the L1 cache.
 pub(super) const STRIDE: usize = 64 * BLOCK;
 
 /// The structure of up to [`STRIDE`] bytes.
 pub(super) struct Masks {
     /// Quotes that begin or end a string.
     pub quotes: [u64; STRIDE / BLOCK],
-    /// Brackets of all four kinds outside of strings.
+    /// Brackets of all four kinds, outside strings.
     pub brackets: [u64; STRIDE / BLOCK],
-    /// Control characters inside of strings, which JSON forbids.
+    /// Control characters inside strings, which JSON forbids.
     pub controls: [u64; STRIDE / BLOCK],
 }
 
@@ -27,7 +27,7 @@ impl Masks {
         Self { quotes: none, brackets: none, controls: none }
     }
 
-    /// The first byte at or after `from` that is set in `mask`, of the first `len` bytes.
+    /// The index of the first bit of `mask` that is set at or after `from`, searching blocks up to `len`.
     pub(super) fn next(mask: &[u64], from: usize, len: usize) -> Option<usize> {
         let mut block = from / BLOCK;
         let mut bits = *mask.get(block)? & (!0 << (from % BLOCK));
@@ -47,11 +47,11 @@ impl Masks {
 struct Carry {
     /// All ones inside a string.
     string: u64,
-    /// 1 when the first byte is escaped by a backslash before it.
+    /// 1 if the first byte is escaped by a backslash before it.
     escape: u64,
 }
 
-/// Turns bytes into [`Masks`], across chunk borders.
+/// Turns bytes into [`Masks`]; strings and escapes can span chunks.
 pub(super) struct Scanner {
     carry: Carry,
     #[cfg(target_arch = "x86_64")]
@@ -77,8 +77,8 @@ impl Scanner {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         self.scan_blocks(blocks, masks, 0);
         if !rest.is_empty() {
-            // Spaces change nothing, neither inside nor outside a string; only the carry of a
-            // backslash must not be taken by them.
+            // Padding with spaces is harmless inside and outside strings, but the padding must not
+            // consume the carry of a backslash.
             let mut last = [b' '; BLOCK];
             last[..rest.len()].copy_from_slice(rest);
             let escape = self.escape_after(rest);
@@ -87,7 +87,7 @@ impl Scanner {
         }
     }
 
-    /// The escape carry after fewer bytes than a block.
+    /// The escape carry after a partial block.
     fn escape_after(&self, rest: &[u8]) -> u64 {
         let trailing = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
         let first_is_escaped = trailing == rest.len() && self.carry.escape == 1;
@@ -98,7 +98,7 @@ impl Scanner {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the one call that needs a processor feature")]
-            // SAFETY: its features were detected when this scanner was made; it is otherwise safe.
+            // SAFETY: the features were detected when this scanner was created; nothing else is unsafe.
             unsafe {
                 avx2::scan(blocks, &mut self.carry, masks, from);
             }
@@ -108,7 +108,7 @@ impl Scanner {
     }
 }
 
-/// The bytes of interest in one block, wherever they stand.
+/// The bytes of interest in one block, inside and outside strings.
 #[derive(Default)]
 struct Bytes {
     quotes: u64,
@@ -118,7 +118,7 @@ struct Bytes {
 }
 
 impl Carry {
-    /// Finds out what is inside strings, and writes down block `at`.
+    /// Determines what is inside strings, and writes the masks of block `at`.
     #[inline(always)]
     fn settle(&mut self, bytes: &Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut Masks, at: usize) {
         let quotes = bytes.quotes & !self.escaped(bytes.backslashes);
@@ -130,7 +130,7 @@ impl Carry {
         masks.controls[at] = bytes.controls & string;
     }
 
-    /// The bytes after an odd number of backslashes (the method is simdjson's).
+    /// The bytes after an odd number of backslashes (simdjson's method).
     #[inline(always)]
     fn escaped(&mut self, backslashes: u64) -> u64 {
         const EVEN: u64 = 0x5555_5555_5555_5555;
@@ -146,7 +146,7 @@ impl Carry {
     }
 }
 
-/// Each bit becomes the exclusive or of itself and all below it.
+/// Each bit becomes the exclusive or of itself and all lower bits.
 #[inline(always)]
 fn prefix_xor(mut bits: u64) -> u64 {
     for shift in [1, 2, 4, 8, 16, 32] {
@@ -202,7 +202,7 @@ mod avx2 {
         }
     }
 
-    /// Multiplying by all ones without carries is a prefix exclusive or.
+    /// A carry-less multiplication by all ones is a prefix exclusive or.
     #[target_feature(enable = "avx2,pclmulqdq")]
     fn prefix_xor(bits: u64) -> u64 {
         let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
@@ -214,8 +214,8 @@ mod avx2 {
 mod tests {
     use super::*;
 
-    /// What the masks mean, byte by byte: quotes, brackets, control characters.
-    fn plainly(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 3]> {
+    /// The expected places of quotes, brackets and control characters, found byte by byte.
+    fn expected_places(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 3]> {
         let (mut in_string, mut escaped) = (false, false);
         let look = |piece: &&[u8]| {
             let mut found = [const { Vec::new() }; 3];
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_finds_what_plain_code_finds() {
+    fn all_implementations_agree_with_plain_code() {
         let alphabet = b"\"\"\\\\\\{}[]:,a0 \n\x00\x1f\x7f\x80\xff\xdb\xfb";
         let mut state = 7_u64;
         let mut random = |end: usize| {
@@ -263,7 +263,7 @@ mod tests {
             let text: Vec<u8> = (0..random(5000)).map(|_| alphabet[random(alphabet.len())]).collect();
             let size = [1, 63, 64, 65, 1000, STRIDE][random(6)];
             let pieces: Vec<_> = text.chunks(size).collect();
-            let expected = plainly(&pieces);
+            let expected = expected_places(&pieces);
             assert_eq!(scanned(&pieces, Scanner::new()), expected);
             #[cfg(target_arch = "x86_64")]
             assert_eq!(scanned(&pieces, Scanner { avx2: false, ..Scanner::new() }), expected);

@@ -1,4 +1,4 @@
-//! Pulling values out of the batches, with struson.
+//! Pulls values out of pruned batches, with struson.
 
 use std::io::{self, Read};
 use std::str::FromStr;
@@ -11,32 +11,59 @@ use super::cut::Beginning;
 use super::excerpt::Excerpt;
 use super::fault::ReadError;
 
-/// The reader of one pruned text. Its methods skip a value of another type than they are for: a
-/// projection shows what is there and does not fail on what is not.
+/// Reads one JSON text, value by value.
+///
+/// Each method reads the next value as a whole, unless it says otherwise. A value of another type than the method is
+/// for is skipped, and the method returns `None`, `false` or 0: a projection shows what is there, and does not fail
+/// because something is not.
+///
+/// ```
+/// use n8n_lens::json::{Cursor, ReadError};
+///
+/// let text = br#"{"name": "Orders", "active": "yes", "tags": [{"id": 1}, {"id": 2}]}"#;
+/// let (mut name, mut active, mut tags) = (None, false, 0);
+/// let mut cursor = Cursor::unpruned(&text[..]);
+/// cursor.object(|cursor, member| {
+///     match member {
+///         "name" => name = cursor.text(100)?,
+///         "active" => active = cursor.is_true()?,
+///         "tags" => tags = cursor.count()?,
+///         _ => cursor.skip()?,
+///     }
+///     Ok(())
+/// })?;
+/// cursor.finish()?;
+/// assert_eq!((name.as_deref(), active, tags), (Some("Orders"), false, 2));
+/// # Ok::<_, ReadError>(())
+/// ```
+///
+/// # Errors
+/// All methods fail in the same cases: [`ReadError::Fault`] or [`ReadError::Syntax`] if the text is broken or ends
+/// early, [`ReadError::Io`] if its source cannot be read. The cursor cannot be used after an error.
 pub struct Cursor<R: Read> {
     json: JsonStreamReader<R>,
-    /// `None` where nothing was pruned.
+    /// `None` for a text that was not pruned.
     captured: Option<mpsc::Receiver<Captured>>,
 }
 
-/// What stands at the place of an element of a [`Keep::Window`](super::Keep::Window).
+/// What [`Cursor::element`] finds at the place of an element of a [`Keep::Window`](super::Keep::Window).
 pub enum Element {
-    /// A captured value.
+    /// The captured value.
     Captured(Captured),
-    /// So many elements outside of the window.
+    /// This many elements outside the window.
     Skipped(u64),
-    /// A value that is too large to capture: it is still to be read.
+    /// A value that was not captured, because it is too large or the text was not pruned: it is still to be read.
     Unread,
 }
 
-/// The text of the batches; their captured values go another way.
-pub struct Text<I> {
+/// The text of the batches, as a reader. Sends their captured values to the cursor.
+pub struct BatchText<I> {
     batches: I,
     text: io::Cursor<Vec<u8>>,
     captured: mpsc::Sender<Captured>,
 }
 
-impl<I: Iterator<Item = io::Result<Batch>>> Read for Text<I> {
+impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             let read = self.text.read(buffer)?;
@@ -56,26 +83,26 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for Text<I> {
     }
 }
 
-impl<I: Iterator<Item = io::Result<Batch>>> Cursor<Text<I>> {
+impl<I: Iterator<Item = io::Result<Batch>>> Cursor<BatchText<I>> {
     /// Reads pruned batches.
     pub fn over(batches: I) -> Self {
         let (sender, captured) = mpsc::channel();
-        let text = Text { batches, text: io::Cursor::default(), captured: sender };
+        let text = BatchText { batches, text: io::Cursor::default(), captured: sender };
         Self { json: json_reader(text), captured: Some(captured) }
     }
 }
 
 impl<R: Read> Cursor<R> {
-    /// Reads a text from which nothing was pruned: the same answers, slowly.
+    /// Reads a text that was not pruned: with the same results, but slowly.
     pub fn unpruned(text: R) -> Self {
         Self { json: json_reader(text), captured: None }
     }
 
-    /// Reads the members of an object; `member` must read each value or [`skip`](Self::skip) it.
-    /// Gives whether there was an object.
+    /// Reads an object; `member` gets the name of each member and must read its value or [`skip`](Self::skip)
+    /// it. Returns whether there was an object.
     ///
     /// # Errors
-    /// [`ReadError`], as everywhere here.
+    /// When the text is broken or ends early, or `member` fails.
     pub fn object(
         &mut self,
         mut member: impl FnMut(&mut Self, &str) -> Result<(), ReadError>,
@@ -93,11 +120,11 @@ impl<R: Read> Cursor<R> {
         Ok(true)
     }
 
-    /// Reads the elements of an array; `element` gets the index and must read or skip the value.
-    /// Gives whether there was an array.
+    /// Reads an array; `element` gets the index of each element and must read it or [`skip`](Self::skip) it.
+    /// Returns whether there was an array.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early, or `element` fails.
     pub fn array(
         &mut self,
         mut element: impl FnMut(&mut Self, u64) -> Result<(), ReadError>,
@@ -116,45 +143,44 @@ impl<R: Read> Cursor<R> {
         Ok(true)
     }
 
-    /// Leaves the value out.
+    /// Skips the value.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn skip(&mut self) -> Result<(), ReadError> {
         Ok(self.json.skip_value()?)
     }
 
-    /// Leaves the value out; gives whether it was something other than `null`.
+    /// Skips the value; returns whether it was something other than `null`.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn skip_present(&mut self) -> Result<bool, ReadError> {
         let present = self.json.peek()? != ValueType::Null;
         self.skip()?;
         Ok(present)
     }
 
-    /// Whether an object stands here.
+    /// Whether the next value is an object; does not read it.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn at_object(&mut self) -> Result<bool, ReadError> {
         Ok(self.json.peek()? == ValueType::Object)
     }
 
-    /// Whether an array stands here.
+    /// Whether the next value is an array; does not read it.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn at_array(&mut self) -> Result<bool, ReadError> {
         Ok(self.json.peek()? == ValueType::Array)
     }
 
-    /// The beginning of a string, at most `chars` characters, or the digits of a number; nothing for
-    /// other types.
+    /// The beginning of a string, of at least `chars` characters if it has as many, or the digits of a number.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn beginning(&mut self, chars: usize) -> Result<Option<Beginning>, ReadError> {
         match self.json.peek()? {
             // No character takes more than four bytes.
@@ -167,35 +193,35 @@ impl<R: Read> Cursor<R> {
         }
     }
 
-    /// Whether something other than `null` stands here, and its [`beginning`](Self::beginning).
+    /// Whether the value is something other than `null`, and its [`beginning`](Self::beginning).
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn present_text(&mut self, chars: usize) -> Result<(bool, Option<Beginning>), ReadError> {
         let present = self.json.peek()? != ValueType::Null;
         Ok((present, self.beginning(chars)?))
     }
 
-    /// As [`beginning`](Self::beginning), cut to `chars`.
+    /// As [`beginning`](Self::beginning), cut to `chars` characters; a mark says how many more there are.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn text(&mut self, chars: usize) -> Result<Option<String>, ReadError> {
         Ok(self.beginning(chars)?.map(|text| text.cut(chars).0.into_owned()))
     }
 
-    /// The name of a node.
+    /// A name, such as that of a node, as [`hold_name`](super::hold_name) holds it.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn name(&mut self) -> Result<Option<String>, ReadError> {
         Ok(self.beginning(super::cut::HELD_NAME_CHARS)?.map(Beginning::into_name))
     }
 
-    /// A number, if it is one of this type.
+    /// A number; `None` also for a number that does not fit the type.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn number<T: FromStr>(&mut self) -> Result<Option<T>, ReadError> {
         if self.json.peek()? != ValueType::Number {
             self.skip()?;
@@ -207,7 +233,7 @@ impl<R: Read> Cursor<R> {
     /// Whether the value is `true`.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn is_true(&mut self) -> Result<bool, ReadError> {
         if self.json.peek()? != ValueType::Boolean {
             self.skip()?;
@@ -216,10 +242,11 @@ impl<R: Read> Cursor<R> {
         Ok(self.json.next_bool()?)
     }
 
-    /// What stands at the place of a window's element.
+    /// An element of a [`Keep::Window`](super::Keep::Window). If it is [`Element::Unread`], the caller must read
+    /// or skip it.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn element(&mut self) -> Result<Element, ReadError> {
         let Some(captured) = &self.captured else {
             return Ok(Element::Unread);
@@ -230,14 +257,14 @@ impl<R: Read> Cursor<R> {
         if let Some(skipped) = self.json.next_number_as_str()?.strip_prefix('-') {
             return Ok(Element::Skipped(skipped.parse().unwrap_or(0)));
         }
-        // The filter gives a captured value away before its place.
+        // The filter sends a captured value before the `1` that marks its place.
         Ok(captured.try_recv().map_or(Element::Skipped(0), Element::Captured))
     }
 
     /// The number of elements of an array that is kept as [`Keep::Count`](super::Keep::Count).
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn count(&mut self) -> Result<u64, ReadError> {
         if self.captured.is_some() {
             return Ok(self.number()?.unwrap_or(0));
@@ -250,18 +277,18 @@ impl<R: Read> Cursor<R> {
         Ok(count)
     }
 
-    /// A bounded copy of the value, see [`Excerpt::read`].
+    /// A copy of the value, bounded to about `bytes`; see [`Excerpt::read`].
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn excerpt(&mut self, bytes: usize) -> Result<Excerpt, ReadError> {
         Excerpt::read(&mut self.json, bytes)
     }
 
-    /// The end of the body: only white space may follow.
+    /// Checks that the text ends here.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early, or anything but white space follows.
     pub fn finish(self) -> Result<(), ReadError> {
         Ok(self.json.consume_trailing_whitespace()?)
     }

@@ -1,12 +1,12 @@
-//! How texts and names that are too long are shortened, visibly.
+//! Shortens texts and names, and marks them as shortened.
 
 use std::borrow::Cow;
 
-/// A name above this many characters (Unicode code points) is shortened to them wherever it is shown.
+/// The most characters (Unicode code points) that are shown of a name.
 pub const CUT_NAME_CHARS: usize = 200;
 
-/// A name above this many characters is not even held whole: no n8n has one, and memory must stay flat. Names that
-/// agree in this many characters and in their length are taken for one.
+/// The most characters that are held of a name: no real name is longer, and memory must stay flat. Names that agree in
+/// this many characters and in their length are taken to be the same.
 pub(super) const HELD_NAME_CHARS: usize = 1000;
 
 /// The beginning of a text, and the length of the whole text in characters (Unicode code points).
@@ -19,7 +19,7 @@ pub struct Beginning {
 }
 
 impl Beginning {
-    /// The first `chars` characters, then `…[+N chars]` if there are more; and whether there are.
+    /// The first `chars` characters, followed by `…[+N chars]` if there are more; and whether there are more.
     pub fn cut(&self, chars: usize) -> (Cow<'_, str>, bool) {
         let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
         let shown = &self.kept[..end];
@@ -30,7 +30,7 @@ impl Beginning {
         (format!("{shown}…[+{rest} chars]").into(), true)
     }
 
-    /// The text as a name that is held: whole, unless it is above [`HELD_NAME_CHARS`].
+    /// The text as a name to hold: whole, unless it is longer than [`HELD_NAME_CHARS`].
     pub(super) fn into_name(self) -> String {
         if self.chars <= HELD_NAME_CHARS as u64 { self.kept } else { ShortName::of(&self).shorten(CUT_NAME_CHARS) }
     }
@@ -43,7 +43,13 @@ impl From<String> for Beginning {
     }
 }
 
-/// The first `chars` characters of a text, and how many more there are.
+/// The first `chars` characters of a text, and a mark if there are more.
+///
+/// ```
+/// use n8n_lens::json::shorten;
+///
+/// assert_eq!(shorten("a long text", 6), "a long…[+5 chars]");
+/// ```
 pub fn shorten(text: &str, chars: usize) -> String {
     Beginning::from(text.to_owned()).cut(chars).0.into_owned()
 }
@@ -53,7 +59,7 @@ pub(super) fn is_cut(name: &str) -> bool {
     name.len() > CUT_NAME_CHARS && ShortName::parse(name).is_some_and(|short| short.chars() == CUT_NAME_CHARS)
 }
 
-/// A name as it is held: whole up to 1,000 characters, shortened as by [`cut_name`] above that.
+/// A name as it is held in memory: whole up to 1,000 characters, otherwise shortened as by [`cut_name`].
 pub fn hold_name(name: &str) -> String {
     Beginning::from(name.to_owned()).into_name()
 }
@@ -79,14 +85,14 @@ pub fn shorten_name(name: &str, chars: usize) -> String {
     }
 }
 
-/// A member name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
+/// A name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
 ///
-/// Shortening it again changes nothing, so the filter may cut a name of 500 MB without the projection knowing.
+/// Shortening it again changes nothing, so the filter can cut a name of 500 MB without the projection's knowledge.
 pub fn cut_name(name: String) -> String {
     if name.len() <= CUT_NAME_CHARS { name } else { shorten_name(&name, CUT_NAME_CHARS) }
 }
 
-/// Whether `requested` means the name `name`: the name itself, or a shortened form of it that an answer showed.
+/// Whether `requested` is `name`, or a shortened form of it as answers show it.
 pub fn is_name(requested: &str, name: &str) -> bool {
     if requested == name {
         return true;
@@ -100,12 +106,12 @@ pub fn is_name(requested: &str, name: &str) -> bool {
     }
 }
 
-/// A name in the three parts of its shortened form.
+/// The three parts of a shortened name.
 struct ShortName<'a> {
     kept: &'a str,
-    /// Characters that are not in `kept`.
+    /// How many characters follow those in `kept`.
     rest: u64,
-    /// Of the first [`HELD_NAME_CHARS`] characters; `None` in a form that something else shortened.
+    /// Fingerprint of the first [`HELD_NAME_CHARS`] characters; `None` in a name that something else shortened.
     fingerprint: Option<u16>,
 }
 

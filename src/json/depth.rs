@@ -1,8 +1,13 @@
-//! How deep a text nests, before anything is built of it.
+//! How deep a text is nested, before it is parsed.
 
-/// The number of containers that are open at once, at most: `{}` is 1, `{"a":[]}` is 2, `"a"` is 0.
+/// The largest number of containers that are open at once; meaningless for a text that is not JSON.
 ///
-/// The text is taken for JSON; of one that is not, the depth says nothing.
+/// ```
+/// use n8n_lens::json::depth;
+///
+/// assert_eq!(depth("1"), 0);
+/// assert_eq!(depth(r#"{"a":[],"b":"[[["}"#), 2);
+/// ```
 pub fn depth(text: &str) -> usize {
     let (mut open, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
@@ -26,7 +31,7 @@ mod tests {
     use super::depth;
 
     #[test]
-    fn only_open_containers_count() {
+    fn only_open_containers_are_counted() {
         let cases = [
             ("1", 0),
             ("\"[[[\"", 0),

@@ -1,4 +1,4 @@
-//! A bounded copy of one JSON value, which knows how much of it there was.
+//! A bounded copy of one JSON value that knows how large the value was.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -10,17 +10,30 @@ use struson::reader::{JsonReader, ValueType};
 use super::cut::{Beginning, CUT_NAME_CHARS, cut_name, is_cut, shorten_name};
 use super::fault::ReadError;
 
-/// Containers this far below the shown value are not shown.
-const DEPTH: usize = 12;
+/// Containers nested deeper than this inside the value are not copied.
+const MAX_DEPTH: usize = 12;
 
-/// What a copy counts for one value, beside its text: a guess at the bytes of its place in memory.
-const PLACE_BYTES: usize = 40;
+/// The memory of a value besides its text, bytes: an estimate.
+const VALUE_OVERHEAD_BYTES: usize = 40;
 
-/// A value as far as there was room for it. Strings, arrays and objects know their true length, so
-/// that one copy can be shown in any [`Detail`].
+/// A copy of a JSON value, bounded in memory and depth. Strings, arrays and objects know their full length, so that one
+/// copy can be written in any [`Detail`].
+///
+/// ```
+/// use n8n_lens::json::{Cursor, Detail, ReadError};
+///
+/// let text = br#"{"id": 7, "note": "a note of many words", "list": [1, 2, 3, 4]}"#;
+/// let excerpt = Cursor::unpruned(&text[..]).excerpt(10_000)?;
+///
+/// let (mut json, mut clipped) = (String::new(), 0);
+/// excerpt.write(Detail { chars: 6, elements: 2, ..Detail::WHOLE }, &mut json, &mut clipped);
+/// assert_eq!(json, r#"{"id":7,"note":"a note…[+14 chars]","list":[1,2,"…[+2 items]"]}"#);
+/// assert_eq!(clipped, 2);
+/// # Ok::<_, ReadError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Excerpt {
-    /// `null`, `true`, `false`, or a number as it is written.
+    /// `null`, `true`, `false`, or a number as written in the text.
     Scalar(String),
     /// A string.
     Text(Beginning),
@@ -28,33 +41,33 @@ pub enum Excerpt {
     Array {
         /// The first elements.
         kept: Vec<Excerpt>,
-        /// Elements in all.
+        /// How many elements there are.
         total: u64,
     },
     /// An object: its first members, and how many it has.
     Object {
         /// The first members.
         kept: Vec<(String, Excerpt)>,
-        /// Members in all.
+        /// How many members there are.
         total: u64,
     },
-    /// A container too deep to show.
+    /// A container that is nested too deep to copy.
     Deep {
-        /// `{}` or `[]`.
+        /// Whether it is an object or an array.
         object: bool,
     },
 }
 
-/// How much of an [`Excerpt`] is shown.
+/// How much of an [`Excerpt`] is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Detail {
-    /// Characters of a string.
+    /// The most characters of a string.
     pub chars: usize,
-    /// Elements of an array.
+    /// The most elements of an array.
     pub elements: usize,
-    /// Members of an object.
+    /// The most members of an object.
     pub members: usize,
-    /// Characters of a member's name.
+    /// The most characters of a member's name; longer than 200 makes no difference, since names are cut when read.
     pub name_chars: usize,
 }
 
@@ -65,23 +78,23 @@ impl Detail {
 }
 
 impl Excerpt {
-    /// Reads one value and keeps about `bytes` of it. What it keeps is spread: a long first string
+    /// Reads one value and keeps about `bytes` of it. The memory is spread: a long first string
     /// leaves room for the members after it.
     ///
     /// # Errors
-    /// [`ReadError`].
+    /// When the text is broken or ends early.
     pub fn read(json: &mut impl JsonReader, bytes: usize) -> Result<Self, ReadError> {
         read_value(json, bytes, 0)
     }
 
-    /// An object of these members.
+    /// An object with these members.
     pub fn object(members: Vec<(&str, Self)>) -> Self {
         let kept: Vec<_> = members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
         let total = kept.len() as u64;
         Self::Object { kept, total }
     }
 
-    /// An array of these elements.
+    /// An array with these elements.
     pub fn array(elements: impl IntoIterator<Item = Self>) -> Self {
         let kept: Vec<_> = elements.into_iter().collect();
         let total = kept.len() as u64;
@@ -93,31 +106,31 @@ impl Excerpt {
         Self::Scalar("null".to_owned())
     }
 
-    /// The members of an object that were copied; nothing for another type.
+    /// The copied members of an object; none for another type.
     pub fn members(&self) -> impl Iterator<Item = (&str, &Self)> {
         let kept: &[(String, Self)] = if let Self::Object { kept, .. } = self { kept } else { &[] };
         kept.iter().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// One member of an object.
+    /// The copied member with this name, if the value is an object.
     pub fn member(&self, name: &str) -> Option<&Self> {
         self.members().find(|(member, _)| *member == name).map(|(_, value)| value)
     }
 
-    /// The elements of an array that were copied; nothing for another type.
+    /// The copied elements of an array; none for another type.
     pub fn elements(&self) -> impl Iterator<Item = &Self> {
         let kept: &[Self] = if let Self::Array { kept, .. } = self { kept } else { &[] };
         kept.iter()
     }
 
-    /// How many names of members were cut when the value was read.
+    /// How many member names were cut when the value was read, at any depth.
     pub fn cut_names(&self) -> u64 {
         let own = self.members().filter(|(name, _)| is_cut(name)).count() as u64;
         let below = self.members().map(|(_, value)| value).chain(self.elements());
         own + below.map(Self::cut_names).sum::<u64>()
     }
 
-    /// The text of a string, with a mark where it was not copied whole.
+    /// The text of a string, with a mark if it was not copied whole; `None` for another type.
     pub fn text(&self) -> Option<String> {
         match self {
             Self::Text(text) => Some(text.cut(usize::MAX).0.into_owned()),
@@ -125,9 +138,9 @@ impl Excerpt {
         }
     }
 
-    /// The bytes that this copy counts for.
+    /// The memory of this copy, bytes: an estimate.
     pub fn bytes(&self) -> usize {
-        PLACE_BYTES
+        VALUE_OVERHEAD_BYTES
             + match self {
                 Self::Scalar(text) | Self::Text(Beginning { kept: text, .. }) => text.len(),
                 Self::Array { kept, .. } => kept.iter().map(Self::bytes).sum(),
@@ -136,7 +149,7 @@ impl Excerpt {
             }
     }
 
-    /// Bytes that the whole value takes as JSON at least: a cheap lower bound.
+    /// A cheap lower bound of the bytes that the copy takes as JSON.
     pub fn least_json_bytes(&self) -> usize {
         match self {
             Self::Scalar(text) | Self::Text(Beginning { kept: text, .. }) => text.len(),
@@ -148,9 +161,9 @@ impl Excerpt {
         }
     }
 
-    /// A smaller copy of about `bytes`.
+    /// Shrinks the copy to about `bytes`.
     pub fn shrink(&mut self, bytes: usize) {
-        let mut left = bytes.saturating_sub(PLACE_BYTES);
+        let mut left = bytes.saturating_sub(VALUE_OVERHEAD_BYTES);
         match self {
             Self::Scalar(_) | Self::Deep { .. } => {}
             Self::Text(Beginning { kept, .. }) => {
@@ -171,11 +184,11 @@ impl Excerpt {
         }
     }
 
-    /// Writes the value as compact JSON; `clipped` counts the strings, arrays and objects that are
-    /// not shown whole.
+    /// Appends the value to `to` as compact JSON, and adds the number of clipped strings, arrays and objects
+    /// to `clipped`.
     pub fn write(&self, detail: Detail, to: &mut String, clipped: &mut u64) {
         match self {
-            // A number of hundreds of digits; every ordinary one stays a number.
+            // Only a number of more than 32 bytes can be cut; it becomes a string.
             Self::Scalar(text) if text.len() > SCALAR_BYTES.max(detail.chars) => {
                 *clipped += 1;
                 write_string(&Beginning::from(text.clone()).cut(detail.chars).0, to);
@@ -250,23 +263,23 @@ fn write_object(kept: &[(String, Excerpt)], total: u64, detail: Detail, to: &mut
     to.push('}');
 }
 
-/// A string of up to this many bytes is kept even where there is hardly any room left.
+/// A string of up to this many bytes is kept even if there is hardly any room left.
 const SHORT_BYTES: usize = 64;
 
-/// No answer shows more of a string.
-const TEXT_BYTES: usize = 256 * 1024;
+/// The most bytes that are kept of a string: no answer shows more.
+const MAX_TEXT_BYTES: usize = 256 * 1024;
 
 /// Numbers up to this many bytes are never clipped.
 const SCALAR_BYTES: usize = 32;
 
-/// What a value may take of the room that is left: most of it, not all.
+/// A value's share of the bytes that are left: most of them, not all.
 fn share(left: usize) -> usize {
     left - left / 8
 }
 
-/// Shrinks a value to its share of `left`; gives whether there is room for it at all.
+/// Shrinks a value to its share of `left`; returns whether there is room for it at all.
 fn shrink_within(value: &mut Excerpt, left: &mut usize) -> bool {
-    if *left < PLACE_BYTES {
+    if *left < VALUE_OVERHEAD_BYTES {
         return false;
     }
     if value.bytes() > share(*left) {
@@ -277,13 +290,13 @@ fn shrink_within(value: &mut Excerpt, left: &mut usize) -> bool {
 }
 
 fn read_value(json: &mut impl JsonReader, bytes: usize, depth: usize) -> Result<Excerpt, ReadError> {
-    let left = bytes.saturating_sub(PLACE_BYTES);
+    let left = bytes.saturating_sub(VALUE_OVERHEAD_BYTES);
     match json.peek()? {
-        ValueType::Array if depth <= DEPTH => read_array(json, left, depth),
-        ValueType::Object if depth <= DEPTH => read_object(json, left, depth),
+        ValueType::Array if depth <= MAX_DEPTH => read_array(json, left, depth),
+        ValueType::Object if depth <= MAX_DEPTH => read_object(json, left, depth),
         ValueType::Array => read_deep(json, false),
         ValueType::Object => read_deep(json, true),
-        ValueType::String => Ok(Excerpt::Text(read_string(json, left.clamp(SHORT_BYTES, TEXT_BYTES))?)),
+        ValueType::String => Ok(Excerpt::Text(read_string(json, left.clamp(SHORT_BYTES, MAX_TEXT_BYTES))?)),
         ValueType::Number => Ok(Excerpt::Scalar(json.next_number_as_string()?)),
         ValueType::Boolean => Ok(Excerpt::Scalar(json.next_bool()?.to_string())),
         ValueType::Null => {
@@ -293,7 +306,7 @@ fn read_value(json: &mut impl JsonReader, bytes: usize, depth: usize) -> Result<
     }
 }
 
-/// An empty container is shown as it is, however deep it stands.
+/// Reads a container that is nested too deep. If it is empty, nothing is lost.
 fn read_deep(json: &mut impl JsonReader, object: bool) -> Result<Excerpt, ReadError> {
     let empty = if object {
         json.begin_object()?;
@@ -325,7 +338,7 @@ fn read_array(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Resu
     json.begin_array()?;
     while json.has_next()? {
         total += 1;
-        if left < PLACE_BYTES {
+        if left < VALUE_OVERHEAD_BYTES {
             json.skip_value()?;
             continue;
         }
@@ -342,7 +355,7 @@ fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Res
     let mut seen = HashSet::new();
     json.begin_object()?;
     while json.has_next()? {
-        if left < PLACE_BYTES {
+        if left < VALUE_OVERHEAD_BYTES {
             json.skip_name()?;
             json.skip_value()?;
             total += 1;
@@ -351,7 +364,7 @@ fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Res
         let name = cut_name(json.next_name_owned()?);
         let value = read_value(json, share(left), depth + 1)?;
         left = left.saturating_sub(name.len() + value.bytes());
-        // Of equal names the last one counts, in the place of the first, as in JavaScript.
+        // Of members with the same name the last value counts, at the place of the first, as in JavaScript.
         let first = if seen.insert(hash(&name)) { None } else { kept.iter_mut().find(|(known, _)| *known == name) };
         match first {
             Some((_, first)) => *first = value,
@@ -365,14 +378,14 @@ fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Res
     Ok(Excerpt::Object { kept, total })
 }
 
-/// Equal names are rare: only where two hashes are equal the names are compared.
+/// Equal names are rare: names are compared only if their hashes are equal.
 fn hash(name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Reads a string of any length and keeps its first `bytes`, to a character's border.
+/// Reads a string of any length and keeps its first `bytes`, up to a character boundary.
 pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Beginning, ReadError> {
     let mut reader = json.next_string_reader()?;
     let (mut kept, mut chars) = (Vec::new(), 0);
@@ -386,7 +399,7 @@ pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Be
         chars += piece.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
         kept.extend_from_slice(&piece[..read.min(bytes.saturating_sub(kept.len()))]);
     }
-    // Only a cut can leave a part of a character behind.
+    // The text is valid UTF-8; only the cut can split a character.
     if let Err(error) = std::str::from_utf8(&kept) {
         kept.truncate(error.valid_up_to());
     }

@@ -1,4 +1,4 @@
-//! What can be wrong with a body.
+//! What can be wrong with a JSON text.
 
 use std::io;
 
@@ -8,9 +8,9 @@ use struson::reader::ReaderError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{kind} at byte {offset}")]
 pub struct Fault {
-    /// What is wrong.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// Bytes of the body before the fault.
+    /// How many bytes of the body come before the fault.
     pub offset: u64,
 }
 
@@ -18,29 +18,29 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// The body is over before its JSON value is.
+    /// The body ends before its JSON value does.
     #[error("the JSON ends early")]
     EndedEarly,
-    /// There are bytes after the JSON value.
-    #[error("there is more after the end of the JSON,")]
+    /// There is something after the JSON value.
+    #[error("trailing data")]
     Trailing,
-    /// A byte that cannot stand here.
+    /// A byte that the grammar does not allow here.
     #[error("unexpected {:?}", char::from(*.0))]
     Unexpected(u8),
     /// A closing bracket of the wrong kind.
-    #[error("a closing bracket that does not match")]
+    #[error("mismatched closing bracket")]
     Bracket,
     /// A control character inside a string.
-    #[error("a control character in a string")]
+    #[error("control character in a string")]
     Control,
-    /// Not UTF-8.
-    #[error("text that is not UTF-8")]
+    /// Bytes that are not UTF-8.
+    #[error("invalid UTF-8")]
     Utf8,
-    /// A backslash sequence that JSON does not know.
-    #[error("an invalid escape")]
+    /// A backslash sequence that JSON does not have.
+    #[error("invalid escape")]
     Escape,
-    /// Neither a number nor `true`, `false`, `null`; or a number of over 1,024 bytes.
-    #[error("an invalid number or literal")]
+    /// Neither a number nor `true`, `false` or `null`; or a number of more than 1,024 bytes.
+    #[error("invalid number or literal")]
     Scalar,
 }
 
@@ -51,16 +51,16 @@ impl FaultKind {
     }
 }
 
-/// Why a body could not be read to its end.
+/// Why a text could not be read to its end.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The body is not the JSON that it should be.
+    /// The pruning filter found a fault.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// What is shown is not JSON, and only struson saw it.
+    /// The cursor found a fault: the text was not pruned, or is nested too deep.
     #[error("{0}")]
     Syntax(String),
-    /// The bytes stopped coming.
+    /// The source of the text failed.
     #[error(transparent)]
     Io(io::Error),
 }
@@ -74,7 +74,7 @@ impl From<ReaderError> for ReadError {
     }
 }
 
-/// The filter's faults reach struson as I/O errors, and struson's reach the reader of a string so.
+/// The filter's faults pass through struson as I/O errors, and so do struson's own while a string is read.
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
         match error.downcast::<Fault>().map_err(io::Error::downcast::<ReaderError>) {
@@ -85,11 +85,12 @@ impl From<io::Error> for ReadError {
     }
 }
 
-/// Within a string struson passes on the words of an error only, and adds a place in the text that the filter left.
+/// Within a string struson passes on only the message of an error, and appends a position in the pruned text, which
+/// means nothing to the reader.
 fn unwrapped(error: io::Error) -> io::Error {
-    let said = error.to_string();
-    let words = said.strip_prefix("IO error '").and_then(|words| words.split_once("' at (roughly)"));
-    words.map_or(error, |(words, _)| io::Error::other(words.to_owned()))
+    let text = error.to_string();
+    let message = text.strip_prefix("IO error '").and_then(|text| text.split_once("' at (roughly)"));
+    message.map_or(error, |(message, _)| io::Error::other(message.to_owned()))
 }
 
 #[cfg(test)]
@@ -97,7 +98,7 @@ mod tests {
     use crate::json::{Cursor, Keep, PrunedReader, Pruner};
 
     #[test]
-    fn a_fault_within_a_string_is_told_as_any_other() {
+    fn a_fault_within_a_string_is_reported_like_any_other() {
         for body in ["\"it ends", "[\"it ends", "[1, "] {
             let mut cursor = Cursor::over(PrunedReader::new(body.as_bytes(), Pruner::new(Keep::Whole, 0..0)));
             let error = cursor.excerpt(1000).unwrap_err();

@@ -1,31 +1,33 @@
-//! Tables of what a projection reads.
+//! Tables of what a projection keeps.
 
-/// What the pruning filter does with one JSON value, and below it.
+/// What the pruning filter does with a JSON value and everything inside it.
 ///
-/// A projection states its table once, as a constant, next to the code that reads it. Whatever is
-/// not named in a table is [`Keep::Skip`].
+/// A projection has one table, a constant next to the code that reads it. Everything that a table does not name is
+/// [`Keep::Skip`]. [`Pruner`](super::Pruner) has an example.
+///
+/// A rule for a container that meets one of the other kind (an array instead of an object, or the reverse) skips it.
 #[derive(Clone, Copy, Debug)]
 pub enum Keep {
-    /// Not shown: a container or a string becomes `0`; a number or a literal stays (it costs little,
-    /// and tells `null` from a value).
+    /// Nothing of it: a container or a string becomes `0`; a number or a literal stays, since it is short
+    /// and `null` must differ from a value.
     Skip,
     /// The whole value, as text.
     Whole,
-    /// An object, member by member; others are named `""` and skipped. An array is skipped; a string
-    /// is kept, since some errors are one.
+    /// These members of an object; others are renamed to `""` and skipped. A string is kept, because some
+    /// errors in executions are strings.
     Members(&'static [(&'static str, Keep)]),
-    /// An object, every member whole but these.
+    /// All members of an object, whole, except that these have rules of their own.
     Except(&'static [(&'static str, Keep)]),
-    /// Every member of an object, with its name. An array is skipped.
+    /// All members of an object, with their names, each by the same rule.
     EachMember(&'static Keep),
-    /// Every element of an array. An object is skipped.
+    /// All elements of an array, each by the same rule.
     EachElement(&'static Keep),
-    /// An array of which only the number of elements is wanted: that number stands for it.
+    /// The number of elements of an array: `[5, 6]` becomes `2`.
     Count,
-    /// An array whose elements inside the pruner's window are captured. The others are counted: in
-    /// their place stands the number of them, negative.
+    /// The elements of an array that are inside the pruner's window, captured. The others become their number,
+    /// negated: with the window `1..2`, `[5, 6, 7, 8]` becomes `[-1,1,-2]`.
     Window,
-    /// The value leaves beside the text, as raw JSON; in the text stands `1`. One that is larger than
+    /// The whole value, but beside the text, as raw JSON; in the text it becomes `1`. A value larger than
     /// [`CAPTURE_BYTES`](super::CAPTURE_BYTES) stays in the text.
     Capture,
 }
@@ -46,7 +48,7 @@ impl Keep {
         }
     }
 
-    /// Whether an object (or an array) is entered under this rule.
+    /// Whether this rule enters an object (or else an array).
     pub(super) fn enters(self, object: bool) -> bool {
         match self {
             Self::Whole | Self::Capture => true,
@@ -56,7 +58,7 @@ impl Keep {
         }
     }
 
-    /// Whether member names are passed on whatever they are.
+    /// Whether this rule keeps all member names.
     pub(super) fn any_name(self) -> bool {
         matches!(self, Self::Whole | Self::Except(_) | Self::EachMember(_))
     }

@@ -1,9 +1,40 @@
-//! RFC 8259 in flat memory: prune a stream of bytes first, then read well what is left.
+//! Reads JSON (RFC 8259) of any size in flat memory: first prune the stream of bytes, then read what is left.
 //!
-//! [`Pruner`] is fed chunks of any size and gives [`Batch`]es: a short JSON text in which everything
-//! that a [`Keep`] table does not name is replaced by `0`, and the values that it captures, which
-//! travel beside the text. [`Cursor`] reads the batches with struson, and [`Excerpt`] is a bounded
-//! copy of one value that knows how much of it there was.
+//! ```text
+//! bytes -> Pruner -> Batch: pruned text, captured values -> Cursor -> a projection's view, Excerpt
+//! ```
+//!
+//! - A [`Keep`] table names what is kept of a text. [`Pruner`] is fed chunks of any size and returns [`Batch`]es: a
+//!   short JSON text in which everything else is replaced by `0`, and captured values, which travel beside the text.
+//! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
+//!   value was.
+//! - A [`Projection`] combines a table with the code that reads what is left of it.
+//! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
+//!
+//! The filter checks the grammar of what it keeps, the brackets of everything else, and that all is UTF-8. So a broken
+//! body is always a [`Fault`] with its byte offset, and never looks like a complete one.
+//!
+//! ```
+//! use n8n_lens::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
+//!
+//! const KEEP: Keep = Keep::Members(&[("name", Keep::Whole), ("nodes", Keep::Count)]);
+//!
+//! // A body of 10 MB, of which the cursor sees `{"name":"Orders","nodes":3,"":0}`.
+//! let body = format!(r#"{{"name": "Orders", "nodes": [1, 2, 3], "log": "{}"}}"#, "x".repeat(10_000_000));
+//! let mut cursor = Cursor::over(PrunedReader::new(body.as_bytes(), Pruner::new(KEEP, 0..0)));
+//! let (mut name, mut nodes) = (None, 0);
+//! cursor.object(|cursor, member| {
+//!     match member {
+//!         "name" => name = cursor.name()?,
+//!         "nodes" => nodes = cursor.count()?,
+//!         _ => cursor.skip()?,
+//!     }
+//!     Ok(())
+//! })?;
+//! cursor.finish()?;
+//! assert_eq!((name.as_deref(), nodes), (Some("Orders"), 3));
+//! # Ok::<_, ReadError>(())
+//! ```
 
 mod batch;
 mod block;
@@ -23,7 +54,7 @@ mod string;
 mod utf8;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
-pub use cursor::{Cursor, Element, Text};
+pub use cursor::{BatchText, Cursor, Element};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten, shorten_name};
 pub use depth::depth;
 pub use excerpt::{Detail, Excerpt};

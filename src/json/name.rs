@@ -1,10 +1,10 @@
-//! A member's name, held in bounded memory.
+//! The name of a member, held in bounded memory.
 
 use super::cut::Beginning;
-use super::string::Piece;
+use super::string::StringSink;
 
-/// A name is held whole up to this many bytes as it is written in the body. A longer one has more than 1,000
-/// characters however it is written (12 bytes for one at most), and of those only the first 1,000 matter.
+/// The most bytes that are held of a name as written in the body. A longer name has more than 1,000 characters, because
+/// one takes at most 12 bytes, and only the first 1,000 matter.
 const NAME_BYTES: usize = 16 * 1024;
 
 /// The name that is being read, as the inside of a JSON string.
@@ -22,12 +22,12 @@ impl Name {
         (self.chars, self.escaped, self.cut) = (0, false, false);
     }
 
-    /// The name as it is written between its quotes, unless it is cut.
+    /// The name as written between its quotes; `None` if it was cut.
     pub(super) fn written(&self) -> Option<&[u8]> {
         (!self.cut).then_some(self.written.as_slice())
     }
 
-    /// The name, decoded; a name of over [`NAME_BYTES`] is cut to what is ever shown.
+    /// The name, decoded; a name of more than [`NAME_BYTES`] is cut as for showing.
     pub(super) fn text(&self) -> String {
         let whole = self.decode();
         if !self.cut {
@@ -37,12 +37,12 @@ impl Name {
     }
 
     fn decode(&self) -> String {
-        // A cut may have left a part of a character behind the ones that are shown.
+        // The cut may have split a character, but none that is shown.
         let written = String::from_utf8_lossy(&self.written);
         if !self.escaped {
             return written.into_owned();
         }
-        // What is held was checked piece by piece.
+        // The escapes were checked as they arrived.
         serde_json::from_str(&format!("\"{written}\"")).unwrap_or_default()
     }
 
@@ -59,7 +59,7 @@ impl Name {
     }
 }
 
-impl Piece for Name {
+impl StringSink for Name {
     fn plain(&mut self, bytes: &[u8]) {
         self.chars += bytes.iter().filter(|byte| !is_continuation(**byte)).count() as u64;
         self.hold(bytes);

@@ -1,4 +1,4 @@
-//! A projection: what is kept of a JSON text, and how what is left is read, as one value.
+//! A projection: what is kept of a JSON text, and how the rest is read, as one value.
 
 use std::io::{BufRead, Read};
 use std::ops::Range;

@@ -1,35 +1,55 @@
-//! The pruning filter: a push machine in front of struson.
+//! The pruning filter, a push parser in front of struson.
 //!
-//! It walks the containers of its [`Keep`] table token by token, checks their grammar, and leaves
-//! everything else out at memory speed ([`Skipped`]). What comes out is valid JSON whenever the body
-//! is; a fault in what is shown, or one that ends the body early, is a [`Fault`] with its offset.
+//! It walks the containers that its [`Keep`] table names token by token, checks their grammar, and skips everything
+//! else at memory speed ([`Skipped`]). If the body is valid JSON, so is the output; a fault in what is kept, or a body
+//! that ends early, is a [`Fault`] with its offset.
 
 use std::ops::Range;
 
-use super::batch::{Batch, Out};
+use super::batch::{Batch, Output};
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
 use super::name::Name;
 use super::skip::Skipped;
-use super::string::Mender;
+use super::string::SurrogateRepair;
 use super::utf8::Utf8;
 
-/// Containers nested deeper than this, in what is kept, come out empty. Nothing is shown from there:
-/// an [`Excerpt`](super::Excerpt) goes down twelve levels, a table not even ten.
+/// Containers nested deeper than this, in what is kept, are emptied. Nothing that deep is shown: an
+/// [`Excerpt`](super::Excerpt) has twelve levels, and no table has ten.
 const FRAMES: usize = 64;
 
-/// The longest number that is read.
+/// The longest number that is accepted, bytes.
 const SCALAR_BYTES: usize = 1024;
 
-/// The filter. Feed it chunks of any size, then [`finish`](Self::finish).
+/// The pruning filter. [`feed`](Self::feed) it a body in chunks of any size, then [`finish`](Self::finish) it.
+///
+/// Memory does not grow with the body; the size of the chunks makes no difference to the output.
+///
+/// ```
+/// use n8n_lens::json::{Fault, Keep, Pruner};
+///
+/// const KEEP: Keep = Keep::Members(&[
+///     ("name", Keep::Whole),
+///     ("nodes", Keep::Count),
+///     ("items", Keep::Window),
+/// ]);
+///
+/// let mut pruner = Pruner::new(KEEP, 1..2);
+/// let mut left = pruner.feed(br#"{"name": "Orders", "nodes": [{}, {}], "log": "left out", "it"#)?;
+/// left.append(pruner.feed(br#"ems": [{"n": 5}, {"n": 6}, {"n": 7}, {"n": 8}]}"#)?);
+/// left.append(pruner.finish()?);
+/// assert_eq!(left.text, br#"{"name":"Orders","nodes":2,"":0,"items":[-1,1,-2]}"#);
+/// assert_eq!(left.captured, [&br#"{"n":6}"#[..]]);
+/// # Ok::<_, Fault>(())
+/// ```
 pub struct Pruner {
     window: Range<u64>,
     utf8: Utf8,
     scanner: Scanner,
-    /// Taken out while it is walked along.
+    /// `None` only while they are in use.
     masks: Option<Box<Masks>>,
-    /// Bytes of the body before the piece at hand.
+    /// Bytes of the body before the current piece.
     offset: u64,
     state: State,
     expect: Expect,
@@ -38,9 +58,9 @@ pub struct Pruner {
     member: Keep,
     skipped: Skipped,
     name: Name,
-    mender: Mender,
+    repair: SurrogateRepair,
     scalar: Vec<u8>,
-    out: Out,
+    out: Output,
 }
 
 /// What the filter is in the middle of.
@@ -49,13 +69,13 @@ enum State {
     Structure,
     Scalar,
     Name,
-    /// A string that is passed on.
+    /// A string that is kept.
     Text {
         captured: bool,
     },
-    /// A string that is left out.
+    /// A string that is skipped.
     Dropped,
-    /// A container that is left out.
+    /// A container that is skipped.
     Skipped,
 }
 
@@ -68,25 +88,25 @@ enum Expect {
     NameOrEnd,
     Colon,
     CommaOrEnd,
-    /// Only white space: the JSON is over.
+    /// Only white space: the JSON value is complete.
     Nothing,
 }
 
-/// A container that is kept.
+/// An open container that is kept.
 struct Frame {
     object: bool,
     keep: Keep,
     /// Elements that are complete.
     elements: u64,
-    /// Those of a window or a count that have left no trace yet.
+    /// Elements outside the window that the output does not count yet.
     skipped: u64,
     captured: bool,
-    /// Whether an element came out, so that a comma belongs before the next one.
+    /// Whether an element was written, so that the next one needs a comma.
     written: bool,
 }
 
 impl Frame {
-    /// Whether the element at hand leaves no trace but in a number.
+    /// Whether the current element is only counted.
     fn is_silent(&self, window: &Range<u64>) -> bool {
         match self.keep {
             Keep::Count => true,
@@ -99,7 +119,7 @@ impl Frame {
 type Step<T> = Result<T, (FaultKind, usize)>;
 
 impl Pruner {
-    /// A filter that keeps what `keep` names of the top-level value, and captures the elements
+    /// Creates a filter that keeps what `keep` names of the top-level value, and captures the elements
     /// `window` of every [`Keep::Window`].
     pub fn new(keep: Keep, window: Range<u64>) -> Self {
         Self {
@@ -114,21 +134,21 @@ impl Pruner {
             member: keep,
             skipped: Skipped::default(),
             name: Name::default(),
-            mender: Mender::default(),
+            repair: SurrogateRepair::default(),
             scalar: Vec::new(),
-            out: Out::default(),
+            out: Output::default(),
         }
     }
 
-    /// Takes the next bytes of the body; gives what is left of them.
+    /// Filters the next bytes of the body; returns what is left of them.
     ///
     /// # Errors
-    /// The first [`Fault`]; the filter is of no use after it.
+    /// At the first [`Fault`] of the body; the filter cannot be used after it.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
-        // Small pieces: the second look at one finds it in the nearest cache.
+        // Small pieces, so that the second pass over one finds it in the L1 cache.
         for piece in chunk.chunks(STRIDE) {
             let utf8 = self.utf8.check(piece);
-            // What stands before a fault is looked at first: the earliest fault is the one to name.
+            // What comes before invalid UTF-8 is walked first, so that the earliest fault is reported.
             let sound = &piece[..utf8.err().unwrap_or(piece.len())];
             self.walk(sound).map_err(|(kind, at)| kind.at(self.offset + at as u64))?;
             self.offset += sound.len() as u64;
@@ -139,10 +159,11 @@ impl Pruner {
         Ok(self.out.take())
     }
 
-    /// The end of the body.
+    /// Ends the body; returns the rest of the output.
     ///
     /// # Errors
-    /// [`FaultKind::EndedEarly`] when the JSON is not complete.
+    /// [`FaultKind::EndedEarly`] if the JSON is not complete, [`FaultKind::Scalar`] if it ends with an invalid
+    /// number or literal.
     pub fn finish(mut self) -> Result<Batch, Fault> {
         if self.state == State::Scalar {
             let begun = begins_scalar(&self.scalar);
@@ -191,7 +212,7 @@ impl Pruner {
         Ok(())
     }
 
-    /// White space, punctuation and the first byte of everything else.
+    /// Handles white space, punctuation and the first byte of everything else.
     fn structure(&mut self, bytes: &[u8], at: usize) -> Step<usize> {
         use Expect::{Colon, CommaOrEnd, Name, NameOrEnd, Nothing, Value, ValueOrEnd};
         let byte = bytes[at];
@@ -219,8 +240,8 @@ impl Pruner {
         Ok(at + 1)
     }
 
-    /// Gives the rule for the value that begins here. In a window, the elements that were skipped
-    /// before it come out as their number.
+    /// Returns the rule for the value that begins here. In a window, writes the number of elements that
+    /// were skipped before it.
     fn begin_value(&mut self) -> Keep {
         let rule = self.rule();
         if let Some(frame) = self.frames.last_mut()
@@ -240,7 +261,7 @@ impl Pruner {
         rule
     }
 
-    /// What stands for a value that is left out; nothing where it is only counted.
+    /// Writes what stands for a value, unless the value is only counted.
     fn put_shown(&mut self, bytes: &[u8]) {
         if self.frames.last().is_none_or(|frame| !frame.is_silent(&self.window)) {
             self.out.put(bytes);
@@ -335,8 +356,8 @@ impl Pruner {
 
     fn string(&mut self, bytes: &[u8]) -> Result<(), FaultKind> {
         match self.state {
-            State::Name => self.mender.push(bytes, &mut self.name),
-            State::Text { .. } => self.mender.push(bytes, &mut self.out),
+            State::Name => self.repair.push(bytes, &mut self.name),
+            State::Text { .. } => self.repair.push(bytes, &mut self.out),
             _ => Ok(()),
         }
     }
@@ -344,11 +365,11 @@ impl Pruner {
     fn end_string(&mut self) -> Result<(), FaultKind> {
         match self.state {
             State::Name => {
-                self.mender.finish(&mut self.name)?;
+                self.repair.finish(&mut self.name)?;
                 self.end_name();
             }
             State::Text { captured } => {
-                self.mender.finish(&mut self.out)?;
+                self.repair.finish(&mut self.out)?;
                 self.out.put(b"\"");
                 self.out.end_capture(captured);
                 self.end_value();
@@ -368,7 +389,7 @@ impl Pruner {
             self.out.put(b"\"");
             match self.name.written() {
                 Some(written) => self.out.put(written),
-                // A cut name is its own text: it holds no quote that is not escaped.
+                // A cut name is decoded text, so it is escaped again.
                 None => self.out.put(escaped(&self.name.text()).as_bytes()),
             }
             self.out.put(b"\"");
@@ -400,7 +421,7 @@ impl Pruner {
         }
         let rule = self.begin_value();
         let captured = self.out.begin_capture(rule);
-        // Instead of a counted array a bare number would be taken for its count.
+        // A number in place of a counted array would be taken for its count.
         let counts = matches!(rule, Keep::Count) && scalar != b"null";
         self.put_shown(if counts { b"0" } else { &scalar });
         self.out.end_capture(captured);
@@ -409,7 +430,7 @@ impl Pruner {
     }
 }
 
-/// Whether a number or a literal may only lack its end.
+/// Whether a number or a literal is only incomplete, not invalid.
 fn begins_scalar(scalar: &[u8]) -> bool {
     let is_literal = [&b"true"[..], b"false", b"null"].iter().any(|literal| literal.starts_with(scalar));
     is_literal || serde_json::from_slice::<serde::de::IgnoredAny>(&[scalar, b"0"].concat()).is_ok()

@@ -1,11 +1,15 @@
-//! The pruned batches of a body that comes from a reader that may block: a file, standard input, a test.
+//! Prunes a body from a reader that may block: a file, standard input, a test.
 
 use std::io::{self, BufRead};
 
 use super::batch::Batch;
 use super::prune::Pruner;
 
-/// Reads a body through a pruner, one buffer at a time; an iterator of [`Batch`]es.
+/// Reads a body through a pruner, one buffer at a time: an iterator of [`Batch`]es for
+/// [`Cursor::over`](super::Cursor::over).
+///
+/// After an error, which is a [`Fault`](super::Fault) inside an [`io::Error`] or the reader's own, there are no more
+/// batches.
 pub struct PrunedReader<R> {
     body: R,
     pruner: Option<Pruner>,
@@ -17,7 +21,7 @@ impl<R: BufRead> PrunedReader<R> {
         Self { body, pruner: Some(pruner) }
     }
 
-    /// The next batch; at the end of the body the last one, and the pruner is used up.
+    /// The next batch; at the end of the body the last one. Puts the pruner back if there is more to come.
     fn batch(&mut self, mut pruner: Pruner) -> io::Result<Batch> {
         let chunk = match self.body.fill_buf() {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {

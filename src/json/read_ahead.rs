@@ -1,15 +1,15 @@
-//! Reading and looking at what was read, at the same time.
+//! Reads and prunes at the same time, on two threads.
 
 use std::io::{self, BufRead, Read};
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
-/// Bytes that are read at once: half of what a second-level cache holds.
+/// The size of a chunk, bytes: half of a typical second-level cache.
 const CHUNK: usize = 256 * 1024;
 
-/// Chunks on their way; they come back to be filled again.
+/// How many chunks there are; each is reused after it was consumed.
 const CHUNKS: usize = 3;
 
-/// A body that another thread reads ahead of us.
+/// A reader whose body another thread reads ahead.
 pub struct ReadAhead {
     filled: Receiver<io::Result<Vec<u8>>>,
     empty: Sender<Vec<u8>>,
@@ -18,12 +18,12 @@ pub struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Begins to read.
+    /// Starts a thread that reads `body` ahead; it ends with the body, or when this reader is dropped.
     pub fn new(body: impl Read + Send + 'static) -> Self {
         let (sender, filled) = sync_channel(CHUNKS);
         let (empty, returned) = channel();
         for _ in 0..CHUNKS {
-            // The receiver is at hand.
+            // Cannot fail: the receiver still exists.
             let _ = empty.send(Vec::with_capacity(CHUNK));
         }
         std::thread::spawn(move || fill(body, &returned, &sender));
@@ -31,7 +31,7 @@ impl ReadAhead {
     }
 }
 
-/// Fills chunks until the body ends, fails, or nobody wants more.
+/// Fills chunks until the body ends or fails, or the reader is dropped.
 fn fill(mut body: impl Read, empty: &Receiver<Vec<u8>>, filled: &SyncSender<io::Result<Vec<u8>>>) {
     for mut chunk in empty {
         chunk.clear();
@@ -46,7 +46,7 @@ fn fill(mut body: impl Read, empty: &Receiver<Vec<u8>>, filled: &SyncSender<io::
 impl BufRead for ReadAhead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         if self.at == self.chunk.len() {
-            // After the end there is nothing more to receive.
+            // At the end of the body the channel is closed; an empty chunk says so.
             let next = self.filled.recv().unwrap_or_else(|_| Ok(Vec::new()))?;
             let used = std::mem::replace(&mut self.chunk, next);
             self.at = 0;

@@ -1,25 +1,25 @@
-//! Leaving out a container: only its brackets are looked at.
+//! Skips a container by looking only at its brackets.
 
 use super::block::Masks;
 use super::fault::FaultKind;
 
-/// Up to this depth the kinds of brackets are checked, at one bit a level (1 MiB in all); deeper
-/// ones are only counted, so that memory stays flat however deep a body is nested.
+/// Up to this depth the kinds of brackets are checked, at one bit per level (1 MiB in total). Deeper ones are
+/// only counted, so that memory stays flat however deep a body is nested.
 const CHECKED_DEPTH: u64 = 8 * 1024 * 1024;
 
-/// The brackets that are open in what is being skipped.
+/// The open brackets of the container that is being skipped.
 #[derive(Default)]
 pub(super) struct Skipped {
     inner: Inner,
-    /// The kinds of the levels around the innermost ones, 64 in a word.
+    /// The kinds of the outer levels, 64 per word.
     outer: Vec<u64>,
 }
 
-/// The innermost levels. Small, so that it lives in registers while bytes are skipped.
+/// The innermost levels; small enough to stay in registers while bytes are skipped.
 #[derive(Clone, Copy, Default)]
 struct Inner {
     depth: u64,
-    /// Their kinds, one bit each: 1 for an object.
+    /// The kinds of the innermost levels, one bit each: 1 for an object.
     kinds: u64,
 }
 
@@ -29,11 +29,11 @@ impl Skipped {
         self.inner.push(object, &mut self.outer);
     }
 
-    /// Goes on from `at`; gives the place after the container's end, or `None` when these bytes hold
-    /// no end.
+    /// Skips bytes from `at` on; returns the index after the container's end, or `None` if it does not end
+    /// in these bytes.
     ///
     /// # Errors
-    /// The place of a closing bracket of the wrong kind.
+    /// At a closing bracket of the wrong kind, with its index.
     pub(super) fn skip(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Result<Option<usize>, (FaultKind, usize)> {
         let mut inner = self.inner;
         let first = at / 64;
@@ -46,7 +46,7 @@ impl Skipped {
             while bits != 0 {
                 let at = block * 64 + bits.trailing_zeros() as usize;
                 bits &= bits - 1;
-                // Behind a control character nothing is looked at any more.
+                // The masks go beyond `bytes` if a control character cut them short.
                 let Some(bracket) = bytes.get(at) else { break };
                 let object = is_curly(*bracket);
                 if is_opening(*bracket) {
@@ -79,7 +79,7 @@ impl Inner {
         self.depth += 1;
     }
 
-    /// Whether the innermost container was of this kind.
+    /// Closes the innermost container; returns whether it was of this kind.
     #[inline]
     fn pop(&mut self, object: bool, outer: &mut Vec<u64>) -> bool {
         self.depth -= 1;
@@ -103,7 +103,7 @@ impl Inner {
     }
 }
 
-/// `{` and `}` have a bit that `[` and `]` have not.
+/// `{` and `}` have a bit that `[` and `]` lack.
 fn is_curly(bracket: u8) -> bool {
     bracket & 0x20 != 0
 }

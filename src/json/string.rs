@@ -1,36 +1,36 @@
-//! The inside of a string on its way to struson: escapes checked, lone surrogates made readable.
+//! The inside of a string on its way to struson: checks escapes and replaces lone surrogates.
 
 use super::fault::FaultKind;
 use memchr::memchr;
 
-/// Takes the text of a string, piece by piece.
-pub(super) trait Piece {
-    /// Characters as they stand.
+/// Receives the inside of a string, piece by piece.
+pub(super) trait StringSink {
+    /// Characters without escapes.
     fn plain(&mut self, bytes: &[u8]);
     /// One character, written as an escape of 2, 6 or 12 bytes.
     fn escape(&mut self, bytes: &[u8]);
 }
 
-/// U+FFFD, which stands for half of a surrogate pair, as `String.prototype.toWellFormed` has it.
+/// U+FFFD, which replaces half of a surrogate pair, as in JavaScript's `String.prototype.toWellFormed`.
 const REPLACEMENT: &[u8] = b"\\ufffd";
 
-/// Passes a string on and replaces lone surrogates.
+/// Passes a string on, with U+FFFD in place of each lone surrogate.
 ///
-/// JavaScript cuts strings between the halves of a pair (`'ab😀'.slice(0, 3)`), n8n sends such a half
-/// as `\ud83d`, and struson rightly refuses it.
+/// JavaScript can cut a string between the halves of a pair (`'ab😀'.slice(0, 3)`); n8n then sends half a pair,
+/// `\ud83d`, which struson rightly refuses.
 #[derive(Default)]
-pub(super) struct Mender {
-    /// An escape that is not complete yet, or a high surrogate that waits for its low one.
+pub(super) struct SurrogateRepair {
+    /// An incomplete escape, or a high surrogate that waits for its low one.
     pending: [u8; 12],
     len: usize,
 }
 
-impl Mender {
+impl SurrogateRepair {
     /// The next bytes of the string.
     ///
     /// # Errors
-    /// [`FaultKind::Escape`].
-    pub(super) fn push(&mut self, mut bytes: &[u8], to: &mut impl Piece) -> Result<(), FaultKind> {
+    /// At an escape that JSON does not have.
+    pub(super) fn push(&mut self, mut bytes: &[u8], to: &mut impl StringSink) -> Result<(), FaultKind> {
         while let Some((&first, rest)) = bytes.split_first() {
             if self.len > 0 {
                 self.byte(first, to)?;
@@ -52,8 +52,8 @@ impl Mender {
     /// The end of the string.
     ///
     /// # Errors
-    /// [`FaultKind::Escape`] when an escape is cut off by it.
-    pub(super) fn finish(&mut self, to: &mut impl Piece) -> Result<(), FaultKind> {
+    /// When the string ends inside an escape.
+    pub(super) fn finish(&mut self, to: &mut impl StringSink) -> Result<(), FaultKind> {
         match std::mem::take(&mut self.len) {
             0 => Ok(()),
             6 => {
@@ -69,14 +69,14 @@ impl Mender {
         self.len += 1;
     }
 
-    fn byte(&mut self, byte: u8, to: &mut impl Piece) -> Result<(), FaultKind> {
+    fn byte(&mut self, byte: u8, to: &mut impl StringSink) -> Result<(), FaultKind> {
         match self.len {
             1 if byte == b'u' => self.keep(byte),
             1 if b"\"\\/bfnrt".contains(&byte) => {
                 to.escape(&[b'\\', byte]);
                 self.len = 0;
             }
-            // A high surrogate waits.
+            // From here on a high surrogate is pending.
             6 if byte == b'\\' => self.keep(byte),
             7 if byte == b'u' => self.keep(byte),
             6 => {
@@ -98,8 +98,8 @@ impl Mender {
         Ok(())
     }
 
-    /// Passes on what is complete.
-    fn settle(&mut self, to: &mut impl Piece) {
+    /// Passes on a complete escape, unless it is a high surrogate.
+    fn settle(&mut self, to: &mut impl StringSink) {
         if self.len == 12 {
             if (0xdc00..0xe000).contains(&self.code(8)) {
                 to.escape(&self.pending);

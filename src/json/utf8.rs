@@ -1,9 +1,9 @@
-//! UTF-8 across chunk borders.
+//! Checks UTF-8 across chunks.
 
-/// Checks a stream chunk by chunk.
+/// Checks that a stream is UTF-8, chunk by chunk.
 #[derive(Default)]
 pub(super) struct Utf8 {
-    /// The beginning of a character that the last chunk cut off.
+    /// The beginning of a character that the previous chunk split.
     begun: [u8; 4],
     len: usize,
 }
@@ -12,7 +12,7 @@ impl Utf8 {
     /// Checks the next chunk.
     ///
     /// # Errors
-    /// The place in this chunk where the text is not UTF-8.
+    /// At the first invalid byte, with its index in this chunk.
     pub(super) fn check(&mut self, chunk: &[u8]) -> Result<(), usize> {
         let taken = self.complete(chunk)?;
         let rest = &chunk[taken..];
@@ -28,7 +28,7 @@ impl Utf8 {
         }
     }
 
-    /// Completes the character that was cut off; gives the bytes it took.
+    /// Completes the split character; returns how many bytes that took.
     fn complete(&mut self, chunk: &[u8]) -> Result<usize, usize> {
         for (taken, byte) in chunk.iter().enumerate() {
             if self.len == 0 {

@@ -1,11 +1,11 @@
-//! What must never be shown, in one place: secret values, the names of secret headers and members, secrets quoted
-//! inside other texts, and redirects that would carry a secret elsewhere.
+//! Everything that must never be shown: secret values, the names of secret headers and members, secrets quoted inside
+//! other texts, and redirects that would carry a secret to another host.
 //!
 //! - [`Secret`] holds a value that cannot print itself; [`Redactor`] removes known secrets from a text, however they
 //!   are spelled there.
 //! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
-//! - [`without_value`] drops the value that an error of serde quotes.
-//! - [`same_origin`] follows redirects only where headers with secrets may go.
+//! - [`without_value`] removes the value that a serde error quotes.
+//! - [`same_origin`] follows redirects only to where headers with secrets may go.
 
 mod names;
 pub mod redact;

@@ -14,7 +14,7 @@ pub(super) const HEADERS: [&str; 10] = [
     "api-key",
 ];
 
-/// Members of JSON objects whose values are secrets: in the options of a request, and in OAuth's answers.
+/// Members of JSON objects whose values are secrets: in the options of a request, and in OAuth responses.
 pub(super) const MEMBERS: [&str; 10] = [
     "apikey",
     "api_key",
@@ -28,15 +28,15 @@ pub(super) const MEMBERS: [&str; 10] = [
     "clientsecret",
 ];
 
-/// Members that are never shown: they hold tokens that resume an execution, or credentials.
+/// Members that are never shown: they hold credentials, or tokens that resume an execution.
 pub(super) const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
 
-/// Whether `name` is a header or a member whose value is a secret.
+/// Whether `name` is a header or member whose value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     is_one_of(&HEADERS, name) || is_one_of(&MEMBERS, name)
 }
 
-/// Whether `name` is one of `names`, in letters of any case.
+/// Whether `name` is one of `names`, ignoring case.
 pub(super) fn is_one_of(names: &[&str], name: &str) -> bool {
     names.iter().any(|known| name.eq_ignore_ascii_case(known))
 }

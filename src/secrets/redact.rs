@@ -1,4 +1,4 @@
-//! Masks secrets in excerpts: those that n8n's errors carry along, and on request (`--redact`) those in items.
+//! Masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
 
 use std::borrow::Cow;
 
@@ -27,13 +27,13 @@ pub fn error(value: &mut Excerpt) {
     }
 }
 
-/// Masks the secrets in an item and removes nothing (`--redact`).
+/// Masks the secrets in an item, at any depth; removes nothing (`--redact`).
 pub fn item(value: &mut Excerpt) {
     match value {
         Excerpt::Object { kept, .. } => {
             hide_pair(kept);
             for (name, value) in kept {
-                // n8n signs the URL that resumes an execution; its caller sends the signature.
+                // n8n signs the URL that resumes an execution; its callers send the signature.
                 let resumes = is_one_of(&REMOVED, name) || name.eq_ignore_ascii_case("signature");
                 if resumes || is_secret(name) { *value = redacted() } else { item(value) }
             }
@@ -46,7 +46,7 @@ pub fn item(value: &mut Excerpt) {
     }
 }
 
-/// Masks the secrets of requests that a text quotes: headers, tokens after their scheme, passwords and keys in URLs.
+/// Masks secrets in a text that quotes requests: headers, tokens after a scheme, passwords and keys in URLs.
 pub fn text(beginning: &mut Beginning) {
     if let Cow::Owned(hidden) = text::hide(&beginning.kept) {
         let (before, after) = (beginning.kept.chars().count() as u64, hidden.chars().count() as u64);
@@ -55,7 +55,7 @@ pub fn text(beginning: &mut Beginning) {
     }
 }
 
-/// `{name: 'Authorization', value: …}`, also with `key` for the name.
+/// Masks `value` in `{name: 'Authorization', value: …}`, also with `key` for `name`.
 fn hide_pair(members: &mut [(String, Excerpt)]) {
     let is_name = |name: &str| is_one_of(&["name", "key"], name);
     let secret = members.iter().any(|(name, value)| is_name(name) && is_text(value, is_secret));
@@ -64,7 +64,7 @@ fn hide_pair(members: &mut [(String, Excerpt)]) {
     }
 }
 
-/// `['Authorization', …]`, as Node.js has it in `rawHeaders`.
+/// Masks values in `['Authorization', …]`, the form of Node.js's `rawHeaders`.
 fn hide_raw_headers(elements: &mut [Excerpt]) {
     for at in 1..elements.len() {
         if is_text(&elements[at - 1], |text| is_one_of(&HEADERS, text)) {

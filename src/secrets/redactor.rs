@@ -3,7 +3,7 @@
 use regex::{NoExpand, Regex, RegexBuilder};
 
 use super::REDACTED;
-use super::secret::{LEAST_PART, Secret};
+use super::secret::{MIN_PART_BYTES, Secret};
 
 /// Removes a set of secrets from texts, however they are spelled there, and even if a text ends within one.
 pub struct Redactor {
@@ -41,7 +41,7 @@ impl Redactor {
 
 /// How many bytes at the end of `text` are the beginning of `secret`.
 fn beginning_at_end(text: &str, secret: &str) -> Option<usize> {
-    let beginnings = (LEAST_PART..secret.len()).rev().filter_map(|end| secret.get(..end));
+    let beginnings = (MIN_PART_BYTES..secret.len()).rev().filter_map(|end| secret.get(..end));
     beginnings.map(str::len).find(|length| {
         let end = text.len().checked_sub(*length).and_then(|at| text.get(at..));
         end.is_some_and(|end| end.eq_ignore_ascii_case(&secret[..*length]))

@@ -1,12 +1,12 @@
-//! Where a request with secrets may be redirected to.
+//! Redirects of requests that carry secrets.
 
 use reqwest::redirect::Policy;
 
-/// At most this many redirects are followed.
+/// The most redirects that are followed.
 const MAX_REDIRECTS: usize = 5;
 
-/// Follows redirects to the same origin only: reqwest removes `Authorization` and `Cookie` from a request to another
-/// host, but no other header.
+/// Follows redirects only to the same origin: reqwest removes `Authorization` and `Cookie` when it follows one to
+/// another host, but no other headers.
 pub(crate) fn same_origin() -> Policy {
     Policy::custom(|attempt| {
         let first = attempt.previous().first().map(reqwest::Url::origin);

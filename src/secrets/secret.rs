@@ -1,4 +1,4 @@
-//! Values that cannot print themselves, and removing them from other texts.
+//! Secret values, and removing them from other texts.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use subtle::ConstantTimeEq;
 use super::REDACTED;
 
 /// A shorter part of a secret, or of its base64, could be part of any word.
-pub(super) const LEAST_PART: usize = 8;
+pub(super) const MIN_PART_BYTES: usize = 8;
 
-/// Shorter values are no real keys or passwords; hiding them would remove words from every text.
-const LEAST_SECRET: usize = 6;
+/// Shorter values are not real keys or passwords; hiding them would remove ordinary words.
+const MIN_SECRET_BYTES: usize = 6;
 
-/// A value that cannot print itself.
+/// A secret value. Its `Debug` output is `[redacted]`, and it has no `Display`.
 #[derive(Clone)]
 pub struct Secret(String);
 
@@ -31,12 +31,12 @@ impl Secret {
         (!key.is_empty() && key.bytes().all(|byte| byte.is_ascii_graphic())).then(|| Self::new(key))
     }
 
-    /// The value, for the one place that sends it.
+    /// The value, for the code that sends it.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
 
-    /// Whether `given` is this value, in constant time.
+    /// Whether `given` equals this value, compared in constant time.
     pub fn is(&self, given: &str) -> bool {
         self.0.as_bytes().ct_eq(given.as_bytes()).into()
     }
@@ -44,7 +44,7 @@ impl Secret {
     /// The ways in which a text may spell it: plain, in JSON, HTML or a URL, or in base64 with other bytes before it.
     pub(super) fn spellings(&self) -> Vec<String> {
         let plain = &self.0;
-        if plain.len() < LEAST_SECRET {
+        if plain.len() < MIN_SECRET_BYTES {
             return Vec::new();
         }
         let json = serde_json::Value::from(plain.as_str()).to_string();
@@ -54,13 +54,15 @@ impl Secret {
         for before in 0..3 {
             let base64 = self.in_base64(before);
             all.extend(
-                [base64.replace('+', "-").replace('/', "_"), base64].into_iter().filter(|it| it.len() >= LEAST_PART),
+                [base64.replace('+', "-").replace('/', "_"), base64]
+                    .into_iter()
+                    .filter(|it| it.len() >= MIN_PART_BYTES),
             );
         }
         all
     }
 
-    /// The part of its base64 that does not depend on the bytes before it.
+    /// The part of its base64 that does not depend on neighbouring bytes, if this many bytes come before it.
     fn in_base64(&self, before: usize) -> String {
         let bytes = [&[0; 2][..before.min(2)], self.0.as_bytes()].concat();
         let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);

@@ -1,6 +1,6 @@
 //! Secrets in the text of an error, where n8n and services quote requests.
 //!
-//! The text has a reader: anything that is not a secret stays, so words are told apart from tokens.
+//! Everything that is not a secret should stay readable, so words are distinguished from tokens.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -10,10 +10,10 @@ use regex::{Captures, Regex};
 use super::REDACTED;
 use super::names::{HEADERS, MEMBERS};
 
-/// Authentication schemes (RFC 9110, 11.1) and those of services that n8n's nodes call; any other is recognised by its token.
+/// Authentication schemes (RFC 9110, 11.1), also of services that n8n's nodes call; others are recognised by the token.
 const SCHEMES: &str = "basic|bearer|digest|negotiate|token|apikey|bot|ssws|oauth";
 
-/// The text without the secrets in headers, bodies and URLs of requests that it quotes.
+/// The text with the secrets masked that it quotes from headers, bodies and URLs of requests.
 pub(super) fn hide(text: &str) -> Cow<'_, str> {
     static AUTHORIZATION: Pattern = LazyLock::new(|| {
         // A scheme, a token, and more parameters as AWS and OAuth have them.
@@ -27,7 +27,7 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
         pattern(r#"(?P<name>cookie["'\\]*\s*[:=]\s*)(?:(?P<quote>\\?["'])[^"'\\\r\n]*|[^\s=;,"']+=[^\r\n]*)"#)
     });
     static MEMBER: Pattern = LazyLock::new(|| {
-        // Headers with patterns of their own are excluded.
+        // Headers that have their own patterns are excluded.
         let own = |name: &&str| !name.ends_with("authorization") && !name.ends_with("cookie");
         let names = HEADERS.iter().chain(&MEMBERS).copied().filter(own).collect::<Vec<_>>().join("|");
         pattern(&format!(
@@ -46,8 +46,8 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
     replace(&mut hidden, &AUTHORIZATION, |found| !is_prose(found));
     replace(&mut hidden, &COOKIE, |_| true);
     replace(&mut hidden, &MEMBER, |found| {
-        let is_said = &found["sign"] == ":" && found["quote"].is_empty();
-        !(is_said && is_word(&found["value"]))
+        let is_prose = &found["sign"] == ":" && found["quote"].is_empty();
+        !(is_prose && is_word(&found["value"]))
     });
     replace(&mut hidden, &SCHEME, |found| !is_word(&found["token"]));
     // A number after the colon may be a port.
@@ -58,7 +58,7 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
 
 type Pattern = LazyLock<Option<Regex>>;
 
-/// A case-insensitive pattern. All are constants, and a test makes each of them match.
+/// A case-insensitive pattern. All patterns are constants, and a test exercises each.
 fn pattern(text: &str) -> Option<Regex> {
     Regex::new(&format!("(?i){text}")).ok()
 }
@@ -80,7 +80,7 @@ fn replace(text: &mut Cow<'_, str>, pattern: &Pattern, is_secret: impl Fn(&Captu
     }
 }
 
-/// `Authorization: required header is missing`
+/// Whether a match is a sentence, such as `Authorization: required header is missing`.
 fn is_prose(found: &Captures<'_>) -> bool {
     let token = &found["token"];
     match found.name("scheme").map(|scheme| scheme.as_str().to_ascii_lowercase()) {
@@ -96,7 +96,7 @@ fn begins(token: &str, word: &str) -> bool {
     token.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
 }
 
-/// Letters, optionally capitalised or hyphenated: no token looks like that.
+/// Whether a text is a word, optionally capitalised or hyphenated: no token looks like one.
 fn is_word(token: &str) -> bool {
     let token = token.trim_end_matches(|char: char| ".,;:!?)".contains(char));
     token.len() < 40
@@ -107,7 +107,7 @@ fn is_word(token: &str) -> bool {
         })
 }
 
-/// `443/users/`
+/// Whether a text begins with a port, such as `443/users/`.
 fn is_port(text: &str) -> bool {
     text.split_once('/').is_some_and(|(port, _)| !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()))
 }
@@ -117,7 +117,7 @@ mod tests {
     use super::hide;
 
     #[test]
-    fn what_requests_say_is_hidden() {
+    fn secrets_in_quoted_requests_are_hidden() {
         for (text, hidden) in [
             ("Authorization: Bearer s3cret.s3cret", "Authorization: [redacted]"),
             ("authorization: Bot s3cret.abc", "authorization: [redacted]"),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn words_stay() {
+    fn ordinary_words_are_kept() {
         for text in [
             "Please use Basic authentication. Then",
             "Basic Authentication for Basic subscription-tier",

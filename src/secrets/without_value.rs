@@ -1,8 +1,8 @@
-//! Errors of serde without the value that they quote, which may be a secret.
+//! Error messages of serde without the value that they quote, which may be a secret.
 
 use std::fmt::Display;
 
-/// The message of an error of serde without the value that it quotes: `invalid type: string "…", expected a map`
+/// The message of a serde error without the value that it quotes: `invalid type: string "…", expected a map`
 /// becomes `expected a map`.
 pub(crate) fn without_value(error: &impl Display) -> String {
     let error = error.to_string();
@@ -22,7 +22,7 @@ mod tests {
     use super::without_value;
 
     #[test]
-    fn a_value_is_not_quoted() {
+    fn values_are_not_quoted() {
         for value in ["\"sesame\"", "\"sesame, expected by nobody\"", "[\"sesame\"]"] {
             let error = serde_json::from_str::<std::collections::BTreeMap<String, bool>>(&format!("{{\"a\":{value}}}"));
             let error = without_value(&error.unwrap_err());
