@@ -1,5 +1,5 @@
-//! The tools: one file each, grouped into toolsets, and one table of all of them. No tool knows through
-//! which door it is called.
+//! The tools: one file each, grouped into toolsets, and one table of them all. No tool knows which transport calls
+//! it.
 
 pub mod builder;
 mod error;
@@ -21,25 +21,25 @@ use crate::secrets::Secret;
 use crate::toolkit::{Answers, Arguments, Effect, Locale, Parameter, Prompt, schema};
 use crate::workflow::file::Files;
 
-/// A tool, as every door offers it.
+/// A tool, as every transport offers it.
 pub struct Tool {
     /// The name that clients call.
     pub name: &'static str,
-    /// The name that people read.
+    /// The name shown to people.
     pub title: &'static str,
     /// What it does and when to use it, for an agent.
     pub description: &'static str,
     /// Its arguments.
     pub parameters: &'static [Parameter],
-    /// Arguments that are accepted and not used; the schema does not name them.
+    /// Arguments that are accepted and ignored; the schema does not list them.
     pub ignored: &'static [&'static str],
-    /// What its answers are.
+    /// The shape of its answers.
     pub answers: Answers,
-    /// What it does to n8n.
+    /// How it changes n8n.
     pub effect: Effect,
-    /// Characters of the largest answer, where a client should know (`anthropic/maxResultSizeChars`).
+    /// Size of the largest answer in characters, if clients need to know it (`anthropic/maxResultSizeChars`).
     pub max_result_chars: Option<u64>,
-    /// Runs it with arguments that were checked.
+    /// Runs it with checked arguments.
     pub call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
 }
 
@@ -47,27 +47,27 @@ pub struct Tool {
 pub struct Toolset {
     /// The name for `--toolsets`.
     pub name: &'static str,
-    /// How an agent goes about it, for the server's instructions: sentences, each with the tool that it needs.
+    /// How to use the tools, for the server's instructions: sentences, each with the tool that it is about.
     pub instructions: &'static [(&'static str, &'static str)],
-    /// In the order in which an agent uses them.
+    /// The tools, in the order in which an agent uses them.
     pub tools: &'static [&'static Tool],
-    /// What people can start with them.
+    /// Prompts that use the tools.
     pub prompts: &'static [&'static Prompt],
 }
 
-/// A call under way; dropping it cancels it.
+/// A call in progress; dropping it cancels it.
 pub type Call = Pin<Box<dyn Future<Output = Result<String, Error>> + Send>>;
 
-/// What every tool may use.
+/// What every tool can use.
 #[derive(Clone)]
 pub struct Context {
-    /// The n8n to ask.
+    /// The client of n8n.
     pub n8n: n8n::Client,
     /// The language of messages.
     pub locale: Locale,
-    /// Whether secret keys are masked in items.
+    /// Whether the values of known secret keys in items are masked.
     pub redact: bool,
-    /// Where workflow files may be.
+    /// Where workflow files can be.
     pub files: Files,
     /// Workflows in memory.
     pub memory: Memory,
@@ -76,21 +76,21 @@ pub struct Context {
 }
 
 impl Context {
-    /// The same for somebody with another key to n8n.
+    /// The same context with another n8n API key.
     pub fn with_key(&self, key: Secret) -> Self {
         Self { n8n: self.n8n.with_key(key), ..self.clone() }
     }
 }
 
-/// All tools.
+/// All toolsets.
 pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET, &builder::TOOLSET];
 
 impl Tool {
-    /// Checks the arguments of a call, and runs it.
-    pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
-        match Arguments::check(self.parameters, self.ignored, given) {
+    /// Checks the arguments of a call and runs it.
+    pub fn run(&self, context: Arc<Context>, arguments: Map<String, Value>, progress: n8n::Progress) -> Call {
+        match Arguments::check(self.parameters, self.ignored, arguments) {
             Ok(arguments) => (self.call)(context, arguments, progress),
-            Err(refusal) => Box::pin(std::future::ready(Err(refusal.into()))),
+            Err(error) => Box::pin(std::future::ready(Err(error.into()))),
         }
     }
 
@@ -111,7 +111,7 @@ impl Tool {
         json!({"type": "object", "properties": properties})
     }
 
-    /// Whether n8n stays as it is.
+    /// Whether it changes nothing.
     pub fn reads_only(&self) -> bool {
         self.effect == Effect::Read
     }
