@@ -25,10 +25,10 @@ pub(super) struct List {
     /// nextCursor of the previous answer
     #[arg(long)]
     cursor: Option<String>,
-    /// Only executions started at this time or later (ISO 8601; n8n 2.37 and newer)
+    /// Only executions started at or after this time (ISO 8601; n8n 2.37 and newer)
     #[arg(long, value_name = "DATE")]
     started_after: Option<String>,
-    /// Only executions started at this time or earlier (ISO 8601; n8n 2.37 and newer)
+    /// Only executions started at or before this time (ISO 8601; n8n 2.37 and newer)
     #[arg(long, value_name = "DATE")]
     started_before: Option<String>,
     /// Print n8n's own objects, without workflow names

@@ -58,11 +58,11 @@ enum Command {
     Check,
     /// Serve MCP servers over plain REST
     Gateway(GatewayOptions),
-    /// Coordinate agents: projects, tasks, sessions, handoffs. Serves MCP by default
+    /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
     Coordinate(coordinate::Coordinate),
     /// List the tools that the server offers
     Tools(tools::Tools),
-    /// The catalogue of node types, for node_search
+    /// Manage the catalogue of node types, which node_search uses
     #[command(subcommand)]
     Catalogue(catalogue::Command),
     /// Print completions for a shell

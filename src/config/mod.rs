@@ -94,7 +94,7 @@ pub struct ServerOptions {
     #[command(flatten)]
     choice: ToolChoice,
 
-    /// Only read and write workflow files inside this folder
+    /// Restrict workflow files to this folder
     #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR", value_parser = path)]
     files_root: Option<PathBuf>,
 }

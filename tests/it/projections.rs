@@ -390,7 +390,7 @@ fn long_names_that_differ_late_stay_different_and_an_ambiguous_one_is_refused() 
     }
     let refused = answer(&format!("{}…[+101 chars]", "x".repeat(200))).unwrap_err();
     assert!(
-        refused.contains("fits 2 nodes: ") && names.iter().all(|name| refused.contains(&shorten_name(name, 200))),
+        refused.contains("matches 2 nodes: ") && names.iter().all(|name| refused.contains(&shorten_name(name, 200))),
         "{refused}"
     );
 }

@@ -177,10 +177,10 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     };
     let (code, said) = run(&["--toolsets", "executions,builders"]);
     assert_eq!(code, Some(2));
-    assert_eq!(said, "n8n-lens: There is no toolset 'builders'; there are executions, workflows, builder.\n");
+    assert_eq!(said, "n8n-lens: Unknown toolset 'builders'. Available: executions, workflows, builder.\n");
     let (code, said) = run(&["--toolsets", "executions", "--tools", "get_workflow"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("There is no tool 'get_workflow'; there are list_executions, "), "{said}");
+    assert!(said.contains("Unknown tool 'get_workflow'. Available: list_executions, "), "{said}");
 }
 
 #[test]

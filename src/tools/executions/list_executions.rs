@@ -33,16 +33,8 @@ pub static TOOL: Tool = Tool {
         ),
         cursor::LIMIT,
         cursor::CURSOR,
-        Parameter::optional(
-            "startedAfter",
-            Kind::Date,
-            "Only executions started at this time or later (n8n 2.37 and newer).",
-        ),
-        Parameter::optional(
-            "startedBefore",
-            Kind::Date,
-            "Only executions started at this time or earlier (n8n 2.37 and newer).",
-        ),
+        Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer)."),
+        Parameter::optional("startedBefore", Kind::Date, "Started at or before this time (n8n 2.37 and newer)."),
         Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names."),
         MAX_TOKENS_PARAMETER,
     ],

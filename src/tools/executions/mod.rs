@@ -35,7 +35,7 @@ const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
     Kind::FLAG,
     "Request data above n8n's display limit (100 MB). It costs n8n about ten times the stored size in memory: use it \
-     only if a note of the summary says that the data is too large to display.",
+     only if the summary notes that the data is too large to display.",
 );
 
 /// The execution that a call names.
