@@ -25,7 +25,7 @@ use n8n_lens::json::{Batch, Cursor, Projection, Pruner, ReadAhead};
 use n8n_lens::n8n::{Address, Client, ExecutionRequest, Progress, Settings};
 use n8n_lens::secrets::Secret;
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 use serde_json::Value;
 
 #[path = "../tests/support/mod.rs"]
@@ -146,7 +146,7 @@ fn budgets(criterion: &mut Criterion) {
     let body = body();
     let view = look(&body[..], LATE_NODE);
     budget::count("x");
-    let question = Question {
+    let question = NodeQuery {
         projection: projection(LATE_NODE),
         output: None,
         max_tokens: 25_000,

@@ -18,7 +18,7 @@ use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::Projection;
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 use n8n_lens::tools::executions::summary_answer;
 use peak_alloc::PeakAlloc;
 
@@ -49,7 +49,7 @@ fn summarize(body: impl Read) {
 fn look(body: impl Read, name: String) {
     let projection = NodeProjection { node: name, window: 0..50, ..NodeProjection::default() };
     let view = projection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
-    let question = Question { projection, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
+    let question = NodeQuery { projection, output: None, max_tokens: 20_000, redact: false, locale: Locale::Ja };
     assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());
 }
 

@@ -9,7 +9,7 @@ use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::{Cursor, FaultKind, Projection, ReadError, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools;
-use n8n_lens::tools::executions::get_execution_by_node::{self, Question};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 use n8n_lens::tools::executions::summary_answer;
 use serde_json::Value;
 
@@ -68,7 +68,7 @@ pub fn node(data: &[u8]) {
     let limit = *choices.pick(&[50, 1, 2, 3, 10]);
     request.window = offset..offset.saturating_add(limit);
     let Some(view) = self::view(&body, &request, &sizes) else { return };
-    let question = Question {
+    let question = NodeQuery {
         projection: request,
         output: *choices.pick(&[None, None, None, Some(0), Some(1), Some(255), Some(u64::MAX)]),
         max_tokens: *choices.pick(&TOKENS),
@@ -78,7 +78,7 @@ pub fn node(data: &[u8]) {
     assert_node(&view, &question, limit);
     if let Some(projection) = question.projection.second_pass(&view) {
         let view = self::view(&body, &projection, &sizes).expect("it can be read again");
-        assert_node(&view, &Question { projection, ..question }, limit);
+        assert_node(&view, &NodeQuery { projection, ..question }, limit);
     }
 }
 
@@ -124,7 +124,7 @@ fn read_in_pieces<T: Debug, P: Projection<View = Result<T, Error>>>(
 }
 
 /// The answer about a node, or an error that says what does not exist.
-fn assert_node(view: &NodeView, question: &Question, limit: u64) {
+fn assert_node(view: &NodeView, question: &NodeQuery, limit: u64) {
     let answer = match get_execution_by_node::answer(view, Some("1234"), question) {
         Ok(answer) => answer,
         Err(tools::Error::NotThere(why)) => {

@@ -1,4 +1,4 @@
-//! A compressed body, whose errors name the byte.
+//! Decompression of gzip bodies, with errors that name the byte offset.
 
 use std::io::{self, BufReader, Read};
 

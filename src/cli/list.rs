@@ -19,22 +19,22 @@ pub(super) struct List {
     /// Only executions with this status
     #[arg(long)]
     status: Option<String>,
-    /// At most this many, 1 to 100
+    /// At most this many executions, 1 to 100
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
     /// nextCursor of the previous answer
     #[arg(long)]
     cursor: Option<String>,
-    /// Started then or later, ISO 8601
+    /// Only executions started at or after this time (ISO 8601; n8n 2.37 and newer)
     #[arg(long, value_name = "DATE")]
     started_after: Option<String>,
-    /// Started then or before
+    /// Only executions started at or before this time (ISO 8601; n8n 2.37 and newer)
     #[arg(long, value_name = "DATE")]
     started_before: Option<String>,
-    /// n8n's own objects
+    /// Print n8n's own objects, without workflow names
     #[arg(long)]
     raw: bool,
-    /// The largest answer, 1000 to 25000 tokens
+    /// Maximum size of the answer, 1000 to 25000 tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
     /// Print the tool's JSON on a terminal, too

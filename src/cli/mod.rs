@@ -1,4 +1,4 @@
-//! The command line. On a terminal it prints for people; piped, what the tools send.
+//! The command line. On a terminal it prints for people; otherwise what the tools return.
 
 mod catalogue;
 mod check;
@@ -30,9 +30,9 @@ use crate::tools::{CatalogueCache, Context, MemoryStore};
 use crate::transport;
 use crate::workflow::file::Files;
 
-/// Look into n8n executions of any size, inside a token budget.
+/// Inspect n8n executions of any size, within a token budget.
 ///
-/// Without a command it serves MCP on standard input and output.
+/// Without a command, serves MCP on standard input and output.
 #[derive(Parser)]
 #[command(version, args_conflicts_with_subcommands = false)]
 pub struct Cli {
@@ -58,11 +58,11 @@ enum Command {
     Check,
     /// Serve MCP servers over plain REST
     Gateway(GatewayOptions),
-    /// Coordinate agents: projects, tasks, sessions, handoffs. Serves MCP by default
+    /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
     Coordinate(coordinate::Coordinate),
     /// List the tools that the server offers
     Tools(tools::Tools),
-    /// The catalogue of node types, for node_search
+    /// Manage the catalogue of node types, which node_search uses
     #[command(subcommand)]
     Catalogue(catalogue::Command),
     /// Print completions for a shell
@@ -72,7 +72,7 @@ enum Command {
     },
 }
 
-/// Why a command ends without an answer.
+/// Why a command fails.
 #[derive(Debug, thiserror::Error)]
 enum Error {
     #[error(transparent)]
@@ -88,7 +88,7 @@ enum Error {
 }
 
 impl Error {
-    /// 1 failed, 2 usage.
+    /// 1 for a failure, 2 for wrong usage.
     fn exit_code(&self) -> u8 {
         match self {
             Self::Settings(_) | Self::Usage(_) | Self::Tool(crate::tools::Error::Argument(_)) => 2,
@@ -97,9 +97,9 @@ impl Error {
     }
 }
 
-/// Runs the command line and returns its exit code: 0 done, 1 failed, 2 usage.
+/// Runs the command line and returns its exit code: 0 success, 1 failure, 2 wrong usage.
 pub fn run() -> ExitCode {
-    // Not a command for people. It stays small: not even the arguments are parsed.
+    // Started by the gateway only. It stays small: not even the arguments are parsed.
     if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
         reaper::run();
         return ExitCode::SUCCESS;
@@ -113,7 +113,7 @@ pub fn run() -> ExitCode {
         .map_err(|error| Error::Input(format!("The runtime could not be started: {error}.")))
         .and_then(|runtime| {
             let done = runtime.block_on(cli.run());
-            // A reader of standard input may still block; leaving it loses nothing.
+            // A read of standard input may still block; abandoning it loses nothing.
             runtime.shutdown_background();
             done
         });
@@ -139,8 +139,7 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     }
 }
 
-/// Logs go to standard error. Other crates only warn, and rmcp is silenced: it logs whole messages, and URLs with
-/// everything in them.
+/// Logs to standard error. Other crates only warn, and rmcp is silenced: it logs whole messages and complete URLs.
 fn log(options: &Options) {
     let level = options.log_level();
     let targets = Targets::new()
@@ -152,12 +151,12 @@ fn log(options: &Options) {
     tracing_subscriber::registry().with(layer).with(targets).init();
 }
 
-/// Whether a person reads the output.
+/// Whether to print for people: standard output is a terminal, and JSON was not requested.
 fn for_people(json: bool) -> bool {
     !json && std::io::stdout().is_terminal()
 }
 
-/// Prints a line to standard output. A closed pipe is the reader's choice, not an error.
+/// Prints a line to standard output. A closed pipe is not an error.
 fn print(text: &str) -> Result<(), Error> {
     is_read(text).map(drop)
 }
@@ -196,7 +195,7 @@ impl Cli {
     }
 }
 
-/// Serves n8n's tools until the client or a signal ends it.
+/// Serves n8n's tools until the client closes the connection or a signal arrives.
 async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
     let (toolbox, files) = (server.toolbox()?, server.files()?);
     let context = |settings| context(options, settings, files);
@@ -210,7 +209,7 @@ async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
     .map_err(Error::Transport)
 }
 
-/// What the tools use.
+/// The context of every tool call.
 fn context(options: &Options, settings: Settings, files: Files) -> Context {
     Context {
         n8n: Client::new(settings),

@@ -7,7 +7,7 @@ use super::source::ExecutionArguments;
 use super::{Error, for_people, print, render};
 use crate::budget;
 use crate::config::Options;
-use crate::tools::executions::get_execution_by_node::{self, Question};
+use crate::tools::executions::get_execution_by_node::{self, NodeQuery};
 
 #[derive(Args)]
 pub(super) struct Node {
@@ -15,7 +15,7 @@ pub(super) struct Node {
     execution: ExecutionArguments,
     /// The node's name
     node: String,
-    /// Which run, from 0 (default: the first failed one, or else the last)
+    /// Which run, from 0 (default: the first failed run, or else the last)
     #[arg(long, value_name = "N")]
     run_index: Option<u64>,
     /// Only this output, from 0
@@ -27,7 +27,7 @@ pub(super) struct Node {
     /// At most this many items of each input and output, 1 to 50
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
-    /// The largest answer, 1000 to 25000 tokens
+    /// Maximum size of the answer, 1000 to 25000 tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 }
@@ -43,13 +43,13 @@ impl Node {
             "maxTokens": self.max_tokens,
         });
         let arguments = self.execution.check(&get_execution_by_node::TOOL, more)?;
-        let question = Question::new(&arguments, options.redact, options.locale);
+        let query = NodeQuery::new(&arguments, options.redact, options.locale);
         let source = self.execution.source(options)?;
         budget::preload();
-        let named = &source;
-        let read = move |projection| async move { named.read(&projection).await };
-        let view = get_execution_by_node::read_view(&question.projection, read);
-        let answer = get_execution_by_node::answer(&view.await?, source.id(), &question)?;
+        let from = &source;
+        let read = move |projection| async move { from.read(&projection).await };
+        let view = get_execution_by_node::read_view(&query.projection, read);
+        let answer = get_execution_by_node::answer(&view.await?, source.id(), &query)?;
         print(&if for_people(self.execution.json) { render::node(&answer) } else { answer })
     }
 }

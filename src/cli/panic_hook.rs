@@ -7,13 +7,14 @@ use std::panic::PanicHookInfo;
 /// Reports panics in one line: where, and the message if it cannot hold data.
 pub(super) fn install() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
-        let place = panic.location().map(|place| format!(" at {}:{}", place.file(), place.line())).unwrap_or_default();
+        let location =
+            panic.location().map(|location| format!(" at {}:{}", location.file(), location.line())).unwrap_or_default();
         let message = message(panic.payload());
-        let _ = writeln!(std::io::stderr(), "n8n-lens: a bug in n8n-lens{place}: {message}. Please report it.");
+        let _ = writeln!(std::io::stderr(), "n8n-lens: a bug in n8n-lens{location}: {message}. Please report it.");
     }));
 }
 
-/// A formatted message may quote data: that of a string sliced within a character does.
+/// A formatted message may quote data: slicing a string inside a character does.
 fn message(payload: &(dyn Any + Send)) -> &'static str {
     payload.downcast_ref::<&'static str>().copied().unwrap_or("its message may hold data")
 }

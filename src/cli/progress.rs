@@ -1,4 +1,4 @@
-//! A bar with bytes, for downloads that take long enough to be noticed.
+//! A progress bar, for downloads long enough to notice.
 
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -9,13 +9,13 @@ use tokio::sync::watch;
 use crate::n8n::{Progress, Stage};
 use crate::units::megabytes;
 
-/// Shorter waits show nothing.
-const NOTICED: Duration = Duration::from_millis(500);
+/// Shorter downloads show no bar.
+const DELAY: Duration = Duration::from_millis(500);
 
-/// A bar around a call; nothing where nobody looks.
+/// A progress bar; none if standard error is not a terminal.
 pub(super) struct Bar(Option<watch::Receiver<Stage>>);
 
-/// Progress and its bar.
+/// Creates the progress of a call, and the bar that shows it.
 pub(super) fn bar() -> (Progress, Bar) {
     if !std::io::stderr().is_terminal() {
         return (Progress::default(), Bar(None));
@@ -25,6 +25,7 @@ pub(super) fn bar() -> (Progress, Bar) {
 }
 
 impl Bar {
+    /// Shows the bar until `call` is done.
     pub(super) async fn around<T>(self, call: impl Future<Output = T>) -> T {
         let Some(stages) = self.0 else {
             return call.await;
@@ -37,9 +38,9 @@ impl Bar {
 }
 
 async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
-    tokio::time::sleep(NOTICED).await;
+    tokio::time::sleep(DELAY).await;
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let _cleared = Cleared(bar.clone());
+    let _clear = ClearOnDrop(bar.clone());
     bar.enable_steady_tick(Duration::from_millis(100));
     loop {
         show(&bar, *stages.borrow_and_update());
@@ -47,10 +48,10 @@ async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
     }
 }
 
-/// The bar goes when its call is done.
-struct Cleared(ProgressBar);
+/// Removes the bar when its call is done.
+struct ClearOnDrop(ProgressBar);
 
-impl Drop for Cleared {
+impl Drop for ClearOnDrop {
     fn drop(&mut self) {
         self.0.finish_and_clear();
     }
@@ -58,7 +59,7 @@ impl Drop for Cleared {
 
 fn show(bar: &ProgressBar, stage: Stage) {
     match stage {
-        Stage::Started => bar.set_message("asking n8n"),
+        Stage::Started => bar.set_message("connecting to n8n"),
         Stage::Queued => bar.set_message("waiting for other downloads"),
         Stage::Waiting { stored: Some(stored) } => {
             bar.set_message(format!("waiting for n8n, {} stored", megabytes(stored)))

@@ -1,4 +1,4 @@
-//! Answers for people: tables and colours.
+//! Answers for people: tables and colors.
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
@@ -12,14 +12,14 @@ const DIM: Style = Style::new().dimmed();
 const KEY: Style = AnsiColor::Cyan.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 
-/// Nodes in a table; more are counted.
+/// The most nodes in a table; the rest is counted.
 const ROWS: usize = 200;
 
 fn paint(style: Style, text: &str) -> String {
     format!("{style}{}{style:#}", plain(text))
 }
 
-/// Text from a workflow, which must not steer the terminal.
+/// Text without control characters: text from a workflow must not control the terminal.
 pub(super) fn plain(text: &str) -> String {
     text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect()
 }
@@ -45,7 +45,7 @@ pub(super) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
     table
 }
 
-/// The summary: a line, the error, a row for each node.
+/// A summary: a line, the error, and a row for each node.
 pub(super) fn summary(summary: &Summary) -> String {
     let header = &summary.header;
     let word = |word: &Option<String>| plain(word.as_deref().unwrap_or("?"));
@@ -107,7 +107,7 @@ pub(super) fn list(answer: &str) -> String {
     }
 }
 
-/// A node: what the tool sends, indented and coloured.
+/// A node: what the tool returns, indented and colored.
 pub(super) fn node(answer: &str) -> String {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let data = &answer["data"];

@@ -17,7 +17,7 @@ use crate::n8n::{Client, ExecutionRequest};
 use crate::toolkit::Arguments;
 use crate::tools::{self, Tool};
 
-/// Which execution a command reads, and for whom it prints.
+/// Which execution a command reads, and how it prints.
 #[derive(Args)]
 pub(super) struct ExecutionArguments {
     /// An execution's id, a file with its body (may be gzip-compressed), or - for standard input
@@ -41,10 +41,10 @@ pub(super) enum Source {
 }
 
 impl ExecutionArguments {
-    /// The checked arguments of the tool that this command runs: `more`, and which execution.
+    /// The checked arguments of the tool that this command runs: the execution, and `more`.
     ///
     /// # Errors
-    /// When an argument is not allowed.
+    /// An argument is out of range.
     pub(super) fn check(&self, tool: &Tool, more: Value) -> Result<Arguments, Error> {
         let mut arguments = as_arguments(more);
         // A file has no id to check.
@@ -54,10 +54,10 @@ impl ExecutionArguments {
         Ok(Arguments::check(tool.parameters, &[], arguments).map_err(tools::Error::from)?)
     }
 
-    /// Where the body is. Digits are an id; a file of that name is `./1234`.
+    /// Where the body is. Digits are an id; a file with such a name is `./1234`.
     ///
     /// # Errors
-    /// When it is in n8n, and the settings do not say how to reach it.
+    /// It is in n8n, and the address or the key is missing or malformed.
     pub(super) fn source(&self, options: &Options) -> Result<Source, Error> {
         Ok(match self.execution.as_str() {
             "-" => Source::StandardInput { is_read: Cell::new(false) },
@@ -83,10 +83,10 @@ impl Source {
         }
     }
 
-    /// Reads the execution, with a progress bar on a terminal while n8n sends it.
+    /// Reads the execution; on a terminal, with a progress bar during the download.
     ///
     /// # Errors
-    /// When the body cannot be had, is incomplete, or is not an execution.
+    /// The body cannot be read, is incomplete, or is not an execution.
     pub(super) async fn read<V, P>(&self, projection: &P) -> Result<V, Error>
     where
         P: Projection<View = Result<V, execution::Error>>,
@@ -101,7 +101,7 @@ impl Source {
             Self::StandardInput { is_read } => {
                 if is_read.replace(true) {
                     return Err(Error::Input(
-                        "The input of this node is too far before it to be found in one pass. Save the body to a file, and pass the file."
+                        "The input of this node cannot be read in one pass. Save the body to a file and pass the file instead of -."
                             .to_owned(),
                     ));
                 }
@@ -122,7 +122,7 @@ fn open(path: &Path) -> Result<ReadAhead, Error> {
     decompress(file)
 }
 
-/// A body, read ahead, and decompressed if its first two bytes are those of gzip.
+/// Reads a body ahead, decompressing it if it begins with the two bytes of gzip.
 fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();

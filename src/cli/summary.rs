@@ -23,12 +23,12 @@ impl Summary {
     pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
         let arguments = self.execution.check(&get_execution::TOOL, json!({ "offset": self.offset }))?;
         let source = self.execution.source(options)?;
-        let people = for_people(self.execution.json);
-        if !people {
+        let is_for_people = for_people(self.execution.json);
+        if !is_for_people {
             budget::preload();
         }
         let summary = source.read(&SummaryProjection).await?;
-        if people {
+        if is_for_people {
             return print(&render::summary(&summary));
         }
         let offset = arguments.integer("offset").unwrap_or(0);

@@ -11,7 +11,7 @@ use crate::coordination::{Cost, SessionPolicy, Settings};
 /// Settings of the coordination server.
 #[derive(Args, Clone)]
 pub struct CoordinationOptions {
-    /// The database: the path of an SQLite file, created if it does not exist, or postgres://…
+    /// Database: path of an SQLite file, created if it does not exist, or postgres://…
     #[arg(long, global = true, env = "N8N_LENS_DB", value_name = "DB", hide_env_values = true)]
     db: Option<String>,
 
@@ -23,7 +23,7 @@ pub struct CoordinationOptions {
     #[arg(long, global = true, default_value_t = 86_400, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     session_max: u64,
 
-    /// How clients reach the server
+    /// How clients connect
     #[arg(long, value_enum, default_value = "stdio", value_name = "TRANSPORT")]
     pub transport: Transport,
 
@@ -58,7 +58,7 @@ impl CoordinationOptions {
     /// How to open the database. `create` says whether to create a missing SQLite file.
     ///
     /// # Errors
-    /// [`Error`] if `--db` is missing, or is neither a path nor a PostgreSQL URL.
+    /// `--db` is missing, or is neither a path nor a PostgreSQL URL.
     pub fn settings(&self, options: &Options, create: bool) -> Result<Settings, Error> {
         let db = filled(self.db.as_deref()).ok_or_else(|| {
             Error("--db is missing; give it the path of the database file, or postgres://….".to_owned())
@@ -77,7 +77,7 @@ impl CoordinationOptions {
         })
     }
 
-    /// The host names under which HTTP clients may reach the server. Tokens are checked against the database.
+    /// The host names under which HTTP clients can reach the server. Tokens are checked against the database.
     pub fn access(&self) -> Access {
         Access::with_tokens_elsewhere(&self.host, &self.allowed_hosts)
     }

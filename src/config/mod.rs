@@ -1,5 +1,5 @@
-//! Settings: command line over environment over defaults. An empty variable is the same as none, since
-//! clients send those for settings that nobody filled in.
+//! Settings: the command line overrides the environment, which overrides defaults. An empty variable counts as unset:
+//! clients send those for settings that the user left empty.
 
 mod coordination;
 
@@ -31,15 +31,15 @@ pub struct Options {
     #[arg(long, global = true, env = "N8N_URL", value_name = "URL", hide_env_values = true)]
     n8n_url: Option<String>,
 
-    /// API key (n8n: Settings > n8n API)
+    /// API key, created in n8n under Settings > n8n API
     #[arg(long, global = true, env = "N8N_API_KEY", value_name = "KEY", hide_env_values = true)]
     api_key: Option<String>,
 
-    /// File that holds the API key
+    /// File that contains the API key
     #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path, hide_env_values = true)]
     api_key_file: Option<PathBuf>,
 
-    /// What is logged to standard error: off, error, warn, info, debug or trace
+    /// Log level on standard error: off, error, warn, info, debug or trace
     #[arg(long, global = true, env = "LOG_LEVEL", value_parser = one_of::<LogLevel>, default_value = "warn", value_name = "LEVEL")]
     log_level: LogLevel,
 
@@ -47,23 +47,23 @@ pub struct Options {
     #[arg(long, global = true, visible_alias = "lang", env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
     pub locale: Locale,
 
-    /// Mask known secret keys in items, too
+    /// Mask the values of known secret keys in items, too
     #[arg(long, global = true)]
     pub redact: bool,
 
-    /// The catalogue of node types (default: in the user's data folder)
+    /// Catalogue of node types (default: in the user's data folder)
     #[arg(long, global = true, env = "N8N_LENS_CATALOGUE", value_name = "FILE", value_parser = path)]
     catalogue: Option<PathBuf>,
 
-    /// Bodies that are read at once
+    /// Maximum number of response bodies downloaded at once
     #[arg(long, global = true, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     max_downloads: u16,
 
-    /// Seconds that n8n may build a body before its first byte
+    /// Seconds to wait for the first byte of a body, which n8n builds in memory first
     #[arg(long, global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     first_byte_timeout: u64,
 
-    /// Seconds that a body may pause
+    /// Seconds to wait for the next bytes of a body
     #[arg(long, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     idle_timeout: u64,
 }
@@ -71,15 +71,15 @@ pub struct Options {
 /// Settings of the MCP server.
 #[derive(Args, Clone)]
 pub struct ServerOptions {
-    /// How clients reach the server
+    /// How clients connect
     #[arg(long, value_enum, default_value = "stdio", value_name = "TRANSPORT")]
     pub transport: Transport,
 
-    /// Address to listen on, for http
+    /// Address to listen on (http)
     #[arg(long, default_value = "127.0.0.1", value_name = "HOST")]
     pub host: String,
 
-    /// Port to listen on, for http; 0 takes a free one
+    /// Port to listen on (http); 0 picks a free one
     #[arg(long, default_value_t = 3000, value_name = "PORT")]
     pub port: u16,
 
@@ -87,14 +87,14 @@ pub struct ServerOptions {
     #[arg(long, env = "N8N_LENS_AUTH_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     auth_token: Option<String>,
 
-    /// Further host names under which HTTP clients may reach the server, separated by commas
+    /// Additional host names under which HTTP clients can reach the server, separated by commas
     #[arg(long, env = "N8N_LENS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
     allowed_hosts: Vec<String>,
 
     #[command(flatten)]
     choice: ToolChoice,
 
-    /// Folder that workflow files must be in
+    /// Restrict workflow files to this folder
     #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR", value_parser = path)]
     files_root: Option<PathBuf>,
 }
@@ -102,19 +102,19 @@ pub struct ServerOptions {
 /// Settings of the gateway.
 #[derive(Args, Clone)]
 pub struct GatewayOptions {
-    /// The configuration: YAML, or the mcpServers JSON of Claude Desktop and Cursor. Changes are taken up
+    /// Configuration file: YAML, or the mcpServers JSON of Claude Desktop and Cursor. Changes are applied while running
     #[arg(long, env = "GATEWAY_CONFIG", default_value = "config.yaml", value_name = "FILE")]
     pub config: PathBuf,
 
-    /// Address to listen on (default: the configuration's, else 127.0.0.1)
+    /// Address to listen on (default: from the configuration, or 127.0.0.1)
     #[arg(long, env = "GATEWAY_HOST", value_name = "HOST")]
     host: Option<String>,
 
-    /// Port to listen on; 0 takes a free one (default: the configuration's, else 3001)
+    /// Port to listen on; 0 picks a free one (default: from the configuration, or 3001)
     #[arg(long, env = "GATEWAY_PORT", value_name = "PORT")]
     port: Option<String>,
 
-    /// How long a call may take, in ms, where its server says nothing (default: the configuration's, else 30000)
+    /// Timeout of a call, in ms, unless its server sets one (default: from the configuration, or 30000)
     #[arg(long, env = "GATEWAY_TIMEOUT_MS", value_name = "MS")]
     timeout_ms: Option<String>,
 
@@ -122,11 +122,11 @@ pub struct GatewayOptions {
     #[arg(long, env = "GATEWAY_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     auth_token: Option<String>,
 
-    /// Further host names under which clients may reach the gateway, separated by commas
+    /// Additional host names under which clients can reach the gateway, separated by commas
     #[arg(long, env = "GATEWAY_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
     allowed_hosts: Vec<String>,
 
-    /// Do not check names and inputs; only for tests of servers
+    /// Do not check the names and inputs of calls; only for testing servers
     #[arg(long, env = "DISABLE_VALIDATION", value_parser = FalseyValueParser::new())]
     disable_validation: bool,
 }
@@ -144,7 +144,7 @@ pub struct ToolChoice {
     )]
     toolsets: Vec<String>,
 
-    /// Only these tools of the toolsets, separated by commas
+    /// Offer only these tools of the toolsets, separated by commas
     #[arg(long, env = "N8N_LENS_TOOLS", value_delimiter = ',', value_name = "NAMES")]
     tools: Vec<String>,
 
@@ -153,7 +153,7 @@ pub struct ToolChoice {
     read_only: bool,
 }
 
-/// How clients reach the server.
+/// How clients connect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Transport {
     /// Standard input and output.
@@ -162,14 +162,14 @@ pub enum Transport {
     Http,
 }
 
-/// Who may ask the HTTP server.
+/// Who can use the HTTP server.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The address to listen on is this machine's own.
+    /// Whether the server listens on loopback only.
     pub loopback: bool,
-    /// The token that every request must bring.
+    /// The bearer token that every request must carry, if one is required.
     pub auth_token: Option<Secret>,
-    /// Further host names under which the server may be asked.
+    /// Host names, besides those of loopback, under which clients can reach the server.
     pub hosts: Vec<String>,
 }
 
@@ -185,12 +185,12 @@ enum LogLevel {
     Trace,
 }
 
-/// A setting that is missing or malformed: one sentence that says what to do.
+/// A setting that is missing or malformed. The message is a sentence that says what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Error(String);
 
-/// One of the names of an enumeration; its default for an empty one.
+/// Parses a variant's name; an empty text is the default.
 fn one_of<T: ValueEnum + Default>(name: &str) -> Result<T, String> {
     if name.is_empty() {
         return Ok(T::default());
@@ -201,7 +201,7 @@ fn one_of<T: ValueEnum + Default>(name: &str) -> Result<T, String> {
     })
 }
 
-/// A path, which may be empty: then it is none.
+/// Parses a path. It may be empty, which counts as unset.
 fn path(text: &str) -> Result<PathBuf, Infallible> {
     Ok(text.into())
 }
@@ -215,10 +215,10 @@ fn filled_names(names: &[String]) -> Vec<String> {
 }
 
 impl Options {
-    /// How to reach n8n, without a key: each request brings its own.
+    /// How to reach n8n. The key is optional: each request can carry its own.
     ///
     /// # Errors
-    /// [`Error`].
+    /// The address is missing, or the address or the key is malformed.
     pub fn n8n_without_key(&self) -> Result<Settings, Error> {
         self.settings(self.given_key()?)
     }
@@ -226,15 +226,15 @@ impl Options {
     /// How to reach n8n.
     ///
     /// # Errors
-    /// [`Error`].
+    /// The address or the key is missing or malformed.
     pub fn n8n(&self) -> Result<Settings, Error> {
         let key = self.given_key()?.ok_or_else(|| {
             Error(
-                "N8N_API_KEY is missing: make a key in n8n under Settings > n8n API, and set it, or --api-key-file."
+                "N8N_API_KEY is missing: create a key in n8n under Settings > n8n API, and set it, or --api-key-file."
                     .to_owned(),
             )
         });
-        // What is missing is told in the order in which it is set.
+        // A missing address is reported before a missing key.
         self.settings(None)?;
         self.settings(Some(key?))
     }
@@ -264,13 +264,13 @@ impl Options {
         secret("N8N_API_KEY", key).map(Some)
     }
 
-    /// Where the catalogue of node types is; `None` on a system without a folder for data.
+    /// The path of the catalogue of node types; `None` on a system without a data folder.
     pub fn catalogue(&self) -> Option<PathBuf> {
         let named = self.catalogue.clone().filter(|file| !file.as_os_str().is_empty());
         named.or_else(|| Some(dirs::data_dir()?.join("n8n-lens").join("catalogue.json")))
     }
 
-    /// What was given on the command line, as the variables that say the same to another process of ours.
+    /// The settings as environment variables, for another process of n8n-lens.
     fn environment(&self) -> BTreeMap<String, String> {
         let path = |path: &Option<PathBuf>| path.as_ref().and_then(|path| path.to_str().map(str::to_owned));
         let given = [
@@ -295,18 +295,18 @@ impl Options {
     }
 }
 
-/// A secret that goes into a header.
+/// A secret that is sent in a header.
 fn secret(variable: &str, value: &str) -> Result<Secret, Error> {
     if value.starts_with("${") {
         return Err(Error(format!(
-            "{variable} is a name in braces: the client passed it on without filling it in. Set the variable that it names."
+            "{variable} is an unexpanded ${{…}} placeholder: the client passed it on unchanged. Set the variable that it names."
         )));
     }
-    let unfit = || Error(format!("{variable} holds characters that no API key or token has; copy it once more."));
+    let unfit = || Error(format!("{variable} contains characters that no API key or token has. Copy it again."));
     Secret::key(value).ok_or_else(unfit)
 }
 
-/// The error does not say which file: some give the key itself.
+/// The error does not name the file: some users pass the key itself.
 fn read_key(file: &Path) -> Result<String, Error> {
     std::fs::read_to_string(file).map_err(|error| {
         Error(format!("The file with the API key cannot be read: {error}. Check N8N_API_KEY_FILE or --api-key-file."))
@@ -317,7 +317,7 @@ impl ToolChoice {
     /// The tools to offer.
     ///
     /// # Errors
-    /// [`Error`], which names what is unknown and what there is.
+    /// A toolset or a tool is unknown, or no tool is left. The message lists the available names.
     pub fn toolbox(&self) -> Result<Toolbox, Error> {
         let selection = Selection {
             toolsets: filled_names(&self.toolsets),
@@ -332,26 +332,25 @@ impl ServerOptions {
     /// The tools to offer.
     ///
     /// # Errors
-    /// [`Error`].
+    /// A toolset or a tool is unknown, or no tool is left.
     pub fn toolbox(&self) -> Result<Toolbox, Error> {
         self.choice.toolbox()
     }
 
-    /// Where workflow files may be: for clients on other machines below the working directory unless
-    /// a folder is named.
+    /// Where workflow files can be. For clients on other machines that is the working directory by default.
     ///
     /// # Errors
-    /// [`Error`].
+    /// The folder does not exist, cannot be accessed, or is not a folder.
     pub fn files(&self) -> Result<Files, Error> {
         let named = self.files_root.as_deref().filter(|root| !root.as_os_str().is_empty());
-        let far = self.transport == Transport::Http && !self.is_loopback();
-        Files::below(named.or(far.then_some(Path::new(".")))).map_err(Error)
+        let is_remote = self.transport == Transport::Http && !self.is_loopback();
+        Files::below(named.or(is_remote.then_some(Path::new(".")))).map_err(Error)
     }
 
-    /// Who may ask the HTTP server.
+    /// Who can use the HTTP server.
     ///
     /// # Errors
-    /// [`Error`], when anybody in the network could.
+    /// The token is malformed, or the server would be open to the network without one.
     pub fn access(&self) -> Result<Access, Error> {
         Access::new(&self.host, ("N8N_LENS_AUTH_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
     }
@@ -360,7 +359,7 @@ impl ServerOptions {
         is_loopback(&self.host)
     }
 
-    /// The host without the brackets that a URL needs around IPv6.
+    /// The host, without the brackets that URLs put around IPv6 addresses.
     pub fn bare_host(&self) -> &str {
         bare(&self.host)
     }
@@ -376,22 +375,22 @@ fn is_loopback(host: &str) -> bool {
 }
 
 impl Access {
-    /// `token` is the variable that names it, and its value.
+    /// The token comes with the variable that sets it.
     fn new(host: &str, (variable, token): (&str, Option<&str>), names: &[String]) -> Result<Self, Error> {
         let auth_token = filled(token).map(|token| secret(variable, token)).transpose()?;
         if auth_token.is_none() && !is_loopback(host) {
             return Err(Error(format!(
-                "{host} is not this machine alone: set {variable}, or --auth-token, to a token that clients must send, or listen on 127.0.0.1."
+                "{host} can be reached from other machines: set {variable}, or --auth-token, to a token that clients must send, or listen on 127.0.0.1."
             )));
         }
         Ok(Self { auth_token, ..Self::with_tokens_elsewhere(host, names) })
     }
 
-    /// The same for a server that asks for tokens by itself.
+    /// For a server that checks tokens itself.
     fn with_tokens_elsewhere(host: &str, names: &[String]) -> Self {
         let loopback = is_loopback(host);
         let mut hosts = filled_names(names);
-        // Where other names were given, or the address is one of this machine alone, it may be used, too.
+        // The address itself is also allowed, if it is loopback or other names are configured.
         if loopback || !hosts.is_empty() {
             let host = bare(host);
             hosts.push(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
@@ -401,39 +400,40 @@ impl Access {
 }
 
 impl GatewayOptions {
-    /// The address to listen on: the options', else the configuration's, else 127.0.0.1 and 3001.
+    /// The host and port to listen on: from the options, or else the configuration, or else 127.0.0.1 and 3001.
     ///
     /// # Errors
-    /// [`Error`].
+    /// The port is not a number from 0 to 65535.
     pub fn address(&self, config: &gateway::Config) -> Result<(String, u16), Error> {
         let host = filled(self.host.as_deref()).or(config.host.as_deref()).unwrap_or("127.0.0.1");
-        let port = number("GATEWAY_PORT", self.port.as_deref())?.or(config.port).unwrap_or(3001);
+        let port = number("GATEWAY_PORT", "0 to 65535", self.port.as_deref())?.or(config.port).unwrap_or(3001);
         Ok((bare(host).to_owned(), port))
     }
 
-    /// Who may ask, on `host`.
+    /// Who can use the gateway on `host`.
     ///
     /// # Errors
-    /// [`Error`], when anybody in the network could.
+    /// The token is malformed, or the gateway would be open to the network without one.
     pub fn access(&self, host: &str) -> Result<Access, Error> {
         Access::new(host, ("GATEWAY_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
     }
 
-    /// How the gateway behaves; `options` are for the built-in servers.
+    /// How the gateway behaves; `options` are passed on to the built-in servers.
     ///
     /// # Errors
-    /// [`Error`].
+    /// The timeout is not a positive number of milliseconds.
     pub fn settings(&self, options: &Options) -> Result<gateway::Settings, Error> {
-        let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", self.timeout_ms.as_deref())?;
+        let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", "1 to 4294967295", self.timeout_ms.as_deref())?;
         let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
         let builtin_environment = options.environment();
         Ok(gateway::Settings { timeout, checks: !self.disable_validation, builtin_environment })
     }
 }
 
-/// A number that may be left empty.
-fn number<T: FromStr>(variable: &str, text: Option<&str>) -> Result<Option<T>, Error> {
-    let parse =
-        |text: &str| text.parse().map_err(|_| Error(format!("{variable} must be a number that fits, not {text:?}.")));
+/// Parses a number; an empty text counts as unset.
+fn number<T: FromStr>(variable: &str, range: &str, text: Option<&str>) -> Result<Option<T>, Error> {
+    let parse = |text: &str| {
+        text.parse().map_err(|_| Error(format!("{variable} must be a number from {range}, not {text:?}.")))
+    };
     filled(text).map(parse).transpose()
 }

@@ -1,33 +1,33 @@
-//! Why a tool has no answer: one plain sentence that says what to do next.
+//! Why a call failed: plain sentences that say what to do next.
 
 use crate::toolkit::ArgumentError;
 use crate::{execution, json, n8n, workflow};
 
-/// A failure, in words for the agent.
+/// A failed call. The message is for the agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An argument that is missing, unknown or out of range.
     #[error("{0}")]
     Argument(String),
-    /// n8n.
+    /// A request to n8n failed.
     #[error(transparent)]
     N8n(#[from] n8n::Error),
-    /// The body.
+    /// The body of an execution cannot be read.
     #[error(transparent)]
     Execution(#[from] execution::Error),
-    /// The body of a workflow, or of a list of them.
-    #[error("n8n's answer is not what it should be: {0}. Nothing of it is shown; try again.")]
+    /// The body of a workflow, or of a list of workflows, cannot be read.
+    #[error("n8n sent an invalid response: {0}. Nothing of it is shown; try again.")]
     Workflow(#[from] json::ReadError),
-    /// A file.
+    /// A workflow file cannot be read or written.
     #[error(transparent)]
     File(#[from] workflow::file::Error),
-    /// What was asked for is not there.
+    /// What the call needs does not exist or is not usable.
     #[error("{0}")]
     NotThere(String),
 }
 
 impl From<ArgumentError> for Error {
-    fn from(refusal: ArgumentError) -> Self {
-        Self::Argument(refusal.0)
+    fn from(error: ArgumentError) -> Self {
+        Self::Argument(error.0)
     }
 }

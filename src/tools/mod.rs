@@ -1,5 +1,5 @@
-//! The tools: one file each, grouped into toolsets, and one table of all of them. No tool knows through
-//! which door it is called.
+//! The tools: one file each, grouped into toolsets, and one table of them all. No tool knows which transport calls
+//! it.
 
 pub mod builder;
 mod error;
@@ -61,27 +61,27 @@ impl Handler {
 pub struct Toolset {
     /// The name for `--toolsets`.
     pub name: &'static str,
-    /// How an agent goes about it, for the server's instructions: sentences, each with the tool that it needs.
+    /// How to use the tools, for the server's instructions: sentences, each with the tool that it is about.
     pub instructions: &'static [(&'static str, &'static str)],
-    /// In the order in which an agent uses them.
+    /// The tools, in the order in which an agent uses them.
     pub tools: &'static [&'static Tool],
-    /// What people can start with them.
+    /// Prompts that use the tools.
     pub prompts: &'static [&'static Prompt],
 }
 
-/// A call under way; dropping it cancels it.
+/// A call in progress; dropping it cancels it.
 pub type Call = Pin<Box<dyn Future<Output = Result<String, Error>> + Send>>;
 
-/// What every tool may use.
+/// What every tool can use.
 #[derive(Clone)]
 pub struct Context {
-    /// The n8n to ask.
+    /// The client of n8n.
     pub n8n: n8n::Client,
     /// The language of messages.
     pub locale: Locale,
-    /// Whether secret keys are masked in items.
+    /// Whether the values of known secret keys in items are masked.
     pub redact: bool,
-    /// Where workflow files may be.
+    /// Where workflow files can be.
     pub files: Files,
     /// Workflows in memory.
     pub memory: MemoryStore,
@@ -90,13 +90,13 @@ pub struct Context {
 }
 
 impl Context {
-    /// The same for somebody with another key to n8n.
+    /// The same context with another n8n API key.
     pub fn with_key(&self, key: Secret) -> Self {
         Self { n8n: self.n8n.with_key(key), ..self.clone() }
     }
 }
 
-/// All tools.
+/// All toolsets.
 pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET, &builder::TOOLSET];
 
 impl Tool {

@@ -51,8 +51,8 @@ fn a_good_n8n_is_said_to_be_good() {
     let server = n8n(Some("2.41.1"), Some(ALL), true);
     let (code, said) = check(&server.url(), "test-key");
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.contains("n8n 2.41.1 answers, and takes the API key."), "{said}");
-    assert!(said.contains("knows ignoreDataSizeLimit") && said.contains("has all scopes"), "{said}");
+    assert!(said.contains("n8n 2.41.1 responds and accepts the API key."), "{said}");
+    assert!(said.contains("supports ignoreDataSizeLimit") && said.contains("has all scopes"), "{said}");
     let editor = server.requests().into_iter().find(|request| request.path == "/").unwrap();
     assert!(editor.header("x-n8n-api-key").is_none(), "the editor needs no key");
 }
@@ -63,7 +63,7 @@ fn an_old_n8n_is_said_to_be_old() {
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("n8n 1.123.81") && said.contains("no display limit") && said.contains("unknown:"), "{said}");
     let (_, said) = check(&n8n(None, Some(ALL), true).url(), "test-key");
-    assert!(said.contains("does not tell its version"), "{said}");
+    assert!(said.contains("n8n (unknown version) responds"), "{said}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_key_for_workflows_alone_and_a_silent_editor_are_no_reason_to_hang() {
     });
     let (code, said) = check(&server.url(), "test-key");
     assert_eq!(code, Some(1));
-    assert!(said.contains("unknown: whether it knows ignoreDataSizeLimit"), "{said}");
+    assert!(said.contains("unknown: whether it supports ignoreDataSizeLimit"), "{said}");
     assert!(said.contains("lacks execution:list, execution:read"), "{said}");
 }
 

@@ -71,7 +71,7 @@ fn an_unexpanded_api_key_is_refused() {
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", "${N8N_API_KEY}");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("without filling it in"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("N8N_API_KEY is an unexpanded"));
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn an_unexpanded_token_is_refused() {
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_LENS_AUTH_TOKEN", "${TOKEN}");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("N8N_LENS_AUTH_TOKEN is a name in braces"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("N8N_LENS_AUTH_TOKEN is an unexpanded"));
 }
 
 #[test]

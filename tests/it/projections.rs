@@ -5,7 +5,7 @@ use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::json::{Batch, Cursor, Projection, Pruner, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
-use n8n_lens::tools::executions::get_execution_by_node::Question;
+use n8n_lens::tools::executions::get_execution_by_node::NodeQuery;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -108,7 +108,7 @@ fn shown(summary: &Summary) -> Value {
 
 /// The node tool's `data`, with a budget that clips as little as possible.
 fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> Result<Value, String> {
-    let question = Question {
+    let question = NodeQuery {
         projection: request,
         output: output.map(|output| output as u64),
         max_tokens: 10_000_000,
@@ -390,7 +390,7 @@ fn long_names_that_differ_late_stay_different_and_an_ambiguous_one_is_refused() 
     }
     let refused = answer(&format!("{}…[+101 chars]", "x".repeat(200))).unwrap_err();
     assert!(
-        refused.contains("fits 2 nodes: ") && names.iter().all(|name| refused.contains(&shorten_name(name, 200))),
+        refused.contains("matches 2 nodes: ") && names.iter().all(|name| refused.contains(&shorten_name(name, 200))),
         "{refused}"
     );
 }

@@ -65,7 +65,7 @@ fn every_error_has_its_code() {
         let (got, its, message) = error(answer);
         assert!((got, its.as_str()) == (status, code) && message.contains(part), "{got} {its} {message}");
     };
-    is(&execute(&server, r#"{"name":"no_such_tool"}"#), 404, "TOOL_NOT_FOUND", "there are list_executions");
+    is(&execute(&server, r#"{"name":"no_such_tool"}"#), 404, "TOOL_NOT_FOUND", "Available: list_executions");
     is(&execute(&server, "{"), 400, "INVALID_REQUEST_FORMAT", "The body must be");
     is(&execute(&server, "[]"), 400, "INVALID_REQUEST_FORMAT", "The body must be");
     is(&execute(&server, r#"{"parameters":{}}"#), 400, "INVALID_REQUEST_FORMAT", "name");

@@ -147,5 +147,5 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     assert_eq!(said, format!("n8n-lens: There is no toolset 'builders'; there are {there_are}.\n"));
     let (code, said) = run(&["--toolsets", "executions", "--tools", "get_workflow"]);
     assert_eq!(code, Some(2));
-    assert!(said.contains("There is no tool 'get_workflow'; there are list_executions, "), "{said}");
+    assert!(said.contains("Unknown tool 'get_workflow'. Available: list_executions, "), "{said}");
 }

@@ -12,7 +12,7 @@ use crate::cli::as_arguments;
 use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
 use crate::coordination::{Caller, Coordinator, Tool};
 
-/// The administrator's commands; each prints one JSON object.
+/// The administration commands; each prints one JSON object.
 #[derive(Subcommand)]
 pub(super) enum Admin {
     /// Projects

@@ -1,4 +1,4 @@
-//! `n8n-lens coordinate`: the coordination server, the administrator's commands, and the overview for people.
+//! `n8n-lens coordinate`: the coordination server, administration commands, and the status for people.
 
 mod admin;
 mod view;
@@ -43,7 +43,7 @@ enum Command {
 }
 
 impl Coordinate {
-    /// Whether it serves several clients.
+    /// Whether it can serve several clients at once.
     pub(super) fn is_for_many(&self) -> bool {
         self.command.is_none() && self.options.transport == Transport::Http
     }

@@ -1,4 +1,4 @@
-//! `explain_execution`: the way from an execution to its cause, for people to start.
+//! `explain_execution`: a prompt for people, which leads an agent from a failed execution to its cause.
 
 use serde_json::{Map, Value};
 
@@ -8,11 +8,11 @@ use crate::toolkit::{Prompt, PromptArgument};
 pub static PROMPT: Prompt = Prompt {
     name: "explain_execution",
     title: "Explain an execution",
-    description: "Find out why an n8n execution failed, or did not do what was expected, and how to mend it.",
+    description: "Find out why an n8n execution failed or did not do what was expected, and how to fix it.",
     needs: &["list_executions", "get_execution", "get_execution_by_node"],
     arguments: &[
-        PromptArgument { name: "id", description: "The execution's id; without it the newest failed one." },
-        PromptArgument { name: "expected", description: "What was expected of it." },
+        PromptArgument { name: "id", description: "The execution's id (default: the newest failed execution)." },
+        PromptArgument { name: "expected", description: "What the execution should have done." },
     ],
     text,
 };
@@ -20,13 +20,13 @@ pub static PROMPT: Prompt = Prompt {
 fn text(arguments: &Map<String, Value>) -> String {
     let given = |name| arguments.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let which = match given("id") {
-        Some(id) => format!("Look at the n8n execution {id} with get_execution."),
-        None => "Find the newest failed n8n execution with list_executions (status: error), and look at it with get_execution.".to_owned(),
+        Some(id) => format!("Summarize n8n execution {id} with get_execution."),
+        None => "Find the newest failed n8n execution with list_executions (status: error), and summarize it with get_execution.".to_owned(),
     };
-    let expected = given("expected").map(|expected| format!(" What was expected: {expected}")).unwrap_or_default();
+    let expected = given("expected").map(|expected| format!(" Expected: {expected}")).unwrap_or_default();
     format!(
-        "{which}{expected} Then use get_execution_by_node for the node that failed, and walk back through the nodes that its \
-         input came from until the data turn wrong. Tell me the cause, the node and the item that show it, and the \
-         smallest change of the workflow that mends it. Do not change anything."
+        "{which}{expected} Then inspect the failed node with get_execution_by_node, and trace its input back through earlier \
+         nodes to where the data goes wrong. Tell me the cause, the node and the item that show it, and the smallest \
+         change to the workflow that fixes it. Do not change anything."
     )
 }

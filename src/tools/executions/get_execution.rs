@@ -15,8 +15,8 @@ pub static TOOL: Tool = Tool {
     name: "get_execution",
     title: "Summarize an execution",
     description: "Summarize an n8n execution of any size in at most 1,000 tokens: status, error, and each executed node \
-                  with its number of items, failed nodes first. Start here, then call get_execution_by_node for a node \
-                  that looks wrong.",
+                  with its item count, failed nodes first. Start here, then call get_execution_by_node for a node that \
+                  looks wrong.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
         Parameter::optional(
@@ -36,7 +36,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let (id, locale) = (execution.id.clone(), context.locale);
         let offset = arguments.integer("offset").unwrap_or(0);
         budget::preload();
-        // Counting tokens is work: it stays on the thread that reads.
+        // Counting tokens takes time: it stays on the thread that reads.
         let projection = SummaryProjection
             .map(move |read| read.map(|summary| summary_answer::compose(&summary, Some(&id), offset, locale)));
         Ok(context.n8n.read_execution(&execution, &projection, &progress).await??)

@@ -33,16 +33,8 @@ pub static TOOL: Tool = Tool {
         ),
         cursor::LIMIT,
         cursor::CURSOR,
-        Parameter::optional(
-            "startedAfter",
-            Kind::Date,
-            "Only executions that started then or later (n8n 2.37 and newer).",
-        ),
-        Parameter::optional(
-            "startedBefore",
-            Kind::Date,
-            "Only executions that started then or before (n8n 2.37 and newer).",
-        ),
+        Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer)."),
+        Parameter::optional("startedBefore", Kind::Date, "Started at or before this time (n8n 2.37 and newer)."),
         Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names."),
         MAX_TOKENS_PARAMETER,
     ],
@@ -62,7 +54,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
     })
 }
 
-/// A page of the list, as our cursor carries it.
+/// A page of the list, as the cursor encodes it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ListPage {
@@ -125,7 +117,7 @@ impl ListPage {
     }
 }
 
-/// n8n's objects as we show them.
+/// The executions of a list, as the answer shows them.
 async fn entries(n8n: &Client, listing: &Listing) -> Vec<Value> {
     let names = workflow_names(n8n, listing).await;
     listing.data.iter().map(|execution| entry(execution, &names)).collect()

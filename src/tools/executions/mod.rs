@@ -1,4 +1,4 @@
-//! Executions: from the list to the node that failed.
+//! Tools for executions: from the list to the node that failed.
 
 pub mod explain_execution;
 pub mod get_execution;
@@ -11,7 +11,7 @@ use super::Toolset;
 use crate::n8n::ExecutionRequest;
 use crate::toolkit::{Arguments, Kind, Parameter};
 
-/// These tools.
+/// The toolset.
 pub static TOOLSET: Toolset = Toolset {
     name: "executions",
     instructions: &[
@@ -22,20 +22,20 @@ pub static TOOLSET: Toolset = Toolset {
         ("get_execution", "get_execution summarizes one: status, error, every executed node."),
         (
             "get_execution_by_node",
-            "get_execution_by_node shows what a node really received and put out, its parameters and its error; go on \
-             with nextOffset, and ask for fewer items to see longer values.",
+            "get_execution_by_node shows a node's actual input and output items, parameters and error: begin with limit: 3, \
+             continue with nextOffset, and lower limit to see longer values.",
         ),
     ],
     tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL],
     prompts: &[&explain_execution::PROMPT],
 };
 
-/// A parameter of both tools that read an execution.
+/// A parameter of the tools that read an execution.
 const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
     Kind::FLAG,
     "Request data above n8n's display limit (100 MB). It costs n8n about ten times the stored size in memory: use it \
-     only when a note of the summary says that the data was too large to display.",
+     only if the summary notes that the data is too large to display.",
 );
 
 /// The execution that a call names.

@@ -3,17 +3,17 @@
 use crate::execution::Header;
 use crate::units::megabytes;
 
-/// The reason, if n8n's metadata reveal it: a sentence.
+/// The reason as a sentence, if n8n's metadata reveals it.
 pub(super) fn no_data(header: &Header) -> Option<String> {
     if header.data_too_large {
         return Some(too_large(header.json_size_bytes));
     }
     match header.status.as_deref()? {
         status @ ("running" | "new") => Some(format!(
-            "This execution is {status}: n8n keeps run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
+            "This execution is {status}: n8n saves run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
         )),
         "canceled" => Some(
-            "This execution was canceled: n8n keeps no run data of it unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
+            "This execution was canceled: n8n saves no run data for it unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
                 .to_owned(),
         ),
         "crashed" => Some("n8n crashed during this execution and recovered no run data.".to_owned()),
@@ -27,6 +27,6 @@ fn too_large(stored: Option<u64>) -> String {
         None => ("an unknown size".to_owned(), "about ten times that".to_owned()),
     };
     format!(
-        "The data is too large to display, so n8n sent no run data (stored size: {size}). ignoreDataSizeLimit: true asks for it all the same, at the price of {memory} of n8n's memory."
+        "The data is too large to display, so n8n sent no run data (stored size: {size}). ignoreDataSizeLimit: true requests it anyway, at the cost of {memory} of n8n's memory."
     )
 }

@@ -85,7 +85,7 @@ struct Guidance {
     example: String,
 }
 
-/// How long the texts of an answer may be, characters.
+/// The maximum lengths of texts in an answer, in characters.
 #[derive(Clone, Copy)]
 struct Lengths {
     /// Texts of the error.
@@ -94,7 +94,7 @@ struct Lengths {
     header: usize,
     /// Names of nodes.
     node: usize,
-    /// n8n's own words, dates and types, which are short unless somebody made them long.
+    /// n8n's own words, dates and types, which are almost always short.
     word: usize,
 }
 
@@ -121,12 +121,11 @@ struct Composer<'a> {
 }
 
 impl<'a> Composer<'a> {
-    /// As many nodes as fit: first the largest number with whole names, then perhaps one more whose
-    /// name is cut.
+    /// As many nodes as fit: the largest number with whole names, then one more if it fits with a shortened name.
     fn compose(&self) -> String {
         let nodes = self.summary.nodes.get(self.offset..).unwrap_or_default();
         let mut lengths = Lengths::WHOLE;
-        // One node at least, and the first one in the example: shorter texts make room for it.
+        // At least one node, which the example names: other texts are shortened to make room for it.
         let mut text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
         while !budget::fits(&text, MAX_TOKENS) && lengths.word > Lengths::LEAST {
             lengths = lengths.shorter();
@@ -139,7 +138,7 @@ impl<'a> Composer<'a> {
         self.one_more(nodes, shown, lengths).unwrap_or(text)
     }
 
-    /// How many nodes fit; found by halving, since each count of tokens costs time.
+    /// How many nodes fit; a binary search, because counting tokens takes time.
     fn most(&self, nodes: &'a [NodeSummary], lengths: Lengths) -> usize {
         // No entry takes fewer tokens than this.
         const NODE_TOKENS: usize = 10;
@@ -155,7 +154,7 @@ impl<'a> Composer<'a> {
         fitting
     }
 
-    /// The next node with a shorter name, which get_execution_by_node understands as well.
+    /// The answer with the next node under a shortened name, which get_execution_by_node accepts, too.
     fn one_more(&self, nodes: &'a [NodeSummary], shown: usize, lengths: Lengths) -> Option<String> {
         let next = nodes.get(shown).filter(|_| shown > 0)?;
         let chars = next.name.chars().count();
@@ -257,21 +256,21 @@ fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
     }
 }
 
-/// What an agent must know to read the summary right.
+/// What an agent must know to interpret the summary.
 fn notes(summary: &Summary, offset: usize) -> Vec<String> {
     let header = &summary.header;
     let status = header.status.as_deref().unwrap_or_default();
     let mut notes = Vec::new();
     if summary.nodes.is_empty() {
-        notes.push(no_data(header).unwrap_or_else(|| "There is no run data in this execution.".to_owned()));
+        notes.push(no_data(header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
     } else if offset >= summary.nodes.len() {
-        notes.push(format!("There are {} nodes: offset {offset} is behind the last one.", summary.nodes.len()));
+        notes.push(format!("offset {offset} is beyond the end: the execution has {} nodes.", summary.nodes.len()));
     }
     if summary.redacted {
-        notes.push("n8n redacted the data: items are counted, their values are not here.".to_owned());
+        notes.push("n8n redacted the data: items are counted, but their values are not included.".to_owned());
     }
     if status == "crashed" && !summary.nodes.is_empty() {
-        notes.push("n8n crashed during this execution and recovered what its event log knew: times are in whole seconds, items are placeholders.".to_owned());
+        notes.push("n8n crashed during this execution and recovered only what its event log contains: times are in whole seconds, and items are placeholders.".to_owned());
     }
     notes
 }

@@ -1,8 +1,8 @@
-//! Puts an answer together inside its budget.
+//! Composes an answer within its budget.
 
-use super::data::{Data, ShownInput, ShownOutput, ShownPort, ShownRun, ShownSource, iso, number, status};
-use super::side::{Pages, Part, Side};
-use super::{Output, Question};
+use super::data::{Data, InputSection, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number, status};
+use super::entry_lists::{EntryList, EntryLists, Pages};
+use super::{NodeQuery, Output};
 use crate::budget::{self, Entry, Page, PageLimits};
 use crate::execution::Run;
 use crate::execution::node::{Input, Node};
@@ -12,15 +12,15 @@ use crate::toolkit::Locale;
 use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
 
-/// Puts an answer together inside its budget.
+/// Composes an answer within its budget.
 pub(super) struct Composer<'a> {
     id: &'a str,
     node: &'a Node,
     run: &'a Run,
     outputs: &'a [Output<'a>],
-    question: &'a Question,
-    input: Side,
-    output: Side,
+    query: &'a NodeQuery,
+    input: EntryLists,
+    output: EntryLists,
 }
 
 impl<'a> Composer<'a> {
@@ -29,31 +29,31 @@ impl<'a> Composer<'a> {
         node: &'a Node,
         run: &'a Run,
         outputs: &'a [Output<'a>],
-        question: &'a Question,
+        query: &'a NodeQuery,
     ) -> Result<Self, Error> {
         let tag_inputs = node.inputs.len() > 1;
         let tag_outputs = run.outputs.lists.len() > 1;
         let input = node.inputs.iter().map(|input| {
             let tag = tag_inputs.then_some(("inputIndex", input.index));
-            input.list.as_ref().map_or_else(|| Ok(Part::empty()), |list| Part::new(list, tag, question))
+            input.list.as_ref().map_or_else(|| Ok(EntryList::empty()), |list| EntryList::new(list, tag, query))
         });
         let output = outputs.iter().map(|output| {
             let tag = tag_outputs.then_some(("outputIndex", output.index));
-            Part::new(output.list, tag, question)
+            EntryList::new(output.list, tag, query)
         });
         Ok(Self {
-            input: Side(input.collect::<Result<_, _>>()?),
-            output: Side(output.collect::<Result<_, _>>()?),
+            input: EntryLists(input.collect::<Result<_, _>>()?),
+            output: EntryLists(output.collect::<Result<_, _>>()?),
             id,
             node,
             run,
             outputs,
-            question,
+            query,
         })
     }
 
     pub(super) fn compose(&self) -> String {
-        let limit = self.question.max_tokens;
+        let limit = self.query.max_tokens;
         if let Some(whole) = self.whole(limit) {
             return whole;
         }
@@ -64,15 +64,15 @@ impl<'a> Composer<'a> {
             if budget::fits(&text, limit) {
                 return text;
             }
-            // Tokens of parts add up to those of the whole almost exactly, so that this is rare.
+            // Rare: the tokens of the parts add up to those of the whole almost exactly.
             let over = budget::count(&text).saturating_sub(limit);
             tokens = tokens.saturating_sub(over + over / 8 + 8);
         }
         self.bare(envelope)
     }
 
-    /// The answer with everything that was kept of the execution, where it has no more bytes than the
-    /// limit has tokens: most nodes are small, and need no tokenizer.
+    /// The answer with everything that was read, if it has no more bytes than the limit has tokens: most nodes are
+    /// small, and need no tokenizer.
     fn whole(&self, limit: usize) -> Option<String> {
         let entries = self.input.entries().chain(self.output.entries()).map(|entry| &entry.value);
         let values = entries.chain(&self.run.error).chain(&self.node.parameters);
@@ -90,7 +90,7 @@ impl<'a> Composer<'a> {
         self.text(envelope, &page("null"), &page("{}"), &Pages(Vec::new()), &Pages(Vec::new()))
     }
 
-    /// An envelope that takes no more than half of the budget, however long the names are.
+    /// An envelope that uses at most half of the budget, however long the names are.
     fn envelope(&self, limit: usize) -> Envelope {
         let mut envelope = Envelope::WHOLE;
         while !budget::fits(&self.bare(envelope), limit / 2) && envelope != Envelope::LEAST {
@@ -99,22 +99,22 @@ impl<'a> Composer<'a> {
         envelope
     }
 
-    /// The answer within about so many tokens: a quarter for envelope, error and parameters, and more
-    /// where the items leave more; half of the rest for each side, and what one does not need goes to
-    /// the other.
+    /// The answer within about `tokens` tokens: a quarter for envelope, error and parameters, or more if the items
+    /// leave more; of the rest, half for the input and half for the output, and what one does not need goes to the
+    /// other.
     fn within(&self, tokens: usize, envelope: Envelope) -> String {
         let bare = self.bare(envelope);
         let left = tokens.saturating_sub(budget::count(&bare) + MARGIN_TOKENS);
         let room = budget::ANSWER_BYTES.saturating_sub(bare.len() + MARGIN_BYTES);
         let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
         let needs = [self.output.needs(limits(left)), self.input.needs(limits(left))];
-        let wanted = needs.each_ref().map(|needs| needs.iter().map(|need| need.tokens).sum::<usize>());
-        // However long the names are, the error gets a word in.
+        let totals = needs.each_ref().map(|needs| needs.iter().map(|need| need.tokens).sum::<usize>());
+        // However long the names are, some of the error is shown.
         let quarter = (tokens / 4).saturating_sub(tokens - left).max(tokens / 8).min(left);
-        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(wanted[0] + wanted[1]))));
+        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(totals[0] + totals[1]))));
         let used = |page: &Page| budget::count(&page.text);
         let left = left.saturating_sub(used(&error) + used(&parameters));
-        let shares = budget::shares(left, &wanted);
+        let shares = budget::shares(left, &totals);
         let output = self.output.fill(limits(shares[0]), &needs[0]);
         let input = self.input.fill(limits(shares[1]), &needs[1]);
         self.text(envelope, &error, &parameters, &input, &output)
@@ -129,7 +129,7 @@ impl<'a> Composer<'a> {
     fn parameters(&self) -> Vec<Entry> {
         let objects = self.node.parameters.iter().filter(|value| matches!(value, Excerpt::Object { .. }));
         let mut objects: Vec<_> = objects.cloned().collect();
-        if self.question.redact {
+        if self.query.redact {
             objects.iter_mut().for_each(redact::item);
         }
         objects.into_iter().map(|value| Entry { value, tag: None }).collect()
@@ -151,7 +151,7 @@ impl<'a> Composer<'a> {
 
     fn text(&self, envelope: Envelope, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> String {
         let name = envelope.name(&self.node.name);
-        let message = match self.question.locale {
+        let message = match self.query.locale {
             Locale::Ja => format!("ノード '{name}' の実行詳細を取得しました"),
             Locale::En => format!("Execution details of node '{name}' retrieved"),
         };
@@ -176,7 +176,7 @@ impl<'a> Composer<'a> {
         )
     }
 
-    fn shown_input(&self, envelope: Envelope, pages: &Pages) -> ShownInput {
+    fn shown_input(&self, envelope: Envelope, pages: &Pages) -> InputSection {
         let shown = |input: &Input| {
             let source = input.source.as_ref()?;
             Some(ShownSource {
@@ -187,15 +187,15 @@ impl<'a> Composer<'a> {
                 total: input.list.as_ref().map_or(0, |list| list.total),
             })
         };
-        ShownInput {
-            total: self.input.0.iter().map(|part| part.total).sum(),
+        InputSection {
+            total: self.input.0.iter().map(|list| list.total).sum(),
             items: json(&pages.json()),
-            sources: self.node.inputs.iter().filter_map(shown).take(envelope.ports).collect(),
+            sources: self.node.inputs.iter().filter_map(shown).take(envelope.listed).collect(),
         }
     }
 
-    fn shown_output(&self, envelope: Envelope, pages: &Pages) -> ShownOutput {
-        let shown = |(at, output): (usize, &Output)| ShownPort {
+    fn shown_output(&self, envelope: Envelope, pages: &Pages) -> OutputSection {
+        let shown = |(at, output): (usize, &Output)| ShownOutput {
             output_index: output.index,
             total: output.list.total,
             returned: pages.shown(at),
@@ -204,14 +204,14 @@ impl<'a> Composer<'a> {
                 .filter(|connection| *connection != "main")
                 .map(|connection| envelope.name(connection)),
         };
-        ShownOutput {
-            total: self.output.0.iter().map(|part| part.total).sum(),
+        OutputSection {
+            total: self.output.0.iter().map(|list| list.total).sum(),
             items: json(&pages.json()),
-            outputs: self.outputs.iter().enumerate().map(shown).take(envelope.ports).collect(),
+            outputs: self.outputs.iter().enumerate().map(shown).take(envelope.listed).collect(),
         }
     }
 
-    /// What is not in the answer, and how to get it.
+    /// What the answer leaves out, and how to get it.
     fn truncated(
         &self,
         envelope: Envelope,
@@ -220,9 +220,9 @@ impl<'a> Composer<'a> {
         input: &Pages,
         output: &Pages,
     ) -> Option<Truncated> {
-        let offset = self.question.projection.window.start;
-        let sides = [(&self.input, input), (&self.output, output)];
-        let next_offset = sides.iter().filter_map(|(side, pages)| side.next_offset(pages, offset)).min();
+        let offset = self.query.projection.window.start;
+        let both = [(&self.input, input), (&self.output, output)];
+        let next_offset = both.iter().filter_map(|(lists, pages)| lists.next_offset(pages, offset)).min();
         let clipped = error.clipped + parameters.clipped + input.clipped() + output.clipped();
         let mut reasons = Vec::new();
         reasons.extend(next_offset.map(|_| "There are more items: continue with offset: nextOffset.".to_owned()));
@@ -233,25 +233,25 @@ impl<'a> Composer<'a> {
                 .push("Long values were clipped: a smaller limit or a larger maxTokens shows more of them.".to_owned());
         }
         reasons.extend(self.unlisted(envelope));
-        // Only the last resort shows no error although there is one.
+        // Only `bare` leaves out an existing error.
         let without_error = self.run.error.is_some() && error.text == "null";
         let without_parameters = self.node.parameters.is_some() && parameters.text == "{}" && parameters.shown == 0;
         if without_error || without_parameters {
-            reasons.push("The error or the parameters do not fit: ask with a larger maxTokens.".to_owned());
+            reasons.push("The error or the parameters do not fit: use a larger maxTokens.".to_owned());
         }
         let reason = reasons.join(" ");
         let clipped_values = (clipped > 0).then_some(clipped);
         (!reason.is_empty()).then_some(Truncated { reason, next_offset, clipped_values })
     }
 
-    /// Inputs and outputs of which not even one item fits.
+    /// Advice about inputs and outputs of which not even one item fits.
     fn hidden(&self, input: &Pages, output: &Pages) -> Option<String> {
         let advice = match (self.input.hidden(input), self.output.hidden(output)) {
             (0, 0) => return None,
-            (0, outputs) => format!("No item of {outputs} outputs fits: ask for one of them with outputIndex"),
-            (inputs, 0) => format!("No item of {inputs} inputs fits: ask with a larger maxTokens or a smaller limit"),
+            (0, outputs) => format!("No item of {outputs} outputs fits: request one of them with outputIndex"),
+            (inputs, 0) => format!("No item of {inputs} inputs fits: use a larger maxTokens or a smaller limit"),
             (inputs, outputs) => {
-                format!("No item of {inputs} inputs and {outputs} outputs fits: ask with a larger maxTokens")
+                format!("No item of {inputs} inputs and {outputs} outputs fits: use a larger maxTokens")
             }
         };
         Some(advice + ".")
@@ -266,29 +266,29 @@ impl<'a> Composer<'a> {
 
     fn unlisted(&self, envelope: Envelope) -> Option<String> {
         let lists = self.outputs.len().max(self.node.inputs.len());
-        let unlisted = lists.saturating_sub(envelope.ports);
+        let unlisted = lists.saturating_sub(envelope.listed);
         (unlisted > 0).then(|| format!("{unlisted} inputs or outputs are not listed."))
     }
 }
 
-/// How much of the names and lists around the items is shown.
+/// How much of the names and lists around the items to show.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Envelope {
-    /// Characters of a node's name.
+    /// The most characters of a node's name.
     name_chars: usize,
-    /// Inputs and outputs that are listed.
-    ports: usize,
+    /// The most inputs, and the most outputs, that are listed.
+    listed: usize,
 }
 
 impl Envelope {
-    const WHOLE: Self = Self { name_chars: CUT_NAME_CHARS, ports: 256 };
-    const LEAST: Self = Self { name_chars: 12, ports: 1 };
+    const WHOLE: Self = Self { name_chars: CUT_NAME_CHARS, listed: 256 };
+    const LEAST: Self = Self { name_chars: 12, listed: 1 };
 
     fn shorter(self) -> Self {
         if self.name_chars > Self::LEAST.name_chars {
             return Self { name_chars: (self.name_chars / 2).max(Self::LEAST.name_chars), ..self };
         }
-        Self { ports: (self.ports / 2).max(Self::LEAST.ports), ..self }
+        Self { listed: (self.listed / 2).max(Self::LEAST.listed), ..self }
     }
 
     fn name(self, name: &str) -> String {
@@ -296,13 +296,13 @@ impl Envelope {
     }
 }
 
-/// What the envelope may grow by when items are put in: its numbers and the reason of `truncated`.
+/// How much the envelope may grow when items are added: its numbers and the reason in `truncated`.
 const MARGIN_TOKENS: usize = 64;
 /// The same in bytes.
 const MARGIN_BYTES: usize = 1024;
 
-/// How often an answer is put together before it is sent without items. One is enough but for texts
-/// that the tokenizer splits otherwise as a whole than in parts.
+/// How often to compose an answer before it is sent without items. Once is enough, except for texts that the tokenizer
+/// splits differently as a whole than in parts.
 const TRIES: usize = 6;
 
 fn page(text: &str) -> Page {

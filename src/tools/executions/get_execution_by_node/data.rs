@@ -21,8 +21,8 @@ pub(super) struct Data<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub truncated: Option<Truncated>,
     pub error: Box<RawValue>,
-    pub input: ShownInput,
-    pub output: ShownOutput,
+    pub input: InputSection,
+    pub output: OutputSection,
     pub parameters: Box<RawValue>,
 }
 
@@ -34,7 +34,7 @@ pub(super) struct ShownRun<'a> {
 }
 
 #[derive(Serialize)]
-pub(super) struct ShownInput {
+pub(super) struct InputSection {
     pub total: u64,
     pub items: Box<RawValue>,
     pub sources: Vec<ShownSource>,
@@ -51,15 +51,15 @@ pub(super) struct ShownSource {
 }
 
 #[derive(Serialize)]
-pub(super) struct ShownOutput {
+pub(super) struct OutputSection {
     pub total: u64,
     pub items: Box<RawValue>,
-    pub outputs: Vec<ShownPort>,
+    pub outputs: Vec<ShownOutput>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ShownPort {
+pub(super) struct ShownOutput {
     pub output_index: u64,
     pub total: u64,
     pub returned: usize,
@@ -69,7 +69,7 @@ pub(super) struct ShownPort {
     pub connection: Option<String>,
 }
 
-/// A number as JSON writes it: without a fraction where it has none.
+/// A JSON number, written without a fraction if it is whole.
 pub(super) fn number(value: f64) -> serde_json::Number {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     if value.fract() == 0.0 && value.abs() < EXACT {
@@ -78,7 +78,7 @@ pub(super) fn number(value: f64) -> serde_json::Number {
     serde_json::Number::from_f64(value).unwrap_or_else(|| 0.into())
 }
 
-/// A run's status: n8n's word, and `error` wherever there is one.
+/// A run's status: n8n's own, but `error` for every run that failed without crashing.
 pub(super) fn status(run: &Run) -> &str {
     match run.status.as_deref() {
         Some("crashed") => "crashed",
