@@ -13,8 +13,8 @@
 //! - A pair of agent and project has at most one open session; a unique index decides, not a check before it.
 //! - An acknowledged write is durable: it survives `kill -9` of any process and a power cut.
 //! - A client that lost the answer to `get_my_task`, `save_context`, a handoff, a report or `logout` can repeat the
-//!   call: it returns the same answer and has one effect. `authenticate` with an `instance_id` can be repeated until
-//!   the first `get_my_task`, and returns a new token.
+//!   call: it returns the same answer and has one effect, unless another note or handoff came in between.
+//!   `authenticate` with an `instance_id` can be repeated until the first `get_my_task`, and returns a new token.
 //! - A token whose session has expired or ended can change nothing, however late its calls arrive.
 //! - Passkeys and tokens are stored as hashes only, and appear in no log.
 //!
