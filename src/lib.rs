@@ -6,67 +6,57 @@
 //! # Layout
 //!
 //! Bytes flow one way, and imports follow them, never back:
-//!
-//! ```text
-//! n8n -> json -> execution, workflow -> budget -> tools -> transport, cli
-//! ```
+//! `n8n -> json -> execution, workflow -> budget -> tools -> transport, cli`
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, bounded excerpts, [`json::Projection`] | n8n |
-//! | [`secrets`] | what must never be shown: secret values, names of secret headers and members, secrets inside text | who shows it |
+//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
+//! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
-//! | [`workflow`] | a workflow document: outline and graph, pure edits, what n8n accepts, the catalogue of node types, files | HTTP, executions |
+//! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale | n8n, coordination |
 //! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all | rmcp, axum |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
-//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the gateway over REST, access control | what a tool does |
+//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the gateway, access control | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
-//! | [`config`], [`units`], [`node_outputs`], `blocking` | settings; how sizes are written; what n8n calls the outputs of a node; blocking threads | |
+//! | [`config`], [`units`], [`node_outputs`], `blocking` | settings; sizes; what n8n calls the outputs of a node; blocking threads | |
 //!
-//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know
-//! it. n8n's tools and coordination's are neighbours on one toolkit. The gateway runs even our own tools as a
-//! child process, exactly as it runs third-party servers.
+//! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
+//! tools and coordination's are neighbours on one toolkit. The gateway runs our own tools as it runs third-party servers.
 //!
-//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its
-//! `call` checks the arguments and passes one [`json::Projection`] (what is kept, which window, how it is
-//! read) to [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] and
-//! sends the trickle that is left to a blocking thread. There the projection's reader, [`execution::node`],
-//! pulls it from a [`json::Cursor`] and holds the items of one run and of its possible inputs. The composer of
-//! the tool divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the
-//! download. A change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the
-//! given fields replace theirs, and everything else goes back to n8n byte for byte.
+//! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its `call` checks the
+//! arguments and passes one [`json::Projection`] (what is kept, which window, how it is read) to
+//! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] and sends the trickle
+//! that is left to a blocking thread. There [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of
+//! one run and of its possible inputs. The composer of the tool divides the budget and lets [`budget::fill`] show as much
+//! as fits. Dropping the call drops the download. A change, `update_workflow`, runs the other way: the workflow arrives as
+//! raw JSON values, the given fields replace theirs, and everything else goes back to n8n byte for byte.
 //!
-//! A gateway call: `transport::gateway` hands the body to [`gateway::Gateway`], which validates it before
-//! building anything, finds the server, whose supervisor task alone starts and stops the process, sends the
-//! request over its session, and passes the result on as the text that arrived. `transport::coordination`
-//! identifies the caller and the tool, whose rule is one unit of work of [`coordination::store`], answered
-//! once it is stored.
+//! A gateway call: [`gateway::Gateway`] validates the body before building anything, finds the server, whose supervisor
+//! task alone starts and stops the process, sends the request over its session, and passes the result on as the text that
+//! arrived. A coordination call is one unit of work of [`coordination::store`], answered once it is stored.
 //!
 //! # Invariants
 //!
-//! - No execution is ever held in memory or in a temporary file; a workflow only while it is changed. No answer exceeds its
-//!   budget, and none is broken JSON. What was left out is counted and can be reached.
-//! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent
-//!   again, and is never reported as failed.
-//! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the
-//!   budget no executions.
-//! - The core is synchronous and pushed (`feed`); there is one pump per kind of source and no second
-//!   version of anything.
+//! - No execution is ever held in memory or in a temporary file; a workflow only while it is changed. No answer exceeds
+//!   its budget, and none is broken JSON. What was left out is counted and can be reached.
+//! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
+//!   is never reported as failed.
+//! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the budget no
+//!   executions. The core is synchronous and pushed (`feed`), with one pump per kind of source.
 //! - At most one session per agent and project is open: the database decides, not a check before it.
-//! - A third-party server is reported as available only while it can answer, and leaves no process behind.
-//! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input.
-//! - `unsafe` is one call, to code for a detected processor feature (`json/block.rs`).
+//! - A third-party server is reported as available only while it can answer, and leaves no process running.
+//! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input. `unsafe` is one call, to
+//!   code for a detected processor feature (`json/block.rs`).
 //!
 //! # Memory
 //!
-//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for
-//! possible inputs) + the page + O(nodes) + the tokenizer, times the number of bodies read at once; a workflow
-//! being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the body:
-//! `tests/memory.rs` compares 1 MB with 1 GB.
+//! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
+//! the page + O(nodes) + the tokenizer, times the number of bodies read at once; a workflow being changed is held whole (64
+//! MiB at most; n8n accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 pub mod units;
 

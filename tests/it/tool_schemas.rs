@@ -144,7 +144,7 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     let (code, said) = run(&["--toolsets", "executions,builders"]);
     assert_eq!(code, Some(2));
     let there_are = tools::all_toolsets().replace(',', ", ");
-    assert_eq!(said, format!("n8n-lens: There is no toolset 'builders'; there are {there_are}.\n"));
+    assert_eq!(said, format!("n8n-lens: Unknown toolset 'builders'. Available: {there_are}.\n"));
     let (code, said) = run(&["--toolsets", "executions", "--tools", "get_workflow"]);
     assert_eq!(code, Some(2));
     assert!(said.contains("Unknown tool 'get_workflow'. Available: list_executions, "), "{said}");
