@@ -3,9 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::budget;
-
-/// The largest answer to an agent, in tokens: more than that, and clients reject or cut it.
-const MAX_TOKENS: usize = 25_000;
+use crate::toolkit::answer::MAX_TOKENS;
 
 /// Room for the `truncated` member, in tokens.
 const TRUNCATED_TOKENS: usize = 100;

@@ -27,7 +27,7 @@ pub fn hosts_and_origins_are_checked() {
     }
 }
 
-pub fn a_token_is_asked_for() {
+pub fn a_token_is_required() {
     let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("GATEWAY_TOKEN", "sesame-open")]);
     gateway.wait_for_status("a", "available");
     let with = |token: &str| gateway.send("POST", "/mcp/call", &[JSON, ("authorization", token)], CALL);
@@ -40,13 +40,13 @@ pub fn a_token_is_asked_for() {
     for path in ["/mcp/tools", "/openapi.json", "/metrics"] {
         assert_eq!(gateway.get(path).code().0, 401, "{path}");
     }
-    // The token is nobody else's.
+    // Children do not inherit the token.
     let asked = json!({"server": "a", "toolName": "environment", "input": {"name": "GATEWAY_TOKEN"}}).to_string();
     let answer = gateway.send("POST", "/mcp/call", &[JSON, ("authorization", "bearer sesame-open")], &asked);
     assert_eq!(answer.result(), json!({"value": null}));
 }
 
-/// Runs the gateway; it must end by itself.
+/// Runs a gateway that exits at startup; returns its exit code and standard error.
 fn refused(config: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("config.yaml");
@@ -57,7 +57,7 @@ fn refused(config: &str, arguments: &[&str]) -> (Option<i32>, String) {
     (status.code(), String::from_utf8(stderr).unwrap())
 }
 
-pub fn nobody_listens_to_the_network_without_one() {
+pub fn without_a_token_only_loopback_is_allowed() {
     let (code, why) = refused("servers: {}", &["--host", "0.0.0.0"]);
     assert_eq!(code, Some(2));
     assert!(why.contains("GATEWAY_TOKEN"), "{why}");
@@ -110,7 +110,7 @@ pub fn bad_configurations_are_usage_errors() {
     }
     let missing = Command::new(BINARY).args(["gateway", "--config", "/no/such/file.yaml"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
-    // The configuration itself may say where to listen, and how long calls take.
+    // Empty variables are ignored, and the timeout can come from a variable.
     let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("GATEWAY_TIMEOUT_MS", "150"), ("GATEWAY_HOST", "")]);
     gateway.wait_for_status("a", "available");
     let (_, code, message, _) = gateway.call("a", "sleep", json!({"ms": 2000})).failure();

@@ -13,7 +13,7 @@ use crate::wait::eventually;
 
 const MIB_64: usize = 64 * 1024 * 1024;
 
-pub fn results_come_as_they_are() {
+pub fn results_are_passed_on_unchanged() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let echo = |input: &str| gateway.post(&format!(r#"{{"server":"a","toolName":"echo","input":{input}}}"#)).text;
     for input in [
@@ -37,13 +37,13 @@ pub fn results_come_as_they_are() {
     );
     assert_eq!(call("nothing", json!({})), json!([]));
     assert_eq!(call("image", json!({}))[1]["type"], "image");
-    // What cannot be in a string of ours passes through all the same.
+    // Values that Rust cannot represent are passed on unchanged, too.
     let lone = gateway.call("a", "text", json!({"text": r#"{"a":"\ud83d","n":1e400,"big":12345678901234567890123}"#}));
     assert_eq!(lone.text, r#"{"success":true,"result":{"a":"\ud83d","n":1e400,"big":12345678901234567890123}}"#);
 }
 
-/// The call that the README shows, by curl.
-pub fn the_example_of_the_readme_runs() {
+/// The call in the README, with curl.
+pub fn the_readme_example_runs() {
     let gateway = Gateway::start(json!({"health-server": child(&[])}));
     let output = Command::new("curl")
         .args(["-s", "-X", "POST", "-H", "content-type: application/json", "-d"])
@@ -69,7 +69,7 @@ pub fn errors_have_their_codes() {
 
     let begun = Instant::now();
     let starting = gateway.call("slow", "echo", json!({}));
-    assert!(begun.elapsed() < Duration::from_secs(1), "answered at once");
+    assert!(begun.elapsed() < Duration::from_secs(1), "an immediate response");
     let (status, code, message, details) = starting.failure();
     assert_eq!(
         (status, code.as_str(), message.as_str()),
@@ -102,7 +102,7 @@ pub fn errors_have_their_codes() {
     }
     assert_eq!(gateway.detail("a")["lastExit"]["exitCode"], 0);
     gateway.wait_for_status("a", "available");
-    // Its last word counts.
+    // An answer sent just before the exit counts.
     assert_eq!(gateway.call("a", "answer_and_exit", json!({})).result(), "bye");
 }
 
@@ -139,14 +139,14 @@ fn answers_of_64_mib(kinds: &[&str]) {
         assert_eq!((status, code.as_str()), (500, "TOOL_EXECUTION_ERROR"), "{kind}");
         assert!(message.contains("67108864 bytes"), "{message}");
     }
-    // One that is not even held.
+    // One that is too large to be buffered.
     let (_, code, message, _) = gateway.call("a", "big", json!({"bytes": 4 * MIB_64, "kind": "text"})).failure();
     assert_eq!((code.as_str(), message.contains("67108864 bytes")), ("TOOL_EXECUTION_ERROR", true));
-    // The server went on.
+    // The server was not restarted.
     assert_eq!(gateway.pid_of("a"), pid);
 }
 
-pub fn noise_is_passed_over() {
+pub fn noise_on_stdout_is_ignored() {
     let gateway = Gateway::start(json!({"a": child(&["--noise", "--stderr-flood"])}));
     for n in 0..20 {
         assert_eq!(gateway.call("a", "echo", json!({"value": n})).result(), json!({"value": n}));
@@ -175,20 +175,20 @@ fn cancelled(gateway: &Gateway) -> u64 {
     gateway.call("a", "cancelled", json!({})).result()["count"].as_u64().unwrap()
 }
 
-pub fn a_vanished_client_cancels() {
+pub fn a_client_that_disconnects_cancels_its_calls() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let body = json!({"server": "a", "toolName": "sleep", "input": {"ms": 20_000}}).to_string();
     let open = || gateway.http.open("POST", "/mcp/call", &[("content-type", "application/json")], &body);
     let waiting: Vec<TcpStream> = (0..5).map(|_| open()).collect();
-    eventually("all wait", || gateway.detail("a")["pending"] == 5);
-    // A call that has not been sent is taken back, and the child does not hear of it.
+    eventually("all calls are pending", || gateway.detail("a")["pending"] == 5);
+    // Calls that have not been sent yet are withdrawn, and the child never sees them: wait until they are sent.
     std::thread::sleep(Duration::from_millis(300));
     drop(waiting);
     eventually("all are cancelled", || cancelled(&gateway) == 5);
     assert_eq!(gateway.detail("a")["pending"], 0);
 }
 
-/// Calls at once, each on a thread of its own; gives how long all took.
+/// Makes calls at once, each on its own thread; returns how long all of them took.
 fn at_once(calls: usize, call: impl Fn(usize) + Sync) -> Duration {
     let barrier = Barrier::new(calls + 1);
     let begun = std::thread::scope(|scope| {
@@ -220,9 +220,9 @@ pub fn a_hundred_calls_at_once() {
     assert_eq!(served("a") + served("b"), 100);
 }
 
-pub fn no_more_than_64_at_once() {
+pub fn at_most_64_calls_run_at_once() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 1000)}));
-    // Two thirds of a second each: a third round would be too late, and times out while it waits.
+    // 0.6 s each: calls of a second round time out while they wait.
     let (mut right, mut late) = (0, 0);
     let codes = std::sync::Mutex::new(Vec::new());
     at_once(130, |_| {
@@ -261,34 +261,34 @@ pub fn tools_are_listed() {
     assert_eq!(sum["inputSchema"]["properties"]["numbers"]["type"], "array");
 }
 
-pub fn changed_tools_are_listed_anew() {
+pub fn changed_tools_are_listed_again() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let has = |name: &str| {
         gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().iter().any(|tool| tool["name"] == name)
     };
     assert_eq!(gateway.call("a", "fresh", json!({})).code(), (404, "TOOL_NOT_FOUND".to_owned()));
     gateway.call("a", "add_tool", json!({"name": "fresh"})).result();
-    // Known at once to whoever heard of it.
+    // A listed tool can be called at once.
     assert_eq!(gateway.call("a", "fresh", json!({"x": 1})).result(), json!({"x": 1}));
     assert!(has("fresh"));
     gateway.call("a", "remove_tool", json!({"name": "fresh"})).result();
-    eventually("it is gone", || !has("fresh"));
+    eventually("the tool is gone", || !has("fresh"));
     gateway.call("a", "add_tool", json!({"name": "fresh"})).result();
     let crashed = gateway.call("a", "crash", json!({}));
     assert_eq!(crashed.code().0, 502);
-    assert!(!has("fresh"), "what is down contributes nothing");
+    assert!(!has("fresh"), "a server that is down lists no tools");
     gateway.wait_for_status("a", "available");
     assert!(has("echo") && !has("fresh"), "listed again after the restart");
 }
 
-pub fn the_stateless_era_is_spoken() {
+pub fn a_stateless_server_is_supported() {
     let gateway = Gateway::start(json!({"a": child(&["--legacy-error"])}));
     assert_eq!(gateway.call("a", "echo", json!({"value": 1})).result(), json!({"value": 1}));
     assert_eq!(gateway.call("a", "input_required", json!({})).code(), (500, "INTERNAL_ERROR".to_owned()));
     assert_eq!(gateway.detail("a")["restarts"], 0);
 }
 
-/// Our own MCP server over HTTP.
+/// The n8n-lens MCP server over HTTP.
 struct Remote {
     process: Child,
     /// `127.0.0.1:PORT/mcp`
@@ -316,7 +316,7 @@ impl Drop for Remote {
     }
 }
 
-/// It stands for any server that is elsewhere.
+/// n8n-lens stands in for any remote server.
 pub fn a_remote_server_is_called() {
     let remote = Remote::start("0");
     let at = remote.at.clone();
@@ -333,7 +333,7 @@ pub fn a_remote_server_that_comes_back_is_called_again() {
     let at = remote.at.clone();
     let gateway = Gateway::start(json!({"remote": {"url": format!("http://{at}")}, "a": child(&[])}));
     drop(remote);
-    gateway.wait_for("it is noticed", |health| health["servers"]["remote"] != "available");
+    gateway.wait_for("the loss is detected", |health| health["servers"]["remote"] != "available");
     assert_eq!(gateway.call("a", "echo", json!({})).status, 200);
     let port = at.split_once(':').unwrap().1.trim_end_matches("/mcp").to_owned();
     let _remote = Remote::start(&port);
@@ -341,7 +341,7 @@ pub fn a_remote_server_that_comes_back_is_called_again() {
     assert_eq!(gateway.call("remote", "get_execution", json!({"id": "1"})).code().1, "TOOL_EXECUTION_ERROR");
 }
 
-pub fn our_own_n8n_is_a_server() {
+pub fn the_n8n_server_is_built_in() {
     let environment = json!({"N8N_URL": "http://127.0.0.1:1", "N8N_API_KEY": "k", "N8N_LENS_LOCALE": "en"});
     let servers = json!({"n8n": {"builtin": "n8n", "env": environment}, "flags": {"builtin": "n8n"}});
     let flags = ["--n8n-url", "http://127.0.0.1:1", "--api-key", "k"];
@@ -366,7 +366,7 @@ pub fn the_agents_server_is_built_in() {
     assert_eq!((code.as_str(), message.contains("Task not found: tsk_1")), ("TOOL_EXECUTION_ERROR", true), "{message}");
 }
 
-pub fn everything_is_described() {
+pub fn openapi_and_metrics_describe_every_tool() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let document = gateway.get("/openapi.json").json();
     assert_eq!(document["openapi"], "3.1.0");
@@ -374,7 +374,7 @@ pub fn everything_is_described() {
     assert_eq!(sum["requestBody"]["content"]["application/json"]["schema"]["required"], json!(["numbers"]));
     let tools = gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().len();
     assert_eq!(document["paths"].as_object().unwrap().len(), tools + 5);
-    // Each operation is there.
+    // Each operation can be called.
     let json = [("content-type", "application/json")];
     let send = |path: &str, body: &str| gateway.send("POST", path, &json, body);
     assert_eq!(send("/mcp/call/a/sum", r#"{"numbers":[1,2]}"#).result()["sum"].as_f64(), Some(3.0));

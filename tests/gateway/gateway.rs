@@ -1,4 +1,4 @@
-//! The running gateway, its configuration, and what the machine knows of its processes.
+//! A running gateway, its configuration, and the state of its processes.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -12,13 +12,13 @@ use crate::wait::TEST_TIMEOUT;
 
 pub const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 
-/// A gateway with a configuration of its own.
+/// A gateway with its own configuration.
 pub struct Gateway {
     pub http: HttpServer,
     pub folder: TempDir,
 }
 
-/// A server that is this binary as the child.
+/// A server entry that runs this binary as the child.
 pub fn child(flags: &[&str]) -> Value {
     let arguments: Vec<_> = ["child"].iter().chain(flags).collect();
     json!({"command": std::env::current_exe().unwrap(), "args": arguments})
@@ -31,7 +31,7 @@ pub fn child_with_timeout(flags: &[&str], ms: u64) -> Value {
     server
 }
 
-/// A call's answer.
+/// A response of the gateway.
 pub struct Called {
     pub status: u16,
     pub headers: Vec<(String, String)>,
@@ -43,14 +43,14 @@ impl Called {
         serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {:.300}", self.text))
     }
 
-    /// The result of a success.
+    /// The result of a successful call.
     pub fn result(&self) -> Value {
         let answer = self.json();
         assert_eq!((self.status, &answer["success"]), (200, &json!(true)), "{answer}");
         answer["result"].clone()
     }
 
-    /// Status, code, message and details of a failure, whose form is checked.
+    /// Status, code, message and details of a failed call, after checking the shape.
     pub fn failure(&self) -> (u16, String, String, Value) {
         let answer = self.json();
         let error = &answer["error"];
@@ -61,7 +61,7 @@ impl Called {
         (self.status, text("code"), text("message"), error["details"].clone())
     }
 
-    /// Status and code of a failure.
+    /// Status and code of a failed call.
     pub fn code(&self) -> (u16, String) {
         let (status, code, ..) = self.failure();
         (status, code)
@@ -69,14 +69,14 @@ impl Called {
 }
 
 impl Gateway {
-    /// Starts with these servers, and waits until all are up.
+    /// Starts a gateway with these servers, and waits until all of them are available.
     pub fn start(servers: Value) -> Self {
         let gateway = Self::begin(servers, &[], &[]);
-        gateway.wait_for("all are up", |health| health["status"] == "ok");
+        gateway.wait_for("all servers are available", |health| health["status"] == "ok");
         gateway
     }
 
-    /// Starts; does not wait.
+    /// Starts a gateway without waiting for its servers.
     pub fn begin(servers: Value, arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("config.yaml"), json!({"servers": servers}).to_string()).unwrap();
@@ -95,7 +95,7 @@ impl Gateway {
         self.folder.path().join("config.yaml")
     }
 
-    /// Writes other servers into the configuration.
+    /// Replaces the servers in the configuration.
     pub fn configure(&self, servers: &Value) {
         std::fs::write(self.config(), json!({"servers": servers}).to_string()).unwrap();
     }
@@ -127,10 +127,10 @@ impl Gateway {
         self.get("/health?detail=true").json()["servers"][server].clone()
     }
 
-    /// Looks at the health until it is so; gives how long that took.
-    pub fn wait_for(&self, what: &str, is_so: impl Fn(&Value) -> bool) -> Duration {
+    /// Polls the health until a condition holds; returns how long that took.
+    pub fn wait_for(&self, what: &str, holds: impl Fn(&Value) -> bool) -> Duration {
         let begun = Instant::now();
-        while !is_so(&self.health()) {
+        while !holds(&self.health()) {
             assert!(begun.elapsed() < TEST_TIMEOUT, "{what}: {}", self.get("/health?detail=true").text);
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -145,7 +145,7 @@ impl Gateway {
         self.call(server, "pid", json!({})).result()["pid"].as_u64().unwrap() as u32
     }
 
-    /// Ends the gateway with a signal: `TERM`, `KILL`.
+    /// Sends a signal to the gateway, such as `TERM` or `KILL`.
     pub fn signal(&self, signal: &str) {
         kill(self.http.pid(), signal);
     }
@@ -157,7 +157,7 @@ pub fn kill(pid: u32, signal: &str) {
     assert!(killed.status.success(), "{killed:?}");
 }
 
-/// State and parent of a process that there is: `S`, `Z`.
+/// State (such as `S` or `Z`) and parent of a process, if it exists.
 fn stat(pid: u32) -> Option<(char, u32)> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
@@ -165,19 +165,19 @@ fn stat(pid: u32) -> Option<(char, u32)> {
     Some((words.next()?.chars().next()?, words.next()?.parse().ok()?))
 }
 
-/// Whether a process runs; a zombie does not.
+/// Whether a process is running; a zombie is not.
 pub fn runs(pid: u32) -> bool {
-    stat(pid).is_some_and(|(state, _)| state != 'Z')
+    stat(pid).holdsme_and(|(state, _)| state != 'Z')
 }
 
-/// The children of a process, zombies included, with their states.
+/// The children of a process with their states, including zombies.
 pub fn children(parent: u32) -> Vec<(u32, char)> {
     let processes =
         std::fs::read_dir("/proc").unwrap().filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     processes.filter_map(|pid| stat(pid).filter(|(_, its)| *its == parent).map(|(state, _)| (pid, state))).collect()
 }
 
-/// Open file descriptors.
+/// The number of open file descriptors.
 pub fn descriptors(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
 }

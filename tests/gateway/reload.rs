@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::gateway::{Gateway, child, child_with_timeout, runs};
 use crate::wait::eventually;
 
-/// A little generator, so that a failure can be repeated.
+/// A small deterministic generator, so that failures can be reproduced.
 struct Dice(u64);
 
 impl Dice {
@@ -16,11 +16,11 @@ impl Dice {
     }
 }
 
-pub fn unchanged_servers_lose_no_call() {
+pub fn servers_lose_no_call_when_others_change() {
     edits_lose_no_call(12);
 }
 
-pub fn unchanged_servers_lose_no_call_in_a_hundred_edits() {
+pub fn servers_lose_no_call_in_a_hundred_edits() {
     edits_lose_no_call(100);
 }
 
@@ -59,7 +59,7 @@ fn edits_lose_no_call(edits: u64) {
                 std::thread::sleep(Duration::from_millis(dice.roll(800)));
             }
             gateway.configure(&servers);
-            // Some are taken up, some are overtaken.
+            // Some edits are used, others are replaced before that.
             std::thread::sleep(Duration::from_millis(dice.roll(if edit % 4 == 0 { 1500 } else { 100 })));
         }
         let last: Vec<_> = servers.as_object().unwrap().keys().cloned().collect();
@@ -84,7 +84,7 @@ pub fn a_broken_file_changes_nothing() {
         b"\0\x01",
         b"\xff\xfe",
     ];
-    // Each in a gateway of its own, since a change takes a second to be noticed; the last has no file at all.
+    // Each in its own gateway, since a change takes a second to be noticed. The last one deletes the file.
     std::thread::scope(|scope| {
         for broken in broken.into_iter().map(Some).chain([None]) {
             scope.spawn(move || changes_nothing(broken));
@@ -103,8 +103,8 @@ fn changes_nothing(broken: Option<&[u8]>) {
     assert_eq!(gateway.pid_of("a"), pid, "{broken:?}");
 }
 
-/// As editors do it.
-pub fn a_new_file_takes_the_old_ones_place() {
+/// Many editors save files this way.
+pub fn a_file_that_replaces_the_old_one_is_used() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let (pid, path) = (gateway.pid_of("a"), gateway.config());
     std::fs::remove_file(&path).unwrap();
@@ -113,24 +113,24 @@ pub fn a_new_file_takes_the_old_ones_place() {
     std::fs::write(&next, json!({"servers": {"b": child(&[])}}).to_string()).unwrap();
     let begun = Instant::now();
     std::fs::rename(&next, &path).unwrap();
-    gateway.wait_for("the new one is up", |health| health["servers"] == json!({"b": "available"}));
+    gateway.wait_for("the new server is available", |health| health["servers"] == json!({"b": "available"}));
     assert!(begun.elapsed() < Duration::from_secs(3), "{:?}", begun.elapsed());
-    eventually("the old one is gone", || !runs(pid));
+    eventually("the old server is gone", || !runs(pid));
 }
 
-pub fn calls_under_way_end() {
+pub fn calls_under_way_finish() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let pid = gateway.pid_of("a");
     std::thread::scope(|scope| {
         let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 4000})).result());
-        eventually("it is called", || gateway.detail("a")["pending"] == 1);
+        eventually("the call is pending", || gateway.detail("a")["pending"] == 1);
         gateway.configure(&json!({"a": child_with_timeout(&["--page", "5"], 200)}));
-        eventually("another has its name", || {
+        eventually("the new server answers", || {
             let called = gateway.call("a", "pid", json!({}));
             called.status == 200 && called.result()["pid"] != pid
         });
         assert_eq!(call.join().unwrap(), "slept");
     });
-    eventually("the old one is gone", || !runs(pid));
+    eventually("the old server is gone", || !runs(pid));
     assert_eq!(gateway.call("a", "sleep", json!({"ms": 1000})).code().0, 408);
 }

@@ -11,7 +11,7 @@ fn field(called: &Called, field: &str) -> Value {
     details
 }
 
-pub fn names_have_edges() {
+pub fn names_have_limits() {
     let (longest, too_long) = ("s".repeat(50), "s".repeat(51));
     let gateway = Gateway::start(json!({ longest.clone(): child(&[]) }));
     assert_eq!(gateway.call(&longest, "echo", json!({})).status, 200);
@@ -38,7 +38,7 @@ pub fn names_have_edges() {
     }
 }
 
-pub fn inputs_have_edges() {
+pub fn inputs_have_limits() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let sized = |bytes: usize| json!({"value": "x".repeat(bytes - r#"{"value":""}"#.len())});
     assert_eq!(sized(KB_100).to_string().len(), KB_100);
@@ -62,14 +62,14 @@ pub fn inputs_have_edges() {
     field(&gateway.post(r#"{"server":"a","toolName":"echo"}"#), "input");
 }
 
-pub fn bodies_have_edges() {
+pub fn bodies_have_limits() {
     let gateway = Gateway::start(json!({"a": child(&[])}));
     let body = r#"{"server":"a","toolName":"echo","input":{}}"#;
     let padded = |bytes: usize| format!("{body}{}", " ".repeat(bytes - body.len()));
     assert_eq!(gateway.post(&padded(MB)).status, 200);
     let details = field(&gateway.post(&padded(MB + 1)), "body");
     assert_eq!((&details["size"], &details["max"]), (&json!(MB + 1), &json!(MB)));
-    // The refusal reaches a client that sends far more.
+    // The error reaches a client that sends far more.
     field(&gateway.post(&padded(20 * MB)), "body");
     let large = padded(20 * MB);
     field(&gateway.send("POST", "/mcp/call", &[("content-type", "text/plain")], &large), "content-type");
@@ -108,7 +108,7 @@ pub fn schemas_are_checked() {
     field(&gateway.call("a", "sum", json!({"numbers": []})), "input.numbers");
     let long = gateway.call("a", "sum", json!({"numbers": "y".repeat(5000)}));
     assert!(field(&long, "input.numbers")["value"].as_str().unwrap().len() < 300 && long.text.len() < 2000);
-    // A schema that cannot be used refuses nobody, and none is fetched from the network.
+    // An invalid schema rejects no call, and no schema is fetched from the network.
     assert_eq!(gateway.call("a", "bad_schema", json!({"a": 1})).status, 200);
     assert_eq!(gateway.call("a", "ref_schema", json!({})).status, 200);
 }
@@ -120,7 +120,7 @@ pub fn validation_can_be_switched_off() {
     let large = json!({"value": "x".repeat(KB_100), "deep": [[[[[[[[[[[[1]]]]]]]]]]]]});
     assert_eq!(gateway.call("a", "echo", large.clone()).result(), large);
     assert_eq!(gateway.call("a b", "echo", json!({})).code(), (404, "SERVER_NOT_FOUND".to_owned()));
-    // The child itself refuses now.
+    // Now the child rejects the call.
     assert_eq!(gateway.call("a", "sum", json!({"numbers": "x"})).code(), (500, "TOOL_EXECUTION_ERROR".to_owned()));
     field(&gateway.post(&" ".repeat(MB + 1)), "body");
 }

@@ -1,5 +1,5 @@
-//! What a configuration holds stays with whom it is for: environments, arguments, headers, addresses and tokens are in
-//! no answer and in no log, and go to nobody else.
+//! The secrets of a configuration do not leak: environments, arguments, headers, addresses and tokens are in no response
+//! and in no log, and are sent to no other server.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -16,24 +16,24 @@ use crate::gateway::{BINARY, Gateway, child};
 use crate::server::{Reply, Request, Server};
 use crate::wait::{TEST_TIMEOUT, eventually};
 
-/// Of the gateway itself.
+/// The gateway's own token.
 const TOKEN: &str = "t0ken-Kq7Zr2Lm9Xw4";
-/// In the environment of a server, and among its arguments.
+/// In the environment and the arguments of a server.
 const VARIABLE: &str = "v4riable-Hs8Tb3Nc6Yd1";
 const ARGUMENT: &str = "4rgument-Gj5Vf0Pk2Ue7";
-/// In a header for a server elsewhere.
+/// In a header for a remote server.
 const HEADER: &str = "h3ader-Wm6Rx1Qz8Bt4";
-/// In the address of a server elsewhere.
+/// In the address of a remote server.
 const PASSWORD: &str = "p4ssword-Lc9Dn5Sg3Fv0";
 const QUERY: &str = "qu3ry-Ea2Yh7Ji4Ok6";
 
-/// Harmless, and on the same ways.
+/// A harmless marker that takes the same path.
 const MARKER: &str = "a-harmless-marker";
 
-/// What is logged when the server `a` is up.
+/// Logged when the server `a` is available.
 const AVAILABLE: &str = ": available server=\"a\"";
 
-/// Which of the secrets stand in a text, as they are or as a header brings them.
+/// The secrets in a text, verbatim or as encoded in a header.
 fn secrets_in(text: &str) -> Vec<&'static str> {
     let all = [TOKEN, VARIABLE, ARGUMENT, HEADER, PASSWORD, QUERY];
     let mut found: Vec<_> = all.into_iter().filter(|secret| text.contains(secret)).collect();
@@ -41,7 +41,7 @@ fn secrets_in(text: &str) -> Vec<&'static str> {
     found
 }
 
-/// A gateway at its most talkative, whose log is kept.
+/// A gateway that logs everything to a file.
 struct Logged {
     process: Child,
     folder: TempDir,
@@ -57,12 +57,12 @@ impl Logged {
         command.stderr(File::create(folder.path().join("log")).unwrap());
         std::fs::write(folder.path().join("config.yaml"), json!({ "servers": servers }).to_string()).unwrap();
         let mut gateway = Self { process: command.spawn().unwrap(), folder, authority: String::new() };
-        eventually("it listens", || gateway.address().is_some());
+        eventually("the gateway listens", || gateway.address().is_some());
         gateway.authority = gateway.address().unwrap();
         gateway
     }
 
-    /// Where it listens, once it has said so to the end of the line.
+    /// The address, once the log has a complete line with it.
     fn address(&self) -> Option<String> {
         let log = self.log();
         let (_, rest) = log.split_once("listens on http://")?;
@@ -81,7 +81,7 @@ impl Logged {
         eventually(words, || self.log().contains(words));
     }
 
-    /// The whole answer, its head included.
+    /// The complete response, including its head.
     fn send(&self, method: &str, path: &str, authorization: &str, body: &str) -> String {
         let mut connection = TcpStream::connect(&self.authority).unwrap();
         connection.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
@@ -109,20 +109,20 @@ impl Drop for Logged {
     }
 }
 
-/// A child that was given secrets.
+/// A child with secrets.
 fn trusted(flags: &[&str]) -> Value {
     let mut server = child(&[flags, &["--key", ARGUMENT]].concat());
     server["env"] = json!({"SERVICE_TOKEN": VARIABLE});
     server
 }
 
-/// A server elsewhere that is given secrets.
+/// A remote server with secrets.
 fn elsewhere(authority: &str) -> Value {
     let url = format!("http://lens:{PASSWORD}@{authority}/mcp?token={QUERY}");
     json!({"url": url, "headers": {"X-API-Key": HEADER}})
 }
 
-pub fn the_configuration_is_in_no_answer_and_no_log() {
+pub fn the_configuration_is_in_no_response_and_no_log() {
     let gateway = Logged::start(&json!({
         "a": trusted(&[]),
         "crashes": trusted(&["--crash-at-start"]),
@@ -164,20 +164,20 @@ pub fn the_configuration_is_in_no_answer_and_no_log() {
     assert_eq!(secrets_in(&log), Vec::<&str>::new(), "{log}");
 }
 
-pub fn an_address_that_does_not_answer_is_not_logged() {
+pub fn the_address_of_an_unreachable_server_is_not_logged() {
     let gateway = Logged::start(&json!({"remote": elsewhere("127.0.0.1:1")}));
     gateway.wait_for_log("cannot be reached");
     assert_eq!(secrets_in(&gateway.log()), Vec::<&str>::new());
     assert_eq!(secrets_in(&gateway.call("remote", "any", &json!({}))), Vec::<&str>::new());
 }
 
-/// All headers that a request brought.
+/// All headers of a request.
 fn told(request: &Request) -> String {
     let headers = request.headers.iter().map(|(name, value)| format!("{name}: {value}"));
     format!("{MARKER} {}", headers.collect::<Vec<_>>().join(", "))
 }
 
-pub fn what_a_server_tells_of_a_request_is_not_logged() {
+pub fn a_request_that_a_server_echoes_is_not_logged() {
     type Answer = fn(&Request) -> Reply;
     let ways: [Answer; 3] = [
         |request| Reply::bytes(400, "text/plain", told(request).into_bytes()),
@@ -190,26 +190,26 @@ pub fn what_a_server_tells_of_a_request_is_not_logged() {
         let gateway = Logged::start(&json!({"remote": elsewhere(&authority)}));
         gateway.wait_for_log("cannot be reached");
         let sent = remote.requests().remove(0);
-        assert!(secrets_in(&told(&sent)).contains(&HEADER), "it was sent");
+        assert!(secrets_in(&told(&sent)).contains(&HEADER), "the secret was sent");
         assert_eq!(secrets_in(&gateway.log()), Vec::<&str>::new());
     }
 }
 
-pub fn headers_do_not_follow_to_another_host() {
+pub fn headers_are_not_sent_to_another_host() {
     for status in [301, 302, 307, 308] {
         let other = Server::start(|_| Reply::json(200, "{}"));
         let target = other.url();
         let remote = Server::start(move |_| Reply::json(status, "").header("location", &target));
         let authority = remote.url().trim_start_matches("http://").to_owned();
         let _gateway = Gateway::begin(json!({"remote": elsewhere(&authority)}), &[], &[]);
-        // The second attempt comes when the first has failed.
-        eventually("it was tried again", || remote.requests().len() > 1);
-        assert_eq!(remote.requests()[0].header("x-api-key"), Some(HEADER), "it was sent");
+        // The second attempt starts after the first one has failed.
+        eventually("a second attempt", || remote.requests().len() > 1);
+        assert_eq!(remote.requests()[0].header("x-api-key"), Some(HEADER), "the secret was sent");
         assert!(other.requests().is_empty(), "{status}: {:?}", other.requests());
     }
 }
 
-pub fn what_a_child_says_of_its_secrets_is_not_logged() {
+pub fn secrets_that_a_child_prints_are_not_logged() {
     let gateway = Logged::start(&json!({"a": trusted(&[])}));
     gateway.wait_for_log(AVAILABLE);
     let words = format!("{MARKER}: started with {VARIABLE}");
@@ -221,20 +221,20 @@ pub fn what_a_child_says_of_its_secrets_is_not_logged() {
     assert_eq!(secrets_in(&log), Vec::<&str>::new());
 }
 
-pub fn our_own_secrets_are_not_inherited() {
+pub fn the_gateways_secrets_are_not_inherited() {
     let ours = ["N8N_API_KEY", "N8N_LENS_AUTH_TOKEN", "N8N_LENS_DB"];
     let mut environment: Vec<_> = ours.iter().map(|name| (*name, VARIABLE)).collect();
     environment.push(("SOMETHING_ELSE", MARKER));
     let mut given = child(&[]);
     given["env"] = json!({"N8N_API_KEY": "${N8N_API_KEY}"});
     let gateway = Gateway::begin(json!({"a": child(&[]), "given": given}), &[], &environment);
-    gateway.wait_for("both are up", |health| health["status"] == "ok");
+    gateway.wait_for("both servers are available", |health| health["status"] == "ok");
     let seen = |server: &str, name: &str| {
         gateway.call(server, "environment", json!({ "name": name })).result()["value"].clone()
     };
-    assert_eq!(seen("a", "SOMETHING_ELSE"), MARKER, "the rest is");
+    assert_eq!(seen("a", "SOMETHING_ELSE"), MARKER, "other variables are inherited");
     for name in ours {
         assert_eq!(seen("a", name), Value::Null, "{name}");
     }
-    assert_eq!(seen("given", "N8N_API_KEY"), VARIABLE, "the configuration says so");
+    assert_eq!(seen("given", "N8N_API_KEY"), VARIABLE, "the configuration passes it on");
 }

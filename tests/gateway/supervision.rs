@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::gateway::{Gateway, child, child_with_timeout, children, descriptors, kill, runs};
 use crate::wait::eventually;
 
-/// Calls a server without a pause until it is told to stop; gives how many calls failed, and how.
+/// Calls a server without a pause while `run` runs; returns the number of calls and the failures.
 fn load<T>(gateway: &Gateway, server: &str, run: impl FnOnce() -> T) -> (T, u64, Vec<String>) {
     let (stop, calls, failures) = (AtomicBool::new(false), AtomicU64::new(0), Mutex::new(Vec::new()));
     let done = std::thread::scope(|scope| {
@@ -41,22 +41,22 @@ pub fn a_killed_child_is_back_within_a_second() {
                     answered.lock().unwrap().push((Instant::now(), called));
                 });
             }
-            eventually("all wait", || gateway.detail("a")["pending"] == 8);
+            eventually("all calls are pending", || gateway.detail("a")["pending"] == 8);
             let killed = Instant::now();
             kill(pid, "KILL");
-            gateway.wait_for("it shows", |health| health["servers"]["a"] != "available");
+            gateway.wait_for("the crash is detected", |health| health["servers"]["a"] != "available");
             assert!(killed.elapsed() < Duration::from_millis(150), "{:?}", killed.elapsed());
             assert_eq!(gateway.health()["status"], "degraded");
             assert_eq!(gateway.call("a", "echo", json!({})).code(), (503, "SERVER_NOT_RUNNING".to_owned()));
             gateway.wait_for_status("a", "available");
-            // Its pause of 0.25 s, and as much jitter, are in this.
+            // Including the pause of 0.25 s, and as much jitter.
             assert!(killed.elapsed() < Duration::from_secs(1), "{:?}", killed.elapsed());
             killed
         });
         for (at, called) in answered.into_inner().unwrap() {
             let (status, code, _, details) = called.failure();
             assert_eq!((status, code.as_str(), &details["signal"]), (502, "SERVER_CRASHED", &json!("SIGKILL")));
-            // The process that sends the signal takes its time, too.
+            // Sending the signal takes time, too.
             assert!(at - killed < Duration::from_millis(120), "{:?}", at - killed);
         }
         assert_ne!(gateway.pid_of("a"), pid);
@@ -68,13 +68,13 @@ pub fn a_killed_child_is_back_within_a_second() {
     );
 }
 
-pub fn others_lose_no_call() {
+pub fn other_servers_lose_no_call() {
     let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
     let ((), calls, failures) = load(&gateway, "b", || {
         for _ in 0..4 {
             gateway.wait_for_status("a", "available");
             kill(gateway.pid_of("a"), "KILL");
-            gateway.wait_for("it shows", |health| health["servers"]["a"] != "available");
+            gateway.wait_for("the crash is detected", |health| health["servers"]["a"] != "available");
         }
     });
     assert!(calls > 100, "{calls}");
@@ -89,7 +89,7 @@ pub fn a_thousand_kills_leave_nothing() {
     kills_leave_nothing(10);
 }
 
-/// Four a minute and server: with the fifth it would rest. So there are many servers, and new ones in each round.
+/// Four kills per server and minute: with the fifth, restarts would pause. Hence many servers, and new ones each round.
 fn kills_leave_nothing(rounds: usize) {
     const SERVERS: usize = 25;
     const KILLS: usize = 4;
@@ -104,7 +104,7 @@ fn kills_leave_nothing(rounds: usize) {
         let is_up =
             |health: &Value| health["status"] == "ok" && health["servers"][format!("s{round}-0")] == "available";
         for _ in 0..KILLS {
-            gateway.wait_for("all are up", is_up);
+            gateway.wait_for("all servers are available", is_up);
             for n in 0..SERVERS {
                 let pids = gateway.call(&format!("s{round}-{n}"), "pid", json!({})).result();
                 let pid = |pid: &Value| pid.as_u64().unwrap() as u32;
@@ -115,19 +115,20 @@ fn kills_leave_nothing(rounds: usize) {
         }
         gateway.configure(&servers(round + 1));
         let next = format!("s{}-0", round + 1);
-        gateway
-            .wait_for("the next are up", |health| health["servers"][&next] == "available" && health["status"] == "ok");
+        gateway.wait_for("the next servers are available", |health| {
+            health["servers"][&next] == "available" && health["status"] == "ok"
+        });
     }
     assert_eq!(seen.len(), SERVERS * KILLS * rounds * 2);
     eventually("all are gone", || !seen.iter().any(|pid| runs(*pid)));
     let its = children(gateway.http.pid());
     assert!(its.iter().all(|(_, state)| *state != 'Z'), "{its:?}");
-    assert_eq!(its.len(), SERVERS + 1, "the servers, and the keeper");
+    assert_eq!(its.len(), SERVERS + 1, "the servers and the reaper");
     let after = descriptors(gateway.http.pid());
     assert!(after <= before + 3, "{before} descriptors before, {after} after");
 }
 
-pub fn what_fails_at_its_start_is_tried_again() {
+pub fn a_server_that_fails_at_startup_is_restarted() {
     let folder = tempfile::tempdir().unwrap();
     let gateway = Gateway::begin(
         json!({
@@ -145,42 +146,42 @@ pub fn what_fails_at_its_start_is_tried_again() {
     assert!(details["reason"].as_str().unwrap().contains("not found") && !details.to_string().contains("/no/such"));
     gateway.wait_for_status("a", "crashed");
     assert_eq!(gateway.call("a", "echo", json!({})).failure().3["exitCode"], 9);
-    // Tried again by itself, it works.
+    // It is restarted without a call.
     gateway.wait_for_status("once", "available");
 }
 
-pub fn what_always_fails_rests() {
+pub fn restarts_of_a_server_that_always_fails_pause() {
     let folder = tempfile::tempdir().unwrap();
     let starts = folder.path().join("starts");
     std::fs::write(&starts, "").unwrap();
     let flags = ["--starts", starts.to_str().unwrap(), "--crash-at-start", "9"];
     let gateway = Gateway::begin(json!({"a": child(&flags)}), &[], &[]);
     let count = || std::fs::read_to_string(&starts).unwrap().lines().count();
-    eventually("it has rested", || count() == 5);
+    eventually("restarts pause", || count() == 5);
     let spent = cpu(gateway.http.pid());
     std::thread::sleep(Duration::from_secs(3));
     gateway.call("a", "echo", json!({}));
-    assert_eq!(count(), 5, "it rests, also when it is called");
+    assert_eq!(count(), 5, "no restart during the pause, not even for a call");
     let spent = cpu(gateway.http.pid()) - spent;
-    assert!(spent < Duration::from_millis(300), "{spent:?} of the processor in 3 s");
+    assert!(spent < Duration::from_millis(300), "{spent:?} of CPU time in 3 s");
     assert_eq!(gateway.health()["servers"]["a"], "crashed");
-    // After 30 s the next call has it tried once more.
+    // After 30 s, the next call triggers another restart.
     std::thread::sleep(Duration::from_secs(30));
     assert_eq!(count(), 5);
     assert_eq!(gateway.call("a", "echo", json!({})).code(), (502, "SERVER_CRASHED".to_owned()));
-    eventually("it is tried once more", || count() == 6);
+    eventually("another restart", || count() == 6);
 }
 
-/// What a process has used of the processors.
+/// The CPU time of a process.
 fn cpu(pid: u32) -> Duration {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let words: Vec<_> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-    // Hundredths of a second, in user mode and in the kernel (proc(5)).
+    // User and system time in hundredths of a second (proc(5)).
     let ticks: u64 = words[11..13].iter().map(|ticks| ticks.parse::<u64>().unwrap()).sum();
     Duration::from_millis(ticks * 10)
 }
 
-pub fn what_hangs_holds_up_nobody() {
+pub fn a_server_that_hangs_blocks_no_other() {
     let gateway = Gateway::begin(
         json!({"hangs": child(&["--hang"]), "unlisted": child(&["--hang-at-list", "--ignore-term", "--ignore-eof"]), "good": child(&[])}),
         &[],
@@ -196,14 +197,14 @@ pub fn what_hangs_holds_up_nobody() {
     assert!(gateway.get("/mcp/tools").json()["tools"].as_array().unwrap().iter().all(|tool| tool["server"] == "good"));
 }
 
-pub fn a_handshake_that_hangs_is_given_up() {
+pub fn a_handshake_that_hangs_times_out() {
     let gateway = Gateway::begin(json!({"hangs": child(&["--hang"])}), &[], &[]);
-    eventually("the handshake is given up", || gateway.health()["servers"]["hangs"] == "crashed");
+    eventually("the handshake times out", || gateway.health()["servers"]["hangs"] == "crashed");
     let reason = gateway.call("hangs", "echo", json!({})).failure().3["reason"].clone();
     assert!(reason.as_str().unwrap().contains("handshake"), "{reason}");
 }
 
-pub fn grandchildren_go_with_their_parent() {
+pub fn grandchildren_end_with_their_parent() {
     let gateway = Gateway::start(json!({"a": child(&["--grandchild-ignores"])}));
     let grandchild =
         |gateway: &Gateway| gateway.call("a", "grandchild", json!({})).result()["pid"].as_u64().unwrap() as u32;
@@ -215,16 +216,16 @@ pub fn grandchildren_go_with_their_parent() {
             "crash" => assert_eq!(gateway.call("a", "crash", json!({})).code().0, 502),
             _ => kill(gateway.pid_of("a"), "KILL"),
         }
-        eventually("it is gone", || !runs(pid));
+        eventually("the grandchild is gone", || !runs(pid));
         eventually("it restarts", || gateway.detail("a")["restarts"] == restarts + 1);
     }
     gateway.wait_for_status("a", "available");
     let pid = grandchild(&gateway);
     gateway.configure(&json!({}));
-    eventually("it is gone, too", || !runs(pid));
+    eventually("the last grandchild is gone", || !runs(pid));
 }
 
-pub fn a_stop_is_in_good_order() {
+pub fn a_stop_is_orderly() {
     let mut gateway = Gateway::start(
         json!({"a": child(&[]), "b": child(&["--ignore-eof", "--ignore-term", "--grandchild-ignores"])}),
     );
@@ -232,7 +233,7 @@ pub fn a_stop_is_in_good_order() {
     let grandchild = gateway.call("b", "pid", json!({})).result()["grandchildren"][0].as_u64().unwrap() as u32;
     std::thread::scope(|scope| {
         let call = scope.spawn(|| gateway.call("a", "sleep", json!({"ms": 1500})).result());
-        eventually("it is called", || gateway.detail("a")["pending"] == 1);
+        eventually("the call is pending", || gateway.detail("a")["pending"] == 1);
         gateway.signal("TERM");
         assert_eq!(call.join().unwrap(), "slept");
     });
@@ -274,7 +275,7 @@ pub fn a_call_cut_by_a_reload_reports_the_change() {
     });
 }
 
-pub fn a_gateway_that_is_killed_leaves_nobody() {
+pub fn a_killed_gateway_leaves_no_process() {
     let gateway = Gateway::start(json!({
         "a": child(&[]),
         "b": child(&["--ignore-eof", "--ignore-term", "--grandchild-ignores"]),
@@ -284,13 +285,13 @@ pub fn a_gateway_that_is_killed_leaves_nobody() {
     let pids = gateway.call("b", "pid", json!({})).result()["grandchildren"][0].as_u64().map(|pid| pid as u32);
     let more = gateway.call("d", "pid", json!({})).result()["grandchildren"][0].as_u64().map(|pid| pid as u32);
     let all: Vec<_> = own.chain(pids).chain(more).collect();
-    assert_eq!(all.len(), 6, "three servers, the keeper, two grandchildren");
+    assert_eq!(all.len(), 6, "three servers, the reaper, two grandchildren");
     gateway.signal("KILL");
     eventually("all are gone", || !all.iter().any(|pid| runs(*pid)));
 }
 
-/// Calls time out, and are taken back before they are sent; the server lives on.
-pub fn a_child_that_reads_nothing_lives_on() {
+/// Calls time out and are withdrawn before they are sent; the server survives.
+pub fn a_child_that_reads_nothing_survives() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 100), "b": child(&[])}));
     let pid = gateway.pid_of("a");
     kill(pid, "STOP");
@@ -306,20 +307,20 @@ pub fn a_child_that_reads_nothing_lives_on() {
     });
     assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
     let resident = resident(gateway.http.pid());
-    assert!(resident < 60_000_000, "{resident} bytes: 80 MB of calls were not kept");
+    assert!(resident < 60_000_000, "{resident} bytes: the 80 MB of calls are not kept");
     kill(pid, "CONT");
-    eventually("it answers again", || gateway.call("a", "echo", json!({})).status == 200);
+    eventually("the child answers again", || gateway.call("a", "echo", json!({})).status == 200);
     assert_eq!((gateway.pid_of("a"), &gateway.detail("a")["restarts"]), (pid, &json!(0)));
 }
 
-/// Resident memory, bytes.
+/// Resident memory in bytes.
 fn resident(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
     line.split_whitespace().next().unwrap().parse::<u64>().unwrap() * 1024
 }
 
-/// What is large passes, and its room is given back.
+/// Large answers are passed on, and their memory is released.
 pub fn large_answers_leave_no_memory_behind() {
     let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
     let before = resident(gateway.http.pid());
@@ -331,8 +332,8 @@ pub fn large_answers_leave_no_memory_behind() {
     assert!(after < before + 20_000_000, "{before} bytes before, {after} after");
 }
 
-/// A server elsewhere that breaks off, answers with an error of HTTP, or with what nobody can read.
-pub fn a_remote_server_that_fails_holds_up_nobody() {
+/// A remote server that closes the connection, or responds with an HTTP error or invalid JSON.
+pub fn a_failing_remote_server_blocks_no_other() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     std::thread::spawn(move || {
@@ -351,7 +352,7 @@ pub fn a_remote_server_that_fails_holds_up_nobody() {
     }
 }
 
-/// One connection of an MCP server that answers with JSON, without sessions.
+/// Serves one connection of an MCP server that responds with JSON, without sessions.
 fn remote(connection: std::net::TcpStream) {
     use std::io::{BufRead, Read, Write};
     let mut reader = std::io::BufReader::new(connection.try_clone().unwrap());

@@ -1,4 +1,4 @@
-//! Real servers of others: from npm and PyPI, installed by `setup.sh`.
+//! Real third-party servers from npm and PyPI, installed by `setup.sh`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -10,7 +10,7 @@ use crate::gateway::{Gateway, kill, runs};
 use crate::tools;
 use crate::wait::eventually;
 
-/// Where they are installed.
+/// Installs the servers; returns the folder.
 fn installed() -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let peers = root.join("target/peers");
@@ -38,8 +38,8 @@ pub fn real_servers_are_listed_and_called() {
         "time": {"command": peers.join("time/bin/mcp-server-time"), "args": ["--local-timezone=UTC"]},
         "n8n": {"builtin": "n8n", "env": {"N8N_URL": "http://127.0.0.1:1", "N8N_API_KEY": "k", "N8N_LENS_LOCALE": "en"}},
     }));
-    // The first registers a tool after the handshake, and says so.
-    eventually("all are listed", || {
+    // The first one registers a tool after the handshake, and announces it.
+    eventually("all tools are listed", || {
         let listed = gateway.get("/mcp/tools").json();
         let of =
             |server: &str| listed["tools"].as_array().unwrap().iter().filter(|tool| tool["server"] == server).count();
@@ -53,7 +53,7 @@ pub fn real_servers_are_listed_and_called() {
     assert_eq!(call("everything", "get-tiny-image", json!({}))[1]["type"], "image");
     assert_eq!(call("everything", "get-resource-links", json!({"count": 2}))[2]["type"], "resource_link");
     let refused = gateway.call("everything", "get-structured-content", json!({"location": "Paris"}));
-    assert_eq!(refused.code(), (400, "VALIDATION_ERROR".to_owned()), "its schema has the names");
+    assert_eq!(refused.code(), (400, "VALIDATION_ERROR".to_owned()), "the schema lists the cities");
 
     call("filesystem", "write_file", json!({"path": file("a.txt"), "content": "hello\nfile\n"}));
     let read = call("filesystem", "read_text_file", json!({"path": file("a.txt")}));
@@ -71,7 +71,7 @@ pub fn real_servers_are_listed_and_called() {
     let mars = json!({"source_timezone": "Mars/Base", "time": "09:15", "target_timezone": "UTC"});
     assert!(gateway.call("time", "convert_time", mars).failure().2.contains("Mars/Base"));
 
-    // Progress does not make a call longer than it may be.
+    // Progress does not extend the timeout.
     let begun = Instant::now();
     let long = gateway.call("everything", "trigger-long-running-operation", json!({"duration": 6, "steps": 12}));
     assert_eq!(long.code(), (408, "TIMEOUT_ERROR".to_owned()));
@@ -81,9 +81,9 @@ pub fn real_servers_are_listed_and_called() {
     for server in ["everything", "filesystem", "memory", "time"] {
         assert_eq!(gateway.detail(server)["restarts"], 0, "{server}");
     }
-    // This one ignores the end of its input now, and has to be told.
+    // This server ignores the end of its input, and needs a signal.
     call("everything", "toggle-simulated-logging", json!({}));
     let children = crate::gateway::children(gateway.http.pid());
     kill(gateway.http.pid(), "TERM");
-    eventually("all are gone", || !children.iter().any(|(pid, _)| runs(*pid)));
+    eventually("all servers are gone", || !children.iter().any(|(pid, _)| runs(*pid)));
 }
