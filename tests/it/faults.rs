@@ -142,7 +142,10 @@ fn an_old_n8n_does_not_know_the_parameter() {
 fn html_from_a_proxy() {
     let said =
         error_of(|_| Reply::bytes(200, "text/html; charset=utf-8", b"<!DOCTYPE html><title>Sign in</title>".to_vec()));
-    assert!(said.contains("text/html") && said.contains("byte 0") && said.contains("Sign in"), "{said}");
+    assert!(
+        said.contains("with HTML instead of JSON") && said.contains("byte 0") && said.contains("Sign in"),
+        "{said}"
+    );
 }
 
 #[test]

@@ -4,27 +4,31 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 15] = [
+const MAY_DEPEND_ON: [(&str, &str); 16] = [
     ("units", ""),
     ("blocking", ""),
     ("json", ""),
+    ("node_outputs", "json"),
     ("secrets", "json"),
     ("n8n", "blocking json secrets units"),
-    ("execution", "json secrets"),
-    ("workflow", "json"),
+    ("execution", "json node_outputs secrets"),
+    ("workflow", "json node_outputs"),
     ("budget", "json"),
     ("toolkit", "budget json"),
-    ("tools", "blocking budget execution json n8n secrets toolkit units workflow"),
+    ("tools", "blocking budget execution json n8n node_outputs secrets toolkit units workflow"),
     ("coordination", "budget json secrets toolkit"),
     ("gateway", "json secrets"),
-    ("config", "blocking budget coordination execution gateway json n8n secrets toolkit tools units workflow"),
+    (
+        "config",
+        "blocking budget coordination execution gateway json n8n node_outputs secrets toolkit tools units workflow",
+    ),
     (
         "transport",
-        "blocking budget config coordination execution gateway json n8n secrets toolkit tools units workflow",
+        "blocking budget config coordination execution gateway json n8n node_outputs secrets toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget config coordination execution gateway json n8n secrets toolkit tools transport units workflow",
+        "blocking budget config coordination execution gateway json n8n node_outputs secrets toolkit tools transport units workflow",
     ),
 ];
 

@@ -70,7 +70,7 @@ fn what_n8n_says_about_a_workflow_that_it_cannot_activate_is_reported() {
         store.put(json!({"id": "w", "name": "W", "nodes": [node("Log", "set")], "connections": {}, "settings": {}}));
         let (_n8n, mut client) = start(&store, &[]);
         let refused = client.call("set_workflow_active", json!({"id": "w", "active": true})).unwrap_err();
-        assert!(refused.starts_with("The workflow was not activated: n8n answered 400 (Workflow "), "{refused}");
+        assert!(refused.starts_with("The workflow was not activated: n8n returned 400 (Workflow "), "{refused}");
         assert!(refused.contains("trigger") && refused.contains("then call set_workflow_active again"), "{refused}");
         assert_eq!(store.get("w").unwrap()["active"], false);
     }

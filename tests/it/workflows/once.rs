@@ -28,7 +28,7 @@ fn a_change_is_never_sent_twice_when_it_may_have_been_made() {
         for (method, tool, arguments) in calls {
             let unsure = client.call(tool, arguments).unwrap_err();
             assert!(unsure.starts_with("n8n did not confirm the change"), "{unsure}");
-            assert!(unsure.contains("it may have been made. Look at the workflow"), "{unsure}");
+            assert!(unsure.contains("it may have been made. Check the workflow"), "{unsure}");
             assert_eq!(n8n.requests().iter().filter(|request| request.method == method).count(), 1, "{unsure}");
         }
     }
@@ -104,7 +104,7 @@ fn an_answer_that_is_no_workflow_is_not_taken_for_one() {
     let page = Server::start(|_| Reply::bytes(200, "text/html", b"<html>Log in</html>".as_slice()));
     let mut client = McpClient::start(&page.url());
     let unsure = client.call("delete_workflow", json!({"id": "w"})).unwrap_err();
-    assert!(unsure.contains("text/html") && unsure.contains("may have been made"), "{unsure}");
+    assert!(unsure.contains("HTML") && unsure.contains("may have been made"), "{unsure}");
 }
 
 #[test]
