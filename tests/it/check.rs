@@ -94,5 +94,5 @@ fn what_is_wrong_is_named() {
     let html = Server::start(|_| Reply::bytes(200, "text/html", b"<html>".as_slice()));
     let (code, said) = check(&html.url(), "test-key");
     assert_eq!(code, Some(1));
-    assert!(said.contains("text/html instead of JSON"), "{said}");
+    assert!(said.contains("HTML instead of JSON"), "{said}");
 }
