@@ -167,7 +167,7 @@ fn stat(pid: u32) -> Option<(char, u32)> {
 
 /// Whether a process is running; a zombie is not.
 pub fn runs(pid: u32) -> bool {
-    stat(pid).holdsme_and(|(state, _)| state != 'Z')
+    stat(pid).is_some_and(|(state, _)| state != 'Z')
 }
 
 /// The children of a process with their states, including zombies.

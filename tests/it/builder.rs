@@ -22,7 +22,7 @@ use crate::workflows::real_workflows;
 
 const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 
-/// A small catalogue in our own words, built by the binary.
+/// A small catalogue, built by the binary.
 fn catalogue() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
@@ -78,7 +78,7 @@ impl House {
     }
 }
 
-/// The workflow of the README, from nothing.
+/// Builds the workflow in the README from scratch.
 fn build(house: &mut House, target: Option<&str>) -> String {
     let mut create = json!({"name": "Orders"});
     if let Some(target) = target {
@@ -138,7 +138,7 @@ fn assert_is_the_readmes(workflow: &Value) {
     );
     assert_eq!(workflow["nodes"][0]["typeVersion"], 2);
     assert_eq!(workflow["nodes"][1]["typeVersion"], json!(4.2));
-    assert!(workflow["nodes"][0]["webhookId"].is_string(), "n8n needs it for the address");
+    assert!(workflow["nodes"][0]["webhookId"].is_string(), "n8n needs the id for the address");
     assert_eq!(workflow["nodes"][4]["type"], "n8n-nodes-base.set");
     assert_eq!(workflow["nodes"][4]["position"], json!([960, 200]));
     assert_eq!(workflow["nodes"][1]["position"], json!([240, 0]));
@@ -164,7 +164,7 @@ fn the_readmes_workflow_is_built_from_nothing_in_memory() {
     let id = build(&mut house, Some("memory"));
     assert!(id.starts_with("mem-"));
     assert_is_the_readmes(&house.call("workflow_load", json!({"workflowIdOrPath": id}))["workflowData"]);
-    assert!(std::fs::read_dir(house.root.path()).unwrap().next().is_none(), "no file was made");
+    assert!(std::fs::read_dir(house.root.path()).unwrap().next().is_none(), "no file was created");
     let gone = house.refused("workflow_load", json!({"workflowIdOrPath": "mem-none"}));
     assert!(gone.contains("not in memory"), "{gone}");
 }
@@ -180,19 +180,19 @@ fn the_readmes_workflow_is_built_from_nothing_in_n8n() {
 }
 
 #[test]
-fn sub_nodes_are_connected_as_n8n_has_it() {
+fn sub_nodes_are_connected_in_n8ns_direction() {
     let mut house = house();
     let id = house.call("workflow_create", json!({"name": "ai", "target": "memory"}))["workflowId"].clone();
     for node_type in ["agent", "lmChatOpenAi", "toolCode"] {
         house.call("node_add", json!({"workflowId": id, "nodeType": format!("@n8n/n8n-nodes-langchain.{node_type}")}));
     }
-    // Asked for the wrong way round, and without a kind.
+    // In the wrong direction, and without a connection type.
     let turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model", "sourceOutput": "ai_languageModel"});
     house.call("connection_create", turned);
     let plain = house
         .call("connection_create", json!({"workflowId": id, "sourceNodeId": "Code Tool", "targetNodeId": "AI Agent"}));
     assert_eq!(plain["connection"]["sourceOutput"], "ai_tool");
-    // The sub-node named last, the kind at the input or nowhere: the same connection.
+    // Sub-node last, connection type at the input or missing: the same connection.
     for more in [json!({"targetInput": "ai_languageModel"}), json!({})] {
         let mut turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model"});
         turned.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -210,7 +210,7 @@ fn sub_nodes_are_connected_as_n8n_has_it() {
 }
 
 #[test]
-fn a_replaced_node_keeps_what_its_new_type_has_a_place_for() {
+fn a_replaced_node_keeps_what_its_new_type_supports() {
     let mut house = house();
     let id = house.call("workflow_create", json!({"name": "r", "target": "memory"}))["workflowId"].clone();
     for (name, node_type) in [("A", "if"), ("B", "noOp"), ("C", "noOp")] {
@@ -233,7 +233,7 @@ fn a_replaced_node_keeps_what_its_new_type_has_a_place_for() {
 }
 
 #[test]
-fn what_is_not_possible_is_said_in_a_sentence() {
+fn impossible_edits_are_refused_in_a_sentence() {
     let mut house = house();
     let id = house.call("workflow_create", json!({"name": "w"}))["workflowId"].clone();
     house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.if", "name": "A"}));
@@ -293,12 +293,12 @@ fn what_is_not_possible_is_said_in_a_sentence() {
     let refused =
         house.refused("workflow_save", json!({"workflowId": "w.json", "filePath": "y.json", "workflowData": clipped}));
     assert!(refused.contains("was clipped by an answer"), "{refused}");
-    assert_eq!(house.file("w.json"), before, "nothing was changed");
+    assert_eq!(house.file("w.json"), before, "nothing changed");
     assert!(!house.root.path().join("y.json").exists());
 }
 
 #[test]
-fn read_only_hides_every_tool_of_the_builder_that_writes() {
+fn read_only_hides_the_builders_writing_tools() {
     let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--read-only"]);
     let listed = house.client.request("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
@@ -309,7 +309,7 @@ fn read_only_hides_every_tool_of_the_builder_that_writes() {
 }
 
 #[test]
-fn a_file_keeps_its_layout_and_what_nobody_touched() {
+fn a_file_keeps_its_layout_and_unedited_parts() {
     let mut house = house();
     let text = "{\n\t\"custom\": {\"b\": 1.50, \"a\": [1,  2]},\n\t\"nodes\": [],\n\t\"connections\": {},\n\t\"name\": \"n\"\n}\n";
     std::fs::write(house.root.path().join("f.json"), text).unwrap();
@@ -322,7 +322,7 @@ fn a_file_keeps_its_layout_and_what_nobody_touched() {
 }
 
 #[test]
-fn without_a_catalogue_the_types_in_use_are_searched_and_how_to_build_one_is_said() {
+fn without_a_catalogue_used_types_are_searched_and_a_hint_is_given() {
     let store = WorkflowStore::new(Flavour::V2);
     let node = |kind: &str| json!({"id": kind, "name": kind, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}});
     store.put(json!({"id": "w", "name": "W", "connections": {}, "settings": {}, "nodes": [node("n8n-nodes-base.slack"), node("my-nodes.thing")]}));
@@ -378,11 +378,11 @@ fn a_workflow_with_a_webhook_is_called_and_its_execution_read() {
     let called = called.lock().unwrap();
     assert_eq!(called.len(), 1);
     assert_eq!(serde_json::from_slice::<Value>(&called[0].body).unwrap(), json!({"order": 7}));
-    assert!(called[0].header("x-n8n-api-key").is_none(), "a webhook knows no API key");
+    assert!(called[0].header("x-n8n-api-key").is_none(), "the API key is not sent to webhooks");
 }
 
 #[test]
-fn what_cannot_be_called_is_said_and_not_called() {
+fn a_workflow_that_cannot_be_called_is_not_called() {
     let store = WorkflowStore::new(Flavour::V2);
     let trigger = |kind: &str| {
         json!([{"id": "1", "name": "T", "type": kind, "typeVersion": 1, "position": [0, 0],
@@ -396,7 +396,7 @@ fn what_cannot_be_called_is_said_and_not_called() {
     plant("none", true, json!([]));
     let answering = store.clone();
     let n8n = Server::start(move |request| {
-        assert!(!request.path.starts_with("/webhook"), "nothing is called");
+        assert!(!request.path.starts_with("/webhook"), "no webhook is called");
         answering.answer(request).unwrap_or_else(|| Reply::json(200, r#"{"data":[],"nextCursor":null}"#))
     });
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
@@ -413,7 +413,7 @@ fn what_cannot_be_called_is_said_and_not_called() {
 }
 
 #[test]
-fn a_test_that_takes_too_long_says_what_runs() {
+fn a_test_that_times_out_names_the_running_execution() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
         {"id": "1", "name": "Webhook", "type": "n8n-nodes-base.webhook", "typeVersion": 2, "position": [0, 0],
@@ -436,13 +436,13 @@ fn a_test_that_takes_too_long_says_what_runs() {
 }
 
 #[test]
-fn edits_of_real_workflows_keep_what_they_do_not_touch() {
+fn edits_of_real_workflows_keep_everything_else() {
     let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
     let mut edited = 0;
     for workflow in real_workflows() {
         let text = serde_json::to_string_pretty(&workflow).unwrap();
         let document = Document::parse(text.as_bytes()).unwrap();
-        assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit it is the same text");
+        assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit, the text is the same");
 
         let names: Vec<_> = document.nodes().unwrap().iter().filter_map(|node| edit::text(node, "name")).collect();
         let mut changed = document.clone();
@@ -457,15 +457,15 @@ fn edits_of_real_workflows_keep_what_they_do_not_touch() {
                 let port = |index| Port { kind: "main".to_owned(), index };
                 let link = Link { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
                 assert!(edit::connect(&mut changed, &link).unwrap());
-                assert!(!edit::connect(&mut changed, &link).unwrap(), "the same twice adds nothing");
+                assert!(!edit::connect(&mut changed, &link).unwrap(), "connecting twice adds nothing");
                 edited += 1;
             }
         }
         edit::rename_node(&mut changed, &id, "Another name").unwrap();
-        assert!(!changed.text().contains(&format!("\"{added}\"")), "no connection dangles");
+        assert!(!changed.text().contains(&format!("\"{added}\"")), "no dangling connection");
         edit::remove_node(&mut changed, "Another name").unwrap();
         let value = |document: &Document| serde_json::from_str::<Value>(&document.text()).unwrap();
-        assert_eq!(value(&changed), value(&document), "what was added and removed leaves nothing");
+        assert_eq!(value(&changed), value(&document), "adding and removing leaves nothing behind");
     }
     assert!(edited > 100);
 }
@@ -491,7 +491,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
         })
         .collect();
     while writers.iter().any(|writer| !writer.is_finished()) {
-        Document::parse(&std::fs::read(&file).unwrap()).expect("it is whole at every instant");
+        Document::parse(&std::fs::read(&file).unwrap()).expect("a complete file at every moment");
     }
     writers.into_iter().for_each(|writer| writer.join().unwrap());
     let document = Document::parse(&std::fs::read(&file).unwrap()).unwrap();
@@ -499,7 +499,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
 }
 
 #[test]
-fn a_killed_writer_leaves_a_whole_file_and_no_lock() {
+fn a_killed_writer_leaves_a_complete_file_and_no_lock() {
     let root = tempfile::tempdir().unwrap();
     let file = root.path().join("shared.json");
     std::fs::write(&file, r#"{"name":"shared","nodes":[],"connections":{}}"#).unwrap();
@@ -512,23 +512,23 @@ fn a_killed_writer_leaves_a_whole_file_and_no_lock() {
             client.call("node_add", json!({"workflowId": "shared.json", "nodeType": "my.node", "name": name})).unwrap();
             acknowledged += 1;
         }
-        // One more is under way when the process is killed, at another moment each time.
+        // One more call is under way when the process is killed, at a different moment each time.
         client.begin(
             "node_add",
             json!({"workflowId": "shared.json", "nodeType": "my.node", "name": format!("last {round}")}),
         );
         std::thread::sleep(Duration::from_micros(150 * round));
         drop(client);
-        let document = Document::parse(&std::fs::read(&file).unwrap()).expect("it is whole");
+        let document = Document::parse(&std::fs::read(&file).unwrap()).expect("a complete file");
         let nodes = document.nodes().unwrap().len();
         assert!(nodes >= acknowledged, "{nodes} of {acknowledged}");
         acknowledged = nodes;
     }
     let left: Vec<_> = std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.len() <= 3, "the file, its lock, and at most one that was not finished: {left:?}");
+    assert!(left.len() <= 3, "the file, its lock, and at most one unfinished file: {left:?}");
 }
 
-/// A workflow with a webhook at `/webhook/p`, active in an n8n whose other answers are `answer`'s.
+/// An n8n with an active workflow with a webhook at `/webhook/p`; `answer` handles all other requests.
 fn callable(answer: impl Fn(&server::Request) -> Reply + Send + Sync + 'static) -> Server {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "active": true, "connections": {}, "settings": {}, "nodes": [
@@ -549,7 +549,7 @@ fn a_workflow_that_answers_404_itself_has_run_once() {
         use std::sync::atomic::Ordering::SeqCst;
         match request.path.as_str() {
             "/webhook/p" => {
-                assert_eq!(request.method, "PUT", "the first of several methods");
+                assert_eq!(request.method, "PUT", "the first of several methods is used");
                 counted.fetch_add(1, SeqCst);
                 Reply::json(404, r#"{"message":"no such order"}"#)
             }
@@ -568,7 +568,7 @@ fn a_workflow_that_answers_404_itself_has_run_once() {
 }
 
 #[test]
-fn a_call_that_started_nothing_says_so() {
+fn a_webhook_that_requires_authentication_is_reported() {
     let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(403, r#"{"message":"Authorization data is wrong!"}"#),
@@ -581,7 +581,7 @@ fn a_call_that_started_nothing_says_so() {
 
 #[test]
 #[ignore = "long: an execution is waited for, ten seconds"]
-fn a_call_that_left_no_execution_says_so() {
+fn a_call_without_a_saved_execution_is_reported() {
     let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(200, "{}"),
@@ -617,7 +617,7 @@ fn two_processes_edit_one_workflow_in_n8n_and_lose_nothing() {
 
 #[test]
 #[cfg(unix)]
-fn links_and_pipes_lead_nowhere() {
+fn links_and_pipes_are_not_followed() {
     let mut house = house();
     let outside = tempfile::tempdir().unwrap();
     let root = house.root.path().to_owned();
@@ -640,7 +640,7 @@ fn links_and_pipes_lead_nowhere() {
 }
 
 #[test]
-fn odd_connections_are_mended_or_refused_never_passed_over() {
+fn odd_connections_are_fixed_or_refused_but_never_ignored() {
     let mut house = house();
     let root = house.root.path().to_owned();
     let node = |name: &str| json!({"id": name, "name": name, "type": "my.node", "typeVersion": 1, "position": [0, 0], "parameters": {}});
@@ -659,7 +659,7 @@ fn odd_connections_are_mended_or_refused_never_passed_over() {
 }
 
 #[test]
-fn an_edit_that_was_made_is_never_answered_with_an_error() {
+fn a_successful_edit_is_never_reported_as_an_error() {
     let mut house = house();
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
     let text = format!(r#"{{"name":"deep","nodes":[],"connections":{{}},"custom":{deep}}}"#);
@@ -671,7 +671,7 @@ fn an_edit_that_was_made_is_never_answered_with_an_error() {
 }
 
 #[test]
-fn what_n8n_made_of_a_new_workflow_is_what_is_answered() {
+fn the_answer_shows_what_n8n_created() {
     let store = WorkflowStore::new(Flavour::V2);
     let mut house = house_with(&store, &[]);
     let made = house.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));

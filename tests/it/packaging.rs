@@ -1,4 +1,4 @@
-//! What registries and installers read agrees with the binary.
+//! The files that registries and installers read match the binary.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn the_registry_entry_names_this_version() {
     assert_eq!(server["version"], VERSION);
     let image = server["packages"][0]["identifier"].as_str().unwrap();
     assert!(image.ends_with(&format!(":{VERSION}")), "{image}");
-    // The registry takes an image only if its label names the entry.
+    // The registry accepts an image only if its label names the entry.
     let label = format!("io.modelcontextprotocol.server.name=\"{}\"", server["name"].as_str().unwrap());
     assert!(text("Dockerfile").contains(&label));
     assert!(text("Dockerfile").contains(&format!("ARG VERSION={VERSION}")));
@@ -30,7 +30,7 @@ fn the_registry_entry_names_this_version() {
 fn the_bundle_names_this_version_and_settings_that_there_are() {
     let manifest = json("mcpb/manifest.json");
     assert_eq!(manifest["version"], VERSION);
-    // Each variable of the bundle is one that the binary knows.
+    // The binary knows each variable of the bundle.
     let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).arg("--help").output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     for variable in manifest["server"]["mcp_config"]["env"].as_object().unwrap().keys() {
@@ -39,7 +39,7 @@ fn the_bundle_names_this_version_and_settings_that_there_are() {
 }
 
 #[test]
-fn a_bundle_may_leave_settings_empty() {
+fn a_bundle_can_leave_settings_empty() {
     let empty = ["N8N_LENS_LOCALE", "LOG_LEVEL", "N8N_LENS_TOOLS", "N8N_LENS_FILES_ROOT", "N8N_API_KEY_FILE"];
     let mut settings: Vec<_> = empty.into_iter().map(|name| (name, "")).collect();
     settings.push(("N8N_LENS_READ_ONLY", "false"));
@@ -54,7 +54,7 @@ fn a_bundle_may_leave_settings_empty() {
 }
 
 #[test]
-fn a_variable_that_a_client_did_not_fill_in_is_named() {
+fn a_variable_that_a_client_did_not_substitute_is_named() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", "${N8N_API_KEY}");
     let output = command.output().unwrap();
@@ -63,7 +63,7 @@ fn a_variable_that_a_client_did_not_fill_in_is_named() {
 }
 
 #[test]
-fn a_token_that_a_client_did_not_fill_in_guards_nothing() {
+fn a_token_that_a_client_did_not_substitute_is_refused() {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.args(["--transport", "http", "--host", "0.0.0.0", "--port", "0"]);
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_LENS_AUTH_TOKEN", "${TOKEN}");
@@ -73,7 +73,7 @@ fn a_token_that_a_client_did_not_fill_in_guards_nothing() {
 }
 
 #[test]
-fn completions_are_for_every_shell() {
+fn completions_support_every_shell() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         let output = command.args(["completions", shell]).env_clear().output().unwrap();

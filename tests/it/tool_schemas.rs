@@ -1,4 +1,4 @@
-//! What clients see of the tools, as golden files: a change must be seen. `UPDATE_GOLDEN=1` writes them.
+//! Snapshots of what clients see of the tools. `UPDATE_GOLDEN=1` writes them.
 
 use std::path::PathBuf;
 
@@ -14,7 +14,7 @@ fn list(arguments: &[&str]) -> Value {
     let n8n = Server::start(|_| Reply::json(500, "{}"));
     let mut client = McpClient::start_with(&n8n.url(), arguments);
     let listed = client.request("tools/list", json!({}))["result"].clone();
-    assert!(n8n.requests().is_empty(), "listing tools asks n8n nothing");
+    assert!(n8n.requests().is_empty(), "listing tools makes no request to n8n");
     listed
 }
 
@@ -23,7 +23,7 @@ fn names(listed: &Value) -> Vec<String> {
 }
 
 #[test]
-fn schemas_are_the_golden_ones() {
+fn schemas_match_the_snapshots() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     assert_eq!(names(&list(&[])), tools::names(&tools::tools(&[])));
     let listed = list(&["--toolsets", &tools::all_toolsets()]);
@@ -42,12 +42,12 @@ fn schemas_are_the_golden_ones() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let is_used = tools::all().iter().any(|tool| tool.name == name) || name == "messages";
-        assert!(is_used, "{} is of no tool: delete it", path.display());
+        assert!(is_used, "{} belongs to no tool: delete it", path.display());
     }
 }
 
 #[test]
-fn schemas_are_such_that_strict_clients_take_them() {
+fn strict_clients_accept_the_schemas() {
     let all = tools::all();
     for tool in list(&["--toolsets", &tools::all_toolsets()])["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
@@ -90,7 +90,7 @@ fn the_default_list_is_small_and_the_instructions_are_short() {
 }
 
 #[test]
-fn toolsets_tools_and_read_only_choose() {
+fn toolsets_tools_and_read_only_select_tools() {
     for toolset in TOOLSETS.map(|toolset| toolset.name) {
         assert_eq!(names(&list(&["--toolsets", toolset])), tools::names(&tools::tools(&[toolset])));
     }
@@ -111,7 +111,7 @@ fn toolsets_tools_and_read_only_choose() {
 }
 
 #[test]
-fn nothing_speaks_of_tools_that_are_not_there() {
+fn instructions_and_prompts_mention_only_selected_tools() {
     let said = |arguments: &[&str]| {
         let n8n = Server::start(|_| Reply::json(500, "{}"));
         let mut client = McpClient::start_with(&n8n.url(), arguments);
@@ -134,7 +134,7 @@ fn nothing_speaks_of_tools_that_are_not_there() {
 }
 
 #[test]
-fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
+fn unknown_toolsets_and_tools_are_refused_with_the_known_ones() {
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         let output = command.args(arguments).env_clear().output().unwrap();
@@ -149,7 +149,7 @@ fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
     assert!(said.contains("There is no tool 'get_workflow'; there are list_executions, "), "{said}");
 }
 
-/// A list of the tools that a person keeps, and what it should be.
+/// A list of tools that is kept by hand, and what it should be.
 struct Kept {
     file: &'static str,
     is: String,
@@ -160,7 +160,7 @@ fn text(file: &str) -> String {
     std::fs::read_to_string(PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(file)).unwrap_or_default()
 }
 
-/// The table of a toolset's tools: where the files have one that begins with the same tool.
+/// The table of some toolsets, in the first file with a table that starts with the same tool.
 fn table(toolsets: &str, files: &[&'static str]) -> Kept {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     let output = command.args(["tools", "--markdown", "--toolsets", toolsets]).env_clear().output().unwrap();
@@ -178,7 +178,7 @@ fn table(toolsets: &str, files: &[&'static str]) -> Kept {
     Kept { file: files[0], is: String::new(), should_be }
 }
 
-/// The bundle's list, with the titles of tools that it does not describe.
+/// The bundle's list; tools that it does not describe get their titles.
 fn bundle() -> Kept {
     let file = "mcpb/manifest.json";
     let manifest: Value = serde_json::from_str(&text(file)).unwrap();
@@ -199,7 +199,7 @@ fn bundle() -> Kept {
 }
 
 #[test]
-fn lists_that_people_keep_name_the_tools_that_there_are() {
+fn lists_kept_by_hand_match_the_toolsets() {
     let lists =
         [table("executions,workflows", &["README.md"]), table("builder", &["docs/builder.md", "README.md"]), bundle()];
     let stale: Vec<_> = lists.iter().filter(|list| list.is != list.should_be).collect();
