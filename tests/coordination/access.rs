@@ -1,4 +1,4 @@
-//! Who may do what over HTTP.
+//! Access control over HTTP.
 
 use n8n_lens::coordination::admin;
 use n8n_lens::coordination::tools::TOOLS;
@@ -34,7 +34,7 @@ pub fn each_scope_has_its_tools(kind: Kind) {
     for nobody in [&[][..], &[("authorization", "Bearer sesame")], &[("authorization", "Basic sesame")]] {
         let answer = server.request("tools/list", json!({}), nobody);
         assert_eq!(answer.status, 401, "{answer:?}");
-        assert!(answer.body.contains("token issue"), "it says what to do: {answer:?}");
+        assert!(answer.body.contains("token issue"), "the error says what to do: {answer:?}");
     }
     let runner = bearer(&database, &["runner"]);
     assert_eq!(
@@ -48,7 +48,7 @@ pub fn each_scope_has_its_tools(kind: Kind) {
             "list_projects"
         ]
     );
-    assert_eq!(error(&server, &runner, "list_tasks", json!({})), -32602, "a Runner learns nothing of tasks");
+    assert_eq!(error(&server, &runner, "list_tasks", json!({})), -32602, "a Runner cannot list tasks");
     assert_eq!(error(&server, &runner, "admin_agent_list", json!({})), -32602);
     let agent = bearer(&database, &["agent", "--agent", "agt_0"]);
     assert_eq!(tools(&server, &agent).len(), 20);
@@ -60,7 +60,7 @@ pub fn each_scope_has_its_tools(kind: Kind) {
     assert_eq!(server.request("tools/list", json!({}), &[("authorization", &runner)]).status, 401);
 }
 
-pub fn an_agent_is_nobody_else(kind: Kind) {
+pub fn an_agent_token_acts_for_its_agent_only(kind: Kind) {
     let database = Database::new(kind);
     import(&database, 2, 2);
     administer(&database, &["unassign", "--project", "prj_1", "--agent", "agt_0"]);

@@ -1,4 +1,4 @@
-//! The administrator's commands, as the contract has them.
+//! The administrator's commands, as in the contract.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -38,7 +38,7 @@ pub fn passkeys_rotate(kind: Kind) {
     });
 }
 
-pub fn who_runs_stays_in_the_project(kind: Kind) {
+pub fn a_running_agent_cannot_be_unassigned(kind: Kind) {
     let database = at_work(kind, 1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         let sessions = harness.call("admin_session_list", json!({})).await;
@@ -99,7 +99,7 @@ fn command(database: &Database, words: &str) -> Value {
     administer(database, &words.split(' ').collect::<Vec<_>>())
 }
 
-pub fn the_command_line(kind: Kind) {
+pub fn commands_print_json(kind: Kind) {
     let database = Database::new(kind);
     let added = command(&database, "project add --id prj_a --name A --working-directory /a --description d");
     let at = &added["project"]["created_at"];
@@ -142,25 +142,25 @@ pub fn a_backup_is_private_and_whole(kind: Kind) {
     let file = database.folder.path().join("copy.db").to_str().unwrap().to_owned();
     let (code, output, _) = admin(&database, &["backup", &file], "");
     if kind == Kind::Postgres {
-        assert_eq!((code, output.as_str()), (1, ""), "pg_dump does that");
+        assert_eq!((code, output.as_str()), (1, ""), "pg_dump backs up PostgreSQL");
         return;
     }
     assert_eq!((code, serde_json::from_str::<Value>(&output).unwrap()), (0, json!({ "file": file })));
     assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     let (code, output, _) = admin(&database, &["backup", &file], "");
-    assert_eq!((code, output.as_str()), (1, ""), "it is there");
+    assert_eq!((code, output.as_str()), (1, ""), "the file exists");
     let copy = Database { kind, argument: file, folder: tempfile::tempdir().unwrap() };
     assert_eq!(command(&copy, "project list"), command(&database, "project list"));
 }
 
-pub fn a_doctor_finds_what_is_wrong(kind: Kind) {
+pub fn the_doctor_finds_problems(kind: Kind) {
     let database = Database::new(kind);
     run(async { staffed(&database, 1, 1).await.session(0, 0).await });
     let (code, output, errors) = admin(&database, &["doctor"], "");
     let told: Value = serde_json::from_str(&output).unwrap();
     let session = database.texts("SELECT id FROM sessions").remove(0);
     let problem = told["problems"][0].as_str().unwrap();
-    assert!(problem.starts_with(&session), "its lease of 2025 is open: {problem}");
+    assert!(problem.starts_with(&session), "the expired session of 2025 is open: {problem}");
     assert_eq!((code, &told), (1, &json!({"ok": false, "problems": [problem]})));
     assert_ne!(errors, "");
     let revoked = json!({"agent_id": "agt_0", "project_id": "prj_0", "revoked": true});

@@ -1,4 +1,4 @@
-//! What a model is given fits it.
+//! Answers fit the token budget.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::database::{Database, Kind};
 use crate::harness::{Harness, run};
 
-/// What clients take of one tool, tokens.
+/// The largest answer that clients accept, in tokens.
 const MAX_TOKENS: usize = 25_000;
 
-pub fn lists_fit_a_model(kind: Kind) {
+pub fn lists_fit_the_token_budget(kind: Kind) {
     let database = Database::new(kind);
     run(async {
         let harness = Harness::open(&database).await;
@@ -36,11 +36,11 @@ pub fn lists_fit_a_model(kind: Kind) {
         assert_eq!((seen.len(), pages > 3), (1501, true));
 
         let whole = harness.call("admin_task_list", json!({"project": "prj_0"})).await;
-        assert_eq!(whole["tasks"].as_array().unwrap().len(), 1501, "a program gets all of it");
+        assert_eq!(whole["tasks"].as_array().unwrap().len(), 1501, "administrators' lists are complete");
     });
 }
 
-pub fn texts_are_bounded(kind: Kind) {
+pub fn texts_have_limits(kind: Kind) {
     let database = Database::new(kind);
     run(async {
         let harness = Harness::open(&database).await;
@@ -51,7 +51,7 @@ pub fn texts_are_bounded(kind: Kind) {
         assert!(refused["error"].as_str().unwrap().starts_with("Argument 'progress' has 8193 bytes; at most 8192"));
         let nul = harness.call("save_context", json!({"task_id": "tsk_0_0", "progress": "a\u{0}b"})).await;
         assert!(nul["error"].as_str().unwrap().contains("U+0000"));
-        // The most that there can be about a task, as a model's own words are.
+        // The largest possible context of a task, in plain words.
         let words = |bytes: usize| "The quick brown fox jumps. ".repeat(bytes / 27);
         let fields = json!({"task_id": "tsk_0_0", "progress": words(8192), "findings": words(8192), "blockers": words(8192), "next_steps": words(8192)});
         assert_eq!(harness.call("save_context", fields).await["success"], true);

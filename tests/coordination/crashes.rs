@@ -1,4 +1,4 @@
-//! Processes and databases die at any moment: what was acknowledged is there, and nothing is there by half.
+//! Processes and databases are killed at random moments: acknowledged writes survive, and no unit of work is half done.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -13,10 +13,10 @@ use crate::instance::{Instance, administer};
 use crate::races::{import, refused_everywhere};
 use crate::wait::TEST_TIMEOUT;
 
-/// What was acknowledged: the table, and the ids of its rows.
+/// The ids of acknowledged rows, by table.
 type Acknowledged = Mutex<BTreeMap<&'static str, Vec<String>>>;
 
-/// One of the processes, with the agent and the project that only it uses.
+/// A process with an agent and a project that no other process uses.
 struct Worker<'a> {
     database: &'a Database,
     number: usize,
@@ -26,12 +26,12 @@ struct Worker<'a> {
 }
 
 impl Worker<'_> {
-    /// Works until it is told to stop; starts the process again whenever it is gone.
+    /// Works until `stop` is set, and restarts the process whenever it is gone.
     fn work(mut self, stop: &AtomicBool) -> Duration {
         while !stop.load(Ordering::SeqCst) {
             let begun = Instant::now();
             let Some(mut instance) = Instance::try_start(self.database, &["--admin-tools"]) else {
-                assert_eq!(self.database.kind, Kind::Postgres, "a file is always there");
+                assert_eq!(self.database.kind, Kind::Postgres, "a file is always available");
                 continue;
             };
             self.pid.store(instance.mcp.pid(), Ordering::SeqCst);
@@ -51,7 +51,7 @@ impl Worker<'_> {
         self.acknowledged.lock().unwrap().entry(table).or_default().push(id);
     }
 
-    /// A task from its beginning to its end; `None` when the process is gone.
+    /// Works on a task from start to end; `None` if the process is gone.
     fn cycle(&self, instance: &mut Instance) -> Option<()> {
         let (agent, project) = (format!("agt_{}", self.number), format!("prj_{}", self.number));
         let pair = json!({"agent": agent, "project": project});
@@ -78,7 +78,7 @@ impl Worker<'_> {
         Some(())
     }
 
-    /// A call that is answered with success, in the end; a database that is away for a moment is asked again.
+    /// Makes a call; returns its answer if it succeeds, and `None` if the process or the database is gone.
     fn done(&self, instance: &mut Instance, tool: &str, arguments: Value) -> Option<Value> {
         let answer = instance.try_call(tool, arguments)?;
         if answer["success"] == true {
@@ -87,12 +87,12 @@ impl Worker<'_> {
         let error = answer["error"].as_str().unwrap();
         let away = error.starts_with("The database") || error.contains("session_token");
         assert!(away && self.database.kind == Kind::Postgres, "{tool}: {answer}");
-        // The cycle begins anew: what was not acknowledged may or may not be there.
+        // The cycle starts again: an unacknowledged write may or may not be stored.
         None
     }
 }
 
-/// Three processes work while somebody `disturbs` them, who is given their pids.
+/// Three processes work while `disturb` runs, which gets their pids.
 fn disturbed(kind: Kind, disturb: impl FnOnce(&[AtomicU32; 3], &Acknowledged)) {
     let database = Database::new(kind);
     import(&database, 3, 3);
@@ -156,7 +156,7 @@ fn kills(kind: Kind, kills: usize) {
     let killed = AtomicUsize::new(0);
     disturbed(kind, |pids, _| {
         for round in 0_usize.. {
-            // Moments that are not in step with anything.
+            // Pauses that are not in step with the work.
             std::thread::sleep(Duration::from_millis(20 + (round as u64 * 7919) % 131));
             let pid = pids[round % 3].load(Ordering::SeqCst);
             if pid == 0 {
@@ -172,7 +172,7 @@ fn kills(kind: Kind, kills: usize) {
     print_figure!("{kind:?}: {kills} kills");
 }
 
-pub fn a_server_that_is_killed_loses_nothing(kind: Kind) {
+pub fn a_killed_database_loses_nothing(kind: Kind) {
     if kind == Kind::Sqlite {
         return;
     }
@@ -183,14 +183,14 @@ pub fn a_server_that_is_killed_loses_nothing(kind: Kind) {
             let before: usize = acknowledged.lock().unwrap().values().map(Vec::len).sum();
             let begun = Instant::now();
             while acknowledged.lock().unwrap().values().map(Vec::len).sum::<usize>() <= before {
-                assert!(begun.elapsed() < TEST_TIMEOUT, "nobody came back");
+                assert!(begun.elapsed() < TEST_TIMEOUT, "no process recovered");
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
     });
 }
 
-pub fn health_tells_when_the_server_is_away(kind: Kind) {
+pub fn health_reports_an_unreachable_database(kind: Kind) {
     if kind == Kind::Sqlite {
         return;
     }
@@ -205,11 +205,11 @@ pub fn health_tells_when_the_server_is_away(kind: Kind) {
         let refused = instance.call("list_agents", json!({}));
         assert!(refused["error"].as_str().unwrap().contains("cannot be reached"), "{refused}");
     });
-    assert_eq!(instance.call("health_check", json!({}))["status"], "ok", "it is back by itself");
+    assert_eq!(instance.call("health_check", json!({}))["status"], "ok", "it recovers without a restart");
 }
 
-/// Nothing but time is needed, and no time at all where an administrator knows.
-pub fn a_dead_instance_can_be_started_again(kind: Kind) {
+/// The session expires, or an administrator revokes it.
+pub fn a_dead_instance_can_be_replaced(kind: Kind) {
     let database = Database::new(kind);
     run(async {
         let harness = Harness::open(&database).await;
@@ -232,8 +232,8 @@ pub fn a_dead_instance_can_be_started_again(kind: Kind) {
     });
 }
 
-/// An instance that slept through its own expiry wakes up with a report that it had begun to send.
-pub fn a_sleeper_changes_nothing(kind: Kind) {
+/// An instance is suspended until its session has expired, and then sends its report.
+pub fn an_instance_that_wakes_up_late_changes_nothing(kind: Kind) {
     let database = Database::new(kind);
     import(&database, 1, 1);
     let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
@@ -257,10 +257,10 @@ pub fn a_sleeper_changes_nothing(kind: Kind) {
     assert_eq!(answer["result"]["structuredContent"], refused);
     assert_eq!(state(&database), before);
     let done = other.call("report_completed", json!({"session_token": own, "result": "success"}));
-    assert_eq!(done["success"], true, "the other goes on");
+    assert_eq!(done["success"], true, "the other instance continues");
 }
 
-/// Everything that a late writer could have changed.
+/// Everything that a late write could change.
 fn state(database: &Database) -> Vec<i64> {
     let sums = [
         "SELECT CAST(SUM(version) AS BIGINT) FROM tasks",

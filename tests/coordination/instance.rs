@@ -1,5 +1,5 @@
-//! The real binary as an agent's or a Runner's client starts it: MCP over pipes. It may be killed at any
-//! moment, and calls then answer nothing.
+//! The real binary over pipes, as clients of agents and Runners start it. It can be killed at any moment; calls then
+//! return `None`.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ impl Instance {
     }
 
     pub fn start_with(database: &Database, arguments: &[&str]) -> Self {
-        Self::try_start(database, arguments).expect("it starts")
+        Self::try_start(database, arguments).expect("the process to start")
     }
 
     pub fn try_start(database: &Database, arguments: &[&str]) -> Option<Self> {
@@ -29,14 +29,14 @@ impl Instance {
         Self::try_spawn(&mut command)
     }
 
-    /// `None` if it ends before it says anything.
+    /// `None` if the process ends before the handshake.
     pub fn try_spawn(command: &mut Command) -> Option<Self> {
         let mcp = McpClient::try_spawn(command)?;
         assert_eq!(mcp.hello["serverInfo"]["name"], "n8n-lens-agents");
         Some(Self { mcp })
     }
 
-    /// Calls a tool; `None` if the process is gone. The structured answer and the text are the same JSON.
+    /// Calls a tool; `None` if the process is gone. The structured content and the text must be the same JSON.
     pub fn try_call(&mut self, tool: &str, arguments: Value) -> Option<Value> {
         let answer = self.mcp.try_request("tools/call", json!({"name": tool, "arguments": arguments}))?;
         let result = &answer["result"];
@@ -50,18 +50,18 @@ impl Instance {
     }
 
     pub fn call(&mut self, tool: &str, arguments: Value) -> Value {
-        self.try_call(tool, arguments).expect("the process is there")
+        self.try_call(tool, arguments).expect("the process to answer")
     }
 }
 
-/// The binary, without any settings of whoever runs the tests.
+/// The binary, without settings from the environment of the tests.
 pub fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.env_clear().env("HOME", "/nonexistent");
     command
 }
 
-/// Runs a command of the administrator; its exit code, standard output and standard error.
+/// Runs an administrator's command; returns its exit code, standard output and standard error.
 pub fn admin(database: &Database, arguments: &[&str], input: &str) -> (i32, String, String) {
     let mut command = binary();
     command.args(["coordinate", "--db", &database.argument, "admin"]).args(arguments);
@@ -72,7 +72,7 @@ pub fn admin(database: &Database, arguments: &[&str], input: &str) -> (i32, Stri
     (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
 }
 
-/// The same, for a command that must do it; the JSON that it prints.
+/// Runs an administrator's command that must succeed; returns the JSON that it prints.
 pub fn administer(database: &Database, arguments: &[&str]) -> Value {
     administer_with(database, arguments, "")
 }

@@ -1,4 +1,4 @@
-//! Many processes on one database: each gets its share.
+//! Many processes on one database: each gets a fair share.
 
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use crate::database::{Database, Kind};
 use crate::harness::{CHEAP, Harness, run};
 
-pub fn every_process_gets_its_share(kind: Kind) {
+pub fn every_process_gets_a_fair_share(kind: Kind) {
     shares(kind, 8, Duration::from_secs(3));
 }
 
-pub fn each_of_32_processes_gets_its_share_for_a_minute(kind: Kind) {
+pub fn each_of_32_processes_gets_a_fair_share_for_a_minute(kind: Kind) {
     shares(kind, 32, Duration::from_secs(60));
 }
 
-/// What a process did.
+/// The figures of one process.
 struct Report {
     claims: u64,
-    /// Slowest of a hundred, and slowest of all, ms.
+    /// 99th percentile and maximum, in ms.
     p99: f64,
     max: f64,
 }
@@ -58,7 +58,7 @@ fn report(output: std::process::Output) -> Report {
     Report { claims: figures["claims"].as_u64().unwrap(), p99: figure("p99"), max: figure("max") }
 }
 
-/// One of the processes: claims its agent's lease and gives it back, again and again. Any error ends it.
+/// The main function of a process: authenticates its agent and logs out, again and again. Any error ends it.
 pub fn worker(arguments: &[String]) {
     let [database, agent, time] = arguments else { panic!("{arguments:?}") };
     let time = Duration::from_millis(time.parse().unwrap());

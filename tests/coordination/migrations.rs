@@ -1,4 +1,4 @@
-//! Databases that are new, old, or not ours.
+//! New, old, newer and foreign databases.
 
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
@@ -8,10 +8,10 @@ use serde_json::json;
 use crate::database::{Database, Kind};
 use crate::instance::{admin, administer, binary};
 
-/// A database as the first release made it, with rows in every table.
+/// A database as created by the first release, with rows in every table.
 const FIRST: &str = include_str!("../../fixtures/coordination/v1.sql");
 
-pub fn many_processes_may_come_first(kind: Kind) {
+pub fn many_processes_can_migrate_at_once(kind: Kind) {
     let database = Database::new(kind);
     let start = |number: usize| {
         let id = format!("prj_{number}");
@@ -30,7 +30,7 @@ pub fn many_processes_may_come_first(kind: Kind) {
     assert_eq!(database.number("SELECT COUNT(*) FROM refinery_schema_history"), 1);
 }
 
-pub fn databases_of_older_releases_are_brought_up_to_date(kind: Kind) {
+pub fn databases_of_older_releases_are_migrated(kind: Kind) {
     if kind == Kind::Postgres {
         return;
     }
@@ -43,7 +43,7 @@ pub fn databases_of_older_releases_are_brought_up_to_date(kind: Kind) {
     assert_eq!(database.number("SELECT COUNT(*) FROM events"), 16);
 }
 
-pub fn a_newer_database_is_left_alone(kind: Kind) {
+pub fn a_newer_database_is_not_touched(kind: Kind) {
     let database = Database::new(kind);
     administer(&database, &["project", "add", "--name", "First", "--working-directory", "/"]);
     database.run("INSERT INTO refinery_schema_history (version, name, applied_on, checksum) VALUES (99, 'future', '2030-01-01T00:00:00Z', '1')");
@@ -70,7 +70,7 @@ pub fn the_database_of_another_program_is_left_alone(kind: Kind) {
     assert_eq!(files, 1, "no lock and no journal was created next to it");
 }
 
-pub fn what_is_no_database_is_left_alone(kind: Kind) {
+pub fn a_file_that_is_not_a_database_is_not_touched(kind: Kind) {
     if kind == Kind::Postgres {
         return;
     }

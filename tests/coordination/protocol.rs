@@ -1,4 +1,4 @@
-//! What MCP clients see: lists, resources, prompts.
+//! What MCP clients see: tools, resources and prompts.
 
 use n8n_lens::coordination::admin;
 use n8n_lens::coordination::tools::TOOLS;
@@ -10,7 +10,7 @@ use crate::database::{Database, Kind};
 use crate::harness::{Harness, people, run};
 use crate::instance::{Instance, administer_with};
 
-/// As the table of the contract writes them, with what was added afterwards.
+/// In the notation of the contract, with later additions.
 const SIGNATURES: &str = "health_check(); list_active_projects_with_agents(); should_start(agent_id, project_id); \
     authenticate(agent_id, passkey, project_id, instance_id?); logout(session_token); get_my_task(session_token); \
     report_completed(session_token, result, summary?, next_steps?); \
@@ -49,7 +49,7 @@ fn error_of(instance: &mut Instance, method: &str, params: Value) -> (i64, Strin
     (error["code"].as_i64().unwrap_or_else(|| panic!("{answer}")), error["message"].as_str().unwrap().to_owned())
 }
 
-pub fn the_tools_that_are_listed(kind: Kind) {
+pub fn tools_are_listed_as_in_the_contract(kind: Kind) {
     let database = Database::new(kind);
     administer_with(&database, &["import", "-"], &people(1, 1).to_string());
     let mut instance = Instance::start(&database);
@@ -78,7 +78,7 @@ pub fn the_tools_that_are_listed(kind: Kind) {
     assert_eq!(instance.call("get_pending_tasks", by(&token))["tasks"][0]["taskId"], "tsk_0_0");
 }
 
-pub fn other_languages_and_other_tools(kind: Kind) {
+pub fn options_add_tools_and_change_the_language(kind: Kind) {
     let database = Database::new(kind);
     administer_with(&database, &["import", "-"], &people(1, 1).to_string());
     let mut instance = Instance::start_with(&database, &["--lang", "en", "--admin-tools", "--session-ttl", "90"]);
@@ -98,7 +98,7 @@ pub fn other_languages_and_other_tools(kind: Kind) {
     assert_eq!(answer, json!({"success": true, "instruction": "The task is completed. The session ends."}));
 }
 
-/// An execution, a note and a handoff of the first task.
+/// Adds an execution, a context and a handoff to the first task.
 fn worked_on(database: &Database) {
     run(async {
         let harness = staffed(database, 1, 2).await;
@@ -109,7 +109,7 @@ fn worked_on(database: &Database) {
     });
 }
 
-pub fn resources_are_what_tools_answer(kind: Kind) {
+pub fn resources_match_the_answers_of_tools(kind: Kind) {
     let database = Database::new(kind);
     worked_on(&database);
     let mut instance = Instance::start(&database);
@@ -181,7 +181,7 @@ pub fn resources_are_listed_page_by_page(kind: Kind) {
     assert_eq!(error_of(&mut instance, "resources/list", json!({"cursor": "none of yours"})).0, -32602);
 }
 
-pub fn prompts_hold_the_task(kind: Kind) {
+pub fn prompts_contain_the_task(kind: Kind) {
     let database = Database::new(kind);
     worked_on(&database);
     let mut instance = Instance::start(&database);

@@ -1,4 +1,4 @@
-//! Many at once, and one wins.
+//! Of many concurrent calls, exactly one wins.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
@@ -13,13 +13,13 @@ use crate::instance::{Instance, administer, administer_with, binary};
 
 const RUNNING: &str = "Agent instance already running for this project";
 
-/// How often, and how many at once.
+/// The number of rounds, and of concurrent calls in each.
 struct Size {
     rounds: usize,
     racers: usize,
 }
 
-/// One success, and all others were told that it runs.
+/// The number of successes; all other calls must report that an instance is running.
 fn winners(answers: &[Value]) -> usize {
     let won = answers.iter().filter(|answer| answer["success"] == true).count();
     let told = answers.iter().filter(|answer| answer["error"] == RUNNING).count();
@@ -39,7 +39,7 @@ pub fn one_of_many_wins_a_thousand_times(kind: Kind) {
     race(kind, &[Size { rounds: 1000, racers: 64 }, Size { rounds: 100, racers: 256 }]);
 }
 
-/// Every second session is logged out, the others expire: then it is a takeover.
+/// Every second session logs out; the others expire and are taken over.
 fn race(kind: Kind, sizes: &[Size]) {
     let database = Database::new(kind);
     run(async {
@@ -48,11 +48,11 @@ fn race(kind: Kind, sizes: &[Size]) {
         let mut looks = 0;
         for round in sizes.iter().flat_map(|size| (0..size.rounds).map(|round| (round, size.racers))) {
             let (round, racers) = round;
-            assert!(should_start(&harness).await, "nobody runs in round {round}");
+            assert!(should_start(&harness).await, "no instance runs in round {round}");
             let answers = join_all((0..racers).map(|_| harness.authenticate(0, 0))).await;
             assert_eq!(winners(&answers), 1);
             for _ in 0..10 {
-                assert!(!should_start(&harness).await, "somebody runs in round {round}");
+                assert!(!should_start(&harness).await, "an instance runs in round {round}");
                 looks += 1;
             }
             let session = json!({ "session_token": token(&answers) });
@@ -72,7 +72,7 @@ async fn should_start(harness: &Harness) -> bool {
     harness.call("should_start", json!({"agent_id": "agt_0", "project_id": "prj_0"})).await["should_start"] == true
 }
 
-/// A token that is over is worth nothing, wherever it is shown.
+/// Every tool rejects a token that has ended.
 pub async fn refused_everywhere(harness: &Harness, token: &str) {
     let calls = [
         ("logout", json!({ "session_token": token }), "Invalid or expired session_token"),
@@ -95,7 +95,7 @@ pub async fn refused_everywhere(harness: &Harness, token: &str) {
     }
 }
 
-pub fn an_agent_runs_in_a_hundred_projects(kind: Kind) {
+pub fn an_agent_can_run_in_a_hundred_projects(kind: Kind) {
     let database = Database::new(kind);
     run(async {
         let harness = Harness::open(&database).await;
@@ -130,7 +130,7 @@ pub fn one_of_many_accepts(kind: Kind) {
     });
 }
 
-/// The order of things that looks right, and that the races above would not forgive.
+/// The obvious implementation fails such a race, so the races above can detect it.
 pub fn checking_before_inserting_has_many_winners(kind: Kind) {
     let database = Database::new(kind);
     database.run("CREATE TABLE naive (round BIGINT, winner BIGINT)");
@@ -152,10 +152,10 @@ pub fn checking_before_inserting_has_many_winners(kind: Kind) {
         }
     });
     let double = "SELECT COUNT(*) FROM (SELECT round FROM naive GROUP BY round HAVING COUNT(*) > 1) AS double";
-    assert!(database.number(double) > 0, "the race has no teeth");
+    assert!(database.number(double) > 0, "the race detects nothing");
 }
 
-/// People as `import` takes them, with passkeys as expensive as real ones.
+/// Imports agents and projects, with real password hashes.
 pub fn import(database: &Database, projects: usize, agents: usize) {
     administer_with(database, &["import", "-"], &people(projects, agents).to_string());
 }
@@ -183,7 +183,7 @@ fn of_processes(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
         let answers: Vec<_> = answers.map(|answer| answer["result"]["structuredContent"].clone()).collect();
         assert_eq!(winners(&answers), 1);
         let ended = instances[round % 16].call("logout", json!({"session_token": token(&answers)}));
-        assert_eq!(ended["success"], true, "any process can end it");
+        assert_eq!(ended["success"], true, "any process can end the session");
         round += 1;
     }
     print_figure!("{kind:?}: {round} rounds of 16 processes");
@@ -222,14 +222,14 @@ fn of_replicas(kind: Kind, goes_on: impl Fn(usize, Instant) -> bool) {
     print_figure!("{kind:?}: {round} rounds of 24 calls to three replicas");
 }
 
-/// A server over HTTP.
+/// Starts a server over HTTP.
 pub fn serve(database: &Database, arguments: &[&str]) -> HttpServer {
     let mut command = binary();
     command.args(["coordinate", "--db", &database.argument, "--transport", "http", "--port", "0"]).args(arguments);
     HttpServer::spawn(&mut command)
 }
 
-/// The structured answer of a tool over HTTP.
+/// Calls a tool over HTTP; returns its structured content.
 pub fn called(server: &HttpServer, bearer: &str, tool: &str, arguments: Value) -> Value {
     let answer =
         server.request("tools/call", json!({"name": tool, "arguments": arguments}), &[("authorization", bearer)]);

@@ -1,4 +1,4 @@
-//! Answers that get lost, and calls that are cut off.
+//! Lost answers and aborted calls.
 
 use std::time::Duration;
 
@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use crate::database::{Database, Kind};
 use crate::harness::{Harness, run};
 
-pub fn lost_answers_are_given_again(kind: Kind) {
+pub fn lost_answers_are_repeated(kind: Kind) {
     replays(kind, 10);
 }
 
-pub fn a_thousand_lost_answers_are_given_again(kind: Kind) {
+pub fn a_thousand_lost_answers_are_repeated(kind: Kind) {
     replays(kind, 1000);
 }
 
-/// Each write whose answer is lost is asked for again: the same answer, and one effect.
+/// Each write is repeated as if its answer had been lost: the same answer, and one effect.
 fn replays(kind: Kind, rounds: usize) {
     let database = Database::new(kind);
     run(async {
@@ -40,7 +40,7 @@ fn replays(kind: Kind, rounds: usize) {
             assert_eq!(
                 harness.call("authenticate", who).await["error"],
                 "Agent instance already running for this project",
-                "it has begun"
+                "the instance has begun"
             );
             let note = json!({"task_id": task, "findings": format!("round {round}")});
             twice(&harness, "save_context", note).await;
@@ -56,7 +56,7 @@ fn replays(kind: Kind, rounds: usize) {
             let complete = json!({"session_token": token, "execution_id": started["execution_id"], "exit_code": 3, "duration_seconds": 1.5, "log_file_path": "/l"});
             twice(&harness, "report_execution_complete", complete).await;
             let report =
-                json!({"session_token": token, "result": "failed", "summary": "it broke", "next_steps": "mend it"});
+                json!({"session_token": token, "result": "failed", "summary": "it broke", "next_steps": "fix it"});
             twice(&harness, "report_completed", report).await;
             assert_eq!(counts(&database, &task), [1, 2, 1, 1], "executions, contexts, handoffs, completed sessions");
 
@@ -84,11 +84,11 @@ fn counts(database: &Database, task: &str) -> [i64; 4] {
     .map(|query| database.number(&query))
 }
 
-pub fn calls_that_are_cut_off_leave_nothing_open(kind: Kind) {
+pub fn aborted_calls_leave_nothing_open(kind: Kind) {
     cut_off(kind, 300);
 }
 
-pub fn ten_thousand_calls_that_are_cut_off_leave_nothing_open(kind: Kind) {
+pub fn ten_thousand_aborted_calls_leave_nothing_open(kind: Kind) {
     cut_off(kind, 10_000);
 }
 

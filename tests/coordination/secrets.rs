@@ -1,4 +1,4 @@
-//! Passkeys and tokens are nowhere to be found, and nobody's passkey takes as long as a wrong one.
+//! Passkeys and tokens are not stored or logged, and an unknown agent takes as long as a wrong passkey.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -13,7 +13,7 @@ use crate::database::{Database, Kind, server_folder};
 use crate::harness::{people, run};
 use crate::instance::{Instance, administer, administer_with, binary};
 
-/// Every file below a folder that holds one of the secrets.
+/// Collects the files below a folder that contain one of the secrets.
 fn with_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();
@@ -21,7 +21,7 @@ fn with_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
             with_secrets(&path, secrets, found);
             continue;
         }
-        // A server makes and deletes files as it likes.
+        // A database server can delete files at any time.
         let Ok(bytes) = std::fs::read(&path) else { continue };
         for secret in secrets {
             if memchr::memmem::find(&bytes, secret.as_bytes()).is_some() {
@@ -31,7 +31,7 @@ fn with_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
     }
 }
 
-pub fn secrets_are_nowhere(kind: Kind) {
+pub fn secrets_are_not_stored_or_logged(kind: Kind) {
     let database = Database::new(kind);
     administer_with(&database, &["import", "-"], &people(1, 2).to_string());
     let planted = "planted-passkey-0123456789";
@@ -57,7 +57,7 @@ pub fn secrets_are_nowhere(kind: Kind) {
     instance.call("report_completed", json!({"session_token": token, "result": "success", "summary": "done"}));
     assert!(secrets.iter().all(|secret| !shown.contains(secret)));
 
-    // What is no secret is found, so that secrets would be.
+    // The search finds a text that is not a secret, so it would find secrets.
     let visible = ["You are 0.".to_owned()];
     let folder = if kind == Kind::Sqlite { database.folder.path().to_owned() } else { server_folder() };
     let mut found = Vec::new();
@@ -65,30 +65,30 @@ pub fn secrets_are_nowhere(kind: Kind) {
         database.run("CHECKPOINT");
     }
     with_secrets(&folder, &visible, &mut found);
-    assert!(!found.is_empty(), "the search sees nothing");
+    assert!(!found.is_empty(), "the search finds nothing");
 
     let mut found = Vec::new();
     if kind == Kind::Sqlite {
         let backup = database.folder.path().join("backup.db");
         administer(&database, &["backup", backup.to_str().unwrap()]);
         with_secrets(database.folder.path(), &secrets, &mut found);
-        assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was read, too");
+        assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was searched, too");
     } else {
         with_secrets(&server_folder(), &secrets, &mut found);
         with_secrets(database.folder.path(), &secrets, &mut found);
     }
-    assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is there");
+    assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is not empty");
     assert_eq!(found, Vec::<String>::new());
     assert!(instance.mcp.close() == Some(0));
 }
 
-pub fn nobody_takes_as_long_as_somebody(kind: Kind) {
+pub fn an_unknown_agent_takes_as_long_as_a_known_one(kind: Kind) {
     // On a busy machine calls take any time, but as much work as on an idle one.
     let ratio = timing(kind, 20, processor_time);
     assert!((0.7..1.43).contains(&ratio), "{ratio}");
 }
 
-pub fn nobody_takes_as_long_as_somebody_200_times(kind: Kind) {
+pub fn an_unknown_agent_takes_as_long_as_a_known_one_200_times(kind: Kind) {
     let begun = Instant::now();
     let ratio = timing(kind, 200, || begun.elapsed().as_secs_f64());
     println!("{kind:?}: unknown agent / wrong passkey = {ratio:.3}");

@@ -1,12 +1,12 @@
-//! The flow that the contract describes, with the real binary: a Runner polls and starts an agent, which
-//! authenticates, gets its task, saves context and hands over; the other accepts and reports.
+//! The flow in the contract, with the real binary: a Runner polls and starts an agent, which
+//! authenticates, gets its task, saves context and hands over; another agent accepts and reports.
 
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
 use crate::instance::{Instance, administer, administer_with};
 
-/// A passkey of an agent, as the administrator gets it.
+/// Issues a passkey for an agent.
 fn passkey(database: &Database, agent: &str) -> String {
     let issued = administer(database, &["passkey", "issue", "--agent", agent]);
     assert_eq!(issued["agent_id"], agent);
@@ -19,7 +19,7 @@ fn token(answer: &Value) -> String {
     token.to_owned()
 }
 
-pub fn the_original_flow(kind: Kind) {
+pub fn the_flow_of_the_contract(kind: Kind) {
     let database = Database::new(kind);
     for arguments in [
         &["project", "add", "--id", "prj_a", "--name", "Frontend App", "--working-directory", "/tmp/front"][..],
@@ -79,7 +79,7 @@ pub fn the_original_flow(kind: Kind) {
             "instruction": "get_my_task を呼び出してタスク詳細を取得してください",
         })
     );
-    assert_eq!(runner.call("should_start", pair("agt_a")), json!({"should_start": false}), "she runs");
+    assert_eq!(runner.call("should_start", pair("agt_a")), json!({"should_start": false}), "Anna runs");
 
     let nothing = json!({"progress": null, "findings": null, "blockers": null, "next_steps": null});
     assert_eq!(
@@ -111,7 +111,7 @@ pub fn the_original_flow(kind: Kind) {
     );
     assert!(anna.mcp.close() == Some(0));
 
-    assert_eq!(runner.call("should_start", pair("agt_a")), json!({"should_start": false}), "her task is Ben's");
+    assert_eq!(runner.call("should_start", pair("agt_a")), json!({"should_start": false}), "Anna's task is Ben's now");
     assert_eq!(runner.call("should_start", pair("agt_b")), json!({"should_start": true, "ai_type": "gemini"}));
     let mut ben = Instance::start(&database);
     let begun = ben.call("authenticate", json!({"agent_id": "agt_b", "passkey": "ben's own", "project_id": "prj_a"}));

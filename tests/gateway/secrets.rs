@@ -1,5 +1,5 @@
-//! The secrets of a configuration do not leak: environments, arguments, headers, addresses and tokens are in no response
-//! and in no log, and are sent to no other server.
+//! The secrets of a configuration do not leak: environments, arguments, headers, addresses and tokens are in no
+//! response and in no log, and are sent to no other server.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Answers stay inside their budgets, exactly counted, and use them when there is more to show.
+//! Answers stay within their budgets, counted exactly, and use them if there is more to show.
 
 use std::io::{BufReader, Read};
 
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use crate::generator::{Item, Name, Shape};
 use crate::{fixtures, oracle};
 
-/// Part of a budget that is used when there is more to show.
+/// The share of a budget that is used if there is more to show.
 const USED: f64 = 0.85;
 
 fn summary_text(body: impl Read, offset: u64) -> String {
@@ -29,14 +29,14 @@ fn node_text(body: impl Read, name: &str, max_tokens: usize, limit: u64) -> Stri
     get_execution_by_node::answer(&view, None, &question).unwrap()
 }
 
-/// Within the limit, valid, and used where something was left out; gives the answer.
+/// Checks that an answer is valid, within the limit, and uses it if something was left out; returns the answer.
 #[track_caller]
 fn check(text: &str, limit: usize, what: &str) -> Value {
     let tokens = budget::count(text);
     assert!(tokens <= limit, "{what}: {tokens} tokens of {limit}");
     let answer: Value = serde_json::from_str(text).unwrap();
     let more = !answer["data"]["truncated"].is_null() || !answer["data"]["omittedNodes"].is_null();
-    // A limit of items is not a lack of room.
+    // Items that the limit of items excludes do not count.
     let clipped =
         answer["data"]["truncated"]["clippedValues"].as_u64().is_some() || !answer["data"]["omittedNodes"].is_null();
     if more && clipped {
@@ -50,14 +50,14 @@ fn check(text: &str, limit: usize, what: &str) -> Value {
 }
 
 #[test]
-fn every_summary_of_a_fixture() {
+fn every_fixture_summary_fits() {
     for (name, body) in fixtures::executions() {
         check(&summary_text(&body[..], 0), summary_answer::MAX_TOKENS, &name);
     }
 }
 
 #[test]
-fn every_node_of_every_fixture_in_three_budgets() {
+fn every_fixture_node_fits_three_budgets() {
     for (name, body) in fixtures::executions() {
         let nodes = oracle::nodes(&fixtures::parse(&body));
         for (node, runs) in nodes.iter().filter(|(_, runs)| *runs > 0).take(20) {
@@ -70,7 +70,7 @@ fn every_node_of_every_fixture_in_three_budgets() {
 }
 
 #[test]
-fn texts_of_every_density() {
+fn texts_of_every_token_density_fit() {
     let letters = ['a', 'q', '0', 'é', 'あ', '漢', '🎉', '\u{1F9FF}', '"', '\\', '\n', '<', '\u{1}'];
     for letter in letters {
         let shape = || Shape {
@@ -91,7 +91,7 @@ fn texts_of_every_density() {
 }
 
 #[test]
-fn items_of_every_shape() {
+fn items_of_every_shape_fit() {
     let shapes = [
         ("orders", Item::Order),
         ("small ones", Item::Small),
@@ -113,7 +113,7 @@ fn items_of_every_shape() {
 }
 
 #[test]
-fn names_of_every_length() {
+fn names_of_every_length_fit() {
     const NODES: usize = 120;
     let long = |text: &str| Name::Text(text.repeat(200 / text.chars().count()));
     for name in [Name::Step, Name::Long(200), Name::Long(5000), long("あ"), long("🧿"), long("0漢字x"), long("\\\"")]
@@ -122,7 +122,7 @@ fn names_of_every_length() {
         let what = shape().body().node_name(0).chars().take(5).collect::<String>();
         let mut offset = 0;
         let mut seen = 0;
-        // From page to page every node is seen once.
+        // Over all pages, every node is listed once.
         while seen < NODES {
             let answer = check(
                 &summary_text(shape().body(), offset),
@@ -147,7 +147,7 @@ fn names_of_every_length() {
 }
 
 #[test]
-fn many_outputs_share_fairly() {
+fn outputs_share_the_budget_fairly() {
     let item = |text: String| json!({"json": {"text": text}});
     for (outputs, limit) in [(4, 2000), (20, 20_000), (300, 1000), (2, 1000)] {
         let output = |at: usize| (0..50).map(|i| item(format!("{at}-{i} ").repeat(100))).collect::<Vec<_>>();
@@ -199,7 +199,7 @@ fn pages_of_items_skip_none() {
 }
 
 #[test]
-fn dropped_items_mean_no_long_strings() {
+fn items_are_dropped_before_keys_are_clipped() {
     let body = Shape { nodes: 2, runs: 1, items: 50, item: Item::Keys(200), failing: None, name: Name::Step }.body();
     let name = body.node_name(1);
     let answer = check(&node_text(body, &name, 1000, 50), 1000, "many keys");
@@ -215,7 +215,7 @@ fn a_small_text_needs_no_tokenizer() {
 }
 
 #[test]
-fn words_that_nobody_bounded_cannot_break_a_budget() {
+fn unbounded_values_cannot_exceed_a_budget() {
     let rare = "\u{20000}\u{2A6D6}𠮷\u{1F9FF}".repeat(50);
     let long = "xyz 日本 ".repeat(20_000);
     let deep = (0..12).fold(json!(1), |value, _| json!({ "日本語鍵漢字".repeat(30): value }));

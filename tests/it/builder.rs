@@ -138,7 +138,7 @@ fn assert_is_the_readmes(workflow: &Value) {
     );
     assert_eq!(workflow["nodes"][0]["typeVersion"], 2);
     assert_eq!(workflow["nodes"][1]["typeVersion"], json!(4.2));
-    assert!(workflow["nodes"][0]["webhookId"].is_string(), "n8n needs it for the address");
+    assert!(workflow["nodes"][0]["webhookId"].is_string(), "n8n needs the id for the address");
     assert_eq!(workflow["nodes"][4]["type"], "n8n-nodes-base.set");
     assert_eq!(workflow["nodes"][4]["position"], json!([960, 200]));
     assert_eq!(workflow["nodes"][1]["position"], json!([240, 0]));
@@ -164,7 +164,7 @@ fn the_readme_workflow_is_built_in_memory() {
     let id = build(&mut house, Some("memory"));
     assert!(id.starts_with("mem-"));
     assert_is_the_readmes(&house.call("workflow_load", json!({"workflowIdOrPath": id}))["workflowData"]);
-    assert!(std::fs::read_dir(house.root.path()).unwrap().next().is_none(), "no file was made");
+    assert!(std::fs::read_dir(house.root.path()).unwrap().next().is_none(), "no file was created");
     let gone = house.refused("workflow_load", json!({"workflowIdOrPath": "mem-none"}));
     assert!(gone.contains("not in memory"), "{gone}");
 }
@@ -378,7 +378,7 @@ fn a_workflow_with_a_webhook_is_called_and_its_execution_read() {
     let called = called.lock().unwrap();
     assert_eq!(called.len(), 1);
     assert_eq!(serde_json::from_slice::<Value>(&called[0].body).unwrap(), json!({"order": 7}));
-    assert!(called[0].header("x-n8n-api-key").is_none(), "a webhook knows no API key");
+    assert!(called[0].header("x-n8n-api-key").is_none(), "the API key is not sent to webhooks");
 }
 
 #[test]
@@ -396,7 +396,7 @@ fn workflows_that_cannot_be_called_are_refused() {
     plant("none", true, json!([]));
     let answering = store.clone();
     let n8n = Server::start(move |request| {
-        assert!(!request.path.starts_with("/webhook"), "nothing is called");
+        assert!(!request.path.starts_with("/webhook"), "no webhook is called");
         answering.answer(request).unwrap_or_else(|| Reply::json(200, r#"{"data":[],"nextCursor":null}"#))
     });
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "builder"]);
@@ -442,7 +442,7 @@ fn edits_of_real_workflows_leave_the_rest_unchanged() {
     for workflow in real_workflows() {
         let text = serde_json::to_string_pretty(&workflow).unwrap();
         let document = Document::parse(text.as_bytes()).unwrap();
-        assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit it is the same text");
+        assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit, the text is the same");
 
         let names: Vec<_> = document.nodes().unwrap().iter().filter_map(|node| edit::text(node, "name")).collect();
         let mut changed = document.clone();
@@ -458,15 +458,15 @@ fn edits_of_real_workflows_leave_the_rest_unchanged() {
                 let link =
                     Connection { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
                 assert!(edit::connect(&mut changed, &link).unwrap());
-                assert!(!edit::connect(&mut changed, &link).unwrap(), "the same twice adds nothing");
+                assert!(!edit::connect(&mut changed, &link).unwrap(), "connecting twice adds nothing");
                 edited += 1;
             }
         }
         edit::rename_node(&mut changed, &id, "Another name").unwrap();
-        assert!(!changed.text().contains(&format!("\"{added}\"")), "no connection dangles");
+        assert!(!changed.text().contains(&format!("\"{added}\"")), "no dangling connection");
         edit::remove_node(&mut changed, "Another name").unwrap();
         let value = |document: &Document| serde_json::from_str::<Value>(&document.text()).unwrap();
-        assert_eq!(value(&changed), value(&document), "what was added and removed leaves nothing");
+        assert_eq!(value(&changed), value(&document), "adding and removing leaves nothing behind");
     }
     assert!(edited > 100);
 }
@@ -492,7 +492,7 @@ fn two_processes_edit_one_file_and_lose_nothing() {
         })
         .collect();
     while writers.iter().any(|writer| !writer.is_finished()) {
-        Document::parse(&std::fs::read(&file).unwrap()).expect("it is whole at every instant");
+        Document::parse(&std::fs::read(&file).unwrap()).expect("a complete file at every moment");
     }
     writers.into_iter().for_each(|writer| writer.join().unwrap());
     let document = Document::parse(&std::fs::read(&file).unwrap()).unwrap();
@@ -513,20 +513,20 @@ fn a_killed_writer_leaves_a_complete_file_and_no_lock() {
             client.call("node_add", json!({"workflowId": "shared.json", "nodeType": "my.node", "name": name})).unwrap();
             acknowledged += 1;
         }
-        // One more is under way when the process is killed, at another moment each time.
+        // One more call is under way when the process is killed, at a different moment each time.
         client.begin(
             "node_add",
             json!({"workflowId": "shared.json", "nodeType": "my.node", "name": format!("last {round}")}),
         );
         std::thread::sleep(Duration::from_micros(150 * round));
         drop(client);
-        let document = Document::parse(&std::fs::read(&file).unwrap()).expect("it is whole");
+        let document = Document::parse(&std::fs::read(&file).unwrap()).expect("a complete file");
         let nodes = document.nodes().unwrap().len();
         assert!(nodes >= acknowledged, "{nodes} of {acknowledged}");
         acknowledged = nodes;
     }
     let left: Vec<_> = std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert!(left.len() <= 3, "the file, its lock, and at most one that was not finished: {left:?}");
+    assert!(left.len() <= 3, "the file, its lock, and at most one unfinished file: {left:?}");
 }
 
 /// An n8n with an active workflow whose webhook is `/webhook/p`; `answer` answers everything else.
@@ -550,7 +550,7 @@ fn a_workflow_that_answers_404_itself_has_run_once() {
         use std::sync::atomic::Ordering::SeqCst;
         match request.path.as_str() {
             "/webhook/p" => {
-                assert_eq!(request.method, "PUT", "the first of several methods");
+                assert_eq!(request.method, "PUT", "the first of several methods is used");
                 counted.fetch_add(1, SeqCst);
                 Reply::json(404, r#"{"message":"no such order"}"#)
             }
@@ -569,7 +569,7 @@ fn a_workflow_that_answers_404_itself_has_run_once() {
 }
 
 #[test]
-fn a_call_that_started_nothing_says_so() {
+fn a_webhook_that_requires_authentication_is_reported() {
     let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(403, r#"{"message":"Authorization data is wrong!"}"#),
@@ -582,7 +582,7 @@ fn a_call_that_started_nothing_says_so() {
 
 #[test]
 #[ignore = "long: an execution is waited for, ten seconds"]
-fn a_call_that_left_no_execution_says_so() {
+fn a_call_without_a_saved_execution_is_reported() {
     let none = r#"{"data":[],"nextCursor":null}"#;
     let n8n = callable(move |request| match request.path.as_str() {
         "/webhook/p" => Reply::json(200, "{}"),

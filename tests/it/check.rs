@@ -1,11 +1,11 @@
-//! `n8n-lens check`: in plain words how we stand with n8n.
+//! `n8n-lens check`: a report on the connection to n8n.
 
 use base64::Engine;
 use serde_json::json;
 
 use crate::server::{Reply, Request, Server};
 
-/// An n8n of a version, with the scopes of the key where it tells them.
+/// An n8n with a version and the scopes of the key, if it reports them.
 fn n8n(version: Option<&'static str>, scopes: Option<&'static [&'static str]>, knows_limit: bool) -> Server {
     Server::start(move |request: &Request| match request.path.as_str() {
         "/" => {
@@ -47,18 +47,18 @@ const ALL: &[&str] = &[
 ];
 
 #[test]
-fn a_good_n8n_is_said_to_be_good() {
+fn a_good_n8n_passes() {
     let server = n8n(Some("2.41.1"), Some(ALL), true);
     let (code, said) = check(&server.url(), "test-key");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("n8n 2.41.1 responds and accepts the API key."), "{said}");
     assert!(said.contains("supports ignoreDataSizeLimit") && said.contains("has all scopes"), "{said}");
     let editor = server.requests().into_iter().find(|request| request.path == "/").unwrap();
-    assert!(editor.header("x-n8n-api-key").is_none(), "the editor needs no key");
+    assert!(editor.header("x-n8n-api-key").is_none(), "the key is not sent to the editor");
 }
 
 #[test]
-fn an_old_n8n_is_said_to_be_old() {
+fn an_old_n8n_is_reported() {
     let (code, said) = check(&n8n(Some("1.123.81"), None, false).url(), "test-key");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("n8n 1.123.81") && said.contains("no display limit") && said.contains("unknown:"), "{said}");
@@ -68,7 +68,7 @@ fn an_old_n8n_is_said_to_be_old() {
 
 #[test]
 #[ignore = "long: the editor has ten seconds"]
-fn a_key_for_workflows_alone_and_a_silent_editor_are_no_reason_to_hang() {
+fn a_key_for_workflows_only_and_a_silent_editor_do_not_hang() {
     let server = Server::start(|request: &Request| match request.path.as_str() {
         "/" => Reply::json(200, "{}").delay_first_byte(std::time::Duration::from_secs(60)),
         "/api/v1/discover" => Reply::json(200, json!({"data": {"scopes": ALL[2..]}}).to_string()),
@@ -81,7 +81,7 @@ fn a_key_for_workflows_alone_and_a_silent_editor_are_no_reason_to_hang() {
 }
 
 #[test]
-fn what_is_wrong_is_named() {
+fn problems_are_named() {
     let (code, said) = check(&n8n(Some("2.41.1"), Some(&ALL[..4]), true).url(), "test-key");
     assert_eq!(code, Some(1));
     assert!(said.contains("lacks workflow:create, workflow:update, workflow:delete"), "{said}");

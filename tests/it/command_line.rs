@@ -51,26 +51,26 @@ fn files_compressed_files_and_standard_input_read_alike() {
 }
 
 #[test]
-fn a_node_of_a_file_with_all_options() {
+fn a_node_of_a_file_can_be_shown_with_all_options() {
     let arguments =
         ["node", &path("e_loop_25.json"), "Work", "--run-index", "3", "--limit", "1", "--max-tokens", "1000", "--json"];
     let node = json(&lens(&arguments, &[], b""));
     assert_eq!(node["data"]["run"]["index"], 3);
     assert_eq!(node["data"]["input"]["items"][0]["json"]["i"], 3);
     let binary = lens(&["node", &path("v1/h_binary.json"), "Inline binary"], &[], b"");
-    assert!(!String::from_utf8_lossy(&binary.stdout).contains("aGVsbG8gYmluYXJ5"), "never the base64 data");
+    assert!(!String::from_utf8_lossy(&binary.stdout).contains("aGVsbG8gYmluYXJ5"), "base64 data is never shown");
     assert_eq!(json(&binary)["data"]["output"]["items"][0]["binary"]["pic"]["fileName"], "a.txt");
 }
 
 #[test]
-fn ids_and_lists_go_to_n8n() {
+fn ids_and_lists_are_requested_from_n8n() {
     let n8n = server::n8n(HashMap::from([("42".to_owned(), fixtures::execution("b_http_500"))]));
     let url = n8n.url();
     let settings = [("N8N_URL", url.as_str()), ("N8N_API_KEY", KEY)];
     assert_eq!(json(&lens(&["summary", "42"], &settings, b""))["data"]["id"], "42");
     assert_eq!(json(&lens(&["node", "42", "Webhook"], &settings, b""))["data"]["nodeName"], "Webhook");
     assert_eq!(json(&lens(&["list", "--limit", "5"], &settings, b""))["data"]["count"], 1);
-    // The command line goes before the environment; /api/v1 and a slash may stand at the end.
+    // The command line takes precedence over the environment; the URL can end in /api/v1 and a slash.
     let full = format!("{url}/api/v1/");
     let arguments = ["summary", "42", "--n8n-url", &full, "--api-key", KEY];
     assert_eq!(
@@ -102,7 +102,7 @@ fn a_missing_or_malformed_setting_is_one_sentence() {
 }
 
 #[test]
-fn what_cannot_be_read_is_named() {
+fn unreadable_input_is_named() {
     assert!(complaint(&lens(&["summary", "no/such/file"], &[], b""), 1).contains("no/such/file cannot be read"));
     assert!(complaint(&lens(&["summary", "-"], &[], b"{\"id\":\"1\""), 1).contains("ends early at byte 9"));
     assert!(complaint(&lens(&["summary", "-"], &[], b"nonsense"), 1).contains("invalid number or literal"));
@@ -136,7 +136,7 @@ fn secrets_in_errors_are_never_shown() {
     assert_eq!(json(&shown)["data"]["error"]["context"]["request"]["headers"]["accept"], "*/*");
 }
 
-/// The peak of a process's resident memory, kB, when a body of so many bytes is read and the tokenizer is loaded.
+/// The peak resident memory in kB of a process that reads a body of this size and loads the tokenizer.
 #[cfg(target_os = "linux")]
 fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
     let mut body = crate::generator::Shape::realistic(bytes);
@@ -148,12 +148,12 @@ fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::io::copy(&mut body, &mut stdin).unwrap();
-    // It has read everything, and waits for the end of the input, when its time stands still.
+    // Once it uses no more CPU time, it has read everything and waits for the end of the input.
     let pid = child.id();
-    crate::wait::eventually("it waits", || {
-        let before = spent(pid);
+    crate::wait::eventually("the process waits", || {
+        let before = cpu_time(pid);
         std::thread::sleep(std::time::Duration::from_millis(200));
-        spent(pid) == before
+        cpu_time(pid) == before
     });
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     drop(stdin);
@@ -162,9 +162,9 @@ fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
     peak.trim().trim_end_matches(" kB").parse().unwrap()
 }
 
-/// What a process has used of the processors, in ticks (proc(5)).
+/// The CPU time of a process, in ticks (proc(5)).
 #[cfg(target_os = "linux")]
-fn spent(pid: u32) -> u64 {
+fn cpu_time(pid: u32) -> u64 {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap();
     let words = stat.rsplit_once(')').unwrap().1.split_whitespace();
     words.skip(11).take(2).map(|ticks| ticks.parse::<u64>().unwrap()).sum()

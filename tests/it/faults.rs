@@ -9,7 +9,7 @@ use crate::fixtures;
 use crate::mcp_client::{KEY, McpClient};
 use crate::server::{Reply, Request, Server};
 
-/// What `get_execution` says when n8n answers so.
+/// The answer of `get_execution` with such an n8n.
 fn summary_of(
     handler: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     arguments: &[&str],
@@ -26,8 +26,8 @@ fn error_of(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Stri
     summary_of(handler, &[]).0.unwrap_err()
 }
 
-/// Answers by the number of the request.
-fn in_turn(
+/// A handler that knows the number of each request.
+fn by_number(
     replies: impl Fn(usize, &Request) -> Reply + Send + Sync + 'static,
 ) -> impl Fn(&Request) -> Reply + Send + Sync + 'static {
     let turn = AtomicUsize::new(0);
@@ -60,10 +60,10 @@ fn an_unknown_execution() {
 }
 
 #[test]
-fn too_many_requests_and_the_pause_that_was_asked_for() {
+fn too_many_requests_are_retried_after_the_requested_pause() {
     let begun = Instant::now();
     let (answer, n8n) = summary_of(
-        in_turn(|turn, _| if turn == 0 { Reply::json(429, "{}").header("Retry-After", "1") } else { good() }),
+        by_number(|turn, _| if turn == 0 { Reply::json(429, "{}").header("Retry-After", "1") } else { good() }),
         &[],
     );
     assert!(answer.is_ok() && begun.elapsed() >= Duration::from_secs(1));
@@ -76,7 +76,7 @@ fn too_many_requests_and_the_pause_that_was_asked_for() {
 #[test]
 fn a_server_that_fails_twice_and_then_answers() {
     let (answer, n8n) = summary_of(
-        in_turn(|turn, request| match (turn, request.query("includeData")) {
+        by_number(|turn, request| match (turn, request.query("includeData")) {
             (_, None) => Reply::json(200, r#"{"id":"42","jsonSizeBytes":1000}"#),
             (0..3, _) => Reply::json(500, r#"{"message":"Internal server error"}"#),
             _ => good(),
@@ -95,7 +95,7 @@ fn a_server_that_always_fails() {
 }
 
 #[test]
-fn an_execution_that_n8n_cannot_serialise_is_not_built_again() {
+fn an_execution_that_n8n_cannot_serialize_is_not_requested_again() {
     let (answer, n8n) = summary_of(
         |request| match request.query("includeData") {
             None => Reply::json(200, r#"{"id":"42","jsonSizeBytes":62900000}"#),
@@ -111,8 +111,8 @@ fn an_execution_that_n8n_cannot_serialise_is_not_built_again() {
 }
 
 #[test]
-fn nobody_listens() {
-    // A port that was just free.
+fn a_refused_connection() {
+    // A port that has just been released.
     let url = Server::start(|_| good()).url();
     let mut client = McpClient::start(&url);
     let said = client.call("get_execution", json!({"id": "42"})).unwrap_err();
@@ -125,7 +125,7 @@ fn nobody_listens() {
 }
 
 #[test]
-fn an_old_n8n_does_not_know_the_parameter() {
+fn an_old_n8n_without_the_size_parameter() {
     let n8n = Server::start(|request| match request.query("ignoreDataSizeLimit") {
         Some(_) => Reply::json(400, r#"{"message":"Unknown query parameter 'ignoreDataSizeLimit'"}"#),
         None => good(),
@@ -149,13 +149,13 @@ fn html_from_a_proxy() {
 }
 
 #[test]
-fn html_that_says_it_is_json() {
+fn html_with_a_json_content_type() {
     let said = error_of(|_| Reply::json(200, "<html>no</html>"));
     assert!(said.contains("unexpected '<' at byte 0"), "{said}");
 }
 
 #[test]
-fn json_that_is_no_execution() {
+fn json_that_is_not_an_execution() {
     let said = error_of(|_| Reply::json(200, r#"{"message":"hello"}"#));
     assert!(said.contains("not an n8n execution"), "{said}");
     assert!(error_of(|_| Reply::json(200, "[1,2]")).contains("not an n8n execution"));
@@ -163,8 +163,8 @@ fn json_that_is_no_execution() {
 }
 
 #[test]
-fn a_cut_body_is_asked_for_once_more() {
-    let (answer, n8n) = summary_of(in_turn(|turn, _| if turn == 0 { good().cut_after(3000) } else { good() }), &[]);
+fn a_cut_body_is_requested_once_more() {
+    let (answer, n8n) = summary_of(by_number(|turn, _| if turn == 0 { good().cut_after(3000) } else { good() }), &[]);
     assert!(answer.is_ok(), "{answer:?}");
     assert_eq!(n8n.requests().len(), 2);
     for fault in [Reply::cut_after, Reply::reset_after] {
@@ -176,14 +176,14 @@ fn a_cut_body_is_asked_for_once_more() {
 }
 
 #[test]
-fn a_body_that_ends_early_without_saying_so() {
-    // Neither a length nor chunks: only the JSON tells.
+fn a_body_without_a_length_that_ends_early() {
+    // Without a length or chunks, only the JSON shows it.
     let said = error_of(|_| good().until_close().cut_after(5000));
     assert!(said.contains("the JSON ends early at byte 5000"), "{said}");
 }
 
 #[test]
-fn bytes_behind_the_end() {
+fn trailing_data() {
     let mut text = body();
     text.extend_from_slice(b"\n{}");
     let said = error_of(move |_| Reply::json(200, text.clone()));
@@ -201,7 +201,7 @@ fn no_first_byte() {
 }
 
 #[test]
-fn a_slow_first_byte_is_waited_for() {
+fn a_slow_first_byte_is_not_a_stall() {
     let (answer, _n8n) = summary_of(|_| good().delay_first_byte(Duration::from_secs(2)), &["--idle-timeout", "1"]);
     assert!(answer.is_ok(), "{answer:?}");
 }
@@ -214,7 +214,7 @@ fn a_body_that_stalls() {
 }
 
 #[test]
-fn the_key_never_follows_to_another_host() {
+fn the_key_is_never_sent_to_another_host() {
     let other = Server::start(|_| good());
     let target = format!("{}/api/v1/executions/42?token=secret", other.url());
     let said = error_of(move |_| Reply::json(302, "").header("Location", &target));
@@ -235,17 +235,17 @@ fn a_redirect_on_the_same_host_is_followed() {
 }
 
 #[test]
-fn compressed_bodies_are_read_and_bounded() {
+fn compressed_bodies_are_read() {
     let (answer, n8n) = summary_of(|_| good().gzip(), &[]);
     assert!(answer.is_ok(), "{answer:?}");
     let asked = n8n.requests()[0].header("accept-encoding").map(str::to_owned);
-    assert_eq!(asked.as_deref(), Some("identity"), "compressing costs more than loopback");
+    assert_eq!(asked.as_deref(), Some("identity"), "compression costs more than loopback");
     let said = error_of(|_| good().gzip().cut_after(500));
     assert!(said.contains("broke off") || said.contains("compressed"), "{said}");
 }
 
-/// A compressed body that begins so, and goes on with spaces for ever. It costs its sender nothing: after a full flush,
-/// compressed data does not refer to what was before, so the same bytes are sent again and again.
+/// A compressed body that continues with spaces forever. It costs its sender nothing: compressed data after a full flush
+/// does not depend on earlier data, so the same bytes are repeated.
 fn endless_gzip(begin: &[u8]) -> Reply {
     let mut deflate = flate2::Compress::new(flate2::Compression::best(), false);
     let mut compress = |bytes: &[u8]| {
@@ -253,7 +253,7 @@ fn endless_gzip(begin: &[u8]) -> Reply {
         deflate.compress_vec(bytes, &mut compressed, flate2::FlushCompress::Full).unwrap();
         compressed
     };
-    // RFC 1952: the magic number, deflate, no flags, no time, any system.
+    // RFC 1952: magic number, deflate, no flags, no time, unknown system.
     let head = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255], &compress(begin)[..]].concat();
     let spaces = compress(&[b' '; 1 << 20]);
     Reply::json(200, head).endless(&spaces).header("content-encoding", "gzip")
@@ -261,13 +261,13 @@ fn endless_gzip(begin: &[u8]) -> Reply {
 
 #[test]
 #[ignore = "long: 1.6 GB are expanded, twice"]
-fn a_compressed_body_that_never_ends_is_given_up() {
+fn a_compressed_body_without_an_end_is_refused() {
     let said = error_of(|_| endless_gzip(b"{\"id\":\""));
     assert!(said.contains("decompresses to more than n8n can send"), "{said}");
 }
 
 #[test]
-fn a_key_in_an_answer_of_a_proxy_is_hidden() {
+fn a_key_in_a_proxys_response_is_redacted() {
     let said = error_of(|request| {
         let key = request.header("x-n8n-api-key").unwrap_or_default();
         Reply::json(400, format!(r#"{{"message":"bad header X-N8N-API-KEY: {key}"}}"#))
@@ -276,7 +276,7 @@ fn a_key_in_an_answer_of_a_proxy_is_hidden() {
 }
 
 #[test]
-fn not_utf8_and_control_characters_are_named() {
+fn invalid_utf8_and_control_characters_are_named() {
     let said = error_of(|_| Reply::json(200, b"{\"id\":\"\xff\"}".to_vec()));
     assert!(said.contains("invalid UTF-8 at byte 7"), "{said}");
     let said = error_of(|_| Reply::json(200, b"{\"x\":{\"a\":\"\n\"}}".to_vec()));

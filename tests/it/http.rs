@@ -1,4 +1,4 @@
-//! Streamable HTTP through the real binary: both eras, and who may ask.
+//! Streamable HTTP through the real binary: sessions, stateless requests, and access control.
 
 use std::collections::HashMap;
 use std::io::Read;
@@ -35,7 +35,7 @@ fn sessions_of_2025_and_stateless_requests_of_2026_get_the_same_answers() {
     assert_eq!(answer.message()["result"]["protocolVersion"], "2025-11-25");
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(legacy(&server, Some(&session), ready).status, 202);
-    // Another session beside it is another client.
+    // A stateless call works beside the session.
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "get_execution", "arguments": {"id": "42"}}});
     let old = crate::mcp_client::text(&legacy(&server, Some(&session), call.clone()).message()).unwrap();
@@ -44,14 +44,14 @@ fn sessions_of_2025_and_stateless_requests_of_2026_get_the_same_answers() {
     assert_eq!(serde_json::from_str::<Value>(&new).unwrap()["data"]["error"]["httpCode"], "500");
     let discovered = server.request("server/discover", json!({}), &[]).message();
     assert!(discovered["result"]["supportedVersions"].to_string().contains("2026-07-28"), "{discovered}");
-    // A session ends when its client says so.
+    // The client can end its session.
     let ended = server.send("DELETE", "/mcp", &[("mcp-session-id", session.as_str())], "");
     assert!(ended.status < 300, "{ended:?}");
     assert_eq!(legacy(&server, Some(&session), call).status, 404);
 }
 
 #[test]
-fn health_is_told_without_n8n_and_with_it() {
+fn health_is_reported_with_and_without_n8n() {
     let n8n = n8n();
     let server = HttpServer::start(&n8n.url(), &[]);
     let health = server.send("GET", "/health", &[], "");
@@ -59,12 +59,12 @@ fn health_is_told_without_n8n_and_with_it() {
     assert_eq!(health.message()["status"], "ok");
     assert_eq!(health.message()["version"], env!("CARGO_PKG_VERSION"));
     assert!(health.message()["uptime"].is_u64());
-    assert!(n8n.requests().is_empty(), "n8n was not asked");
+    assert!(n8n.requests().is_empty(), "no request to n8n");
     let deep = server.send("GET", "/health?deep=true", &[], "");
     assert_eq!((deep.status, deep.message()["n8n"]["status"].as_str()), (200, Some("ok")));
     assert_eq!(n8n.requests().len(), 1);
     drop(n8n);
-    // A connection that is kept open may still be answered for some ticks.
+    // Open connections can still be answered for a moment.
     std::thread::sleep(Duration::from_millis(300));
     let deep = server.send("GET", "/health?deep=true", &[], "");
     assert_eq!((deep.status, deep.message()["n8n"]["status"].as_str()), (503, Some("error")));
@@ -72,7 +72,7 @@ fn health_is_told_without_n8n_and_with_it() {
 }
 
 #[test]
-fn the_deep_health_is_for_those_who_may_ask_and_knows_their_key() {
+fn deep_health_is_access_controlled_and_uses_the_callers_key() {
     let n8n = n8n();
     let server = HttpServer::start(&n8n.url(), &[]);
     let deep = |headers: &[(&str, &str)]| server.send("GET", "/health?deep", headers, "").status;
@@ -80,18 +80,18 @@ fn the_deep_health_is_for_those_who_may_ask_and_knows_their_key() {
     assert_eq!(deep(&[("origin", "https://evil.example")]), 403);
     assert!(n8n.requests().is_empty());
     assert_eq!(deep(&[("origin", &format!("http://{}", server.authority))]), 200);
-    assert_eq!(deep(&[("x-n8n-api-key", "another")]), 503, "n8n refuses that key");
+    assert_eq!(deep(&[("x-n8n-api-key", "another")]), 503, "n8n refuses the key");
     assert_eq!(deep(&[("x-n8n-api-key", "")]), 200);
     let keyless = HttpServer::start_with_key(&n8n.url(), None, &[]);
     let unknown = keyless.send("GET", "/health?deep=1", &[], "");
     assert_eq!((unknown.status, unknown.message()["n8n"]["status"].as_str()), (200, Some("unknown")));
     let forbidden = Server::start(|_| Reply::json(403, r#"{"message":"Forbidden"}"#));
     let server = HttpServer::start(&forbidden.url(), &[]);
-    assert_eq!(server.send("GET", "/health?deep=true", &[], "").status, 200, "the key is for workflows alone");
+    assert_eq!(server.send("GET", "/health?deep=true", &[], "").status, 200, "a key for workflows only");
 }
 
 #[test]
-fn every_name_of_this_machine_is_loopback() {
+fn every_loopback_name_is_accepted() {
     let n8n = n8n();
     for host in ["127.0.0.2", "LOCALHOST", "[::1]", "::1"] {
         if std::net::TcpListener::bind((host.trim_matches(['[', ']']), 0)).is_err() {
@@ -103,7 +103,7 @@ fn every_name_of_this_machine_is_loopback() {
 }
 
 #[test]
-fn a_slow_n8n_does_not_hold_up_the_deep_health() {
+fn deep_health_does_not_wait_for_a_slow_n8n() {
     let n8n = Server::start(|_| Reply::json(200, r#"{"data":[]}"#).delay_first_byte(Duration::from_secs(30)));
     let server = HttpServer::start(&n8n.url(), &[]);
     let begun = std::time::Instant::now();
@@ -128,7 +128,7 @@ fn foreign_hosts_and_origins_are_refused() {
 }
 
 #[test]
-fn a_token_is_demanded_where_there_is_one_and_off_loopback_always() {
+fn a_token_is_required_if_set_and_always_off_loopback() {
     let n8n = n8n();
     let server = HttpServer::start(&n8n.url(), &["--auth-token", "s3cret-token"]);
     let status = |headers: &[(&str, &str)]| server.request("tools/list", json!({}), headers).status;
@@ -139,7 +139,7 @@ fn a_token_is_demanded_where_there_is_one_and_off_loopback_always() {
     assert_eq!(status(&[("authorization", "Basic s3cret-token")]), 401);
     assert_eq!(status(&[("authorization", "Bearer s3cret-token")]), 200);
     assert_eq!(status(&[("authorization", "bearer s3cret-token")]), 200);
-    assert_eq!(server.send("GET", "/health", &[], "").status, 200, "whether it is up is no secret");
+    assert_eq!(server.send("GET", "/health", &[], "").status, 200, "plain health is public");
     assert_eq!(server.send("GET", "/health?deep=true", &[], "").status, 401);
     assert!(n8n.requests().is_empty());
 
@@ -156,7 +156,7 @@ fn a_token_is_demanded_where_there_is_one_and_off_loopback_always() {
 }
 
 #[test]
-fn a_request_may_bring_its_own_key() {
+fn a_request_can_have_its_own_key() {
     let keys = Arc::new(Mutex::new(Vec::new()));
     let seen = keys.clone();
     let n8n = Server::start(move |request| {
@@ -181,7 +181,7 @@ fn a_request_may_bring_its_own_key() {
 }
 
 #[test]
-fn many_clients_share_one_limit_of_bodies() {
+fn clients_share_the_download_limit() {
     let body = fixtures::execution("i_mid_10mb");
     let n8n = Server::start(move |_| {
         Reply::bytes(200, "application/json", body.clone()).delay_first_byte(Duration::from_millis(30))
@@ -197,7 +197,7 @@ fn many_clients_share_one_limit_of_bodies() {
 }
 
 #[test]
-fn a_client_that_goes_away_stops_its_download() {
+fn a_client_that_disconnects_stops_its_download() {
     let n8n = Server::start(|_| {
         Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#).endless(b"{\"a\":[1,2,3]},")
     });
@@ -222,7 +222,7 @@ fn a_client_that_goes_away_stops_its_download() {
 
 #[test]
 #[cfg(unix)]
-fn signals_stop_it_within_two_seconds_and_let_short_calls_end() {
+fn signals_stop_the_server_within_two_seconds_and_let_short_calls_finish() {
     for signal in ["TERM", "INT"] {
         let n8n = Server::start(|_| {
             Reply::json(200, r#"{"data":[],"nextCursor":null}"#).delay_first_byte(Duration::from_millis(500))
@@ -244,7 +244,7 @@ fn signals_stop_it_within_two_seconds_and_let_short_calls_end() {
         assert!(std::process::Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
         let mut answer = String::new();
         connection.read_to_string(&mut answer).unwrap();
-        assert!(answer.contains("実行履歴を取得しました"), "the call was let to end: {answer}");
+        assert!(answer.contains("実行履歴を取得しました"), "the call is finished: {answer}");
         let (code, took) = server.wait();
         assert_eq!(code, Some(0));
         assert!(took < Duration::from_secs(2), "{took:?}");
@@ -252,11 +252,11 @@ fn signals_stop_it_within_two_seconds_and_let_short_calls_end() {
 }
 
 #[test]
-fn an_answer_is_not_held_back_by_nagle() {
+fn responses_are_not_delayed_by_nagle() {
     let n8n = n8n();
     let server = HttpServer::start(&n8n.url(), &[]);
     server.call("get_execution", json!({"id": "42"}), &[]).unwrap();
-    // With Nagle and delayed acknowledgements every answer takes 40 ms more; the fastest of a few shows it.
+    // Nagle's algorithm and delayed acknowledgements would add 40 ms to every answer, even the fastest one.
     let times = (0..10).map(|_| {
         let begun = std::time::Instant::now();
         server.call("get_execution", json!({"id": "42"}), &[]).unwrap();

@@ -1,4 +1,4 @@
-//! The JSON parsing test suite (nst/JSONTestSuite, MIT): `y_` must be accepted, `n_` refused.
+//! The JSON parsing test suite (nst/JSONTestSuite, MIT): `y_` must be accepted, `n_` rejected.
 
 use std::io::Read;
 
@@ -19,11 +19,11 @@ fn cases() -> Vec<(String, Vec<u8>)> {
             cases.push((name, text));
         }
     }
-    assert!(cases.len() > 300, "the suite is there");
+    assert!(cases.len() > 300, "the suite is complete");
     cases
 }
 
-/// Reads `text` through the filter, and all that is left of it.
+/// Reads what the filter keeps of `text`.
 fn read(text: &[u8], keep: Keep) -> Result<(), ReadError> {
     let pruner = Pruner::new(keep, 0..u64::MAX);
     let mut cursor = Cursor::over(PrunedReader::new(text, pruner));
@@ -32,7 +32,7 @@ fn read(text: &[u8], keep: Keep) -> Result<(), ReadError> {
 }
 
 #[test]
-fn what_is_shown_is_judged_as_the_suite_says() {
+fn shown_values_are_validated_as_the_suite_requires() {
     for (name, text) in cases() {
         let read = read(&text, Keep::Whole);
         match &name[..2] {
@@ -44,7 +44,7 @@ fn what_is_shown_is_judged_as_the_suite_says() {
 }
 
 #[test]
-fn what_is_skipped_never_fails_a_valid_body() {
+fn skipped_values_never_fail_a_valid_body() {
     for (name, text) in cases().into_iter().filter(|(name, _)| name.starts_with("y_")) {
         for (keep, prefix, suffix) in [(Keep::Skip, "", ""), (Keep::EachMember(&Keep::Skip), "{\"a\":", "}")] {
             let text = [prefix.as_bytes(), &text, suffix.as_bytes()].concat();
@@ -55,7 +55,7 @@ fn what_is_skipped_never_fails_a_valid_body() {
 }
 
 #[test]
-fn a_body_that_ends_early_fails_even_where_it_is_skipped() {
+fn a_body_that_ends_inside_a_skipped_value_fails() {
     for (name, text) in
         cases().into_iter().filter(|(name, _)| name.starts_with("n_structure_un") || name.contains("open"))
     {

@@ -1,4 +1,4 @@
-//! Everything that is tested from outside of the crate, in one binary.
+//! Tests from outside of the crate, in one binary.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -9,7 +9,7 @@
     reason = "a test fails by a panic, and nothing here is reachable"
 )]
 
-/// Answers stay inside their budgets, and use them.
+/// Answers stay within their budgets, and use them.
 mod budgets;
 /// The builder, through the real binary.
 mod builder;
@@ -21,28 +21,28 @@ mod command_line;
 mod docs;
 /// Everything that can go wrong between us and n8n, through the real binary.
 mod faults;
-/// Faults on the wire between n8n and us, through the real binary.
+/// Faults on the wire, through the real binary.
 mod faults_on_the_wire;
 /// Streamable HTTP, through the real binary.
 mod http;
-/// A fault in what is shown, or one that ends the body, is never shown as if it were whole.
+/// The JSON parsing test suite.
 mod json_suite;
 /// Two hundred calls at once, through the real binary.
 #[cfg(target_os = "linux")]
 mod load;
-/// The messages of successes, in both languages.
+/// The messages of successful calls in both languages.
 mod messages;
-/// The simple truth about a body.
+/// A simple reference implementation of both projections.
 mod oracle;
-/// What registries and installers read.
+/// Files for registries and installers.
 mod packaging;
-/// Both projections against the oracle, however the body is cut.
+/// Both projections against the oracle.
 mod projections;
 /// The properties that the fuzzers check.
 mod properties;
 /// The tools over plain REST, through the real binary.
 mod rest;
-/// Secrets are nowhere.
+/// Secrets do not leak.
 mod secrets;
 /// Calls in progress when a server over HTTP is shut down, through the real binary.
 #[cfg(unix)]
@@ -52,12 +52,12 @@ mod shutdown;
 mod signals;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
-/// What the test binaries and benches share.
+/// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
-/// The rules of the house.
+/// House rules.
 mod tidy;
-/// What clients see of the tools.
+/// Schemas, lists and instructions.
 mod tool_schemas;
 /// Activating workflows, through the real binary.
 mod workflow_activation;

@@ -1,4 +1,4 @@
-//! The message of every success in both languages, as a snapshot: `UPDATE_GOLDEN=1` writes it.
+//! A snapshot of the messages of successful calls in both languages. `UPDATE_GOLDEN=1` writes it.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use crate::server::{self, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::{fixtures, tools};
 
-/// A workflow as n8n takes it, with a node that listens.
+/// A workflow that n8n accepts, with a webhook.
 fn workflow(name: &str) -> Value {
     let node = json!({"id": "1", "name": "A", "type": "n8n-nodes-base.webhook", "typeVersion": 1, "position": [0, 0],
         "parameters": {}});
     json!({"name": name, "nodes": [node], "connections": {}, "settings": {"timezone": "UTC"}})
 }
 
-/// A call of each tool whose answers have a message, and what is particular about it.
+/// A call of each tool whose answers have a message, with a label if there are several.
 fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
     let given = |more: Value| {
         let mut workflow = workflow("given");
@@ -43,7 +43,7 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// The messages in one language, by tool.
+/// The messages in one language, by tool and label.
 fn messages(locale: &str) -> Vec<(String, Value)> {
     let execution = fixtures::execution("b_http_500");
     let executions = server::n8n_handler([("42".to_owned(), execution)].into());
@@ -65,7 +65,7 @@ fn messages(locale: &str) -> Vec<(String, Value)> {
 }
 
 #[test]
-fn messages_are_the_golden_ones_in_both_languages() {
+fn messages_match_the_snapshot_in_both_languages() {
     let pairs = messages("ja").into_iter().zip(messages("en"));
     let both: Map<_, _> = pairs.map(|((name, ja), (_, en))| (name, json!({"ja": ja, "en": en}))).collect();
     let text = serde_json::to_string_pretty(&both).unwrap() + "\n";
@@ -78,7 +78,7 @@ fn messages_are_the_golden_ones_in_both_languages() {
 }
 
 #[test]
-fn every_tool_with_a_message_is_among_them() {
+fn every_tool_with_a_message_is_in_the_snapshot() {
     let calls = calls(Path::new("file.json"));
     for tool in tools::all() {
         let has_message = matches!(tool.answers(), Answers::Envelope);

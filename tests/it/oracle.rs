@@ -1,7 +1,7 @@
-//! What the two projections must say, read from a whole `serde_json::Value`: no streaming, no budget, no clipping.
+//! A reference implementation of both projections on a complete `serde_json::Value`: no streaming, no budget, no clipping.
 //!
-//! So simple that it is unlikely to be incorrect. It relies on two habits of `Value`: indexing something
-//! that is not there gives `Null`, and (feature `preserve_order`) objects keep the order of their keys.
+//! It is too simple to be wrong. It relies on two properties of `Value`: indexing a missing member returns `Null`,
+//! and (feature `preserve_order`) objects keep the order of their keys.
 
 use std::cmp::Ordering;
 
@@ -50,7 +50,7 @@ pub fn summary(body: &Value) -> Value {
 }
 
 /// The `data` of `get_execution_by_node` for one window of items, without `truncated`, `label` and clipped values;
-/// `Null` where the tool answers with a sentence: no such node, or no such run.
+/// `Null` if the tool returns an error: no such node, or no such run.
 pub fn node(
     body: &Value,
     name: &str,
@@ -92,12 +92,12 @@ fn run_data(body: &Value) -> &Value {
     &body["data"]["resultData"]["runData"]
 }
 
-/// The entries of an object; of anything else, none.
+/// The entries of an object, or none for other values.
 fn entries(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
     value.as_object().into_iter().flatten()
 }
 
-/// The elements of an array; of anything else, none.
+/// The elements of an array, or none for other values.
 fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
@@ -107,7 +107,7 @@ fn runs_of_nodes(body: &Value) -> Vec<(&String, &[Value])> {
     nodes.map(|(name, runs)| (name, array(runs))).collect()
 }
 
-/// The node of this name in the executed workflow, or `Null`.
+/// The node with this name in the executed workflow, or `Null`.
 fn workflow_node<'a>(body: &'a Value, name: &str) -> &'a Value {
     let mut nodes = array(&body["workflowData"]["nodes"]).iter();
     nodes.find(|node| node["name"] == name).unwrap_or(&Value::Null)
@@ -126,7 +126,7 @@ fn parameters(body: &Value, name: &str) -> Value {
     }
 }
 
-/// `stoppedAt - startedAt` in ms, or nothing.
+/// `stoppedAt - startedAt` in ms, if both exist.
 fn duration(body: &Value) -> Option<i64> {
     let ms = |key: &str| {
         let time: Timestamp = body[key].as_str()?.parse().ok()?;
@@ -141,7 +141,7 @@ fn among(keys: &str, key: &str) -> bool {
 
 // The summary
 
-/// All entries of `availableNodes`: failed ones first, then by the first run's index, start, place in the document.
+/// All entries of `availableNodes`: failed nodes first, then by the first run's index, start, and position in the body.
 fn summary_nodes(body: &Value) -> Vec<Value> {
     let mut nodes = runs_of_nodes(body);
     nodes.sort_by(|(_, a), (_, b)| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal));
@@ -199,7 +199,7 @@ fn statistics(body: &Value, nodes: &[Value]) -> Value {
     })
 }
 
-/// The execution's own error: where it happened, and its texts, clipped.
+/// The error of the execution: the node, and the clipped texts.
 fn summary_error(result: &Value) -> Option<Value> {
     let error = error(result)?;
     let own = result["error"]["node"]["name"].as_str();
@@ -217,7 +217,7 @@ fn summary_error(result: &Value) -> Option<Value> {
     Some(Value::Object(out))
 }
 
-/// A string of more than 300 code points ends in a mark; anything else stays as it is.
+/// Clips a string of more than 300 code points; other values are unchanged.
 fn clip(value: &Value) -> Value {
     let text = value.as_str().unwrap_or_default();
     let Some((end, _)) = text.char_indices().nth(SUMMARY_TEXT) else {
@@ -252,7 +252,7 @@ fn end_ms(run: &Value) -> Option<f64> {
     Some(start_ms(run)? + run["executionTime"].as_f64()?)
 }
 
-/// `2026-11-21T02:03:59.994Z`, or nothing for a time that no calendar has.
+/// `2026-11-21T02:03:59.994Z`, or `Null` for an impossible time.
 fn iso(ms: f64) -> Option<String> {
     let time = Timestamp::from_millisecond(ms as i64).ok()?;
     Some(time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string())
@@ -301,7 +301,7 @@ fn input(body: &Value, run: &Value, offset: usize, limit: usize) -> Value {
     json!({"total": total, "items": items, "sources": sources})
 }
 
-/// The inputs named by `source[]`, each with its index, and how the answer names them.
+/// The inputs in `source[]`, each with its index and its name in the answer.
 fn sources<'a>(body: &'a Value, run: &Value) -> (Vec<(usize, &'a [Value])>, Vec<Value>) {
     let listed = array(&run["source"]).iter().enumerate();
     listed
@@ -328,7 +328,7 @@ fn window(items: &[Value], offset: usize, limit: usize) -> impl ExactSizeIterato
     items.iter().skip(offset).take(limit)
 }
 
-/// An item as it is shown: without files, with its error cut down, and with the index of its part if there are several.
+/// An item as shown: without files, with a shortened error, and with its input or output index if there are several.
 fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
     let mut item = value.clone();
     let Some(fields) = item.as_object_mut() else {
@@ -376,7 +376,7 @@ fn error_object(error: &Value) -> Value {
     present.map(|key| (key.to_owned(), shown(key))).collect()
 }
 
-/// The first lines of a stack, which may be a list of them.
+/// The first lines of a stack, which can be a list.
 fn stack(stack: &Value) -> Value {
     let joined = |lines: Vec<&str>| lines.join("\n");
     let text = match stack {

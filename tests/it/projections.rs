@@ -1,4 +1,4 @@
-//! The projections against the oracle: every fixture, every node and run, every way to cut a body.
+//! The projections against the oracle: every fixture, every node and run, every way to split a body into chunks.
 
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::{fixtures, oracle};
 
-/// A body that comes in pieces of the given sizes, again and again.
+/// A body in chunks of the given sizes, repeated.
 struct Cut<'a> {
     body: &'a [u8],
     sizes: Vec<usize>,
@@ -36,7 +36,7 @@ impl Iterator for Cut<'_> {
     }
 }
 
-/// The batches of a body that is fed in pieces.
+/// The batches of a body that is fed in chunks.
 fn pruned(mut pruner: Pruner, pieces: Cut) -> impl Iterator<Item = std::io::Result<Batch>> {
     let mut batches = Vec::new();
     for piece in pieces {
@@ -66,7 +66,7 @@ fn node_of(body: &[u8], sizes: &[usize], projection: &NodeProjection) -> NodeVie
     read_in_pieces(projection, body, sizes).unwrap()
 }
 
-/// The summary without its budget, in the oracle's form.
+/// The summary without a budget, in the oracle's shape.
 fn shown(summary: &Summary) -> Value {
     let header = &summary.header;
     let text = |text: &Option<n8n_lens::json::Beginning>| text.as_ref().map(|text| text.cut(300).0.into_owned());
@@ -120,7 +120,7 @@ fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> 
     Ok(answer["data"].take())
 }
 
-/// Whether two answers say the same: `labels` are not the oracle's, and neither is what was left out.
+/// Compares two answers, except for members that the oracle does not produce: labels, and what was left out.
 fn normal(mut data: Value) -> Value {
     if let Some(data) = data.as_object_mut() {
         data.shift_remove("truncated");
@@ -132,7 +132,7 @@ fn normal(mut data: Value) -> Value {
 }
 
 fn assert_same(ours: &Value, truth: &Value, what: &str) {
-    // The text is compared: it holds the order of keys, too.
+    // Compared as text, including the order of keys.
     let (ours, truth) = (ours.to_string(), truth.to_string());
     if ours != truth {
         let differs = ours.bytes().zip(truth.bytes()).take_while(|(one, other)| one == other).count();
@@ -146,7 +146,7 @@ fn assert_same(ours: &Value, truth: &Value, what: &str) {
 
 const SIZES: [usize; 7] = [1, 2, 7, 63, 64, 65, 65_536];
 
-/// Small enough to be cut byte by byte in a test.
+/// Small enough for chunks of one byte.
 const SMALL: usize = 300_000;
 
 #[test]
@@ -177,7 +177,7 @@ fn the_node_view_agrees_with_the_oracle_for_every_node_and_run() {
 }
 
 #[test]
-fn the_node_view_agrees_with_the_oracle_however_the_body_is_cut() {
+fn the_node_view_agrees_with_the_oracle_however_the_body_is_chunked() {
     for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 35_000) {
         let value = fixtures::parse(&body);
         for (node, _) in oracle::nodes(&value) {
@@ -210,9 +210,9 @@ fn windows_and_single_outputs_agree_with_the_oracle() {
 }
 
 #[test]
-fn pruned_and_unpruned_bodies_read_alike() {
+fn pruned_and_unpruned_bodies_give_the_same_view() {
     for (name, body) in fixtures::executions() {
-        // struson refuses lone surrogates, which is one reason for the filter.
+        // struson rejects lone surrogates, which is one reason for the filter.
         let body = fixtures::parse(&body).to_string().into_bytes();
         let unpruned = SummaryProjection.read(Cursor::unpruned(&body[..])).unwrap();
         assert_same(&shown(&summary_of(&body, &[65_536])), &shown(&unpruned), &name);
@@ -229,7 +229,7 @@ fn pruned_and_unpruned_bodies_read_alike() {
     }
 }
 
-/// `value` with the members of every object below `data` and `workflowData` in another order.
+/// `value` with the members of every object below `data` and `workflowData` in a different order.
 fn reordered(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
@@ -260,7 +260,7 @@ fn the_order_of_keys_does_not_matter() {
 }
 
 #[test]
-fn of_equal_keys_the_last_one_counts() {
+fn the_last_of_duplicate_keys_wins() {
     let body = br#"{"id":"1","id":"2","status":"error","status":"success","data":{"resultData":{"runData":{"A":[]}}},
         "data":{"resultData":{"runData":{"B":[{"executionStatus":"error"}],"B":[{"executionStatus":"success","executionIndex":0,
         "data":{"main":[[{"json":{"a":1,"a":2}}]]}}]}}},"workflowData":{"name":"x","nodes":[]}}"#;
@@ -272,8 +272,8 @@ fn of_equal_keys_the_last_one_counts() {
 }
 
 #[test]
-fn a_producer_that_was_pushed_out_is_found_in_a_second_pass() {
-    // Forty nodes of 50 kB between a producer and its consumer: more than is held.
+fn an_evicted_producer_is_found_in_a_second_pass() {
+    // Forty nodes of 50 kB between a producer and its consumer: more than the reader holds.
     let item = |text: &str| json!({"json": {"text": text}});
     let run = |source: Value, items: Vec<Value>| json!([{"startTime": 1, "executionTime": 1, "executionIndex": 0, "source": source, "executionStatus": "success", "data": {"main": [items]}}]);
     let mut nodes = serde_json::Map::new();
@@ -314,7 +314,7 @@ fn a_node_that_feeds_itself_keeps_its_input_in_a_second_pass() {
 }
 
 #[test]
-fn an_error_may_be_a_string() {
+fn an_error_can_be_a_string() {
     let body =
         br#"{"id":"1","status":"error","data":{"resultData":{"error":"boom","runData":{"S":[{"error":"bang"}]}}}}"#;
     let value = serde_json::from_slice(body).unwrap();
@@ -326,7 +326,7 @@ fn an_error_may_be_a_string() {
 }
 
 #[test]
-fn the_exact_name_wins_over_a_cut_one() {
+fn the_exact_name_wins_over_a_shortened_one() {
     let body = r#"{"id":"1","data":{"resultData":{"runData":{"foo…[+3 chars]":[{}],"foobar":[{},{}]}}}}"#.as_bytes();
     for (asked, runs) in [("foo…[+3 chars]", 1), ("foobar", 2), ("foob…[+2 chars]", 2)] {
         let request = request(asked, None, 0, 50);
@@ -342,12 +342,12 @@ fn lone_surrogates_are_shown_lossily() {
     for size in SIZES {
         let ours = answered(&node_of(body.as_bytes(), &[size], &request), request.clone(), None).unwrap();
         let item = json!({"json": {"a": "x\u{fffd}y", "b": "\u{fffd}", "c": "\u{fffd}😀", "k\u{fffd}": "😀\\ud83d"}});
-        assert_eq!(ours["output"]["items"], json!([item]), "in pieces of {size}");
+        assert_eq!(ours["output"]["items"], json!([item]), "in chunks of {size}");
     }
 }
 
 #[test]
-fn names_and_nesting_beyond_all_bounds_are_shown_cut() {
+fn huge_names_and_deep_nesting_are_clipped() {
     let name = "n".repeat(1_000_000);
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let key = "é".repeat(50_000);

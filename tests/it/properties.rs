@@ -1,5 +1,5 @@
-//! The properties that the fuzzers check, in every run of the tests: on the seeds, and on inputs that are made of them.
-//! They are the same ones in each run; `cargo +nightly fuzz run filter fuzz/corpus/filter fuzz/seeds/filter` goes on from
+//! The properties that the fuzzers check, in every test run: on the seeds, and on inputs that are derived from them. The
+//! inputs are the same in each run; `cargo +nightly fuzz run filter fuzz/corpus/filter fuzz/seeds/filter` continues from
 //! there.
 
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 #[path = "../../fuzz/properties/mod.rs"]
 mod checks;
 
-/// Inputs that are made for each property, beside its seeds: as many as take about a second.
+/// Derived inputs for each property, in addition to its seeds: as many as take about a second.
 const FILTER: u64 = 2000;
 const CLIPPING: u64 = 250;
 const SUMMARY: u64 = 120;
@@ -52,7 +52,7 @@ fn imports() {
     checks::import::close();
 }
 
-/// Runs a property on its seeds, and on so many inputs that are made of them.
+/// Checks a property on its seeds, and on this many inputs that are derived from them.
 fn hold(target: &str, property: fn(&[u8]), made: u64) {
     let seeds = seeds(target);
     for (name, seed) in &seeds {
@@ -60,13 +60,13 @@ fn hold(target: &str, property: fn(&[u8]), made: u64) {
     }
     let seeds: Vec<_> = seeds.into_iter().map(|(_, seed)| seed).collect();
     for number in 0..made {
-        // Each input can be made again alone.
+        // Each input can be reproduced on its own.
         let input = Random::new(number).input(&seeds);
         hold_for(target, property, &format!("input {number}"), &input);
     }
 }
 
-/// Runs a property on one input; where it does not hold, the input is kept.
+/// Checks a property on one input; if it does not hold, the input is saved.
 fn hold_for(target: &str, property: fn(&[u8]), name: &str, input: &[u8]) {
     if std::panic::catch_unwind(|| property(input)).is_err() {
         let file = std::env::temp_dir().join(format!("n8n-lens-{target}-{}", name.replace(' ', "-")));
@@ -124,7 +124,7 @@ impl Random {
     }
 
     fn change(&mut self, input: &mut Vec<u8>, seeds: &[Vec<u8>]) {
-        /// Pieces that mean something to somebody.
+        /// Fragments with a meaning in one of the formats.
         const PIECES: [&[u8]; 20] = [
             b"\"",
             b"\\",
@@ -147,7 +147,7 @@ impl Random {
             b"\xef\xbb\xbf",
             b"&a *a",
         ];
-        /// The largest input that is made.
+        /// The largest derived input, in bytes.
         const BYTES: usize = 8 * 1024;
         let at = self.below(input.len() + 1);
         let to = (at + self.below(16)).min(input.len());

@@ -46,7 +46,7 @@ fn tools_are_listed_with_their_schemas() {
 }
 
 #[test]
-fn a_tool_is_run_and_answers_as_over_mcp() {
+fn a_tool_gives_the_same_answer_as_over_mcp() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(json!({"id": "w", "name": "W", "nodes": [], "connections": {}, "settings": {}}));
     let (_n8n, server) = start(&store, &[]);
@@ -84,7 +84,7 @@ fn every_error_has_its_code() {
 }
 
 #[test]
-fn the_same_doors_are_guarded() {
+fn rest_is_access_controlled_like_mcp() {
     let (_n8n, server) = start(&WorkflowStore::new(Flavour::V2), &["--auth-token", "s3cret"]);
     let body = r#"{"name":"list_workflows"}"#;
     let json = ("content-type", "application/json");

@@ -1,5 +1,5 @@
-//! Signals and pipes, through the real binary: however a client goes, the process ends within two seconds with
-//! the right code, and says nothing but protocol on standard output.
+//! Signals and pipes, through the real binary: however a client leaves, the process ends within two seconds with
+//! the right code, and writes only protocol messages to standard output.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -19,29 +19,27 @@ use crate::fixtures;
 use crate::http_client::{HttpServer, json_headers, stateless_meta};
 use crate::mcp_client::{KEY, text};
 use crate::server::{Reply, Server};
+use crate::wait::{TEST_TIMEOUT, eventually};
 
-/// How soon a process ends.
+/// The time within which a process must end.
 const SOON: Duration = Duration::from_secs(2);
 
-/// What takes longer never ends.
-const PATIENCE: Duration = Duration::from_secs(10);
-
-/// More than the kernel takes for a server that does not read: so many, and the server is in the middle of a body.
+/// More than kernel buffers hold: once n8n has sent this much, the client is reading the body.
 const SOME_BYTES: u64 = 10_000_000;
 
-/// What a client connects a child with.
+/// How a client connects the standard streams of a child.
 #[derive(Clone, Copy, Debug)]
-enum Joint {
-    /// What most do.
+enum Streams {
+    /// As most clients do.
     Pipes,
-    /// What Node.js does, and with it most clients.
+    /// As Node.js does, and with it many clients.
     Sockets,
 }
 
-const JOINTS: [Joint; 2] = [Joint::Pipes, Joint::Sockets];
+const STREAMS: [Streams; 2] = [Streams::Pipes, Streams::Sockets];
 
-impl Joint {
-    /// The end to read from, and the end to write to.
+impl Streams {
+    /// A reading end and a writing end.
     fn ends(self) -> (OwnedFd, OwnedFd) {
         match self {
             Self::Pipes => {
@@ -56,26 +54,26 @@ impl Joint {
     }
 }
 
-/// The binary, with whatever is left of its standard streams.
+/// A running binary, with its standard streams that are still open.
 struct Lens {
     child: Child,
     stdin: Option<File>,
     stdout: Option<BufReader<File>>,
 }
 
-/// How it ended.
+/// How a process ended.
 #[derive(Debug)]
 struct End {
     code: Option<i32>,
     took: Duration,
-    /// What was on standard output and nobody had read.
+    /// Unread messages on standard output.
     messages: Vec<Value>,
-    /// What was on standard error.
+    /// Standard error.
     said: String,
 }
 
 impl End {
-    /// It ended as it should when its client has gone.
+    /// Checks the end of a process whose client has gone.
     fn must_be_clean(&self) {
         assert_eq!(self.code, Some(0), "{self:?}");
         assert!(self.took < SOON, "{self:?}");
@@ -83,7 +81,7 @@ impl End {
     }
 }
 
-/// The binary, without any settings of whoever runs the tests.
+/// The binary, without settings from the environment of the tests.
 fn binary(n8n_url: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.env_clear().env("HOME", "/nonexistent").env("N8N_URL", n8n_url).env("N8N_API_KEY", KEY);
@@ -91,19 +89,19 @@ fn binary(n8n_url: &str) -> Command {
 }
 
 impl Lens {
-    /// Starts a command that serves on its standard streams; nothing is said yet.
-    fn start(mut command: Command, joint: Joint) -> Self {
-        let ((their_stdin, stdin), (stdout, their_stdout)) = (joint.ends(), joint.ends());
+    /// Starts a command that serves on its standard streams, without a handshake.
+    fn start(mut command: Command, streams: Streams) -> Self {
+        let ((their_stdin, stdin), (stdout, their_stdout)) = (streams.ends(), streams.ends());
         command.stdin(their_stdin).stdout(their_stdout).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         Self { child, stdin: Some(stdin.into()), stdout: Some(BufReader::new(stdout.into())) }
     }
 
-    /// The MCP server, after the handshake.
-    fn serving(n8n: &Server, joint: Joint, arguments: &[&str]) -> Self {
+    /// Starts the MCP server, with a handshake.
+    fn serving(n8n: &Server, streams: Streams, arguments: &[&str]) -> Self {
         let mut command = binary(&n8n.url());
         command.args(arguments);
-        let mut lens = Self::start(command, joint);
+        let mut lens = Self::start(command, streams);
         lens.shake_hands();
         lens
     }
@@ -123,7 +121,7 @@ impl Lens {
         self.send(&call(id, json!({"name": "get_execution", "arguments": {"id": "1"}})));
     }
 
-    /// The same, with progress.
+    /// Begins a call with progress.
     fn begin_watched(&mut self, id: u64) {
         let meta = json!({"progressToken": id});
         self.send(&call(id, json!({"name": "get_execution", "arguments": {"id": "1"}, "_meta": meta})));
@@ -138,7 +136,7 @@ impl Lens {
             let read = stdout.read_line(&mut line);
             sender.send((stdout, line, read))
         });
-        let (stdout, line, read) = receiver.recv_timeout(PATIENCE).expect("a message");
+        let (stdout, line, read) = receiver.recv_timeout(TEST_TIMEOUT).expect("a message");
         read.unwrap();
         self.stdout = Some(stdout);
         message(&line)
@@ -170,7 +168,7 @@ impl Lens {
         kill(self.child.id(), signal);
     }
 
-    /// Waits for the end, and reads what is left.
+    /// Waits until the process ends, and reads the rest of its output.
     fn end(mut self) -> End {
         let (status, took) = wait(&mut self.child);
         let (mut messages, mut said) = (Vec::new(), String::new());
@@ -209,22 +207,22 @@ fn call(id: u64, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params})
 }
 
-/// A line of standard output, which must be a message of the protocol.
+/// Parses a line of standard output, which must be a protocol message.
 fn message(line: &str) -> Value {
     let message: Value = serde_json::from_str(line).unwrap_or_else(|_| panic!("not a protocol message: {line:?}"));
     assert_eq!(message["jsonrpc"], "2.0", "{message}");
     message
 }
 
-/// Sends a signal: `TERM`, `INT`.
+/// Sends a signal, such as `TERM` or `INT`.
 fn kill(pid: u32, signal: &str) {
     assert!(Command::new("kill").args(["-s", signal, &pid.to_string()]).status().unwrap().success());
 }
 
-/// Waits for the end of a process; one that does not end is killed.
+/// Waits until a process ends; kills it if it does not.
 fn wait(child: &mut Child) -> (ExitStatus, Duration) {
     let begun = Instant::now();
-    while begun.elapsed() < PATIENCE {
+    while begun.elapsed() < TEST_TIMEOUT {
         if let Some(status) = child.try_wait().unwrap() {
             return (status, begun.elapsed());
         }
@@ -232,18 +230,10 @@ fn wait(child: &mut Child) -> (ExitStatus, Duration) {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    panic!("it did not end within {PATIENCE:?}");
+    panic!("it did not end within {TEST_TIMEOUT:?}");
 }
 
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < PATIENCE, "{what}: not within {PATIENCE:?}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// An n8n whose bodies never end.
+/// An n8n with endless bodies.
 fn endless() -> Server {
     Server::start(|_| {
         Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#)
@@ -252,26 +242,26 @@ fn endless() -> Server {
     })
 }
 
-/// An n8n that answers well, after a while.
+/// A well-behaved n8n that answers after a delay.
 fn unhurried(delay: Duration) -> Server {
     let body = fixtures::execution("b_http_500");
     Server::start(move |_| Reply::json(200, body.clone()).delay_first_byte(delay))
 }
 
 fn downloads(n8n: &Server) {
-    until("a body comes", || n8n.sent() > SOME_BYTES);
+    eventually("a body is sent", || n8n.sent() > SOME_BYTES);
 }
 
-/// Nothing is read any more.
+/// Waits until all downloads have stopped.
 fn is_left_alone(n8n: &Server) {
-    until("all connections to n8n are closed", || n8n.open() == 0);
+    eventually("all connections to n8n are closed", || n8n.open() == 0);
 }
 
 #[test]
 fn closing_standard_input_ends_an_idle_server() {
     let n8n = endless();
-    for joint in JOINTS {
-        let mut lens = Lens::serving(&n8n, joint, &[]);
+    for streams in STREAMS {
+        let mut lens = Lens::serving(&n8n, streams, &[]);
         lens.close_stdin();
         let end = lens.end();
         end.must_be_clean();
@@ -280,10 +270,10 @@ fn closing_standard_input_ends_an_idle_server() {
 }
 
 #[test]
-fn closing_standard_input_ends_a_server_that_downloads() {
-    for joint in JOINTS {
+fn closing_standard_input_ends_a_server_during_a_download() {
+    for streams in STREAMS {
         let n8n = endless();
-        let mut lens = Lens::serving(&n8n, joint, &[]);
+        let mut lens = Lens::serving(&n8n, streams, &[]);
         lens.begin(1);
         downloads(&n8n);
         lens.close_stdin();
@@ -293,13 +283,13 @@ fn closing_standard_input_ends_a_server_that_downloads() {
 }
 
 #[test]
-fn a_call_that_is_nearly_done_is_answered_after_standard_input_was_closed() {
+fn a_call_that_is_nearly_done_is_answered_after_standard_input_is_closed() {
     let n8n = unhurried(Duration::from_millis(300));
-    for joint in JOINTS {
-        let mut lens = Lens::serving(&n8n, joint, &[]);
+    for streams in STREAMS {
+        let mut lens = Lens::serving(&n8n, streams, &[]);
         let asked = n8n.requests().len();
         lens.begin(1);
-        until("n8n is asked", || n8n.requests().len() > asked);
+        eventually("a request to n8n", || n8n.requests().len() > asked);
         lens.close_stdin();
         let end = lens.end();
         end.must_be_clean();
@@ -309,44 +299,44 @@ fn a_call_that_is_nearly_done_is_answered_after_standard_input_was_closed() {
 }
 
 #[test]
-fn a_server_that_nobody_hears_ends_at_its_next_word() {
+fn a_server_without_a_reader_ends_at_its_next_message() {
     let n8n = endless();
-    for joint in JOINTS {
-        let mut lens = Lens::serving(&n8n, joint, &[]);
+    for streams in STREAMS {
+        let mut lens = Lens::serving(&n8n, streams, &[]);
         lens.close_stdout();
         lens.send(&list(1));
-        // Standard input stays open all the time.
+        // Standard input stays open.
         lens.end().must_be_clean();
     }
 }
 
 #[test]
-fn a_server_that_nobody_hears_stops_its_download() {
-    for joint in JOINTS {
+fn a_server_without_a_reader_stops_its_download() {
+    for streams in STREAMS {
         let n8n = endless();
-        let mut lens = Lens::serving(&n8n, joint, &[]);
+        let mut lens = Lens::serving(&n8n, streams, &[]);
         lens.begin_watched(1);
         downloads(&n8n);
         lens.close_stdout();
-        // The next word is one of progress, at most a quarter of a second later.
+        // The next message is a progress notification, at most a quarter of a second later.
         lens.end().must_be_clean();
         is_left_alone(&n8n);
     }
 }
 
 #[test]
-fn a_log_that_nobody_reads_harms_nothing() {
+fn a_closed_standard_error_is_harmless() {
     let body = fixtures::execution("b_http_500");
     let n8n = Server::start(move |request| match request.query("includeData") {
         None => Reply::json(200, r#"{"id":"1","jsonSizeBytes":1000}"#),
         Some(_) => Reply::json(200, body.clone()).cut_after(3000),
     });
-    for joint in JOINTS {
-        let mut lens = Lens::serving(&n8n, joint, &["--log-level", "trace"]);
+    for streams in STREAMS {
+        let mut lens = Lens::serving(&n8n, streams, &["--log-level", "trace"]);
         lens.close_stderr();
         let asked = n8n.requests().len();
         lens.begin(1);
-        // It is asked for once more, which is worth a line in the log.
+        // The body is requested once more, which is logged.
         let said = text(&lens.answer(1)).unwrap_err();
         assert!(said.contains("broke off at byte 3000"), "{said}");
         assert!(n8n.requests().len() >= asked + 2);
@@ -356,11 +346,11 @@ fn a_log_that_nobody_reads_harms_nothing() {
 }
 
 #[test]
-fn signals_end_a_server_that_is_idle() {
+fn signals_end_an_idle_server() {
     let n8n = endless();
-    for joint in JOINTS {
+    for streams in STREAMS {
         for signal in ["TERM", "INT"] {
-            let lens = Lens::serving(&n8n, joint, &[]);
+            let lens = Lens::serving(&n8n, streams, &[]);
             lens.signal(signal);
             let end = lens.end();
             end.must_be_clean();
@@ -371,27 +361,27 @@ fn signals_end_a_server_that_is_idle() {
 
 #[test]
 fn signals_end_a_server_with_downloads_and_a_queue() {
-    for joint in JOINTS {
+    for streams in STREAMS {
         for signal in ["TERM", "INT"] {
             let n8n = endless();
-            let mut lens = Lens::serving(&n8n, joint, &[]);
+            let mut lens = Lens::serving(&n8n, streams, &[]);
             (1..=20).for_each(|id| lens.begin_watched(id));
             let is_progress = |message: &Value| message["method"] == "notifications/progress";
-            assert!(is_progress(&lens.read()), "those in the queue are told");
+            assert!(is_progress(&lens.read()), "queued calls report progress");
             downloads(&n8n);
             lens.signal(signal);
             let end = lens.end();
             end.must_be_clean();
-            assert!(end.messages.iter().all(is_progress), "no call has an answer: {end:?}");
+            assert!(end.messages.iter().all(is_progress), "no call is answered: {end:?}");
             is_left_alone(&n8n);
         }
     }
 }
 
 #[test]
-fn a_signal_is_heard_before_the_handshake() {
+fn a_signal_ends_the_server_before_the_handshake() {
     for signal in ["TERM", "INT"] {
-        let mut lens = Lens::start(binary("http://127.0.0.1:1"), Joint::Pipes);
+        let mut lens = Lens::start(binary("http://127.0.0.1:1"), Streams::Pipes);
         lens.send(&json!({"jsonrpc": "2.0", "id": 7, "method": "ping"}));
         assert!(lens.answer(7)["result"].is_object());
         lens.signal(signal);
@@ -400,9 +390,9 @@ fn a_signal_is_heard_before_the_handshake() {
 }
 
 #[test]
-fn a_client_that_says_nothing_is_told_at_most_a_sentence() {
-    for joint in JOINTS {
-        let mut lens = Lens::start(binary("http://127.0.0.1:1"), joint);
+fn a_client_that_sends_nothing_gets_at_most_a_sentence() {
+    for streams in STREAMS {
+        let mut lens = Lens::start(binary("http://127.0.0.1:1"), streams);
         lens.close_stdin();
         let end = lens.end();
         assert!(matches!(end.code, Some(0 | 1)) && end.took < SOON, "{end:?}");
@@ -412,7 +402,7 @@ fn a_client_that_says_nothing_is_told_at_most_a_sentence() {
 }
 
 #[test]
-fn files_are_as_good_as_pipes() {
+fn files_work_like_pipes() {
     let n8n = unhurried(Duration::from_millis(100));
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
@@ -429,10 +419,10 @@ fn files_are_as_good_as_pipes() {
     assert!(text(answer).is_ok(), "{answer}");
 }
 
-/// A server over HTTP, which writes standard output to this file.
+/// Starts a server over HTTP that writes standard output to this file.
 fn over_http(mut command: Command, output: &Path) -> HttpServer {
     let server = HttpServer::spawn(command.stdout(File::create(output).unwrap()));
-    // It says where it listens just before it listens to signals.
+    // It reports its address just before it handles signals.
     server.send("GET", "/health", &[], "");
     server
 }
@@ -449,7 +439,7 @@ fn call_over_http(server: &HttpServer) -> TcpStream {
     server.open("POST", "/mcp", &headers, &body)
 }
 
-/// The stream of a session, which is open for as long as the session is.
+/// Opens the stream of a session, which stays open as long as the session.
 fn listen_over_http(server: &HttpServer) -> TcpStream {
     let answer = server.send("POST", "/mcp", &json_headers(), &hello().to_string());
     let session = answer.header("mcp-session-id").expect("a session");
@@ -457,7 +447,7 @@ fn listen_over_http(server: &HttpServer) -> TcpStream {
 }
 
 #[test]
-fn clients_that_linger_and_a_second_signal_hold_nothing_up_over_http() {
+fn lingering_clients_and_a_second_signal_do_not_delay_the_end_over_http() {
     let folder = tempfile::tempdir().unwrap();
     let output = folder.path().join("out");
     for signals in [["TERM", "TERM"], ["INT", "TERM"]] {
@@ -471,7 +461,7 @@ fn clients_that_linger_and_a_second_signal_hold_nothing_up_over_http() {
         downloads(&n8n);
         let begun = Instant::now();
         kill(server.pid(), signals[0]);
-        // The call has a second to end, so that there is somebody to hear the second signal.
+        // The call has a second to finish, so the server is still there for the second signal.
         thread::sleep(Duration::from_millis(300));
         kill(server.pid(), signals[1]);
         let (code, _) = server.wait();
@@ -508,25 +498,25 @@ fn an_idle_server_over_http_ends_at_once() {
     }
 }
 
-/// The server for agents, after the handshake.
-fn coordinating(database: &Path, joint: Joint) -> Lens {
+/// Starts the coordination server, with a handshake.
+fn coordinating(database: &Path, streams: Streams) -> Lens {
     let mut command = binary("http://127.0.0.1:1");
     command.arg("coordinate").arg("--db").arg(database);
-    let mut lens = Lens::start(command, joint);
+    let mut lens = Lens::start(command, streams);
     lens.shake_hands();
     lens
 }
 
 #[test]
-fn the_server_for_agents_ends_as_the_other_does() {
+fn the_coordination_server_ends_like_the_n8n_server() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("agents.db");
-    for joint in JOINTS {
-        let mut lens = coordinating(&database, joint);
+    for streams in STREAMS {
+        let mut lens = coordinating(&database, streams);
         lens.close_stdin();
         lens.end().must_be_clean();
         for signal in ["TERM", "INT"] {
-            let lens = coordinating(&database, joint);
+            let lens = coordinating(&database, streams);
             lens.signal(signal);
             lens.end().must_be_clean();
         }
@@ -534,24 +524,24 @@ fn the_server_for_agents_ends_as_the_other_does() {
 }
 
 #[test]
-fn the_server_for_agents_ends_when_nobody_hears_it() {
+fn the_coordination_server_ends_without_a_reader() {
     let folder = tempfile::tempdir().unwrap();
-    for joint in JOINTS {
-        let mut lens = coordinating(&folder.path().join("agents.db"), joint);
+    for streams in STREAMS {
+        let mut lens = coordinating(&folder.path().join("agents.db"), streams);
         lens.close_stdout();
         lens.send(&list(1));
         lens.end().must_be_clean();
     }
 }
 
-/// A pipe that nobody reads: whoever writes to it is told so.
+/// A pipe without a reader: writing to it fails.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     writer.into()
 }
 
-/// A file of agents, with one project.
+/// Creates a coordination database with one project.
 fn database_with_a_project(folder: &Path) -> String {
     let database = folder.join("agents.db").to_str().unwrap().to_owned();
     let project = ["admin", "project", "add", "--id", "p", "--name", "P", "--working-directory", "/work"];
@@ -561,7 +551,7 @@ fn database_with_a_project(folder: &Path) -> String {
 }
 
 #[test]
-fn commands_do_not_mind_that_nobody_reads() {
+fn commands_succeed_without_a_reader() {
     let folder = tempfile::tempdir().unwrap();
     let database = database_with_a_project(folder.path());
     let n8n = unhurried(Duration::ZERO);
@@ -579,7 +569,7 @@ fn commands_do_not_mind_that_nobody_reads() {
         &["coordinate", "--db", database.as_str(), "admin", "project", "list"],
     ];
     for arguments in commands {
-        // What is piped into `head` must have something to say.
+        // The commands have output to lose.
         let heard = binary(&n8n.url()).args(arguments).output().unwrap();
         assert!(heard.status.success() && !heard.stdout.is_empty(), "{arguments:?}: {heard:?}");
         let unheard = binary(&n8n.url()).args(arguments).stdout(unread()).output().unwrap();
@@ -589,7 +579,7 @@ fn commands_do_not_mind_that_nobody_reads() {
 }
 
 #[test]
-fn failures_have_their_codes_though_nobody_reads_them() {
+fn failures_have_their_exit_codes_without_a_reader() {
     let n8n = Server::start(|_| Reply::json(401, r#"{"message":"Unauthorized"}"#));
     let commands: [(&[&str], i32); 4] = [
         (&["summary", "no/such/file"], 1),
@@ -604,7 +594,7 @@ fn failures_have_their_codes_though_nobody_reads_them() {
 }
 
 #[test]
-fn watching_ends_when_nobody_looks() {
+fn watching_ends_without_a_reader() {
     let folder = tempfile::tempdir().unwrap();
     let database = database_with_a_project(folder.path());
     let mut command = binary("http://127.0.0.1:1");
@@ -625,7 +615,7 @@ fn watching_ends_when_nobody_looks() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     let file = fixtures::folder().join("executions/b_http_500.json");
     let full = File::options().write(true).open("/dev/full").unwrap();
     let output = binary("http://127.0.0.1:1").arg("summary").arg(file).stdout(full).output().unwrap();
@@ -635,7 +625,7 @@ fn a_full_disk_is_told() {
 }
 
 #[test]
-fn a_signal_ends_a_command_as_it_ends_any_other() {
+fn a_signal_ends_a_command_like_any_other_program() {
     for (signal, number) in [("TERM", 15), ("INT", 2)] {
         let n8n = endless();
         let mut command = binary(&n8n.url());
@@ -647,7 +637,7 @@ fn a_signal_ends_a_command_as_it_ends_any_other() {
         assert!(took < SOON, "{took:?}");
         let mut said = String::new();
         child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-        assert_eq!(said, "", "nothing of a body that was not whole");
+        assert_eq!(said, "", "nothing of an incomplete body");
         is_left_alone(&n8n);
     }
 }

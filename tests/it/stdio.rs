@@ -17,7 +17,7 @@ fn n8n() -> Server {
 }
 
 #[test]
-fn tools_are_listed_in_the_order_of_their_use() {
+fn tools_are_listed_in_order_of_use() {
     let n8n = n8n();
     let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "executions"]);
     let mut answer = client.request("tools/list", json!({}));
@@ -35,12 +35,12 @@ fn tools_are_listed_in_the_order_of_their_use() {
     }
     let node = listed.iter().find(|tool| tool["name"] == "get_execution_by_node").unwrap();
     assert_eq!(node["_meta"]["anthropic/maxResultSizeChars"], 120_000);
-    assert!(n8n.requests().is_empty(), "listing tools asks n8n nothing");
+    assert!(n8n.requests().is_empty(), "listing tools makes no request to n8n");
     assert_eq!(client.close(), Some(0));
 }
 
 #[test]
-fn from_the_list_to_the_node_that_failed() {
+fn an_agent_gets_from_the_list_to_the_failed_node() {
     let n8n = n8n();
     let mut client = McpClient::start(&n8n.url());
     let list: Value =
@@ -65,11 +65,11 @@ fn from_the_list_to_the_node_that_failed() {
     assert_eq!(detail["data"]["error"]["description"], "stub says no");
     assert_eq!(detail["data"]["input"]["items"][0]["json"]["body"], json!({"x": 1}));
     let bodies = n8n.requests().into_iter().filter(|request| request.query("includeData").is_some()).count();
-    assert_eq!(bodies, 2, "each call asks for the body once");
+    assert_eq!(bodies, 2, "each call requests the body once");
 }
 
 #[test]
-fn a_list_goes_on_with_its_own_cursor_and_keeps_its_filters() {
+fn a_list_continues_with_its_cursor_and_keeps_its_filters() {
     let n8n = n8n();
     let mut client = McpClient::start(&n8n.url());
     let mut seen = Vec::new();
@@ -91,7 +91,7 @@ fn a_list_goes_on_with_its_own_cursor_and_keeps_its_filters() {
     let mut sorted = seen.clone();
     sorted.sort_by(|one, other| other.cmp(one));
     sorted.dedup();
-    assert_eq!(seen, sorted, "newest first, none twice");
+    assert_eq!(seen, sorted, "newest first, without duplicates");
     let all = fixtures::executions();
     let ids: std::collections::HashSet<_> = all
         .iter()
@@ -127,7 +127,7 @@ fn a_deleted_or_broken_workflow_never_fails_the_list() {
 }
 
 #[test]
-fn wrong_arguments_are_refused_with_what_is_allowed() {
+fn invalid_arguments_are_refused_with_the_valid_values() {
     let n8n = n8n();
     let mut client = McpClient::start(&n8n.url());
     let cases = [
@@ -174,14 +174,14 @@ fn wrong_arguments_are_refused_with_what_is_allowed() {
         assert_eq!(client.call(tool, arguments).unwrap_err(), refusal);
     }
     assert!(n8n.requests().is_empty());
-    // A number is an id, too.
+    // Ids can be numbers.
     assert!(client.call("get_execution", json!({"id": 42, "offset": null})).is_ok());
     let unknown = client.request("tools/call", json!({"name": "no_such_tool", "arguments": {}}));
     assert_eq!(unknown["error"]["code"], -32602);
 }
 
 #[test]
-fn what_is_not_in_an_execution_is_named_with_what_is() {
+fn a_missing_node_run_or_output_is_refused_with_the_existing_ones() {
     let n8n = n8n();
     let mut client = McpClient::start(&n8n.url());
     let missing = client.call("get_execution_by_node", json!({"id": "42", "nodeName": "HTTP request"})).unwrap_err();
@@ -201,13 +201,13 @@ fn what_is_not_in_an_execution_is_named_with_what_is() {
 }
 
 #[test]
-fn the_loops_labels_and_sources_are_right() {
+fn a_loop_has_the_right_labels_and_sources() {
     let n8n = n8n();
     let mut client = McpClient::start(&n8n.url());
     let last = client.call("get_execution_by_node", json!({"id": "49", "nodeName": "Loop Over Items"})).unwrap();
     let last: Value = serde_json::from_str(&last).unwrap();
     assert_eq!(last["data"]["run"], json!({"index": 25, "total": 26, "failed": []}));
-    // Its producer stands behind it in the body.
+    // Its producer comes after it in the body.
     assert_eq!(
         last["data"]["input"]["sources"][0],
         json!({"inputIndex": 0, "nodeName": "Work", "outputIndex": 0, "runIndex": 24, "total": 1})
@@ -218,7 +218,7 @@ fn the_loops_labels_and_sources_are_right() {
     assert_eq!(labels, ["done", "loop"]);
 }
 
-/// An n8n that takes some time before a body, and sends it slowly.
+/// An n8n that waits before sending a body, and sends it slowly.
 fn slow_n8n(before: Duration) -> Server {
     let body = fixtures::execution("i_mid_10mb");
     Server::start(move |request| {
@@ -231,7 +231,7 @@ fn slow_n8n(before: Duration) -> Server {
     })
 }
 
-/// The parameters of the progress notifications of a call, so far.
+/// The parameters of a call's progress notifications so far.
 fn progress(client: &mut McpClient, token: &str) -> Vec<Value> {
     let mut notes = client.notifications("notifications/progress");
     notes.retain(|note| note["params"]["progressToken"] == token);
@@ -255,7 +255,7 @@ fn progress_grows_and_a_queued_call_says_that_it_waits() {
     assert!(notes.last().unwrap()["total"].as_f64().unwrap() > 9e6);
     assert_eq!(progress(&mut client, "q")[0]["message"], "waiting for other downloads");
     assert!(text(&client.answer(second)).is_ok());
-    assert_eq!(n8n.most_open(), 1, "one body at once");
+    assert_eq!(n8n.most_open(), 1, "one download at a time");
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_cancelled_call_stops_its_download_within_a_second() {
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(n8n.open(), 0, "the connection is closed");
     assert_eq!(n8n.sent(), sent);
-    assert!(client.request("tools/list", json!({}))["result"]["tools"].is_array(), "the server goes on");
+    assert!(client.request("tools/list", json!({}))["result"]["tools"].is_array(), "the server continues");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn english_messages_on_request() {
 
 #[test]
 #[cfg(unix)]
-fn a_signal_stops_it_within_two_seconds_even_during_a_download() {
+fn a_signal_stops_the_server_within_two_seconds_during_a_download() {
     let n8n = Server::start(|_| {
         Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#).endless(b"{\"a\":[1,2,3]},")
     });

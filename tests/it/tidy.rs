@@ -32,11 +32,11 @@ const MAY_DEPEND_ON: [(&str, &str); 16] = [
     ),
 ];
 
-/// The most lines of a source file, and of a file of the tests and benches.
+/// The maximum length of files in `src`, and in `tests` and `benches`, in lines.
 const MAX_SOURCE_LINES: usize = 500;
 const MAX_TEST_LINES: usize = 800;
 
-/// The files below a folder of the package, with their text.
+/// The files below a folder of the package, with their contents.
 fn files(folder: &str, extensions: &[&str]) -> Vec<(PathBuf, String)> {
     fn walk(folder: &Path, extensions: &[&str], found: &mut Vec<(PathBuf, String)>) {
         for entry in std::fs::read_dir(folder).unwrap() {
@@ -75,14 +75,14 @@ fn room(path: &Path) -> &str {
     module(path)[0]
 }
 
-/// The first names after `crate::`, and after as many `super::` as lead to the crate.
+/// The first names after `crate::`, and after as many `super::` as lead to the crate root.
 fn names_below_the_crate(path: &Path, text: &str) -> BTreeSet<String> {
     let code: String = text.lines().map(|line| line.split("//").next().unwrap_or_default().to_owned() + "\n").collect();
     let up = "super::".repeat(module(path).len());
     let mut names = BTreeSet::new();
     for start in ["crate::", &up] {
         for (at, _) in code.match_indices(start) {
-            // `$crate::` and `my_crate::` start elsewhere.
+            // Not `$crate::` or `my_crate::`.
             let is_start = !code[..at].ends_with(|before: char| before.is_alphanumeric() || "_$:".contains(before));
             if is_start {
                 names.extend(first_names(&code[at + start.len()..]));
@@ -109,7 +109,7 @@ fn first_names(path: &str) -> Vec<String> {
     names
 }
 
-/// For each room, the rooms that it imports, each with a file that does so.
+/// The imports of each room, each with a file that contains it.
 fn imports() -> BTreeMap<String, BTreeMap<String, PathBuf>> {
     let mut rooms: BTreeMap<String, BTreeMap<String, PathBuf>> = BTreeMap::new();
     let sources = sources();
@@ -132,7 +132,7 @@ fn rooms_depend_only_on_what_they_may() {
     let listed: Vec<_> = allowed.keys().copied().collect();
     assert_eq!(imports.keys().map(String::as_str).collect::<Vec<_>>(), listed, "MAY_DEPEND_ON lists every room");
     for (room, allowed) in allowed {
-        // The shortest way to each room first.
+        // Breadth first, for the shortest path to each room.
         let mut ways = VecDeque::from([(room, String::new())]);
         let mut seen = BTreeSet::new();
         while let Some((at, way)) = ways.pop_front() {
@@ -149,7 +149,7 @@ fn rooms_depend_only_on_what_they_may() {
 }
 
 #[test]
-fn imports_are_seen_however_they_are_written() {
+fn imports_are_found_however_they_are_written() {
     let names = |path: &str, text: &str| -> Vec<String> {
         names_below_the_crate(Path::new(path), text).into_iter().filter(|name| !name.is_empty()).collect()
     };
@@ -162,9 +162,9 @@ fn imports_are_seen_however_they_are_written() {
 }
 
 #[test]
-fn each_library_is_known_where_it_belongs() {
-    // rmcp is a server in one room and a client in the other, which also needs an HTTP client for it.
-    let doors: [(_, &[&str]); 11] = [
+fn each_library_is_used_only_where_it_belongs() {
+    // rmcp is a server in one room and a client in the other, which also needs an HTTP client.
+    let homes_of: [(_, &[&str]); 11] = [
         ("rmcp::", &["transport", "gateway"]),
         ("axum::", &["transport"]),
         ("reqwest::", &["n8n", "gateway", "secrets"]),
@@ -178,7 +178,7 @@ fn each_library_is_known_where_it_belongs() {
         ("argon2::", &["coordination"]),
     ];
     for (path, text) in sources() {
-        for (library, homes) in doors {
+        for (library, homes) in homes_of {
             assert!(!text.contains(library) || homes.contains(&room(&path)), "{} knows {library}", path.display());
         }
     }
@@ -213,7 +213,7 @@ fn test_binaries_share_code_through_support() {
 }
 
 #[test]
-fn unsafe_stands_in_one_file() {
+fn unsafe_code_is_in_one_file() {
     let unsafe_files: Vec<_> =
         sources().into_iter().filter(|(_, text)| text.contains("unsafe {")).map(|(path, _)| path).collect();
     assert!(unsafe_files.iter().all(|path| path.ends_with("json/block.rs")), "{unsafe_files:?}");

@@ -1,4 +1,4 @@
-//! What clients see of the tools, as golden files: a change must be seen. `UPDATE_GOLDEN=1` writes them.
+//! Snapshots of what clients see of the tools. `UPDATE_GOLDEN=1` writes them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn list(arguments: &[&str]) -> Value {
     let n8n = Server::start(|_| Reply::json(500, "{}"));
     let mut client = McpClient::start_with(&n8n.url(), arguments);
     let listed = client.request("tools/list", json!({}))["result"].clone();
-    assert!(n8n.requests().is_empty(), "listing tools asks n8n nothing");
+    assert!(n8n.requests().is_empty(), "listing tools makes no request to n8n");
     listed
 }
 
@@ -24,7 +24,7 @@ fn names(listed: &Value) -> Vec<String> {
 }
 
 #[test]
-fn schemas_are_the_golden_ones() {
+fn schemas_match_the_snapshots() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots");
     assert_eq!(names(&list(&[])), tools::names(&tools::tools(&[])));
     let listed = list(&["--toolsets", &tools::all_toolsets()]);
@@ -43,12 +43,12 @@ fn schemas_are_the_golden_ones() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_str().unwrap();
         let is_used = tools::all().iter().any(|tool| tool.name == name) || name == "messages";
-        assert!(is_used, "{} is of no tool: delete it", path.display());
+        assert!(is_used, "{} belongs to no tool: delete it", path.display());
     }
 }
 
 #[test]
-fn schemas_are_such_that_strict_clients_take_them() {
+fn strict_clients_accept_the_schemas() {
     let all = tools::all();
     for tool in list(&["--toolsets", &tools::all_toolsets()])["tools"].as_array().unwrap() {
         let name = tool["name"].as_str().unwrap();
@@ -91,7 +91,7 @@ fn the_default_list_is_small_and_the_instructions_are_short() {
 }
 
 #[test]
-fn toolsets_tools_and_read_only_choose() {
+fn toolsets_tools_and_read_only_select_tools() {
     for toolset in TOOLSETS.map(|toolset| toolset.name) {
         assert_eq!(names(&list(&["--toolsets", toolset])), tools::names(&tools::tools(&[toolset])));
     }
@@ -112,7 +112,7 @@ fn toolsets_tools_and_read_only_choose() {
 }
 
 #[test]
-fn nothing_speaks_of_tools_that_are_not_there() {
+fn instructions_and_prompts_mention_only_selected_tools() {
     let said = |arguments: &[&str]| {
         let n8n = Server::start(|_| Reply::json(500, "{}"));
         let mut client = McpClient::start_with(&n8n.url(), arguments);
@@ -135,7 +135,7 @@ fn nothing_speaks_of_tools_that_are_not_there() {
 }
 
 #[test]
-fn unknown_toolsets_and_tools_are_named_with_what_there_is() {
+fn unknown_toolsets_and_tools_are_refused_with_the_known_ones() {
     let run = |arguments: &[&str]| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         let output = command.args(arguments).env_clear().output().unwrap();

@@ -6,7 +6,7 @@ use super::*;
 use crate::database::Kind;
 use crate::harness::Harness;
 
-pub fn context_is_carried_forward(kind: Kind) {
+pub fn context_is_carried_over(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let nothing = "Nothing to save: give at least one of progress, findings, blockers, next_steps";
         refuses(&harness, "save_context", json!({"task_id": "tsk_0_0"}), nothing).await;
@@ -41,7 +41,7 @@ pub fn context_is_carried_forward(kind: Kind) {
     });
 }
 
-/// Hands a task of the first project over, and checks the answer; the handoff.
+/// Hands over a task of the first project, and checks the answer; returns the handoff.
 pub async fn hand_over(harness: &Harness, task: &str, from: &str, to: Option<&str>) -> Value {
     let given = json!({
         "task_id": task, "from_agent_id": from, "to_agent_id": to, "summary": "half", "context": "c",
@@ -58,7 +58,7 @@ pub fn accept(handoff: &Value, agent: &str) -> Value {
     json!({"handoff_id": handoff["id"], "agent_id": agent})
 }
 
-pub fn a_handoff_to_somebody_moves_the_task(kind: Kind) {
+pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
     at_work(kind, 1, 3, async |harness: Harness| {
         does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         set_status(&harness, "task", "tsk_0_1", "todo").await;
@@ -96,14 +96,14 @@ pub fn a_handoff_to_somebody_moves_the_task(kind: Kind) {
         let other = harness.session(1, 0).await;
         assert_eq!(harness.call("get_my_task", by(&other)).await["task"]["handoff"], accepted);
         gives(&harness, "report_completed", report(&token, "success"), reported()).await;
-        assert_eq!(task_now(&harness, "tsk_0_0").await, moved, "it is not its task any more");
+        assert_eq!(task_now(&harness, "tsk_0_0").await, moved, "the task belongs to another agent now");
         let logs = harness.call("list_execution_logs", json!({"agent_id": "agt_0"})).await;
         assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("completed"), &json!(0)));
         refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
     });
 }
 
-pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
+pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
     at_work(kind, 1, 3, async |harness: Harness| {
         does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         let others = json!({"task_id": "tsk_0_0", "from_agent_id": "agt_1", "summary": "half"});
@@ -116,7 +116,7 @@ pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
         refuses(&harness, "accept_handoff", accept(&handoff, "agt_1"), "Agent is not active: agt_1").await;
         set_status(&harness, "agent", "agt_1", "active").await;
         let pending = harness.call("get_pending_handoffs", json!({})).await;
-        assert_eq!(pending, json!({"success": true, "handoffs": [handoff]}), "nobody accepted it");
+        assert_eq!(pending, json!({"success": true, "handoffs": [handoff]}), "still pending");
         let accepted = with(handoff.clone(), json!({"accepted_at": A_SECOND_LATER}));
         for _ in 0..2 {
             gives(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
@@ -145,7 +145,7 @@ pub fn a_handoff_to_nobody_moves_it_when_accepted(kind: Kind) {
     });
 }
 
-pub fn whose_handoffs_are_pending(kind: Kind) {
+pub fn pending_handoffs_are_filtered_by_agent(kind: Kind) {
     at_work(kind, 1, 3, async |harness: Harness| {
         let to_one = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
         let of_one = hand_over(&harness, "tsk_0_1", "agt_1", None).await;
@@ -199,7 +199,7 @@ pub fn deprecated_tools_still_work(kind: Kind) {
             json!({"success": true, "execution_id": execution, "completed_at": A_SECOND_LATER, "status": "failed"});
         gives(&harness, "report_execution_complete", end.clone(), ended.clone()).await;
         let again = with(end, json!({"exit_code": 0}));
-        assert_eq!(harness.call("report_execution_complete", again).await, ended, "the first end counts");
+        assert_eq!(harness.call("report_execution_complete", again).await, ended, "the first report counts");
         only_log(&harness, 0, "failed", Some(3), Some((12.5, A_SECOND_LATER))).await;
         let log = harness.call("get_execution_log", json!({ "execution_id": execution })).await;
         assert_eq!(log["log"]["logFilePath"], "$HOME/x.log");

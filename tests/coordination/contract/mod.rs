@@ -1,4 +1,4 @@
-//! The contract, answer by answer: every member, every text, and the order of what is listed.
+//! The contract, answer by answer: every member, every text, and the order of lists.
 
 pub mod handoffs;
 
@@ -45,7 +45,7 @@ pub async fn refuses(harness: &Harness, tool: &str, arguments: Value, error: &st
     assert_eq!(answer, json!({"success": false, "error": error}), "{tool} {arguments}");
 }
 
-/// The whole answer of a call that succeeds.
+/// Checks the complete answer of a successful call.
 pub async fn gives(harness: &Harness, tool: &str, arguments: Value, expected: Value) {
     let answer = harness.call(tool, arguments.clone()).await;
     assert_eq!(answer, with(expected, json!({"success": true})), "{tool} {arguments}");
@@ -58,7 +58,7 @@ pub async fn does(harness: &Harness, tool: &str, arguments: Value) -> Value {
 }
 
 pub fn id(value: &Value, prefix: &str) -> String {
-    let id = value.as_str().unwrap_or_else(|| panic!("{value} is no id"));
+    let id = value.as_str().unwrap_or_else(|| panic!("{value} is not an id"));
     assert!(id.starts_with(prefix) && id.len() > prefix.len(), "{id} begins with {prefix}");
     id.to_owned()
 }
@@ -79,7 +79,7 @@ pub fn no_task() -> Value {
     json!({"success": true, "has_task": false, "instruction": "現在割り当てられたタスクはありません"})
 }
 
-/// A task of [`people`], as #14 shows it.
+/// A task of [`people`], as in the contract.
 pub fn task(project: usize, agent: usize) -> Value {
     json!({
         "id": format!("tsk_{project}_{agent}"), "project_id": format!("prj_{project}"),
@@ -88,7 +88,7 @@ pub fn task(project: usize, agent: usize) -> Value {
     })
 }
 
-/// An object with some members set to other values.
+/// An object with some members replaced.
 pub fn with(mut object: Value, members: Value) -> Value {
     let Value::Object(members) = members else { panic!("{members}") };
     object.as_object_mut().unwrap().extend(members);
@@ -117,7 +117,7 @@ pub async fn startable(harness: &Harness, agent: &str, project: &str) -> Value {
     harness.call("should_start", json!({"agent_id": agent, "project_id": project})).await
 }
 
-/// The only execution of a task of the first project, by its agent, from the beginning of the clock.
+/// Checks the only execution of a task in the first project, by its agent, started at the start of the clock.
 pub async fn only_log(harness: &Harness, agent: usize, status: &str, exit_code: Option<i64>, end: Option<(f64, &str)>) {
     let answer = harness.call("list_execution_logs", json!({"task_id": format!("tsk_0_{agent}")})).await;
     let log = json!({
@@ -128,14 +128,14 @@ pub async fn only_log(harness: &Harness, agent: usize, status: &str, exit_code: 
     assert_eq!(answer, json!({"success": true, "logs": [log]}));
 }
 
-/// A session that has begun its task.
+/// Starts a session and its task.
 pub async fn begin(harness: &Harness, agent: usize) -> String {
     let token = harness.session(agent, 0).await;
     does(harness, "get_my_task", by(&token)).await;
     token
 }
 
-/// Each tool that takes a token refuses this one, with its own text.
+/// Checks that every tool with a token argument rejects this token with its own error.
 pub async fn is_worthless(harness: &Harness, token: &str, execution: &str) {
     let complete = json!({
         "session_token": token, "execution_id": execution, "exit_code": 0, "duration_seconds": 1.0,
@@ -150,7 +150,7 @@ pub async fn is_worthless(harness: &Harness, token: &str, execution: &str) {
     refuses(harness, "report_execution_complete", complete, "Invalid execution_id or session_token").await;
 }
 
-pub fn a_runner_sees_what_is_active(kind: Kind) {
+pub fn a_runner_sees_active_projects_and_agents(kind: Kind) {
     at_work(kind, 0, 0, async |harness: Harness| {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "timestamp": NOW});
         assert_eq!(harness.call("health_check", json!({})).await, health);
@@ -173,16 +173,16 @@ pub fn a_runner_sees_what_is_active(kind: Kind) {
     });
 }
 
-pub fn who_should_start(kind: Kind) {
+pub fn only_idle_agents_with_tasks_should_start(kind: Kind) {
     at_work(kind, 2, 2, async |harness: Harness| {
         let (yes, no) = (json!({"should_start": true, "ai_type": "claude"}), json!({"should_start": false}));
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
         assert_eq!(startable(&harness, "agt_x", "prj_0").await, no);
         assert_eq!(startable(&harness, "agt_0", "prj_x").await, no);
         let token = harness.session(0, 0).await;
-        assert_eq!(startable(&harness, "agt_0", "prj_0").await, no, "it runs");
-        assert_eq!(startable(&harness, "agt_0", "prj_1").await, yes, "it does not run there");
-        assert_eq!(startable(&harness, "agt_1", "prj_0").await, yes, "another runs");
+        assert_eq!(startable(&harness, "agt_0", "prj_0").await, no, "it is running");
+        assert_eq!(startable(&harness, "agt_0", "prj_1").await, yes, "it is not running there");
+        assert_eq!(startable(&harness, "agt_1", "prj_0").await, yes, "another agent is running");
         does(&harness, "logout", by(&token)).await;
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
         set_status(&harness, "task", "tsk_0_0", "todo").await;
@@ -197,7 +197,7 @@ pub fn who_should_start(kind: Kind) {
     });
 }
 
-pub fn nothing_is_told_without_a_passkey(kind: Kind) {
+pub fn nothing_is_revealed_without_a_passkey(kind: Kind) {
     at_work(kind, 2, 2, async |harness: Harness| {
         does(&harness, "admin_project_add", json!({"id": "prj_x", "name": "X", "working_directory": "/x"})).await;
         set_status(&harness, "agent", "agt_1", "suspended").await;
@@ -225,14 +225,14 @@ pub fn nothing_is_told_without_a_passkey(kind: Kind) {
         ] {
             refuses(&harness, "authenticate", ask(agent, passkey, project), error).await;
         }
-        assert_eq!(harness.authenticate(0, 1).await["project_name"], "Project 1", "it does not run there");
+        assert_eq!(harness.authenticate(0, 1).await["project_name"], "Project 1", "it is not running there");
         let without_project = json!({"agent_id": "agt_0", "passkey": "key_0"});
         let missing = "Argument 'project_id' is missing; it must be a non-empty string.";
         refuses(&harness, "authenticate", without_project, missing).await;
     });
 }
 
-pub fn a_session_slides_to_its_cap(kind: Kind) {
+pub fn a_session_is_renewed_up_to_its_maximum(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let lives = async || {
@@ -255,7 +255,7 @@ pub fn a_session_slides_to_its_cap(kind: Kind) {
     });
 }
 
-pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
+pub fn session_lifetimes_are_configurable(kind: Kind) {
     let database = Database::new(kind);
     run(async {
         let fixed = SessionPolicy { session_ttl: seconds(60), session_max: seconds(60), ..SessionPolicy::default() };
@@ -274,7 +274,7 @@ pub fn a_session_lives_as_long_as_it_is_told(kind: Kind) {
     });
 }
 
-pub fn an_expired_token_is_worth_nothing(kind: Kind) {
+pub fn an_expired_token_is_rejected_everywhere(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         is_worthless(&harness, "sess_of_nobody", "exec_x").await;
         let old = begin(&harness, 0).await;
@@ -293,7 +293,7 @@ pub fn an_expired_token_is_worth_nothing(kind: Kind) {
     });
 }
 
-pub fn one_task_and_one_execution(kind: Kind) {
+pub fn a_session_has_one_task_and_one_execution(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let expected = json!({
@@ -321,7 +321,7 @@ pub fn one_task_and_one_execution(kind: Kind) {
     });
 }
 
-pub fn the_most_urgent_first(kind: Kind) {
+pub fn the_most_urgent_task_comes_first(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         add_task(&harness, "tsk_low", "low", Some("agt_0")).await;
         add_task(&harness, "tsk_0_late", "medium", None).await;
@@ -339,7 +339,7 @@ pub fn the_most_urgent_first(kind: Kind) {
     });
 }
 
-pub fn a_report_ends_it_all(kind: Kind) {
+pub fn a_report_ends_task_execution_and_session(kind: Kind) {
     let database = at_work(kind, 1, 4, async |harness: Harness| {
         let mut tokens = Vec::new();
         for agent in 0..4 {
@@ -378,13 +378,13 @@ pub fn a_report_ends_it_all(kind: Kind) {
     assert_eq!(database.number(without_project), 0, "every event of an execution names its project");
 }
 
-pub fn a_report_that_cannot_be_changes_nothing(kind: Kind) {
+pub fn a_rejected_report_changes_nothing(kind: Kind) {
     at_work(kind, 1, 2, async |harness: Harness| {
         set_status(&harness, "task", "tsk_0_0", "todo").await;
         let idle = harness.session(0, 0).await;
         let none = "No in_progress task found for this agent";
         refuses(&harness, "report_completed", report(&idle, "success"), none).await;
-        assert_eq!(harness.call("get_my_task", by(&idle)).await, no_task(), "the session stays");
+        assert_eq!(harness.call("get_my_task", by(&idle)).await, no_task(), "the session remains open");
         let busy = begin(&harness, 1).await;
         let unknown = "Argument 'result' is \"done\"; it must be one of success, failed, blocked.";
         refuses(&harness, "report_completed", report(&busy, "done"), unknown).await;
@@ -394,7 +394,7 @@ pub fn a_report_that_cannot_be_changes_nothing(kind: Kind) {
     });
 }
 
-pub fn a_logout_leaves_the_task(kind: Kind) {
+pub fn a_logout_does_not_change_the_task(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         harness.pass(seconds(60));
@@ -402,14 +402,14 @@ pub fn a_logout_leaves_the_task(kind: Kind) {
         only_log(&harness, 0, "error", None, Some((60.0, A_MINUTE_LATER))).await;
         assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
         refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
-        assert_eq!(harness.call("logout", by(&token)).await, json!({"success": true}), "the same once more");
+        assert_eq!(harness.call("logout", by(&token)).await, json!({"success": true}), "the same answer again");
         refuses(&harness, "report_completed", report(&token, "success"), NO_TOKEN).await;
         harness.session(0, 0).await;
         refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
     });
 }
 
-pub fn a_report_is_answered_again(kind: Kind) {
+pub fn a_repeated_report_gets_the_same_answer(kind: Kind) {
     let database = at_work(kind, 1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         let told = with(report(&token, "success"), json!({"summary": "all of it"}));
@@ -432,7 +432,7 @@ pub fn as_instance(instance: &str) -> Value {
     json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": instance})
 }
 
-pub fn an_instance_that_got_no_answer_asks_again(kind: Kind) {
+pub fn an_instance_can_authenticate_again_after_a_lost_answer(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let first = does(&harness, "authenticate", as_instance("one")).await;
         refuses(&harness, "authenticate", as_instance("two"), RUNNING).await;
@@ -442,7 +442,7 @@ pub fn an_instance_that_got_no_answer_asks_again(kind: Kind) {
         let second = does(&harness, "authenticate", as_instance("one")).await;
         let [old, new] = [&first, &second].map(|answer| id(&answer["session_token"], "sess_"));
         assert_ne!(old, new);
-        assert_eq!(with(first, by("")), with(second, by("")), "all else is the same");
+        assert_eq!(with(first, by("")), with(second, by("")), "everything else is the same");
         is_worthless(&harness, &old, "exec_x").await;
         does(&harness, "get_my_task", by(&new)).await;
         refuses(&harness, "authenticate", as_instance("one"), RUNNING).await;
@@ -450,7 +450,7 @@ pub fn an_instance_that_got_no_answer_asks_again(kind: Kind) {
     });
 }
 
-pub fn it_may_ask_again_until_its_first_task(kind: Kind) {
+pub fn an_instance_can_authenticate_again_until_its_first_task(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let first = does(&harness, "authenticate", as_instance("one")).await;
         let old = id(&first["session_token"], "sess_");
@@ -501,7 +501,7 @@ pub fn execution_logs_are_camel_case(kind: Kind) {
     });
 }
 
-pub fn agents_and_projects(kind: Kind) {
+pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
     at_work(kind, 1, 1, async |harness: Harness| {
         let new = json!({
             "id": "agt_h", "name": "Hana", "role": "reviewer", "capabilities": ["rust", "sql"], "type": "human",
@@ -564,7 +564,7 @@ pub fn tasks_are_listed_and_found(kind: Kind) {
     });
 }
 
-pub fn every_move_of_a_task(kind: Kind) {
+pub fn every_status_transition_is_checked(kind: Kind) {
     at_work(kind, 1, 0, async |harness: Harness| {
         let pairs: Vec<_> = STATUSES.iter().flat_map(|from| STATUSES.iter().map(move |to| (*from, *to))).collect();
         let new = |(from, to): &(&str, &str)| json!({"id": format!("{from}-{to}"), "project_id": "prj_0", "title": "T", "status": from});
@@ -592,7 +592,7 @@ pub fn every_move_of_a_task(kind: Kind) {
     });
 }
 
-pub fn a_task_is_for_a_member(kind: Kind) {
+pub fn a_task_can_only_be_assigned_to_a_member(kind: Kind) {
     at_work(kind, 1, 2, async |harness: Harness| {
         does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         harness.pass(seconds(1));

@@ -1,4 +1,4 @@
-//! What administrators do.
+//! The administrator's tools in the model.
 
 use serde_json::{Value, json};
 

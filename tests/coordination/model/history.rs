@@ -1,4 +1,4 @@
-//! Histories that a seed makes.
+//! Random histories from a seed.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
@@ -37,7 +37,7 @@ enum Step {
     Call(&'static str, Value),
 }
 
-/// Steps beside each tool; some tools more often.
+/// Steps in addition to one of each tool; some tools are called more often.
 const MORE: &str = "pass pass pass pass pass pass pass pass pass pass pass pass again again again stay
     authenticate authenticate authenticate authenticate authenticate authenticate authenticate logout
     get_my_task get_my_task get_my_task get_my_task get_my_task get_my_task report_completed report_completed
@@ -50,7 +50,7 @@ pub struct History<'a> {
     seed: u64,
     random: Random,
     pub model: Model,
-    /// What the server made up, by the model's names.
+    /// Ids and tokens that the server generated, by the model's names.
     known: HashMap<String, String>,
     planned: VecDeque<Step>,
     last: Option<Step>,
@@ -60,7 +60,7 @@ pub struct History<'a> {
 
 impl<'a> History<'a> {
     pub async fn play(harness: &'a Harness, seed: u64, before: i64, steps: u64) -> Self {
-        // A replay sees the same fractions of a second.
+        // Whole seconds, so that a replay sees the same times.
         let now = (before / 1000 + 2) * 1000;
         harness.pass(Duration::from_millis((now - before) as u64));
         let mut random = Random(seed);
@@ -94,7 +94,7 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Compares all that can be seen from outside.
+    /// Compares the visible state.
     async fn look(&mut self) {
         for pair in 0..6 {
             let (agent, project) = (&self.model.agents[pair % 3], &self.model.projects[pair / 3]);
@@ -109,7 +109,7 @@ impl<'a> History<'a> {
         self.model.keep_the_invariants();
     }
 
-    /// What the model says to a call, after the server said the same.
+    /// The model's answer to a call, after checking that the server's is the same.
     async fn call(&mut self, tool: &str, given: Value) -> Value {
         self.calls += 1;
         let expected = self.model.call(tool, &given);
@@ -127,7 +127,7 @@ impl<'a> History<'a> {
         expected
     }
 
-    /// Takes what the server made up.
+    /// Learns the ids and tokens that the server generated.
     fn learn(&mut self, expected: &Value, answer: &Value) {
         match (expected, answer) {
             (Value::String(name), Value::String(made)) if name.starts_with('?') => {
@@ -193,11 +193,11 @@ impl<'a> History<'a> {
         }
     }
 
-    /// Random ones, mostly such as there are; optional ones are left out as often as not.
+    /// Random arguments, mostly of existing objects; optional ones are left out half of the time.
     fn arguments(&mut self, tool: &Tool) -> Value {
         let mut given = json!({});
         for parameter in tool.parameters {
-            // Histories share their lists, so that an offset would skip what is another's.
+            // Histories share their lists, so an offset would skip rows of another history.
             let is_given = parameter.name != "offset" && (parameter.required || self.random.one_in(2));
             given[parameter.name] = if is_given { self.value(parameter.name) } else { Value::Null };
         }
@@ -241,23 +241,23 @@ impl<'a> History<'a> {
             return Value::Null;
         }
         if rows.is_empty() || random.one_in(24) {
-            return json!(format!("{}nobody", model.prefix));
+            return json!(format!("{}unknown", model.prefix));
         }
         let row = &rows[random.below(rows.len())];
         row.get("id").unwrap_or(&row["executionId"]).clone()
     }
 
-    /// Mostly of a session that is alive.
+    /// A token, mostly of a live session.
     fn token(&mut self) -> Value {
         let (model, any) = (&self.model, self.random.one_in(6));
         let tokens: Vec<_> = model.sessions.iter().filter(|it| any || model.is_alive(it)).map(|it| &it.token).collect();
         if tokens.is_empty() || self.random.one_in(24) {
-            return json!(format!("{}nobody", model.prefix));
+            return json!(format!("{}unknown", model.prefix));
         }
         json!(self.random.pick(&tokens))
     }
 
-    /// Mostly an agent that is to be started, with its own passkey.
+    /// Mostly an agent that should start, with its own passkey.
     fn log_in(&mut self, given: &mut Value) {
         for _ in 0..6 {
             if self.model.should_start(text(given, "agent_id"), text(given, "project_id"))["should_start"] == true {
@@ -273,7 +273,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// Leaves out of a list what belongs to other histories.
+/// Removes the rows of other histories from a list.
 fn keep_own(answer: &mut Value, prefix: &str) {
     let is_own = |row: &Value| {
         let id = ["project_id", "projectId", "task_id", "taskId", "id"].iter().find_map(|name| row[*name].as_str());

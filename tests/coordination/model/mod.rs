@@ -1,4 +1,4 @@
-//! Every tool against a model of the contract: histories that a seed makes, under a clock that the test sets.
+//! Every tool against a model of the contract: random histories from a seed, with a clock that the test sets.
 //! `COORDINATION_SEED=7` replays one.
 
 mod administration;
@@ -14,7 +14,7 @@ use crate::harness::{BEGIN, Harness, run};
 
 const STEPS: u64 = 40;
 
-/// Histories that share a database: lists show those of all of them.
+/// How many histories share a database; lists contain the rows of all of them.
 const SHARING: u64 = 10;
 
 const WORKERS: usize = 4;
@@ -29,7 +29,7 @@ pub fn ten_thousand_histories(kind: Kind) {
     println!("{histories} histories on {kind:?} agree with the model in {calls} calls");
 }
 
-/// How many calls were compared.
+/// Runs histories; returns the number of compared calls.
 fn check(kind: Kind, histories: u64, steps: u64, first_seed: u64) -> u64 {
     let seeds = match std::env::var("COORDINATION_SEED") {
         Ok(seed) => seed.parse().map(|seed: u64| seed..seed + 1).expect("COORDINATION_SEED is a number"),
@@ -54,7 +54,7 @@ fn check(kind: Kind, histories: u64, steps: u64, first_seed: u64) -> u64 {
     calls.into_inner()
 }
 
-/// Some histories, one after the other, in one database.
+/// Runs some histories, one after the other, in one database.
 fn share(kind: Kind, seeds: Range<u64>, steps: u64) -> u64 {
     let database = Database::new(kind);
     let histories = run(async {

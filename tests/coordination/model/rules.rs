@@ -1,4 +1,4 @@
-//! What the contract says there is, and what each tool makes of it.
+//! The state that the contract describes, and what each tool does with it.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub struct Session {
     pub project: String,
     pub instance: Option<String>,
     pub task: Option<String>,
-    /// When its task was first asked for.
+    /// When its task was first requested.
     pub began: Option<i64>,
     pub created: i64,
     pub seen: i64,
@@ -36,15 +36,15 @@ pub struct Session {
     pub report: Option<Value>,
 }
 
-/// What the contract says there is. Rows are as answers show them; members that they do not show begin with
-/// `_`. What a server makes up begins with `?`, until its answer shows it.
+/// The state of the coordinator. Rows are as in answers; members that answers do not contain start with `_`.
+/// Values that the server generates start with `?` until an answer contains them.
 pub struct Model {
-    /// All ids of this history begin with it.
+    /// The prefix of all ids of this history.
     pub prefix: String,
     pub now: i64,
     pub agents: Vec<Value>,
     pub projects: Vec<Value>,
-    /// Projects and their agents.
+    /// Pairs of project and agent.
     pub members: BTreeSet<(String, String)>,
     pub tasks: Vec<Value>,
     pub sessions: Vec<Session>,
@@ -77,7 +77,7 @@ fn list<'a>(name: &str, rows: impl Iterator<Item = &'a Value>) -> Answer {
     Ok(json!({"success": true, name: rows.map(show).collect::<Vec<_>>()}))
 }
 
-/// Whether a row is what was asked for; `null` asks for any.
+/// Whether a row matches the filters; `null` matches any value.
 fn is_asked(row: &Value, given: &Value, names: &[(&str, &str)]) -> bool {
     names.iter().all(|(column, name)| given[*name].is_null() || row[*column] == given[*name])
 }
@@ -102,7 +102,7 @@ fn end_execution(execution: &mut Value, exit: Option<i64>, now: i64) {
     execution["completedAt"] = time(now);
 }
 
-/// What every history begins with, and what it ends with.
+/// The initial state and the final checks of a history.
 impl Model {
     pub fn new(seed: u64, now: i64, random: &mut Random) -> Self {
         let (prefix, at) = (format!("h{seed}_"), time(now));
@@ -180,7 +180,7 @@ impl Model {
     }
 }
 
-/// Parts of the tools.
+/// Shared parts of the tools.
 impl Model {
     fn task(&self, given: &Value) -> Result<usize, String> {
         find(&self.tasks, "Task", text(given, "task_id"))
@@ -202,7 +202,7 @@ impl Model {
         if ["done", "cancelled"].contains(&status) { Err(format!("Task is {status}: {id}")) } else { Ok(()) }
     }
 
-    /// A task is handed over by its owner; one without an owner by anybody.
+    /// Only the assignee can hand over a task; any agent can if there is none.
     fn be_ones_to_give(&self, task: usize, agent: &Value) -> Result<(), String> {
         let owner = &self.tasks[task]["assignee_id"];
         let is_ones = owner.is_null() || owner == agent;
@@ -226,7 +226,7 @@ impl Model {
         self.open(agent, project).is_some_and(|open| self.is_alive(&self.sessions[open]))
     }
 
-    /// The session of a token before its time is up; one that ended is remembered for as long as it could have lived.
+    /// The session of a token before it expires; an ended session is remembered for its maximum lifetime.
     pub fn in_time(&self, given: &Value) -> Result<usize, String> {
         let token = text(given, "session_token");
         let until = |it: &Session| if it.end.is_some() { it.created + MAX } else { it.expires };
@@ -248,7 +248,7 @@ impl Model {
         running.for_each(|running| end_execution(running, None, self.now));
     }
 
-    /// Tasks in progress of a session's pair, by their turn.
+    /// Tasks in progress of an agent in a project, most urgent first.
     fn to_do(&self, agent: &str, project: &str) -> Vec<&Value> {
         let its = self.tasks.iter().filter(|task| is_for(task, agent) && task["project_id"] == project);
         let mut its: Vec<_> = its.collect();
@@ -268,7 +268,7 @@ impl Model {
         &self.executions[found]
     }
 
-    /// Ends what runs for another task than the next one.
+    /// Ends executions of tasks other than the next one.
     fn leave(&mut self, session: usize, next: &str) {
         for running in &mut self.executions {
             if running["_session"] == session && running["status"] == "running" && running["taskId"] != next {
@@ -498,7 +498,7 @@ impl Model {
         Ok(answer)
     }
 
-    /// The task that was begun, unless somebody took it back; if none was, the next one.
+    /// The session's task, unless it was taken back; the next task if there is none.
     fn reported(&self, session: usize) -> Option<usize> {
         let session = &self.sessions[session];
         let begun = session.task.as_ref().and_then(|id| self.tasks.iter().position(|task| task["id"] == id.as_str()));

@@ -1,4 +1,4 @@
-//! Answers without end, and redirects without end.
+//! Endless responses and endless redirects.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -9,29 +9,29 @@ use flate2::write::GzEncoder;
 use serde_json::json;
 
 use super::proxy::Fault;
-use super::{Line, SUMMARY, Sent, Wire, every_try, gzip, n8n, named, took_little_memory};
+use super::{Framing, ProxiedClient, SUMMARY, Wire, every_try, gzip, n8n, named, took_little_memory};
 use crate::fixtures;
 use crate::mcp_client::{KEY, McpClient};
 use crate::server::{Reply, Server};
 
 #[test]
-fn floods_of_headers_end_in_errors_and_in_little_memory() {
-    let n8n = n8n(Sent::Chunked(100));
+fn floods_of_headers_are_errors_and_take_little_memory() {
+    let n8n = n8n(Framing::Chunked(100));
     let wire = Wire::of(&n8n, SUMMARY);
     let (head, trailers, length) = (wire.head as u64, wire.bytes.len() as u64 - 2, wire.length());
     let headers = wire.bytes.windows(2).position(|end| end == b"\r\n").unwrap() as u64 + 2;
     let with = |more: String| Fault::Head(Box::new(move |head: &str| head.replacen("\r\n", &format!("\r\n{more}"), 1)));
-    let plan = every_try(move |place| match place {
+    let plan = every_try(move |position| match position {
         0 => with((0..10_000).map(|number| format!("x-flood-{number}: and another\r\n")).collect()),
         1 => with(format!("x-flood: {}\r\n", "a".repeat(10_000_000))),
         2 => Fault::Flood(headers, b"x-flood: and another\r\n".to_vec()),
         3 => Fault::Flood(headers, b"x-name-without-an-end-".to_vec()),
         4 => Fault::Flood(0, b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()),
-        // Behind the two digits of the first chunk's size, and where trailers may stand.
+        // After the two digits of the first chunk's size, and in position of trailers.
         5 => Fault::Flood(head + 2, b";extension=and-another".to_vec()),
         _ => Fault::Flood(trailers, b"x-trailer: and another\r\n".to_vec()),
     });
-    let mut line = Line::with(n8n, &["--first-byte-timeout", "3"], plan);
+    let mut line = ProxiedClient::with(n8n, &["--first-byte-timeout", "3"], plan);
     let broken = line.check(SUMMARY, 0..7);
     let said: Vec<_> = broken.errors.iter().map(|(_, said)| said.as_str()).collect();
     assert_eq!(said.len(), 7);
@@ -47,7 +47,7 @@ const EXECUTION: [&str; 2] = [
     r#""}}]]}}]}}}}"#,
 ];
 
-/// Megabytes of one byte between two texts, in a thousandth of that.
+/// Megabytes of one byte between two texts, compressed to about a thousandth.
 fn bomb(before: &str, megabytes: usize, byte: u8, after: &str) -> Arc<[u8]> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
     let megabyte = vec![byte; 1_000_000];
@@ -61,8 +61,8 @@ fn bomb(before: &str, megabytes: usize, byte: u8, after: &str) -> Arc<[u8]> {
     packed.into()
 }
 
-/// Executions by their ids: 1 is small, 2 the same with a string of so many megabytes, 3 with as much white space
-/// before it, 4 as many zeros, 5 the half of 2.
+/// Executions by their ids: 1 is small, 2 has a string of this many megabytes, 3 has as much white space
+/// before it, 4 is as many zeros, 5 is the first half of 2.
 fn bombs(megabytes: usize) -> Server {
     let [before, after] = EXECUTION;
     let small = before.to_owned() + "x" + after;
@@ -111,32 +111,32 @@ fn a_string_of_a_gigabyte_is_shown_in_little_memory() {
     took_little_memory(&client);
 }
 
-/// What `get_execution` says where n8n sends it from path to path, and how often it was asked.
+/// The error of `get_execution` if n8n redirects from path to path, and the number of requests.
 fn sent_around(next: impl Fn(&str) -> String + Send + Sync + 'static) -> (String, usize) {
     let n8n = Server::start(move |request| Reply::json(302, "").header("Location", &next(&request.path)));
     let said = McpClient::start(&n8n.url()).call("get_execution", json!({"id": "1"})).unwrap_err();
-    let asked = n8n.requests();
-    assert!(asked.len() > 1 && asked.iter().all(|request| request.header("x-n8n-api-key") == Some(KEY)));
-    (said, asked.len())
+    let requests = n8n.requests();
+    assert!(requests.len() > 1 && requests.iter().all(|request| request.header("x-n8n-api-key") == Some(KEY)));
+    (said, requests.len())
 }
 
 #[test]
-fn redirects_without_an_end_are_given_up_soon() {
+fn endless_redirects_are_given_up() {
     let begun = Instant::now();
     let there_and_back = |path: &str| if path.ends_with("/there") { "/back".to_owned() } else { "/there".to_owned() };
     let one_of_a_thousand = |path: &str| {
         let hop: u64 = path.rsplit('/').next().unwrap().parse().unwrap();
         format!("/hop/{}", hop + 1)
     };
-    for (said, asked) in [sent_around(str::to_owned), sent_around(there_and_back), sent_around(one_of_a_thousand)] {
+    for (said, requests) in [sent_around(str::to_owned), sent_around(there_and_back), sent_around(one_of_a_thousand)] {
         assert!(said.contains("too many redirects"), "{said}");
-        assert!(asked <= 30, "{asked} requests");
+        assert!(requests <= 30, "{requests} requests");
     }
     assert!(begun.elapsed() < Duration::from_secs(30));
 }
 
 #[test]
-fn the_key_never_follows_to_another_host_however_long_the_way() {
+fn the_key_is_never_sent_to_another_host_after_several_redirects() {
     let other = Server::start(|_| Reply::json(200, fixtures::execution("b_http_500")));
     let away = other.url();
     let n8n = Server::start(move |request| {

@@ -1,14 +1,14 @@
-//! Faults on the wire between n8n and us, through the real binary: whatever is cut, stalled, doubled or corrupted, the
-//! answer is the right one or an error that names the byte, and never a wrong one.
+//! Faults on the wire between n8n and n8n-lens, through the real binary: whatever is cut, stalled, repeated or corrupted,
+//! the answer is either right or an error that names the byte, but never wrong.
 //!
-//! The id that is asked for tells the proxy where to break the answer. So many calls are under way at once, each with a
-//! fault of its own; and since n8n puts the id into its answer, that of another call would be a wrong one, too.
+//! The requested id tells the proxy where to break the response. That way, many calls run at once, each with its own
+//! fault; and since n8n's responses contain the id, the answer to another call would be noticed.
 
-/// What is repeated, inserted or changed.
+/// Repeated, inserted and changed bytes.
 mod corruption;
 /// Floods and redirects.
 mod floods;
-/// A proxy that breaks answers on the wire.
+/// A proxy that breaks responses on the wire.
 mod proxy;
 /// TLS.
 mod tls;
@@ -21,50 +21,50 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use self::proxy::{Asked, Fault, Proxy};
+use self::proxy::{Fault, ProxiedRequest, Proxy};
 use crate::fixtures;
 use crate::generator::Shape;
 use crate::mcp_client::{KEY, McpClient, text};
 use crate::server::{Reply, Server};
 
-/// Ids are above this one by the place of their fault.
+/// An id is this number plus the position of its fault.
 const FIRST: usize = 700_000;
 
-/// The place at which nothing is broken.
+/// The position without a fault.
 const WHOLE: usize = 200_000;
 
-/// Calls under way at once: the pauses between their tries pass side by side.
+/// Concurrent calls, so that the pauses before their retries overlap.
 const AT_ONCE: usize = 64;
 
-/// What the process may take at most, kB.
+/// The memory limit of the process, in kB.
 const MEMORY: u64 = 100_000;
 
 /// The name of the workflow.
 const NAME: &str = "Lager \"注文\" 🎉";
 
-fn id(place: usize) -> String {
-    (FIRST + place).to_string()
+fn id(position: usize) -> String {
+    (FIRST + position).to_string()
 }
 
-/// The place that a target names, where something is to be broken.
-fn place(target: &str) -> Option<usize> {
+/// The position of the fault that a target names.
+fn position(target: &str) -> Option<usize> {
     let numbers =
         target.split(|letter: char| !letter.is_ascii_digit()).filter_map(|number| number.parse::<usize>().ok());
-    numbers.filter_map(|number| number.checked_sub(FIRST)).find(|place| *place != WHOLE)
+    numbers.filter_map(|number| number.checked_sub(FIRST)).find(|position| *position != WHOLE)
 }
 
-/// Breaks the answers at each place in its own way, however often they are asked for.
+/// Breaks the response to each position in its own way, on every attempt.
 fn every_try(
     fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
-) -> impl Fn(&Asked) -> Fault + Send + Sync + 'static {
-    move |asked: &Asked| place(&asked.target).map_or(Fault::None, &fault)
+) -> impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static {
+    move |request: &ProxiedRequest| position(&request.target).map_or(Fault::None, &fault)
 }
 
-/// A call of a tool for an id, and what it asks of n8n.
+/// A tool call for an id, and its request to n8n.
 #[derive(Clone, Copy)]
 struct Tool {
     name: &'static str,
-    /// With the id for `#`.
+    /// With `#` for the id.
     target: &'static str,
     arguments: fn(&str) -> Value,
 }
@@ -89,17 +89,17 @@ const WORKFLOW: Tool =
 
 /// How n8n, or a proxy before it, sends a body.
 #[derive(Clone, Copy)]
-enum Sent {
+enum Framing {
     Length,
-    /// In chunks of that many bytes.
+    /// In chunks of this many bytes.
     Chunked(u64),
     UntilClose,
-    /// Chunked, as n8n does it.
+    /// Compressed and chunked, as n8n does it.
     Gzip,
     GzipUntilClose,
 }
 
-impl Sent {
+impl Framing {
     fn reply(self, text: String) -> Reply {
         match self {
             Self::Length => Reply::json(200, text),
@@ -110,14 +110,14 @@ impl Sent {
         }
     }
 
-    /// Another id would make other compressed bytes.
+    /// A different id would change the compressed bytes.
     fn keeps_id(self) -> bool {
         matches!(self, Self::Gzip | Self::GzipUntilClose)
     }
 }
 
-/// An n8n that has one execution, one workflow and one list, under whatever id they are asked for.
-fn n8n(sent: Sent) -> Server {
+/// An n8n with one execution, one workflow and one list, under every id.
+fn n8n(sent: Framing) -> Server {
     let execution = String::from_utf8(fixtures::execution("l_pinned_manual")).unwrap();
     let mut workflow = fixtures::parse(execution.as_bytes())["workflowData"].take();
     for (member, value) in [("id", json!("#id#")), ("name", json!(NAME)), ("active", json!(false)), ("tags", json!([]))]
@@ -147,7 +147,7 @@ fn list(workflow: &str) -> String {
     json!({"data": [row("69", "error"), row("68", "success")], "nextCursor": null}).to_string()
 }
 
-/// An unbroken answer, byte for byte as it leaves the proxy.
+/// An unbroken response, byte for byte as the proxy sends it.
 struct Wire {
     bytes: Vec<u8>,
     /// Bytes before the body.
@@ -155,7 +155,7 @@ struct Wire {
     chunked: bool,
 }
 
-/// One chunk of a body, by its places on the wire.
+/// One chunk of a body, by its positions on the wire.
 struct Chunk {
     frame: Range<usize>,
     data: Range<usize>,
@@ -173,7 +173,7 @@ impl Wire {
         Self { bytes, head, chunked }
     }
 
-    /// Every place to cut the body at: before its first byte up to behind its last one.
+    /// Every position to cut the body at, from before its first byte to after its last one.
     fn body(&self) -> Range<usize> {
         self.head..self.bytes.len() + 1
     }
@@ -192,12 +192,12 @@ impl Wire {
         chunks
     }
 
-    /// Bytes of the body before a place.
-    fn offset(&self, place: usize) -> usize {
+    /// Bytes of the body before a position.
+    fn offset(&self, position: usize) -> usize {
         if !self.chunked {
-            return place - self.head;
+            return position - self.head;
         }
-        self.chunks().iter().map(|chunk| chunk.data.end.min(place).saturating_sub(chunk.data.start)).sum()
+        self.chunks().iter().map(|chunk| chunk.data.end.min(position).saturating_sub(chunk.data.start)).sum()
     }
 
     /// Bytes of the body.
@@ -206,29 +206,29 @@ impl Wire {
     }
 }
 
-/// One process that asks an n8n through a proxy.
-struct Line {
+/// A process that sends its requests to n8n through a proxy.
+struct ProxiedClient {
     client: McpClient,
     n8n: Server,
     _proxy: Proxy,
 }
 
-/// What became of the calls, none of which had a wrong answer.
-struct Broken {
+/// The results of calls, none of which is wrong.
+struct Results {
     right: usize,
-    /// By their places.
+    /// By their positions.
     errors: Vec<(usize, String)>,
 }
 
-impl Line {
-    fn new(n8n: Server, plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+impl ProxiedClient {
+    fn new(n8n: Server, plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static) -> Self {
         Self::with(n8n, &[], plan)
     }
 
-    fn with(n8n: Server, arguments: &[&str], plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+    fn with(n8n: Server, arguments: &[&str], plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static) -> Self {
         let proxy = Proxy::start(&n8n.url(), plan);
         let at_once = AT_ONCE.to_string();
-        // What fails on purpose is not worth a line each.
+        // Faults on purpose need no line each.
         let quiet = ["--log-level", "error", "--max-downloads", at_once.as_str()];
         let arguments = [&quiet[..], arguments].concat();
         Self { client: McpClient::start_with(&proxy.url(), &arguments), n8n, _proxy: proxy }
@@ -239,34 +239,34 @@ impl Line {
         self.client.call(tool.name, (tool.arguments)(&id(WHOLE))).unwrap()
     }
 
-    /// The answers for all these places, in their order.
-    fn ask(&mut self, tool: Tool, places: &[usize]) -> Vec<Result<String, String>> {
+    /// The answers for all positions, in order.
+    fn ask(&mut self, tool: Tool, positions: &[usize]) -> Vec<Result<String, String>> {
         let (mut under_way, mut answers) = (VecDeque::new(), Vec::new());
-        for place in places {
+        for position in positions {
             if under_way.len() == AT_ONCE {
                 answers.extend(under_way.pop_front().map(|call| text(&self.client.answer(call))));
             }
-            let arguments = (tool.arguments)(&id(*place));
+            let arguments = (tool.arguments)(&id(*position));
             under_way.push_back(self.client.send("tools/call", json!({"name": tool.name, "arguments": arguments})));
         }
         answers.extend(under_way.into_iter().map(|call| text(&self.client.answer(call))));
         answers
     }
 
-    /// Each answer is right or an error, and the process goes on as if nothing had been.
-    fn check(&mut self, tool: Tool, places: impl IntoIterator<Item = usize>) -> Broken {
+    /// Checks that each answer is right or an error, and that the process works as before.
+    fn check(&mut self, tool: Tool, positions: impl IntoIterator<Item = usize>) -> Results {
         let right = self.right(tool);
-        let places: Vec<_> = places.into_iter().collect();
-        let mut broken = Broken { right: 0, errors: Vec::new() };
-        for (place, answer) in places.iter().zip(self.ask(tool, &places)) {
+        let positions: Vec<_> = positions.into_iter().collect();
+        let mut broken = Results { right: 0, errors: Vec::new() };
+        for (position, answer) in positions.iter().zip(self.ask(tool, &positions)) {
             match answer {
                 Ok(answer) => {
-                    assert_eq!(answer, right.replace(&id(WHOLE), &id(*place)), "wrong at place {place}");
+                    assert_eq!(answer, right.replace(&id(WHOLE), &id(*position)), "wrong at position {position}");
                     broken.right += 1;
                 }
                 Err(said) => {
-                    assert!(!said.contains(KEY), "place {place}: {said}");
-                    broken.errors.push((*place, said));
+                    assert!(!said.contains(KEY), "position {position}: {said}");
+                    broken.errors.push((*position, said));
                 }
             }
         }
@@ -281,8 +281,8 @@ fn named(said: &str) -> Option<usize> {
     rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// splitmix64: so many places within a range, the same ones each time.
-fn random_places(mut seed: u64, many: usize, within: &Range<usize>) -> Vec<usize> {
+/// Deterministic random positions in a range (splitmix64).
+fn random_positions(mut seed: u64, many: usize, within: &Range<usize>) -> Vec<usize> {
     let mut roll = || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -292,7 +292,7 @@ fn random_places(mut seed: u64, many: usize, within: &Range<usize>) -> Vec<usize
     (0..many).map(|_| within.start + (roll() % within.len() as u64) as usize).collect()
 }
 
-/// The process never took more memory than it may, where the system knows.
+/// Checks the peak memory of the process, if the system reports it.
 fn took_little_memory(client: &McpClient) {
     if !cfg!(target_os = "linux") {
         return;
@@ -305,136 +305,136 @@ fn took_little_memory(client: &McpClient) {
 
 // Cuts.
 
-/// Cuts the answer of n8n at every byte of its body, each time that it is asked for.
-fn cut_at_every_byte(tool: Tool, sent: Sent) {
+/// Cuts n8n's response at every byte of the body, on every attempt.
+fn cut_at_every_byte(tool: Tool, sent: Framing) {
     let n8n = n8n(sent);
     let wire = Wire::of(&n8n, tool);
-    let mut line = Line::new(n8n, every_try(|place| Fault::CutAfter(place as u64)));
+    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::CutAfter(position as u64)));
     let broken = line.check(tool, wire.body());
     assert_eq!(broken.right, 1, "the one that is not cut");
     println!("{} after each of {} bytes", tool.name, broken.errors.len());
-    for (place, said) in &broken.errors {
-        assert_eq!(named(said), Some(wire.offset(*place)), "cut at {place}: {said}");
+    for (position, said) in &broken.errors {
+        assert_eq!(named(said), Some(wire.offset(*position)), "cut at {position}: {said}");
     }
 }
 
 #[test]
 fn a_summary_of_a_body_of_known_length_that_is_cut_anywhere() {
-    cut_at_every_byte(SUMMARY, Sent::Length);
+    cut_at_every_byte(SUMMARY, Framing::Length);
 }
 
 #[test]
 fn a_summary_of_a_chunked_body_that_is_cut_anywhere() {
-    cut_at_every_byte(SUMMARY, Sent::Chunked(500));
+    cut_at_every_byte(SUMMARY, Framing::Chunked(500));
 }
 
 #[test]
 fn a_summary_of_a_body_of_unknown_length_that_is_cut_anywhere() {
-    cut_at_every_byte(SUMMARY, Sent::UntilClose);
+    cut_at_every_byte(SUMMARY, Framing::UntilClose);
 }
 
 #[test]
 fn a_summary_of_a_compressed_body_that_is_cut_anywhere() {
-    cut_at_every_byte(SUMMARY, Sent::Gzip);
-    cut_at_every_byte(SUMMARY, Sent::GzipUntilClose);
+    cut_at_every_byte(SUMMARY, Framing::Gzip);
+    cut_at_every_byte(SUMMARY, Framing::GzipUntilClose);
 }
 
 #[test]
 fn a_node_of_a_body_of_unknown_length_that_is_cut_anywhere() {
-    cut_at_every_byte(NODE, Sent::UntilClose);
+    cut_at_every_byte(NODE, Framing::UntilClose);
 }
 
 #[test]
 fn a_node_of_a_compressed_body_that_is_cut_anywhere() {
-    cut_at_every_byte(NODE, Sent::GzipUntilClose);
+    cut_at_every_byte(NODE, Framing::GzipUntilClose);
 }
 
 #[test]
 fn a_list_that_is_cut_anywhere() {
-    cut_at_every_byte(LIST, Sent::Length);
-    cut_at_every_byte(LIST, Sent::UntilClose);
+    cut_at_every_byte(LIST, Framing::Length);
+    cut_at_every_byte(LIST, Framing::UntilClose);
 }
 
 #[test]
 fn a_workflow_that_is_cut_anywhere() {
-    cut_at_every_byte(WORKFLOW, Sent::Chunked(500));
-    cut_at_every_byte(WORKFLOW, Sent::UntilClose);
+    cut_at_every_byte(WORKFLOW, Framing::Chunked(500));
+    cut_at_every_byte(WORKFLOW, Framing::UntilClose);
 }
 
 #[test]
-fn a_head_that_is_cut_is_no_answer() {
-    let n8n = n8n(Sent::Length);
+fn a_cut_head_is_a_failed_connection() {
+    let n8n = n8n(Framing::Length);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = Line::new(n8n, every_try(|place| Fault::CutAfter(place as u64)));
+    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::CutAfter(position as u64)));
     let broken = line.check(SUMMARY, 0..wire.head);
     assert_eq!(broken.errors.len(), wire.head);
-    for (place, said) in &broken.errors {
-        assert!(said.contains("could not be reached") && said.contains("3 times"), "cut at {place}: {said}");
+    for (position, said) in &broken.errors {
+        assert!(said.contains("could not be reached") && said.contains("3 times"), "cut at {position}: {said}");
     }
 }
 
 #[test]
-fn the_name_of_a_workflow_in_a_list_is_whole_or_unknown_wherever_its_body_is_cut() {
-    let n8n = n8n(Sent::UntilClose);
+fn a_workflow_name_in_a_list_is_complete_or_unknown_wherever_it_is_cut() {
+    let n8n = n8n(Framing::UntilClose);
     let wire = Wire::of(&n8n, WORKFLOW);
     let tool = Tool { arguments: |id| json!({ "workflowId": id }), ..LIST };
-    let mut line = Line::new(n8n, |asked| match place(&asked.target) {
-        Some(place) if asked.target.contains("/workflows/") => Fault::CutAfter(place as u64),
+    let mut line = ProxiedClient::new(n8n, |request| match position(&request.target) {
+        Some(position) if request.target.contains("/workflows/") => Fault::CutAfter(position as u64),
         _ => Fault::None,
     });
     let right = line.right(tool);
     let name = json!(NAME).to_string();
     assert_eq!(right.matches(&name).count(), 2);
-    let places: Vec<_> = wire.body().collect();
+    let positions: Vec<_> = wire.body().collect();
     let mut unknown = 0;
-    for (place, answer) in places.iter().zip(line.ask(tool, &places)) {
-        let (answer, right) = (answer.unwrap(), right.replace(&id(WHOLE), &id(*place)));
+    for (position, answer) in positions.iter().zip(line.ask(tool, &positions)) {
+        let (answer, right) = (answer.unwrap(), right.replace(&id(WHOLE), &id(*position)));
         if answer != right {
-            assert_eq!(answer, right.replace(&name, "\"Unknown Workflow\""), "cut at {place}");
+            assert_eq!(answer, right.replace(&name, "\"Unknown Workflow\""), "cut at {position}");
             unknown += 1;
         }
     }
-    assert!(unknown > 0 && unknown < places.len(), "{unknown} of {} are unknown", places.len());
+    assert!(unknown > 0 && unknown < positions.len(), "{unknown} of {} are unknown", positions.len());
 }
 
 #[test]
-fn a_body_that_is_cut_at_the_first_try_only_is_shown_whole() {
-    let n8n = n8n(Sent::UntilClose);
+fn a_body_that_is_cut_on_the_first_attempt_is_requested_again() {
+    let n8n = n8n(Framing::UntilClose);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = Line::new(n8n, |asked| match place(&asked.target) {
-        Some(place) if asked.turn == 0 => Fault::CutAfter(place as u64),
+    let mut line = ProxiedClient::new(n8n, |request| match position(&request.target) {
+        Some(position) if request.attempt == 0 => Fault::CutAfter(position as u64),
         _ => Fault::None,
     });
-    let places: Vec<_> = wire.body().step_by(3).collect();
-    let broken = line.check(SUMMARY, places.iter().copied());
-    assert!(broken.errors.is_empty(), "asked for once more: {:?}", broken.errors);
-    assert!(line.n8n.requests().len() > places.len() * 2, "nearly all were");
+    let positions: Vec<_> = wire.body().step_by(3).collect();
+    let broken = line.check(SUMMARY, positions.iter().copied());
+    assert!(broken.errors.is_empty(), "requested once more: {:?}", broken.errors);
+    assert!(line.n8n.requests().len() > positions.len() * 2, "nearly all were requested again");
 }
 
-/// Cuts a body of 10 MB at random places, in turn one of known length, a chunked and one of unknown length. One in
-/// fifty stays whole.
+/// Cuts a body of 10 MB at random positions, alternating between known length, chunks and unknown length. One in
+/// fifty is not cut.
 fn a_large_body_cut_at_random(many: usize) {
     let mut body = Vec::new();
     Shape::realistic(10_000_000).read_to_end(&mut body).unwrap();
     let n8n = large(&body);
     let wires: [_; 3] = std::array::from_fn(|sent| Wire::to(&n8n, &SUMMARY.target.replace('#', &id(sent))));
-    let random = random_places(1, many, &(0..usize::MAX / 2));
-    let cuts = random.iter().enumerate().map(|(place, random)| match (&wires[place % 3], place % 50) {
+    let random = random_positions(1, many, &(0..usize::MAX / 2));
+    let cuts = random.iter().enumerate().map(|(position, random)| match (&wires[position % 3], position % 50) {
         (wire, 0) => wire.bytes.len(),
         (wire, _) => wire.head + random % (wire.bytes.len() - wire.head),
     });
     let cuts: Arc<[usize]> = cuts.collect();
     let planned = Arc::clone(&cuts);
-    let mut line = Line::new(n8n, every_try(move |place| Fault::CutAfter(planned[place] as u64)));
+    let mut line = ProxiedClient::new(n8n, every_try(move |position| Fault::CutAfter(planned[position] as u64)));
     let broken = line.check(SUMMARY, 0..many);
-    assert_eq!(broken.right, many.div_ceil(50), "those that are whole");
-    for (place, said) in &broken.errors {
-        let offset = wires[place % 3].offset(cuts[*place]);
-        assert_eq!(named(said), Some(offset), "cut at {}: {said}", cuts[*place]);
+    assert_eq!(broken.right, many.div_ceil(50), "the unbroken ones");
+    for (position, said) in &broken.errors {
+        let offset = wires[position % 3].offset(cuts[*position]);
+        assert_eq!(named(said), Some(offset), "cut at {}: {said}", cuts[*position]);
     }
 }
 
-/// An n8n whose one execution is large; the remainder of its place says how it is sent.
+/// An n8n with one large execution; the position modulo three determines how it is sent.
 fn large(body: &[u8]) -> Server {
     let rest: Arc<[u8]> = body.strip_prefix(b"{\"id\":\"59\"").unwrap().into();
     Server::start(move |request| {
@@ -442,7 +442,7 @@ fn large(body: &[u8]) -> Server {
         let begun = format!("{{\"id\":\"{id}\"");
         let length = (begun.len() + rest.len()) as u64;
         let body = Reply::stream(Cursor::new(begun).chain(Cursor::new(Arc::clone(&rest))));
-        match place(&request.path).unwrap_or(0) % 3 {
+        match position(&request.path).unwrap_or(0) % 3 {
             0 => body.content_length(length),
             1 => body,
             _ => body.until_close(),
@@ -451,35 +451,35 @@ fn large(body: &[u8]) -> Server {
 }
 
 #[test]
-fn a_large_body_that_is_cut_at_a_hundred_and_fifty_random_places() {
+fn a_large_body_that_is_cut_at_150_random_positions() {
     a_large_body_cut_at_random(150);
 }
 
 #[test]
 #[ignore = "long"]
-fn a_large_body_that_is_cut_at_a_thousand_random_places() {
+fn a_large_body_that_is_cut_at_1000_random_positions() {
     a_large_body_cut_at_random(1000);
 }
 
-/// Cuts, corrupts and doubles a compressed body of 10 MB at random places, in turn. One in fifty stays whole.
+/// Cuts, corrupts or repeats parts of a compressed body of 10 MB at random positions. One in fifty is not broken.
 fn a_large_compressed_body_broken_at_random(many: usize) {
     let packed: Arc<[u8]> = std::fs::read(fixtures::folder().join("executions/i_mid_10mb.json.gz")).unwrap().into();
     let sent = Arc::clone(&packed);
     let n8n = Server::start(move |_| gzip(Arc::clone(&sent)).until_close());
     let head = Wire::of(&n8n, SUMMARY).head;
-    // What stands before the tenth byte may be anything.
-    let places = random_places(2, many, &(10..packed.len()));
-    let plan = every_try(move |place| {
-        let at = (head + places[place]) as u64;
-        match (place % 50, place % 3) {
+    // The first ten bytes can be anything.
+    let positions = random_positions(2, many, &(10..packed.len()));
+    let plan = every_try(move |position| {
+        let at = (head + positions[position]) as u64;
+        match (position % 50, position % 3) {
             (0, _) => Fault::None,
             (_, 0) => Fault::CutAfter(at),
-            (_, 1) => Fault::Replace(at, vec![packed[places[place]] ^ 0x10]),
+            (_, 1) => Fault::Replace(at, vec![packed[positions[position]] ^ 0x10]),
             _ => Fault::Repeat(at..at + 1000),
         }
     });
-    let broken = Line::new(n8n, plan).check(SUMMARY, 0..many);
-    assert_eq!(broken.right, many.div_ceil(50), "those that are whole");
+    let broken = ProxiedClient::new(n8n, plan).check(SUMMARY, 0..many);
+    assert_eq!(broken.right, many.div_ceil(50), "the unbroken ones");
     assert!(broken.errors.iter().all(|(_, said)| named(said).is_some()), "{:?}", broken.errors);
 }
 
@@ -488,13 +488,13 @@ fn gzip(packed: Arc<[u8]>) -> Reply {
 }
 
 #[test]
-fn a_large_compressed_body_that_is_broken_at_a_hundred_and_fifty_random_places() {
+fn a_large_compressed_body_that_is_broken_at_150_random_positions() {
     a_large_compressed_body_broken_at_random(150);
 }
 
 #[test]
 #[ignore = "long"]
-fn a_large_compressed_body_that_is_broken_at_a_thousand_random_places() {
+fn a_large_compressed_body_that_is_broken_at_1000_random_positions() {
     a_large_compressed_body_broken_at_random(1000);
 }
 
@@ -502,42 +502,42 @@ fn a_large_compressed_body_that_is_broken_at_a_thousand_random_places() {
 
 #[test]
 fn a_connection_that_is_reset_anywhere() {
-    let n8n = n8n(Sent::Length);
+    let n8n = n8n(Framing::Length);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = Line::new(n8n, every_try(|place| Fault::ResetAfter(place as u64)));
+    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::ResetAfter(position as u64)));
     let broken = line.check(SUMMARY, (wire.head..wire.bytes.len()).step_by(13));
     assert_eq!(broken.right, 0);
-    for (place, said) in &broken.errors {
-        // A reset overtakes what the client has not read yet.
-        let told = named(said).map_or(said.contains("could not be reached"), |byte| byte <= wire.offset(*place));
-        assert!(told, "reset at {place}: {said}");
+    for (position, said) in &broken.errors {
+        // A reset discards what the client has not read yet.
+        let told = named(said).map_or(said.contains("could not be reached"), |byte| byte <= wire.offset(*position));
+        assert!(told, "reset at {position}: {said}");
     }
-    assert!(broken.errors.iter().any(|(place, said)| named(said) == Some(wire.offset(*place))));
+    assert!(broken.errors.iter().any(|(position, said)| named(said) == Some(wire.offset(*position))));
 }
 
 #[test]
 fn a_connection_that_stalls_anywhere() {
-    let n8n = n8n(Sent::Length);
+    let n8n = n8n(Framing::Length);
     let wire = Wire::of(&n8n, SUMMARY);
     let timeouts = ["--first-byte-timeout", "3", "--idle-timeout", "3"];
-    let mut line = Line::with(n8n, &timeouts, every_try(|place| Fault::StallAfter(place as u64)));
+    let mut line = ProxiedClient::with(n8n, &timeouts, every_try(|position| Fault::StallAfter(position as u64)));
     let end = wire.bytes.len();
     let broken = line.check(SUMMARY, (0..end).step_by(end / 40).chain([wire.head, end]));
-    assert_eq!(broken.right, 1, "nobody waits for more than the length");
-    for (place, said) in &broken.errors {
-        let tells = match place.checked_sub(wire.head) {
+    assert_eq!(broken.right, 1, "the client does not wait for more than the length");
+    for (position, said) in &broken.errors {
+        let tells = match position.checked_sub(wire.head) {
             None => "sent nothing within 3.0 s".to_owned(),
             Some(offset) => format!("nothing arrived for 3.0 s after byte {offset}."),
         };
-        assert!(said.contains(&tells), "stalls at {place}: {said}");
+        assert!(said.contains(&tells), "stalls at {position}: {said}");
     }
 }
 
-// What an error says, and how long it takes.
+// Slow errors and metadata.
 
 #[test]
 #[ignore = "long: an error has ten seconds"]
-fn an_error_that_trickles_is_not_waited_for() {
+fn a_trickling_error_is_not_read_to_its_end() {
     let n8n = Server::start(|_| Reply::json(400, " ".repeat(16_000)).pace(1, Duration::from_millis(100)));
     let mut client = McpClient::start(&n8n.url());
     let call = client.send("tools/call", json!({"name": "get_execution", "arguments": {"id": "1"}}));
@@ -546,7 +546,7 @@ fn an_error_that_trickles_is_not_waited_for() {
 }
 
 #[test]
-fn a_size_that_stalls_does_not_hold_up_its_execution() {
+fn stalled_metadata_does_not_delay_the_execution() {
     let n8n = Server::start(|request| match request.query("includeData") {
         None => Reply::json(200, r#"{"id":"42","jsonSizeBytes":1000}"#).stall_after(5),
         Some(_) => Reply::json(200, fixtures::execution("b_http_500")),

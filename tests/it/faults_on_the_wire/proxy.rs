@@ -1,5 +1,5 @@
-//! A proxy between the client and the in-process n8n that breaks answers on the wire. The bytes it counts are those
-//! that it sends, from the status line on. Threads and std only, and rustls where the client speaks TLS.
+//! A proxy between the client and the in-process n8n that breaks responses on the wire. It counts the bytes that it
+//! sends, starting with the status line. Only threads and std, and rustls for TLS.
 
 use std::collections::HashMap;
 use std::io::{self, Cursor, ErrorKind, Read, Write};
@@ -12,44 +12,44 @@ use std::time::Duration;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// How long a blocked read or write goes without looking whether the proxy was dropped.
+/// How often a blocked read or write checks whether the proxy was dropped.
 const TICK: Duration = Duration::from_millis(20);
 const PIECE: usize = 64 * 1024;
-/// No client here sends a longer head.
+/// The maximum length of a request head.
 const HEAD: usize = 16 * 1024;
 const CLOSE: &[u8] = b"connection: close\r\n";
 
-/// How an answer is broken.
+/// How a response is broken.
 pub enum Fault {
-    /// Not at all.
+    /// It is not broken.
     None,
-    /// The connection closes after so many bytes; over TLS without a word (`close_notify`).
+    /// The connection closes after this many bytes; over TLS without `close_notify`.
     CutAfter(u64),
-    /// The same with a TCP reset, where nothing was encrypted.
+    /// The same with a TCP reset; without TLS only.
     ResetAfter(u64),
-    /// Nothing comes after so many bytes, and the connection stays until the client goes.
+    /// Nothing is sent after this many bytes, and the connection stays open until the client leaves.
     StallAfter(u64),
-    /// These bytes come twice.
+    /// These bytes are repeated.
     Repeat(Range<u64>),
-    /// These bytes come before that one; behind the last one where there is no such byte.
+    /// These bytes are inserted before this position, or at the end.
     Insert(u64, Vec<u8>),
-    /// These bytes come from that one on, instead of as many others.
+    /// These bytes replace as many bytes at this position.
     Replace(u64, Vec<u8>),
-    /// Another head, empty line included.
+    /// A rewritten head, including the empty line.
     Head(Box<dyn FnOnce(&str) -> String + Send>),
-    /// From that byte on come these ones, again and again until the client goes.
+    /// From this position on, these bytes are repeated until the client leaves.
     Flood(u64, Vec<u8>),
 }
 
-/// One request, as far as a plan needs to know it.
-pub struct Asked {
-    /// Path and query as sent; nothing in a tunnel.
+/// What a plan knows about a request.
+pub struct ProxiedRequest {
+    /// Path and query as sent; empty in a tunnel.
     pub target: String,
-    /// How often the same was asked before.
-    pub turn: usize,
+    /// How often the same target was requested before.
+    pub attempt: usize,
 }
 
-/// Accepts connections until it is dropped; each is for one request. The drop ends all within a few ticks.
+/// Accepts connections for one request each until it is dropped; the drop ends all of them within a few ticks.
 pub struct Proxy {
     scheme: String,
     address: SocketAddr,
@@ -61,8 +61,8 @@ struct Shared {
     stopped: AtomicBool,
     kind: Kind,
     upstream: SocketAddr,
-    plan: Box<dyn Fn(&Asked) -> Fault + Send + Sync>,
-    turns: Mutex<HashMap<String, usize>>,
+    plan: Box<dyn Fn(&ProxiedRequest) -> Fault + Send + Sync>,
+    attempts: Mutex<HashMap<String, usize>>,
 }
 
 enum Kind {
@@ -72,27 +72,32 @@ enum Kind {
 }
 
 impl Proxy {
-    /// Stands before the server at `upstream` (`http://127.0.0.1:PORT`). It answers requests without a body.
-    pub fn start(upstream: &str, plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+    /// Starts a proxy for the server at `upstream` (`http://127.0.0.1:PORT`), for requests without a body.
+    pub fn start(upstream: &str, plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static) -> Self {
         Self::of(Kind::Http, "http", upstream, plan)
     }
 
-    /// The same for clients that speak TLS.
+    /// The same for TLS clients.
     pub fn start_tls(
         upstream: &str,
         config: Arc<ServerConfig>,
-        plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static,
+        plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static,
     ) -> Self {
         Self::of(Kind::Tls(config), "https", upstream, plan)
     }
 
-    /// Passes on whatever comes, in both directions, and breaks what the server at `upstream` says.
-    pub fn tunnel(upstream: &str, plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+    /// Passes bytes on in both directions, and breaks those from the server at `upstream`.
+    pub fn tunnel(upstream: &str, plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static) -> Self {
         let (scheme, _) = upstream.split_once("://").expect("a URL");
         Self::of(Kind::Tunnel, scheme, upstream, plan)
     }
 
-    fn of(kind: Kind, scheme: &str, upstream: &str, plan: impl Fn(&Asked) -> Fault + Send + Sync + 'static) -> Self {
+    fn of(
+        kind: Kind,
+        scheme: &str,
+        upstream: &str,
+        plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static,
+    ) -> Self {
         let (_, upstream) = upstream.split_once("://").expect("a URL");
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("its address");
@@ -101,7 +106,7 @@ impl Proxy {
             kind,
             upstream: upstream.parse().expect("an address and a port"),
             plan: Box::new(plan),
-            turns: Mutex::default(),
+            attempts: Mutex::default(),
         });
         let accepting = Arc::clone(&shared);
         let acceptor = thread::spawn(move || {
@@ -111,7 +116,7 @@ impl Proxy {
                 }
                 let Ok(client) = client else { continue };
                 let shared = Arc::clone(&accepting);
-                // Whoever has gone need not be told.
+                // Errors of connections that are gone do not matter.
                 thread::spawn(move || drop(shared.serve(client)));
             }
         });
@@ -127,24 +132,24 @@ impl Proxy {
 impl Drop for Proxy {
     fn drop(&mut self) {
         self.shared.stopped.store(true, SeqCst);
-        // The acceptor sits in accept(): one last connection wakes it.
+        // The acceptor blocks in accept(): one last connection wakes it.
         if TcpStream::connect(self.address).is_ok() {
             let _ = self.acceptor.take().map(JoinHandle::join);
         }
     }
 }
 
-/// What a proxy before the server at `upstream` sends for this path and query where it breaks nothing.
+/// The unbroken response of the server at `upstream` to this path and query, as a proxy sends it.
 pub fn wire(upstream: &str, target: &str) -> Vec<u8> {
     let proxy = Proxy::start(upstream, |_| Fault::None);
     let mut stream = TcpStream::connect(proxy.address).expect("the proxy listens");
-    stream.write_all(format!("GET {target} HTTP/1.1\r\nhost: n8n\r\n\r\n").as_bytes()).expect("it reads");
+    stream.write_all(format!("GET {target} HTTP/1.1\r\nhost: n8n\r\n\r\n").as_bytes()).expect("the proxy reads");
     let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).expect("it answers");
+    stream.read_to_end(&mut bytes).expect("the proxy answers");
     bytes
 }
 
-/// What becomes of a connection after the answer.
+/// What happens to a connection after the response.
 enum End {
     Close,
     Reset,
@@ -188,7 +193,7 @@ impl Shared {
     }
 
     fn carry(self: &Arc<Self>, client: &TcpStream) -> io::Result<()> {
-        let fault = (self.plan)(&self.asked(String::new()));
+        let fault = (self.plan)(&self.proxied(String::new()));
         let upstream = self.connect()?;
         let (shared, from, to) = (Arc::clone(self), client.try_clone()?, upstream.try_clone()?);
         thread::spawn(move || {
@@ -199,7 +204,7 @@ impl Shared {
         if let Ok(end) = &end {
             self.end(client, end);
         }
-        // The other direction still holds both.
+        // The other direction still uses both sockets.
         let _ = (client.shutdown(Shutdown::Both), upstream.shutdown(Shutdown::Both));
         end.map(drop)
     }
@@ -207,13 +212,13 @@ impl Shared {
     fn end(&self, client: &TcpStream, end: &End) {
         match end {
             End::Close => {}
-            // What the kernel has not delivered dies with the reset.
+            // A reset discards what the kernel has not delivered.
             End::Reset => thread::sleep(TICK * 2),
             End::Stay => self.hold(client),
         }
     }
 
-    /// Keeps a connection until the client goes or the proxy is dropped.
+    /// Keeps a connection open until the client leaves or the proxy is dropped.
     fn hold(&self, client: &TcpStream) {
         while !self.stopped.load(SeqCst) {
             match client.peek(&mut [0]) {
@@ -225,7 +230,7 @@ impl Shared {
         }
     }
 
-    /// Reads a request but for its last byte: closing a socket with unread input is how std can send a reset.
+    /// Reads a request except for its last byte: closing a socket with unread input is how std can send a reset.
     fn head_but_for_a_byte(&self, mut client: &TcpStream) -> io::Result<Vec<u8>> {
         let mut seen = vec![0; HEAD];
         loop {
@@ -253,10 +258,10 @@ impl Shared {
         Ok(head)
     }
 
-    /// How the answer to a request is broken, and that answer. Both connections end with it.
+    /// Forwards a request and its response, broken as planned. Both connections end afterwards.
     fn ask(&self, head: &[u8]) -> io::Result<(Fault, Incoming<'_>)> {
         let target = String::from_utf8_lossy(head).split(' ').nth(1).unwrap_or_default().to_owned();
-        let fault = (self.plan)(&self.asked(target));
+        let fault = (self.plan)(&self.proxied(target));
         let upstream = self.connect()?;
         (&upstream).write_all(&[&head[..head.len() - 2], CLOSE, b"\r\n"].concat())?;
         let mut answer = Incoming::new(self, upstream);
@@ -264,12 +269,12 @@ impl Shared {
         Ok((fault, answer))
     }
 
-    fn asked(&self, target: String) -> Asked {
-        let mut turns = self.turns.lock().unwrap();
-        let turn = turns.entry(target.clone()).or_default();
-        let asked = Asked { target, turn: *turn };
-        *turn += 1;
-        asked
+    fn proxied(&self, target: String) -> ProxiedRequest {
+        let mut attempts = self.attempts.lock().unwrap();
+        let attempt = attempts.entry(target.clone()).or_default();
+        let request = ProxiedRequest { target, attempt: *attempt };
+        *attempt += 1;
+        request
     }
 
     fn connect(&self) -> io::Result<TcpStream> {
@@ -278,7 +283,7 @@ impl Shared {
         Ok(upstream)
     }
 
-    /// Repeats what only timed out, until the proxy is dropped.
+    /// Retries after timeouts until the proxy is dropped.
     fn patient<T>(&self, mut act: impl FnMut() -> io::Result<T>) -> io::Result<T> {
         loop {
             match act() {
@@ -303,11 +308,11 @@ fn end_of_head(bytes: &[u8]) -> Option<usize> {
     bytes.windows(4).position(|end| end == b"\r\n\r\n").map(|at| at + 4)
 }
 
-/// Bytes on their way.
+/// Incoming bytes.
 struct Incoming<'a> {
     shared: &'a Shared,
     socket: TcpStream,
-    /// What was read to see the whole head.
+    /// Bytes that were read with the head.
     ahead: Cursor<Vec<u8>>,
     head: usize,
 }
@@ -317,7 +322,7 @@ impl<'a> Incoming<'a> {
         Self { shared, socket, ahead: Cursor::default(), head: 0 }
     }
 
-    /// Reads the head of an answer, which is made to say that the connection ends if it `closes`.
+    /// Reads the head of a response, and adds a header that announces the end of the connection.
     fn read_head(&mut self) -> io::Result<()> {
         let (mut ahead, mut piece) = (Vec::new(), vec![0; PIECE]);
         while end_of_head(&ahead).is_none() {
@@ -347,7 +352,7 @@ impl Read for Incoming<'_> {
     }
 }
 
-/// From one side to the other.
+/// Copies bytes from one side to the other.
 struct Relay<'a, W> {
     shared: &'a Shared,
     from: Incoming<'a>,
@@ -396,7 +401,7 @@ impl<W: Write> Relay<'_, W> {
         Ok(End::Close)
     }
 
-    /// Passes on as many bytes, or those that are left.
+    /// Passes on this many bytes, or the rest.
     fn pass(&mut self, bytes: u64) -> io::Result<()> {
         let (mut left, mut piece) = (bytes, vec![0; PIECE]);
         while left > 0 {
@@ -417,7 +422,7 @@ impl<W: Write> Relay<'_, W> {
         Ok(taken)
     }
 
-    /// Sends these bytes, and then the rest.
+    /// Sends these bytes, then the rest.
     fn insert(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write(bytes)?;
         self.pass(u64::MAX)

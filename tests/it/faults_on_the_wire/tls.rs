@@ -1,4 +1,4 @@
-//! TLS: the command line, since it can be told whom to trust.
+//! TLS, through the command line, where the trusted certificate can be set.
 
 use std::io::Write;
 use std::path::Path;
@@ -12,18 +12,18 @@ use rustls::ServerConfig;
 use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tempfile::NamedTempFile;
 
-use super::proxy::{Asked, Fault, Proxy};
-use super::{SUMMARY, Sent, WHOLE, Wire, every_try, id, n8n, named};
+use super::proxy::{Fault, ProxiedRequest, Proxy};
+use super::{Framing, SUMMARY, WHOLE, Wire, every_try, id, n8n, named};
 use crate::mcp_client::KEY;
 use crate::server::{Reply, Server};
 
-/// A certificate of its own authority, and its key.
+/// A self-signed certificate and its key.
 struct Identity {
     config: Arc<ServerConfig>,
     certificate: NamedTempFile,
 }
 
-/// Good for one host, until a year.
+/// Creates a certificate for one host that is valid until a year.
 fn identity(host: &str, until: i32) -> Identity {
     let mut parameters = CertificateParams::new(vec![host.to_owned()]).unwrap();
     parameters.not_before = date_time_ymd(2000, 1, 1);
@@ -41,7 +41,7 @@ fn identity(host: &str, until: i32) -> Identity {
 
 const HOST: &str = "127.0.0.1";
 
-/// What the summary of an execution is, for somebody who trusts one certificate.
+/// The summary of an execution, with one trusted certificate.
 fn summary(url: &str, trusted: &Path, id: &str) -> Result<String, String> {
     let output = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
         .args(["--log-level", "error", "summary", id])
@@ -55,18 +55,18 @@ fn summary(url: &str, trusted: &Path, id: &str) -> Result<String, String> {
 }
 
 #[test]
-fn only_a_certificate_that_is_trusted_and_valid_and_of_this_host_is_taken() {
+fn only_a_trusted_and_valid_certificate_of_this_host_is_accepted() {
     let good = identity(HOST, 2090);
     let (stranger, expired, elsewhere) =
         (identity(HOST, 2090), identity(HOST, 2020), identity("n8n.example.com", 2090));
     for (served, trusted, taken) in
         [(&good, &good, true), (&good, &stranger, false), (&expired, &expired, false), (&elsewhere, &elsewhere, false)]
     {
-        let n8n = n8n(Sent::Length);
+        let n8n = n8n(Framing::Length);
         let proxy = Proxy::start_tls(&n8n.url(), Arc::clone(&served.config), |_| Fault::None);
         let answer = summary(&proxy.url(), trusted.certificate.path(), &id(0));
         assert_eq!(answer.is_ok(), taken, "{answer:?}");
-        assert_eq!(n8n.requests().len(), usize::from(taken), "without a handshake nothing is asked");
+        assert_eq!(n8n.requests().len(), usize::from(taken), "no request without a handshake");
         if let Err(said) = answer {
             assert!(said.contains("invalid peer certificate") && said.contains("3 times"), "{said}");
         }
@@ -74,12 +74,12 @@ fn only_a_certificate_that_is_trusted_and_valid_and_of_this_host_is_taken() {
 }
 
 #[test]
-fn a_port_that_speaks_no_tls_is_told() {
-    let n8n = n8n(Sent::Length);
+fn a_port_without_tls_is_reported() {
+    let n8n = n8n(Framing::Length);
     let trusted = identity(HOST, 2090);
-    // As n8n without TLS answers a hello, as something else does, and as nobody does.
+    // The response of n8n without TLS to a hello, an alert, and no response.
     for answer in [&b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"[..], b"\x16\x03\x03\xff\xff", b""] {
-        let plan = move |_: &Asked| match answer {
+        let plan = move |_: &ProxiedRequest| match answer {
             b"" => Fault::CutAfter(0),
             _ => Fault::Insert(0, answer.to_vec()),
         };
@@ -93,7 +93,7 @@ fn a_port_that_speaks_no_tls_is_told() {
 
 #[test]
 fn a_connection_over_tls_that_is_cut_anywhere() {
-    let n8n = n8n(Sent::Length);
+    let n8n = n8n(Framing::Length);
     let identity = identity(HOST, 2090);
     let front = Proxy::start_tls(&n8n.url(), Arc::clone(&identity.config), |_| Fault::None);
     let ask = |url: &str| summary(url, identity.certificate.path(), &id(0));
@@ -102,58 +102,62 @@ fn a_connection_over_tls_that_is_cut_anywhere() {
         let tunnel = Proxy::tunnel(&front.url(), move |_| Fault::CutAfter(bytes));
         ask(&tunnel.url())
     };
-    // The handshake takes about a thousand bytes, the answer four thousand.
-    let places: Vec<_> = (0..16).map(|step| step * 375).chain([1_000_000]).collect();
+    // The handshake has about a thousand bytes, the response four thousand.
+    let positions: Vec<_> = (0..16).map(|step| step * 375).chain([1_000_000]).collect();
     let mut answers = Vec::new();
-    for places in places.chunks(8) {
+    for positions in positions.chunks(8) {
         thread::scope(|scope| {
-            let calls: Vec<_> = places.iter().map(|&place| scope.spawn(move || cut_after(place))).collect();
+            let calls: Vec<_> = positions.iter().map(|&position| scope.spawn(move || cut_after(position))).collect();
             answers.extend(calls.into_iter().map(|call| call.join().unwrap()));
         });
     }
     let mut counts = [0; 3];
-    for (place, answer) in places.iter().zip(answers) {
+    for (position, answer) in positions.iter().zip(answers) {
         match answer {
             Ok(answer) => {
-                assert_eq!(answer, right, "wrong, cut after {place}");
+                assert_eq!(answer, right, "wrong, cut after {position}");
                 counts[0] += 1;
             }
             Err(said) if said.contains("broke off at byte ") => counts[1] += 1,
             Err(said) => {
-                assert!(said.contains("could not be reached"), "cut after {place}: {said}");
+                assert!(said.contains("could not be reached"), "cut after {position}: {said}");
                 counts[2] += 1;
             }
         }
     }
-    // The body may be one record, of which nothing is seen before its end.
+    // The body can be one record, which is not decrypted before its end.
     assert!(counts[0] > 0 && counts[2] > 0, "whole, cut in the body, cut before it: {counts:?}");
 }
 
-/// Place 1 is cut after a thousand bytes of the body, place 2 is whole but for the end of the encrypted connection.
-fn without_a_farewell(sent: Sent) -> [Result<String, String>; 3] {
+/// Position 1 is cut after a thousand bytes of the body; position 2 is complete, but without a `close_notify`.
+fn without_a_close_notify(sent: Framing) -> [Result<String, String>; 3] {
     let n8n = n8n(sent);
     let end = Wire::of(&n8n, SUMMARY).head as u64 + 1000;
     let identity = identity(HOST, 2090);
-    let plan = every_try(move |place| Fault::CutAfter(if place == 1 { end } else { u64::MAX }));
+    let plan = every_try(move |position| Fault::CutAfter(if position == 1 { end } else { u64::MAX }));
     let front = Proxy::start_tls(&n8n.url(), Arc::clone(&identity.config), plan);
-    [WHOLE, 1, 2].map(|place| summary(&front.url(), identity.certificate.path(), &id(place)))
+    [WHOLE, 1, 2].map(|position| summary(&front.url(), identity.certificate.path(), &id(position)))
 }
 
 #[test]
-fn an_encrypted_body_without_a_length_needs_a_farewell_to_be_whole() {
-    let length = Wire::of(&n8n(Sent::UntilClose), SUMMARY).length();
-    let [whole, cut, silent] = without_a_farewell(Sent::UntilClose);
+fn an_encrypted_body_without_a_length_needs_a_close_notify() {
+    let length = Wire::of(&n8n(Framing::UntilClose), SUMMARY).length();
+    let [whole, cut, silent] = without_a_close_notify(Framing::UntilClose);
     assert!(whole.is_ok(), "{whole:?}");
     assert_eq!(cut.as_deref().map_err(|said| named(said)), Err(Some(1000)), "{cut:?}");
     assert_eq!(silent.as_deref().map_err(|said| named(said)), Err(Some(length)), "{silent:?}");
-    let [whole, cut, silent] = without_a_farewell(Sent::Length);
-    assert_eq!(silent.unwrap(), whole.unwrap().replace(&id(WHOLE), &id(2)), "the length says that it is whole");
+    let [whole, cut, silent] = without_a_close_notify(Framing::Length);
+    assert_eq!(
+        silent.unwrap(),
+        whole.unwrap().replace(&id(WHOLE), &id(2)),
+        "the length shows that the body is complete"
+    );
     assert_eq!(cut.as_deref().map_err(|said| named(said)), Err(Some(1000)), "{cut:?}");
 }
 
 #[test]
-fn the_key_never_follows_out_of_tls() {
-    let plain = n8n(Sent::Length);
+fn the_key_is_never_redirected_out_of_tls() {
+    let plain = n8n(Framing::Length);
     let target = format!("{}/api/v1/executions/1", plain.url());
     let n8n = Server::start(move |_| Reply::json(302, "").header("Location", &target));
     let identity = identity(HOST, 2090);
@@ -165,8 +169,8 @@ fn the_key_never_follows_out_of_tls() {
 
 #[test]
 #[ignore = "long"]
-fn a_handshake_that_stalls_is_given_up() {
-    let n8n = n8n(Sent::Length);
+fn a_stalled_tls_handshake_is_given_up() {
+    let n8n = n8n(Framing::Length);
     let identity = identity(HOST, 2090);
     let front = Proxy::start_tls(&n8n.url(), Arc::clone(&identity.config), |_| Fault::None);
     let tunnel = Proxy::tunnel(&front.url(), |_| Fault::StallAfter(100));
@@ -177,8 +181,8 @@ fn a_handshake_that_stalls_is_given_up() {
 }
 
 #[test]
-fn what_broke_off_is_told_without_the_url_of_a_library() {
-    let [_, cut, _] = without_a_farewell(Sent::UntilClose);
+fn a_broken_connection_is_reported_without_its_url() {
+    let [_, cut, _] = without_a_close_notify(Framing::UntilClose);
     let said = cut.unwrap_err();
     assert!(said.contains("broke off at byte 1000") && !said.contains("://"), "{said}");
 }

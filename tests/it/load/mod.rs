@@ -1,10 +1,10 @@
 //! Load: two hundred calls at once through the real binary, while n8n fails, calls are cancelled and clients
-//! vanish. Afterwards everything is as it was before.
+//! disconnect. Afterwards, everything is as before.
 //!
-//! First comes a calm time in which n8n fails, but nobody leaves, so that the limit of bodies is exact; then the load.
-//! The long forms measure, too, what is left behind, and print it. Before that they have a warm-up, the load itself in
-//! short: what is allocated once for good (the tokenizer, the arenas of the allocator) is there before memory is
-//! measured. `cargo test --release --test it load:: -- --ignored --nocapture`.
+//! In the first phase, n8n fails but all clients wait, so that the download limit is exact. The second phase is the load.
+//! The long forms also measure what is left behind, and print it. They have a warm-up, a short form of the load, so that
+//! permanent allocations (the tokenizer, the arenas of the allocator) exist before memory is measured:
+//! `cargo test --release --test it load:: -- --ignored --nocapture`.
 
 mod n8n;
 mod vitals;
@@ -23,30 +23,28 @@ use self::vitals::{Vitals, settle};
 use crate::http_client::{Answer, HttpServer, json_headers, stateless_meta};
 use crate::mcp_client::{McpClient, text};
 use crate::server::Server;
+use crate::wait::{TEST_TIMEOUT, eventually};
 
-/// Whatever is random follows from this.
+/// The seed of all random decisions.
 const SEED: u64 = 0x6e38_6e2d_6c65_6e73;
 
-/// Calls at once.
+/// Concurrent calls.
 const AT_ONCE: u64 = 200;
 
-/// Bodies at once: what `--max-downloads` is unless somebody says otherwise.
+/// Concurrent downloads: the default of `--max-downloads`.
 const LIMIT: i64 = 4;
 
-/// What the process may have grown by after minutes, kB.
+/// The maximum growth of the process over minutes, in kB.
 const GROWTH: u64 = 5_000;
-
-/// No answer takes as long.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Idle connections to n8n are closed within 8 s, idle threads end within 10.
 const SETTLE: Duration = Duration::from_secs(20);
 
-/// How long this n8n may take to see that a connection was closed.
+/// How long this n8n can take to notice a closed connection.
 const NOTICED: Duration = Duration::from_millis(250);
 
-/// Clients of a round that open a session and vanish. rmcp keeps a session for five minutes, so they are
-/// still there when memory is measured.
+/// Clients per round that open a session and disconnect. rmcp keeps sessions for five minutes, so they
+/// still exist when memory is measured.
 const SESSIONS: u64 = 20;
 
 /// The execution of 10 MB.
@@ -55,14 +53,14 @@ const LARGE: &str = "59";
 /// The workflow of 321 nodes.
 const WORKFLOW: &str = "j5S70wc4qBc3Jsb0";
 
-/// Ids from here on are executions that come slowly, each asked for once.
+/// Ids from here on are slow executions, each requested once.
 const FIRST_SLOW: u64 = 9_000_000_000;
 
-/// How long each part lasts.
+/// The duration of each phase.
 struct Times {
     calm: Duration,
     load: Duration,
-    /// Before memory is measured; without it, nothing is measured.
+    /// The warm-up before memory is measured; `None` skips the measurement.
     warm_up: Option<Duration>,
 }
 
@@ -95,7 +93,7 @@ fn two_minutes_of_load_over_http_leave_nothing_behind() {
 
 #[test]
 #[ignore = "long: six minutes"]
-fn sessions_that_nobody_uses_end_after_five_minutes() {
+fn idle_sessions_end_after_five_minutes() {
     let _alone = alone();
     let (_n8n, server) = N8n::start();
     let lens = HttpServer::start(&server.url(), &[]);
@@ -130,45 +128,45 @@ fn over_http(times: &Times) {
     let _alone = alone();
     let (n8n, server) = N8n::start();
     let lens = HttpServer::start(&server.url(), &SETTINGS);
-    // It answers: whatever it opens at its start is open, and its signals are heard.
+    // Once it answers, startup is complete.
     assert_eq!(lens.send("GET", "/health", &[], "").status, 200);
     thread::sleep(Duration::from_millis(100));
     withstand(Http { server: lens, rounds: 0 }, &n8n, &server, times);
 }
 
-/// What fails on purpose is not worth a line each.
+/// Faults on purpose need no log line each.
 const SETTINGS: [&str; 4] = ["--idle-timeout", "1", "--log-level", "error"];
 
-/// Figures of one test are not those of two.
+/// Runs one test at a time, so that figures are those of one test.
 fn alone() -> MutexGuard<'static, ()> {
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Puts a server under load, and looks at what is left of it.
-fn withstand(mut door: impl Door, n8n: &Arc<N8n>, server: &Server, times: &Times) {
-    let fresh = Vitals::of(door.pid());
-    let work = Work::new(&mut door, n8n);
+/// Puts a server under load, and checks what is left behind.
+fn withstand(mut transport: impl Transport, n8n: &Arc<N8n>, server: &Server, times: &Times) {
+    let fresh = Vitals::of(transport.pid());
+    let work = Work::new(&mut transport, n8n);
     n8n.rough.store(true, SeqCst);
 
-    let calm = door.bear(&work, times.calm, Clients::Stay);
-    until("the calm replies have ended", SETTLE, || server.open() == 0);
+    let calm = transport.bear(&work, times.calm, Clients::Stay);
+    eventually("the calm replies have ended", || server.open() == 0);
     let (most, _) = crowd(&n8n.take_readings());
-    assert_eq!(calm.answered, calm.begun, "nobody left: {calm:?}");
-    // On a busy machine not all turns are ever taken at the same moment.
+    assert_eq!(calm.answered, calm.begun, "all calls are answered: {calm:?}");
+    // On a busy machine, not all permits are ever held at the same moment.
     assert!((2..=LIMIT).contains(&most), "{most} bodies were read at once");
 
     let before = times.warm_up.map(|warm_up| {
-        door.bear(&work, warm_up, Clients::Leave);
-        let before = settle(&door, server, &fresh);
+        transport.bear(&work, warm_up, Clients::Leave);
+        let before = settle(&transport, server, &fresh);
         n8n.take_readings();
         before
     });
 
     let begun = Instant::now();
-    let tally = door.bear(&work, times.load, Clients::Leave);
+    let tally = transport.bear(&work, times.load, Clients::Leave);
     let took = begun.elapsed();
-    until("the replies have ended", SETTLE, || server.open() == 0);
+    eventually("the replies have ended", || server.open() == 0);
     let readings = n8n.take_readings();
     let (_, above) = crowd(&readings);
     let left_midway = readings.iter().filter(|reading| !reading.whole).count();
@@ -178,42 +176,42 @@ fn withstand(mut door: impl Door, n8n: &Arc<N8n>, server: &Server, times: &Times
     println!("seed {SEED:#x}, {took:.1?}: {tally:?}, {left_midway} bodies left midway, faults {faults:?} in all");
     println!("above the limit for {above:.1?}");
     tally.must_add_up();
-    assert!(faults.iter().all(|count| *count > 0), "every fault happened");
-    assert!(left_midway > 0, "some left while their body came");
-    // A body that the server has given up counts here until n8n sees it; a limit of five would nearly always be above.
+    assert!(faults.iter().all(|count| *count > 0), "every fault occurred");
+    assert!(left_midway > 0, "some clients left during a download");
+    // An abandoned download counts until n8n notices; with a limit of five, this would nearly always be exceeded.
     assert!(above < took / 20, "above the limit for {above:?} of {took:?}");
     if let Some(before) = before {
-        let after = settle(&door, server, &fresh);
+        let after = settle(&transport, server, &fresh);
         println!("fresh {fresh:?}, before {before:?}, after {after:?}");
         assert!(after.resident <= before.resident + GROWTH, "kB resident: {before:?}, {after:?}");
     }
     for (call, as_before) in work.calls.iter().zip(&work.reference) {
-        assert_eq!(door.call(call), *as_before, "{call:?} is answered as before");
+        assert_eq!(transport.call(call), *as_before, "{call:?} is answered as before");
     }
-    door.end();
+    transport.end();
 }
 
 /// A tool and its arguments.
 type Call = (&'static str, Value);
 
-/// What is called, and what it is answered while n8n is well.
+/// The calls, and their answers while n8n works.
 struct Work {
     calls: Vec<Call>,
-    reference: Vec<Said>,
+    reference: Vec<Outcome>,
     n8n: Arc<N8n>,
 }
 
 impl Work {
-    fn new(door: &mut impl Door, n8n: &Arc<N8n>) -> Self {
+    fn new(transport: &mut impl Transport, n8n: &Arc<N8n>) -> Self {
         let (right, wrong) = (right_calls(), wrong_calls());
         let mut reference = Vec::new();
         for call in &right {
-            reference.push(door.call(call));
-            assert!(matches!(reference.last(), Some(Said::Text(_))), "{call:?}: {reference:?}");
+            reference.push(transport.call(call));
+            assert!(matches!(reference.last(), Some(Outcome::Text(_))), "{call:?}: {reference:?}");
         }
         for call in &wrong {
-            reference.push(door.call(call));
-            assert!(!matches!(reference.last(), Some(Said::Text(_))), "{call:?}: {reference:?}");
+            reference.push(transport.call(call));
+            assert!(!matches!(reference.last(), Some(Outcome::Text(_))), "{call:?}: {reference:?}");
         }
         Self { calls: [right, wrong].concat(), reference, n8n: n8n.clone() }
     }
@@ -222,14 +220,14 @@ impl Work {
         dice.below(self.calls.len() as u64) as usize
     }
 
-    /// Counts an answer, which is that of before or tells of n8n's fault.
-    fn check(&self, call: usize, said: &Said, tally: &mut Tally) {
+    /// Counts an answer, which must be the reference or report n8n's fault.
+    fn check(&self, call: usize, said: &Outcome, tally: &mut Tally) {
         tally.answered += 1;
         if *said == self.reference[call] {
             return;
         }
         tally.failed += 1;
-        let tells = matches!(said, Said::Error(text) if text.starts_with("n8n"));
+        let tells = matches!(said, Outcome::Error(text) if text.starts_with("n8n"));
         assert!(tells, "{:?}: {said:?} in place of {:?}", self.calls[call], self.reference[call]);
     }
 }
@@ -261,16 +259,16 @@ fn wrong_calls() -> Vec<Call> {
     ]
 }
 
-/// An answer to a call.
+/// The answer to a call.
 #[derive(Debug, PartialEq)]
-enum Said {
+enum Outcome {
     Text(String),
     Error(String),
-    /// The protocol's own error.
+    /// A protocol error.
     Refused(i64),
 }
 
-impl Said {
+impl Outcome {
     fn of(message: &Value) -> Self {
         match message["error"]["code"].as_i64() {
             Some(code) => Self::Refused(code),
@@ -283,20 +281,20 @@ impl Said {
 #[derive(Clone, Copy, PartialEq)]
 enum Clients {
     Stay,
-    /// A third does not.
+    /// A third of them do not.
     Leave,
 }
 
-/// What became of the calls.
+/// The results of the calls.
 #[derive(Debug, Default)]
 struct Tally {
     begun: u64,
     answered: u64,
-    /// Those of the answered that tell of n8n's faults.
+    /// Answered calls that report n8n's faults.
     failed: u64,
-    /// Cancelled, or their clients vanished.
+    /// Cancelled calls, and calls of clients that disconnected.
     left: u64,
-    /// Cancelled ones whose answer was on its way.
+    /// Cancelled calls whose answer was already on its way.
     crossed: u64,
 }
 
@@ -311,20 +309,20 @@ impl Tally {
         }
     }
 
-    /// Every call was answered or left, and what was to happen has happened.
+    /// Every call was answered or cancelled, and every kind of result occurred.
     fn must_add_up(&self) {
         assert_eq!(self.begun, self.answered + self.left, "{self:?}");
-        assert!(self.left * 10 > self.begun, "about a third leaves: {self:?}");
+        assert!(self.left * 10 > self.begun, "about a third is cancelled: {self:?}");
         assert!(self.failed > 0 && self.failed < self.answered / 2, "some failed: {self:?}");
         assert!(self.crossed < self.left, "cancelled calls are not answered: {self:?}");
     }
 }
 
-/// A way to the server.
-trait Door {
+/// A transport to the server.
+trait Transport {
     fn pid(&self) -> u32;
-    fn call(&mut self, call: &Call) -> Said;
-    /// Keeps that many calls under way for a time, and accounts for each of them.
+    fn call(&mut self, call: &Call) -> Outcome;
+    /// Keeps [`AT_ONCE`] calls under way for a time, and accounts for each of them.
     fn bear(&mut self, work: &Work, time: Duration, clients: Clients) -> Tally;
     fn end(self);
 }
@@ -341,7 +339,7 @@ struct Ledger<'a> {
     work: &'a Work,
     live: BTreeMap<u64, usize>,
     cancelled: BTreeSet<u64>,
-    /// When which call asks for a cancellation.
+    /// When each call is to be cancelled.
     moments: BTreeSet<(Instant, u64)>,
     tally: Tally,
 }
@@ -353,10 +351,10 @@ impl Ledger<'_> {
             return;
         };
         match self.live.remove(&id) {
-            Some(call) => self.work.check(call, &Said::of(message), &mut self.tally),
-            // A cancelled call may have been answered just before; none is answered twice.
+            Some(call) => self.work.check(call, &Outcome::of(message), &mut self.tally),
+            // A cancelled call can have been answered just before, but not twice.
             None => {
-                assert!(self.cancelled.remove(&id), "nobody waits for this: {message}");
+                assert!(self.cancelled.remove(&id), "no call waits for this: {message}");
                 self.tally.crossed += 1;
             }
         }
@@ -380,7 +378,7 @@ impl Stdio {
         }
     }
 
-    /// Cancels what is due: that call, or the oldest, which is the one whose body is coming.
+    /// Cancels the calls that are due, or the oldest instead, which is downloading.
     fn cancel(&mut self, ledger: &mut Ledger<'_>) {
         while let Some(&(at, due)) = ledger.moments.first()
             && at <= Instant::now()
@@ -397,13 +395,13 @@ impl Stdio {
     }
 }
 
-impl Door for Stdio {
+impl Transport for Stdio {
     fn pid(&self) -> u32 {
         self.client.pid()
     }
 
-    fn call(&mut self, (tool, arguments): &Call) -> Said {
-        Said::of(&self.client.request("tools/call", json!({"name": tool, "arguments": arguments})))
+    fn call(&mut self, (tool, arguments): &Call) -> Outcome {
+        Outcome::of(&self.client.request("tools/call", json!({"name": tool, "arguments": arguments})))
     }
 
     fn bear(&mut self, work: &Work, time: Duration, clients: Clients) -> Tally {
@@ -423,7 +421,7 @@ impl Door for Stdio {
             }
             self.cancel(&mut ledger);
             let done = !goes_on && ledger.live.is_empty();
-            // After the last answer there is time for one that should not come.
+            // After the last answer, wait for one that should not arrive.
             let wait = Duration::from_millis(if done { 500 } else { 20 });
             match self.client.find(wait, |_| true) {
                 Some(message) => {
@@ -431,7 +429,7 @@ impl Door for Stdio {
                     ledger.take(&message);
                 }
                 None if done => return ledger.tally,
-                None => assert!(heard.elapsed() < PATIENCE, "no answer any more to {:?}", ledger.live),
+                None => assert!(heard.elapsed() < TEST_TIMEOUT, "no answer any more to {:?}", ledger.live),
             }
         }
     }
@@ -447,12 +445,12 @@ struct Http {
     rounds: u64,
 }
 
-impl Door for Http {
+impl Transport for Http {
     fn pid(&self) -> u32 {
         self.server.pid()
     }
 
-    fn call(&mut self, call: &Call) -> Said {
+    fn call(&mut self, call: &Call) -> Outcome {
         call_over_http(&self.server, call)
     }
 
@@ -471,21 +469,21 @@ impl Door for Http {
         })
     }
 
-    /// It ends by a signal, which is another test's.
+    /// Signals are tested elsewhere.
     fn end(self) {}
 }
 
-fn call_over_http(server: &HttpServer, (tool, arguments): &Call) -> Said {
+fn call_over_http(server: &HttpServer, (tool, arguments): &Call) -> Outcome {
     let answer = server.request("tools/call", json!({"name": tool, "arguments": arguments}), &[]);
-    Said::of(&answer.message())
+    Outcome::of(&answer.message())
 }
 
-/// A client that calls again and again, each time on a connection of its own.
+/// A client that makes one call after another, each on its own connection.
 struct Visitor<'a> {
     server: &'a HttpServer,
     work: &'a Work,
     clients: Clients,
-    /// Sessions that were begun in this round.
+    /// Sessions that were started in this round.
     sessions: &'a AtomicU64,
     dice: Dice,
 }
@@ -520,16 +518,16 @@ impl Visitor<'_> {
         }
     }
 
-    /// Most of the time a call waits for its turn; here it has got it.
+    /// Most calls wait for a permit; this one has acquired it.
     fn vanish_while_the_body_comes(&mut self) {
         let id = (FIRST_SLOW + self.dice.below(FIRST_SLOW)).to_string();
         let connection = self.open(&("get_execution", json!({"id": id})));
-        until("the call has its turn", PATIENCE, || self.work.n8n.was_asked_for(&id));
+        eventually("the call has its permit", || self.work.n8n.was_asked_for(&id));
         thread::sleep(self.dice.up_to(200));
         drop(connection);
     }
 
-    /// The client of a session goes without a word, with a call under way and a stream open.
+    /// The client of a session disconnects with a call under way and an open stream.
     fn vanish_from_a_session(&mut self) {
         let session = begin_session(self.server);
         let listening = [("accept", "text/event-stream"), ("mcp-session-id", session.as_str())];
@@ -550,7 +548,7 @@ impl Visitor<'_> {
     }
 }
 
-/// A session of 2025; gives its id.
+/// Starts a session (2025-11-25); returns its id.
 fn begin_session(server: &HttpServer) -> String {
     let params =
         json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}});
@@ -571,16 +569,7 @@ fn session_headers(session: Option<&str>) -> Vec<(&str, &str)> {
     headers
 }
 
-/// Waits until something is so.
-fn until(what: &str, within: Duration, is_so: impl Fn() -> bool) {
-    let begun = Instant::now();
-    while !is_so() {
-        assert!(begun.elapsed() < within, "{what}: not within {within:?}");
-        thread::sleep(Duration::from_millis(5));
-    }
-}
-
-/// splitmix64: the same numbers each time.
+/// Deterministic random numbers (splitmix64).
 struct Dice(u64);
 
 impl Dice {
@@ -599,7 +588,7 @@ impl Dice {
         self.below(times) == 0
     }
 
-    /// A time below so many ms.
+    /// A random duration below this many ms.
     fn up_to(&mut self, ms: u64) -> Duration {
         Duration::from_millis(self.below(ms))
     }

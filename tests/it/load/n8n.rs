@@ -1,4 +1,4 @@
-//! An n8n that breaks a tenth of its replies, and knows how many bodies were read at once.
+//! An n8n that breaks a tenth of its replies, and records concurrent downloads.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Cursor, Read};
@@ -26,7 +26,7 @@ enum Fault {
 
 const FAULTS: [Fault; 5] = [Fault::Cut, Fault::Reset, Fault::Failing, Fault::Stall, Fault::Slow];
 
-/// An n8n that breaks a tenth of its replies while it is rough, and knows how many bodies were read at once.
+/// An n8n that breaks a tenth of its replies while `rough` is set, and records concurrent downloads.
 pub struct N8n {
     pub rough: AtomicBool,
     executions: HashMap<String, Arc<[u8]>>,
@@ -35,7 +35,7 @@ pub struct N8n {
     workflow_list: Arc<[u8]>,
     replies: AtomicU64,
     pub faults: [AtomicU64; FAULTS.len()],
-    /// The slow executions that were asked for.
+    /// The slow executions that were requested.
     asked: Mutex<HashSet<String>>,
     readings: Arc<Mutex<Vec<Reading>>>,
 }
@@ -77,7 +77,7 @@ impl N8n {
         }
     }
 
-    /// What holds a turn is counted; lists of executions, and the names in them, do not.
+    /// Requests that hold a permit are counted; lists of executions, and the workflow names in them, are not.
     fn reply(&self, request: &Request) -> Reply {
         let rest = request.path.strip_prefix("/api/v1/").unwrap_or_default();
         let pinned = request.query("excludePinnedData").is_none();
@@ -92,7 +92,7 @@ impl N8n {
             },
             ("workflows", "") => self.send(&self.workflow_list, true),
             ("workflows", id) => match self.workflows.get(id) {
-                // Only its name is asked for. A list never fails because of one, but it would be another list.
+                // A request for the name only. A fault would not fail the list, but change it.
                 Some(body) if pinned => Reply::bytes(200, "application/json", body.clone()),
                 Some(body) => self.send(body, true),
                 None => Reply::json(404, r#"{"message":"Not Found"}"#),
@@ -125,11 +125,11 @@ impl N8n {
     fn body(&self, body: &Arc<[u8]>, sent: u64, counted: bool) -> Reply {
         let readings = counted.then(|| self.readings.clone());
         let coming = Coming { body: Cursor::new(body.clone()), left: sent, from: Instant::now(), to: None, readings };
-        // Building it takes n8n some time, so that as many come at once as may.
+        // n8n takes some time to build a body, so that downloads overlap.
         Reply::stream(coming).content_length(body.len() as u64).delay_first_byte(Duration::from_millis(5))
     }
 
-    /// The fault of the next reply and a number, if it has one.
+    /// The fault of the next reply, with a random number, if it has one.
     fn fault(&self) -> Option<(Fault, u64)> {
         let mut dice = Dice(SEED.wrapping_add(self.replies.fetch_add(1, SeqCst)));
         if !dice.one_in(10) || !self.rough.load(SeqCst) {
@@ -149,15 +149,15 @@ impl N8n {
     }
 }
 
-/// When a body was read.
+/// When a body was downloaded.
 pub struct Reading {
     from: Instant,
     to: Instant,
-    /// Whether it was sent as far as it was meant to be.
+    /// Whether everything was sent that was to be sent.
     pub whole: bool,
 }
 
-/// A body on its way. It counts from its request to its last byte: until then the client cannot be done.
+/// A body that is being sent. It counts from its request to its last byte; the client cannot be done before.
 struct Coming {
     body: Cursor<Arc<[u8]>>,
     left: u64,
@@ -179,7 +179,7 @@ impl Read for Coming {
 
 impl Drop for Coming {
     fn drop(&mut self) {
-        // The client has gone at some time before.
+        // The client left some time ago.
         let gone = Instant::now().checked_sub(NOTICED).unwrap_or(self.from).max(self.from);
         let reading = Reading { from: self.from, to: self.to.unwrap_or(gone), whole: self.to.is_some() };
         if let Some(readings) = &self.readings {
@@ -188,9 +188,9 @@ impl Drop for Coming {
     }
 }
 
-/// How many bodies were read at once at most, and for how long more than may be.
+/// The maximum number of concurrent downloads, and how long the limit was exceeded.
 pub fn crowd(readings: &[Reading]) -> (i64, Duration) {
-    // At the same time an end comes first.
+    // Ends sort before starts at the same time.
     let mut steps: Vec<_> = readings.iter().flat_map(|reading| [(reading.from, 1), (reading.to, -1)]).collect();
     steps.sort();
     let (mut open, mut most, mut above) = (0_i64, 0_i64, Duration::ZERO);

@@ -1,13 +1,13 @@
-//! What the machine knows of a process.
+//! The resources of a process.
 
 use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Door, SETTLE};
+use super::{SETTLE, Transport};
 use crate::server::Server;
 
-/// What the machine knows of a process.
+/// The resources of a process.
 #[derive(Debug)]
 pub struct Vitals {
     /// kB.
@@ -32,17 +32,17 @@ impl Vitals {
         }
     }
 
-    /// Whether nothing is open that was not.
+    /// Whether no more resources are in use.
     fn is_as_quiet_as(&self, other: &Self) -> bool {
         self.threads <= other.threads && self.descriptors <= other.descriptors && self.sockets <= other.sockets
     }
 }
 
-/// Waits until nothing is left of a round.
-pub fn settle(door: &impl Door, server: &Server, fresh: &Vitals) -> Vitals {
+/// Waits until the resources of a round are released.
+pub fn settle(transport: &impl Transport, server: &Server, fresh: &Vitals) -> Vitals {
     let begun = Instant::now();
     loop {
-        let now = Vitals::of(door.pid());
+        let now = Vitals::of(transport.pid());
         if server.open() == 0 && now.is_as_quiet_as(fresh) {
             return now;
         }

@@ -1,4 +1,4 @@
-//! The search for a secret in everything that comes out of a binary.
+//! Searches for secrets in everything that a binary writes.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -13,19 +13,18 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// So much of a secret is a secret still.
+use crate::wait::TEST_TIMEOUT;
+
+/// The length of a piece of a secret that counts as the secret.
 pub const PIECE: usize = 10;
 
-/// Longer than anything takes.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A secret, and a harmless word that comes the same way.
+/// A secret, and a harmless marker that takes the same path.
 pub struct Plant {
     pub secret: String,
     pub marker: String,
 }
 
-/// One of a name; each name has its own.
+/// A secret and a marker that are derived from a name.
 pub fn plant(name: &str) -> Plant {
     const LETTERS: &[u8] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut state = name.bytes().fold(7, |seed: u64, byte| seed.wrapping_mul(31).wrapping_add(byte.into()));
@@ -36,22 +35,22 @@ pub fn plant(name: &str) -> Plant {
     Plant { secret: secret.collect(), marker: format!("marker-of-{}", name.to_lowercase()) }
 }
 
-/// A string as JSON has it, without its quotes.
+/// A string as JSON, without quotes.
 pub fn escaped(text: &str) -> String {
     let json = json!(text).to_string();
     json[1..json.len() - 1].to_owned()
 }
 
-/// The part of a text's base64 that is the same whatever stands behind so many bytes before it.
+/// The part of a text's base64 encoding that does not depend on the bytes around it, if this many come before it.
 fn in_base64(text: &str, before: usize) -> String {
     let bytes = [vec![0; before], text.as_bytes().to_vec()].concat();
     let (first, end) = ((before * 8).div_ceil(6), bytes.len() * 8 / 6);
     STANDARD_NO_PAD.encode(bytes)[first..end].to_owned()
 }
 
-/// How a text may be written, in small letters.
+/// All encodings of a text, in lower case.
 fn spellings(text: &str) -> Vec<String> {
-    // A tool's answer is JSON inside of JSON.
+    // A tool's answer is JSON inside JSON.
     let mut all = vec![text.to_owned(), escaped(text), escaped(&escaped(text))];
     all.push(utf8_percent_encode(text, NON_ALPHANUMERIC).to_string());
     for before in 0..3 {
@@ -62,7 +61,7 @@ fn spellings(text: &str) -> Vec<String> {
     all.iter().map(|spelling| spelling.to_ascii_lowercase()).collect()
 }
 
-/// Everything that came out of a binary: where, and what, in small letters.
+/// Everything that a binary wrote: the place, and the bytes in lower case.
 #[derive(Default)]
 pub struct Evidence(Vec<(String, Vec<u8>)>);
 
@@ -71,7 +70,7 @@ impl Evidence {
         self.0.push((place.to_owned(), bytes.to_ascii_lowercase()));
     }
 
-    /// Every file below a folder, and its name.
+    /// Adds every file below a folder, and its name.
     fn add_folder(&mut self, folder: &Path) {
         for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
             let path = entry.path();
@@ -85,13 +84,13 @@ impl Evidence {
         }
     }
 
-    /// What was logged, without the answers.
+    /// The log only, without answers.
     pub fn log(mut self) -> Self {
         self.0.retain(|(place, _)| place.ends_with("stderr"));
         self
     }
 
-    /// Where a text is, in any spelling.
+    /// The places that contain a text in any encoding.
     fn places(&self, text: &str) -> Vec<String> {
         let spellings = spellings(text);
         let found = |(place, bytes): &(String, Vec<u8>)| {
@@ -102,7 +101,7 @@ impl Evidence {
         self.0.iter().filter_map(found).collect()
     }
 
-    /// Where a secret is, or a piece of it.
+    /// The places that contain a secret or a piece of it.
     pub fn traces(&self, secret: &str) -> Vec<String> {
         assert!(secret.len() >= PIECE, "a secret of {} bytes cannot be looked for", secret.len());
         let pieces = secret.as_bytes().chunks_exact(PIECE).map(|piece| std::str::from_utf8(piece).unwrap());
@@ -119,12 +118,12 @@ impl Evidence {
     #[track_caller]
     pub fn shows(&self, markers: &[&str]) {
         for marker in markers {
-            assert!(!self.places(marker).is_empty(), "the search does not see {marker}");
+            assert!(!self.places(marker).is_empty(), "the search does not find {marker}");
         }
     }
 }
 
-/// The binary with everything it may write to below a folder, at its most talkative.
+/// The binary at log level `trace`, with everything that it can write to below a folder.
 fn command(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Command {
     let (home, work) = (folder.join("home"), folder.join("work"));
     for made in [&home, &work] {
@@ -137,7 +136,7 @@ fn command(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Comm
     command
 }
 
-/// Runs a command to its end; gives all that came out of it.
+/// Runs a command; returns everything that it wrote.
 pub fn run(arguments: &[&str], settings: &[(&str, &str)], input: &[u8]) -> Evidence {
     let folder = tempfile::tempdir().unwrap();
     let mut child = command(folder.path(), arguments, settings).stdin(Stdio::piped()).spawn().unwrap();
@@ -149,7 +148,7 @@ pub fn run(arguments: &[&str], settings: &[(&str, &str)], input: &[u8]) -> Evide
     evidence
 }
 
-/// A binary that serves.
+/// A running server.
 pub struct Lens {
     child: Child,
     folder: TempDir,
@@ -163,7 +162,7 @@ impl Lens {
         Self { child, folder, last_id: 0 }
     }
 
-    /// Starts an MCP server on standard input and output, and shakes hands.
+    /// Starts an MCP server on stdio, with a handshake.
     pub fn serve(arguments: &[&str], settings: &[(&str, &str)]) -> Self {
         let mut lens = Self::start(arguments, settings, Stdio::piped());
         let who = json!({"name": "test", "version": "0"});
@@ -178,10 +177,10 @@ impl Lens {
         stdin.flush().unwrap();
     }
 
-    /// Looks into what it said until it said this.
+    /// Polls a file of output until it contains something.
     fn wait_for<T>(&self, file: &str, what: impl Fn(&str) -> Option<T>) -> T {
         let begun = Instant::now();
-        while begun.elapsed() < PATIENCE {
+        while begun.elapsed() < TEST_TIMEOUT {
             let said = std::fs::read(self.folder.path().join(file)).unwrap();
             if let Some(found) = what(&String::from_utf8_lossy(&said)) {
                 return found;
@@ -205,9 +204,9 @@ impl Lens {
         self.ask("tools/call", json!({"name": tool, "arguments": arguments}))
     }
 
-    /// Ends it; gives all that came out of it.
+    /// Stops the server; returns everything that it wrote.
     pub fn end(mut self) -> Evidence {
-        // Without its standard input a server ends by itself, but for one that has none.
+        // A server on stdio ends with its standard input.
         if self.child.stdin.take().is_none() {
             let _ = self.child.kill();
         }
@@ -225,14 +224,14 @@ impl Drop for Lens {
     }
 }
 
-/// A binary that serves over HTTP, and all that it answered.
-pub struct Door {
+/// A running server over HTTP, and all of its responses.
+pub struct HttpLens {
     lens: Lens,
     authority: String,
     heard: Evidence,
 }
 
-impl Door {
+impl HttpLens {
     pub fn open(settings: &[(&str, &str)]) -> Self {
         let lens = Lens::start(&["--transport", "http", "--port", "0"], settings, Stdio::null());
         let authority = lens.wait_for("stderr", |said| {
@@ -244,7 +243,7 @@ impl Door {
 
     pub fn send(&mut self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) {
         let mut connection = TcpStream::connect(&self.authority).unwrap();
-        connection.set_read_timeout(Some(PATIENCE)).unwrap();
+        connection.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
         let (host, length) = (&self.authority, body.len());
         let head = format!(

@@ -1,8 +1,8 @@
-//! Keys, tokens, passwords, cookies and authorizations are nowhere to be found: not in an answer, not in what the
-//! binary writes to standard error at its most talkative, not in a file.
+//! Keys, tokens, passwords, cookies and authorizations do not leak: not into answers, not into standard error
+//! at log level `trace`, not into files.
 //!
-//! Each secret is planted beside a harmless marker that comes the same way, and the search must find the marker.
-//! A piece of a secret counts as the secret, and so does it in another spelling.
+//! Each secret is planted beside a harmless marker that takes the same path, and the search must find the marker.
+//! A piece of a secret counts as the secret, and so does a different encoding.
 
 mod evidence;
 
@@ -24,47 +24,48 @@ use n8n_lens::{coordination, gateway};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use self::evidence::{Door, Evidence, Lens, PATIENCE, PIECE, Plant, escaped, plant, run};
+use self::evidence::{Evidence, HttpLens, Lens, PIECE, Plant, escaped, plant, run};
 use crate::fixtures;
 use crate::http_client::{json_headers, stateless_meta};
 use crate::server::{Reply, Request, Server};
+use crate::wait::TEST_TIMEOUT;
 
-/// The API key that the binary is started with: all kinds of characters that one may have.
+/// The API key of the binary, with all kinds of characters.
 const KEY: &str = r#"q7/Wk+2"v<Zt9&x>Lm4=c8.Rj-5_hD"#;
 
-/// The API key that a request brings.
+/// The API key of a request.
 const OWN_KEY: &str = r#"n3/Bx+8"s<Gy6&u>Pd1=w4.Vf-9_kM"#;
 
 /// The bearer token of the server.
 const BEARER: &str = "t5/Hc+1~r!Xj2*o:Qe7@z0.Sn-3_bK";
 
-/// A word of a proxy that tells what it was sent.
-const TOLD: &str = "a-proxy-tells";
+/// The marker of a proxy that echoes requests.
+const ECHO: &str = "a-proxy-echoes";
 
-/// All that a proxy was sent, in its own words.
-fn told(request: &Request) -> String {
+/// An echo of a request's headers.
+fn echo(request: &Request) -> String {
     let headers = request.headers.iter().map(|(name, value)| format!("{name}: {value}"));
-    format!("{TOLD} {}", headers.collect::<Vec<_>>().join(", "))
+    format!("{ECHO} {}", headers.collect::<Vec<_>>().join(", "))
 }
 
-/// An n8n, or a proxy before it, that fails as it is asked to: a number is its status.
+/// An n8n, or a proxy before it, that fails as the requested id says: a number is the status.
 fn misbehave(request: &Request, elsewhere: &str) -> Reply {
-    let message = json!({ "message": told(request) }).to_string();
+    let message = json!({ "message": echo(request) }).to_string();
     let asked = request.path.rsplit('/').next().unwrap_or_default();
     match (asked, asked.parse()) {
         ("1", _) => Reply::json(302, "").header("location", elsewhere),
         ("2", _) => Reply::json(200, message).cut_after(5),
-        // JSON, and nothing that was asked for; and no JSON.
+        // JSON that is not an execution, and a body that is not JSON.
         ("3", _) => Reply::json(200, message),
         ("4", _) => Reply::json(200, &message[1..]),
-        // Nobody waits that long, so that nothing is tried again.
+        // The pause is too long for a retry.
         (_, Ok(status)) => Reply::json(status, message).header("retry-after", "3600"),
         _ => Reply::json(400, message),
     }
 }
 
 #[test]
-fn the_search_finds_a_secret_however_it_is_written() {
+fn the_search_finds_a_secret_in_every_encoding() {
     let ways = [
         KEY.to_owned(),
         KEY.to_uppercase(),
@@ -89,7 +90,7 @@ fn the_search_finds_a_secret_however_it_is_written() {
 }
 
 #[test]
-fn the_key_is_nowhere_whatever_n8n_answers() {
+fn the_key_does_not_leak_whatever_n8n_answers() {
     let other = Server::start(|_| Reply::json(200, "{}"));
     let elsewhere = format!("{}/api/v1/executions/1", other.url());
     let n8n = Server::start(move |request| misbehave(request, &elsewhere));
@@ -110,19 +111,19 @@ fn the_key_is_nowhere_whatever_n8n_answers() {
     }
     lens.call("create_workflow", json!({"name": "N", "nodes": [], "connections": {}}));
     let evidence = lens.end();
-    evidence.shows(&[TOLD, "[redacted]", "requesting it once more", "locks"]);
+    evidence.shows(&[ECHO, "[redacted]", "requesting it once more", "locks"]);
     evidence.hides(&[KEY]);
-    assert!(n8n.requests().iter().all(|request| request.header("x-n8n-api-key") == Some(KEY)), "it was in use");
+    assert!(n8n.requests().iter().all(|request| request.header("x-n8n-api-key") == Some(KEY)), "the secret was in use");
     assert!(other.requests().is_empty());
 }
 
 #[test]
-fn a_key_in_a_page_is_hidden_before_the_page_is_cut() {
+fn a_key_in_a_page_is_redacted_before_the_page_is_clipped() {
     let key = plant("key in a page").secret;
-    // What is shown of a page and of a list that is none ends in the middle of the key.
+    // The excerpts of a page and of an invalid list end in the middle of the key.
     let n8n = Server::start(|request| {
         let key = request.header("x-n8n-api-key").unwrap_or_default();
-        let page = |before: usize| format!("{TOLD:-<before$}{key}");
+        let page = |before: usize| format!("{ECHO:-<before$}{key}");
         match request.path.ends_with("/executions") {
             true => Reply::json(200, json!([page(83)]).to_string()),
             false => Reply::bytes(200, "text/html", page(65).into_bytes()),
@@ -132,31 +133,31 @@ fn a_key_in_a_page_is_hidden_before_the_page_is_cut() {
     let settings = [("N8N_URL", url.as_str()), ("N8N_API_KEY", key.as_str())];
     for arguments in [&["summary", "1"][..], &["list"]] {
         let evidence = run(arguments, &settings, b"");
-        evidence.shows(&[TOLD]);
+        evidence.shows(&[ECHO]);
         evidence.hides(&[&key]);
     }
 }
 
 #[test]
-fn a_key_that_a_proxy_wrote_otherwise_is_hidden_too() {
+fn a_key_that_a_proxy_encodes_is_redacted() {
     let n8n = Server::start(|request| {
         let key = request.header("x-n8n-api-key").unwrap_or_default();
         let encoded = utf8_percent_encode(key, NON_ALPHANUMERIC);
-        let message = format!("{TOLD} ?key={encoded} {} {}", STANDARD.encode(key), escaped(key));
+        let message = format!("{ECHO} ?key={encoded} {} {}", STANDARD.encode(key), escaped(key));
         Reply::json(400, json!({ "message": message }).to_string())
     });
     let url = n8n.url();
     let evidence = run(&["summary", "1"], &[("N8N_URL", &url), ("N8N_API_KEY", KEY)], b"");
-    evidence.shows(&[TOLD]);
+    evidence.shows(&[ECHO]);
     evidence.hides(&[KEY]);
 }
 
-/// An address with all the secrets that one may hold.
+/// An address with every kind of secret.
 fn address(authority: &str, password: &str, query: &str, fragment: &str) -> String {
     format!("http://lens:{password}@{authority}/?token={query}#{fragment}")
 }
 
-/// Where somebody listens who knows no TLS, and says so in plain text.
+/// Starts a listener without TLS that responds in plain text.
 fn without_tls() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let authority = listener.local_addr().unwrap().to_string();
@@ -169,7 +170,7 @@ fn without_tls() -> String {
 }
 
 #[test]
-fn the_secrets_of_the_address_are_nowhere() {
+fn the_secrets_of_the_address_do_not_leak() {
     let [password, query, fragment] = ["password", "query", "fragment"].map(|name| plant(name).secret);
     let other = Server::start(|_| Reply::json(200, "{}"));
     let elsewhere = other.url();
@@ -177,7 +178,7 @@ fn the_secrets_of_the_address_are_nowhere() {
         Some("1") => Reply::json(302, "").header("location", &elsewhere),
         Some("2") => Reply::json(200, "{}").cut_after(1),
         Some("discover") => Reply::json(404, "{}"),
-        _ => Reply::json(401, json!({ "message": TOLD }).to_string()),
+        _ => Reply::json(401, json!({ "message": ECHO }).to_string()),
     });
     let there = n8n.url().trim_start_matches("http://").to_owned();
     let cases: [(&str, &[&str]); 8] = [
@@ -187,7 +188,7 @@ fn the_secrets_of_the_address_are_nowhere() {
         (&there, &["list"]),
         (&there, &["check"]),
         (&there, &["--help"]),
-        // Nobody listens there.
+        // Nothing listens there.
         ("127.0.0.1:1", &["summary", "1"]),
         ("127.0.0.1:1", &["check"]),
     ];
@@ -203,26 +204,26 @@ fn the_secrets_of_the_address_are_nowhere() {
     evidence.shows(&["could not be reached", &plain]);
     evidence.hides(&[&password, &query, &fragment, KEY]);
     let sent = n8n.requests()[0].header("authorization").map(str::to_owned);
-    assert_eq!(sent, Some(format!("Basic {}", STANDARD.encode(format!("lens:{password}")))), "it was in use");
+    assert_eq!(sent, Some(format!("Basic {}", STANDARD.encode(format!("lens:{password}")))), "the secret was in use");
     assert!(other.requests().is_empty());
 }
 
 #[test]
-fn a_password_that_a_proxy_tells_is_hidden() {
+fn a_password_that_a_proxy_echoes_is_redacted() {
     let password = plant("password that a proxy tells").secret;
     let known = password.clone();
     let n8n = Server::start(move |request| {
-        let message = format!("{} is lens with {known}", told(request));
+        let message = format!("{} is lens with {known}", echo(request));
         Reply::json(400, json!({ "message": message }).to_string())
     });
     let url = address(n8n.url().trim_start_matches("http://"), &password, "", "");
     let evidence = run(&["summary", "1"], &[("N8N_URL", &url), ("N8N_API_KEY", KEY)], b"");
-    evidence.shows(&[TOLD]);
+    evidence.shows(&[ECHO]);
     evidence.hides(&[&password]);
 }
 
 #[test]
-fn settings_that_cannot_be_used_and_help_tell_no_secret() {
+fn invalid_settings_and_help_reveal_no_secret() {
     let secret = plant("setting").secret;
     let settings = |name: &'static str, value: String| {
         let mut settings = vec![("N8N_URL", "http://127.0.0.1:1".to_owned()), ("N8N_API_KEY", KEY.to_owned())];
@@ -256,14 +257,14 @@ fn settings_that_cannot_be_used_and_help_tell_no_secret() {
         evidence.shows(&["n8n-lens"]);
         evidence.hides(&[&secret, KEY]);
     }
-    // The name of an option that there is not is told, and what was given to it is not.
+    // An unknown option is named without its value.
     let evidence = run(&["list", &format!("--api-kex={secret}")], &[], b"");
     evidence.shows(&["--api-kex"]);
     evidence.hides(&[&secret]);
 }
 
 #[test]
-fn a_secret_in_the_place_of_a_name_is_not_told() {
+fn a_secret_in_place_of_a_name_is_not_revealed() {
     let secret = plant("in the place of a name").secret;
     let cases: [(&[&str], &str, String); 4] = [
         (&["list"], "N8N_API_KEY_FILE", secret.clone()),
@@ -279,10 +280,10 @@ fn a_secret_in_the_place_of_a_name_is_not_told() {
 }
 
 #[test]
-fn whoever_asks_over_http_learns_no_secret() {
+fn http_clients_learn_no_secret() {
     let n8n = Server::start(|request| misbehave(request, "http://127.0.0.1:1/"));
     let url = n8n.url();
-    let mut door = Door::open(&[("N8N_URL", &url), ("N8N_API_KEY", KEY), ("N8N_LENS_AUTH_TOKEN", BEARER)]);
+    let mut server = HttpLens::open(&[("N8N_URL", &url), ("N8N_API_KEY", KEY), ("N8N_LENS_AUTH_TOKEN", BEARER)]);
     let [wrong, cookie, query] = ["wrong token", "cookie", "query over http"].map(|name| plant(name).secret);
     let (right, wrong_bearer) = (format!("Bearer {BEARER}"), format!("Bearer {wrong}"));
     let (right, cookies) = (("authorization", right.as_str()), format!("session={cookie}"));
@@ -299,28 +300,28 @@ fn whoever_asks_over_http_learns_no_secret() {
         let json = [&json_headers()[..], who].concat();
         for id in ["1", "2", "3", "4", "400", "403", "500"] {
             let asked = json!({"name": "get_execution", "parameters": {"id": id}});
-            door.send("POST", "/mcp/execute", &json, &asked.to_string());
+            server.send("POST", "/mcp/execute", &json, &asked.to_string());
         }
         for body in ["{", "[]", r#"{"name":"no_such_tool"}"#, r#"{"name":"get_execution","parameters":[]}"#] {
-            door.send("POST", "/mcp/execute", &json, body);
-            door.send("POST", "/mcp", &json, body);
+            server.send("POST", "/mcp/execute", &json, body);
+            server.send("POST", "/mcp", &json, body);
         }
         let named = json!({"name": "get_execution", "arguments": {"id": "400"}, "_meta": stateless_meta()});
         let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": named}).to_string();
         let (version, method) = (("mcp-protocol-version", "2026-07-28"), ("mcp-method", "tools/call"));
         let stateless = [&json[..], &[version, method, ("mcp-name", "get_execution")]].concat();
-        door.send("POST", "/mcp", &stateless, &call);
+        server.send("POST", "/mcp", &stateless, &call);
         for path in ["/health", "/health?deep=true", "/mcp/tools", "/mcp", "/nowhere"] {
-            door.send("GET", path, who, "");
-            door.send("GET", &format!("{path}?token={query}"), who, "");
+            server.send("GET", path, who, "");
+            server.send("GET", &format!("{path}?token={query}"), who, "");
         }
     }
-    let evidence = door.end();
-    evidence.shows(&[TOLD, "[redacted]", "requesting it once more", "www-authenticate"]);
+    let evidence = server.end();
+    evidence.shows(&[ECHO, "[redacted]", "requesting it once more", "www-authenticate"]);
     evidence.hides(&[KEY, OWN_KEY, BEARER, &wrong, &cookie, &query]);
     let keys = n8n.requests();
     let keys: Vec<_> = keys.iter().filter_map(|request| request.header("x-n8n-api-key")).collect();
-    assert!(keys.contains(&KEY) && keys.contains(&OWN_KEY), "both were in use");
+    assert!(keys.contains(&KEY) && keys.contains(&OWN_KEY), "both keys were in use");
 }
 
 #[test]
@@ -349,7 +350,7 @@ fn what_a_client_sends_is_not_logged() {
     lens.write(secret);
     lens.call("get_execution", json!({"id": "2"}));
     let evidence = lens.end();
-    // The answer may quote what was sent; the log may not.
+    // Answers can quote what was sent; the log must not.
     evidence.shows(&[&sent.marker]);
     let log = evidence.log();
     log.shows(&["requesting it once more"]);
@@ -357,7 +358,7 @@ fn what_a_client_sends_is_not_logged() {
 }
 
 #[test]
-fn a_first_message_that_is_no_handshake_is_not_told() {
+fn a_first_message_that_is_not_a_handshake_is_not_logged() {
     let secret = plant("first message").secret;
     let settings = [("N8N_URL", "http://127.0.0.1:1"), ("N8N_API_KEY", KEY)];
     for arguments in [&[][..], &["coordinate", "--db", "agents.db"]] {
@@ -372,24 +373,24 @@ fn a_first_message_that_is_no_handshake_is_not_told() {
             lens.write(&first.to_string());
             lens.end().hides(&[&secret]);
         }
-        // It is said that something was wrong, so that what was sent could have been, too.
+        // The error is reported, so it could contain what was sent.
         let mut lens = Lens::start(arguments, &settings, Stdio::piped());
         lens.write(&json!({"jsonrpc": "2.0", "id": 1, "result": {}}).to_string());
         lens.end().log().shows(&["n8n-lens: "]);
     }
 }
 
-/// Members whose values are secrets, wherever they stand in an error.
+/// Members of errors whose values are secrets.
 const MASKED: [&str; 6] =
     ["Authorization", "cookie", "Set-Cookie", "x-api-key", "X-N8N-API-KEY", "Proxy-Authorization"];
 
-/// Members that an answer never has.
+/// Members that are never shown.
 const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUrl", "runtimeData", "credentials"];
 
-/// Members of an error that hold a request, and are not shown.
+/// Members of errors that contain a request, and are not shown.
 const REQUESTS: [&str; 5] = ["config", "request", "response", "cause", "node"];
 
-/// An execution that failed with this error, with n8n's own secrets around it.
+/// An execution that failed with this error, and contains n8n's own secrets.
 fn failed_execution(error: &Value, own: &str) -> Vec<u8> {
     let run = json!({"startTime": 1, "executionTime": 1, "executionStatus": "error", "source": [], "error": error});
     let data = json!({
@@ -403,7 +404,7 @@ fn failed_execution(error: &Value, own: &str) -> Vec<u8> {
 }
 
 #[test]
-fn the_request_of_a_failed_node_keeps_its_secrets() {
+fn the_request_of_a_failed_node_is_redacted() {
     let mut plants = Vec::new();
     let mut planted = |name: &str| {
         plants.push(plant(name));
@@ -454,7 +455,7 @@ fn the_request_of_a_failed_node_keeps_its_secrets() {
 }
 
 #[test]
-fn an_authorization_in_the_text_of_an_error_is_hidden() {
+fn an_authorization_in_the_text_of_an_error_is_redacted() {
     let names = ["bearer", "basic", "password", "cookie line"].map(|name| plant(&format!("text {name}")));
     let [bearer, basic, password, cookie] = names.each_ref().map(|plant| plant.secret.as_str());
     let text = format!(
@@ -478,8 +479,8 @@ fn an_authorization_in_the_text_of_an_error_is_hidden() {
 }
 
 #[test]
-fn the_token_that_resumes_an_execution_is_shown_only_where_a_call_brought_it() {
-    // The call that resumed it brought the token, and n8n made an item of the call.
+fn a_resume_token_is_shown_only_in_the_call_that_contained_it() {
+    // The call that resumed the execution contained the token, and n8n turned the call into an item.
     let body = fixtures::execution("g_wait_resumed");
     let token = fixtures::parse(&body)["data"]["resumeToken"].as_str().unwrap().to_owned();
     for node in ["Webhook", "Wait for call", "After wait"] {
@@ -491,7 +492,7 @@ fn the_token_that_resumes_an_execution_is_shown_only_where_a_call_brought_it() {
     run(&["summary", "-"], &[], &body).hides(&[&token]);
 }
 
-/// An execution whose node `A` puts out these items, which `B` takes in.
+/// An execution whose node `A` outputs these items, which are the input of `B`.
 fn execution_of(items: &[Value]) -> Vec<u8> {
     let run = |source: Value| {
         json!([{"startTime": 1, "executionTime": 1, "executionStatus": "success", "source": source,
@@ -502,7 +503,7 @@ fn execution_of(items: &[Value]) -> Vec<u8> {
 }
 
 #[test]
-fn items_stay_as_they_are_unless_redact_is_asked_for() {
+fn items_are_unchanged_without_redact() {
     let plants = MASKED.map(|name| plant(&format!("item {name}")));
     let item = |(name, plant): (&str, &Plant)| {
         let (secret, marker) = (&plant.secret, &plant.marker);
@@ -534,7 +535,7 @@ fn items_stay_as_they_are_unless_redact_is_asked_for() {
 }
 
 #[test]
-fn redact_knows_pairs_and_raw_headers_and_what_resumes() {
+fn redact_covers_pairs_raw_headers_and_resume_urls() {
     let plants = ["pair", "raw", "url", "token"].map(|name| plant(&format!("redacted {name}")));
     let [pair, raw, url, token] = plants.each_ref().map(|plant| plant.secret.as_str());
     let markers: Vec<_> = plants.iter().map(|plant| plant.marker.as_str()).collect();
@@ -570,9 +571,9 @@ fn data_of_workflows_is_called_untrusted() {
     }
 }
 
-/// What is asked of a type: one that prints itself answers before the trait does.
-#[allow(dead_code, reason = "it is asked, and never made")]
-struct Asked<T: ?Sized>(PhantomData<T>);
+/// Detects `Debug`: the inherent constant of printable types takes precedence over the trait's.
+#[allow(dead_code, reason = "only its constant is used")]
+struct Probe<T: ?Sized>(PhantomData<T>);
 
 trait Silent {
     const PRINTS: bool = false;
@@ -580,12 +581,12 @@ trait Silent {
 
 impl<T: ?Sized> Silent for T {}
 
-impl<T: Debug + ?Sized> Asked<T> {
+impl<T: Debug + ?Sized> Probe<T> {
     const PRINTS: bool = true;
 }
 
 #[test]
-fn types_that_hold_secrets_do_not_print_them() {
+fn types_with_secrets_do_not_print_them() {
     let [key, password, query, hash] = ["a key", "a password", "a query", "a hash"].map(|name| plant(name).secret);
     let n8n = format!("https://lens:{password}@n8n.example.com/base/?token={query}#{query}");
     let address = Address::parse(&n8n).unwrap();
@@ -593,8 +594,8 @@ fn types_that_hold_secrets_do_not_print_them() {
     let settings = Settings {
         address: address.clone(),
         api_key: Some(secret.clone()),
-        first_byte_timeout: PATIENCE,
-        idle_timeout: PATIENCE,
+        first_byte_timeout: TEST_TIMEOUT,
+        idle_timeout: TEST_TIMEOUT,
         max_downloads: 1,
     };
     let access =
@@ -618,23 +619,23 @@ fn types_that_hold_secrets_do_not_print_them() {
 }
 
 #[test]
-fn types_that_hold_more_secrets_cannot_print_themselves() {
-    assert!([<Asked<Settings>>::PRINTS].contains(&true), "one that prints itself is known");
+fn types_with_many_secrets_are_not_printable() {
+    assert!([<Probe<Settings>>::PRINTS].contains(&true), "a printable type is detected");
     let types = [
-        ("n8n::Client", <Asked<Client>>::PRINTS),
-        ("tools::Context", <Asked<Context>>::PRINTS),
-        ("tools::Arguments", <Asked<Arguments>>::PRINTS),
-        ("config::Options", <Asked<Options>>::PRINTS),
-        ("config::ServerOptions", <Asked<ServerOptions>>::PRINTS),
-        ("config::GatewayOptions", <Asked<GatewayOptions>>::PRINTS),
-        ("config::CoordinationOptions", <Asked<CoordinationOptions>>::PRINTS),
-        ("gateway::Config", <Asked<gateway::Config>>::PRINTS),
-        ("gateway::ServerConfig", <Asked<gateway::ServerConfig>>::PRINTS),
-        ("gateway::Settings", <Asked<gateway::Settings>>::PRINTS),
-        ("gateway::Gateway", <Asked<gateway::Gateway>>::PRINTS),
-        ("coordination::Settings", <Asked<coordination::Settings>>::PRINTS),
-        ("coordination::Coordinator", <Asked<coordination::Coordinator>>::PRINTS),
-        ("coordination::store::Store", <Asked<Store>>::PRINTS),
+        ("n8n::Client", <Probe<Client>>::PRINTS),
+        ("tools::Context", <Probe<Context>>::PRINTS),
+        ("tools::Arguments", <Probe<Arguments>>::PRINTS),
+        ("config::Options", <Probe<Options>>::PRINTS),
+        ("config::ServerOptions", <Probe<ServerOptions>>::PRINTS),
+        ("config::GatewayOptions", <Probe<GatewayOptions>>::PRINTS),
+        ("config::CoordinationOptions", <Probe<CoordinationOptions>>::PRINTS),
+        ("gateway::Config", <Probe<gateway::Config>>::PRINTS),
+        ("gateway::ServerConfig", <Probe<gateway::ServerConfig>>::PRINTS),
+        ("gateway::Settings", <Probe<gateway::Settings>>::PRINTS),
+        ("gateway::Gateway", <Probe<gateway::Gateway>>::PRINTS),
+        ("coordination::Settings", <Probe<coordination::Settings>>::PRINTS),
+        ("coordination::Coordinator", <Probe<coordination::Coordinator>>::PRINTS),
+        ("coordination::store::Store", <Probe<Store>>::PRINTS),
     ];
     let printing: Vec<_> = types.iter().filter(|(_, prints)| *prints).map(|(name, _)| *name).collect();
     assert_eq!(printing, Vec::<&str>::new());

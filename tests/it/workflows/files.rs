@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{FLAVOURS, agent, bodies, call, node, start, start_with};
 use crate::workflow_store::{Flavour, WorkflowStore};
 
-/// An export as n8n's editor writes it, with what other versions do not know.
+/// An export from n8n's editor, with keys that other versions do not know.
 pub fn export() -> Value {
     let mut workflow = agent();
     let more = json!({"versionId": "v", "meta": {"instanceId": "i"}, "active": false, "description": "d",
@@ -18,7 +18,7 @@ pub fn export() -> Value {
 }
 
 #[test]
-fn files_become_workflows_and_what_is_left_out_is_said() {
+fn files_become_workflows_and_omissions_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("flow.json"), format!("\u{feff}{}", export())).unwrap();
     for flavour in FLAVOURS {
@@ -31,7 +31,7 @@ fn files_become_workflows_and_what_is_left_out_is_said() {
             assert!(message.contains(member), "{member} in {message}");
         }
         let id = made["data"]["id"].as_str().unwrap().to_owned();
-        assert_ne!(id, "agent1", "the id of the file is not used");
+        assert_ne!(id, "agent1", "the id in the file is not used");
         let stored = store.get(&id).unwrap();
         assert_eq!(stored["connections"], export()["connections"]);
         assert_eq!(stored["nodes"].as_array().unwrap().len(), 4);
@@ -44,7 +44,7 @@ fn files_become_workflows_and_what_is_left_out_is_said() {
                 for left_out in ["pinData", "settings.timeSavedMode", "nodes[].customTelemetryTags"] {
                     assert!(message.contains(left_out), "{left_out} in {message}");
                 }
-                assert_eq!(bodies(&n8n, "POST").len(), 2, "n8n 1 refused before it did anything");
+                assert_eq!(bodies(&n8n, "POST").len(), 2, "n8n 1 refused the first attempt without a change");
             }
         }
         let mut other = export();
@@ -60,7 +60,7 @@ fn files_become_workflows_and_what_is_left_out_is_said() {
 }
 
 #[test]
-fn files_that_are_no_workflows_are_told_apart() {
+fn files_that_are_not_workflows_are_refused_with_the_reason() {
     let folder = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
     write("broken.json", "{\n  \"name\": \"x\",\n  \"nodes\": [,]\n}");
@@ -113,7 +113,7 @@ fn files_that_are_no_workflows_are_told_apart() {
 
 #[test]
 #[cfg(unix)]
-fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
+fn files_outside_of_the_root_are_refused_however_they_are_named() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let flow = json!({"name": "F", "nodes": [], "connections": {}}).to_string();
     std::fs::write(outside.path().join("secret.json"), &flow).unwrap();
@@ -135,7 +135,7 @@ fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
         absolute.to_str().unwrap().to_owned(),
         "link.json".to_owned(),
         "linked/secret.json".to_owned(),
-        // Whether it exists is not told.
+        // The error does not reveal whether a file exists.
         format!("../{name}/nothing.json"),
         "linked/nothing.json".to_owned(),
         "/etc/no-such-file".to_owned(),
@@ -152,7 +152,7 @@ fn files_outside_of_the_root_are_refused_whichever_way_they_are_named() {
 }
 
 #[test]
-fn settings_that_a_file_does_not_have_are_said_to_stay() {
+fn settings_that_n8n_keeps_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("f.json");
     std::fs::write(&file, json!({"name": "F", "nodes": [], "connections": {}, "settings": {}}).to_string()).unwrap();

@@ -1,4 +1,4 @@
-//! The workflow tools, through the real binary, against both kinds of n8n.
+//! The workflow tools, through the real binary, against n8n 1 and n8n 2.
 
 mod files;
 mod once;
@@ -41,7 +41,7 @@ fn node(name: &str, kind: &str) -> Value {
     json!({"id": name.to_lowercase(), "name": name, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}})
 }
 
-/// An agent with a model, behind a trigger.
+/// An agent with a model, after a trigger.
 fn agent() -> Value {
     let nodes =
         [node("Chat", "n8n-nodes-base.webhook"), node("Agent", "agent"), node("Model", "lm"), node("Log", "set")];
@@ -61,7 +61,7 @@ fn agent() -> Value {
 }
 
 #[test]
-fn a_workflow_is_shown_small_and_raw() {
+fn a_workflow_is_summarized_or_raw() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -87,7 +87,7 @@ fn a_workflow_is_shown_small_and_raw() {
 }
 
 #[test]
-fn one_node_is_shown_whole_by_name_or_id() {
+fn one_node_is_shown_in_full_by_name_or_id() {
     let store = WorkflowStore::new(Flavour::V2);
     let mut workflow = agent();
     workflow["nodes"][1]["parameters"] = json!({"prompt": "x".repeat(20_000)});
@@ -107,7 +107,7 @@ fn one_node_is_shown_whole_by_name_or_id() {
 }
 
 #[test]
-fn the_graph_names_neighbours_and_kinds() {
+fn the_graph_names_neighbours_and_connection_types() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (_n8n, mut client) = start(&store);
@@ -132,7 +132,7 @@ fn the_graph_names_neighbours_and_kinds() {
 }
 
 #[test]
-fn large_workflows_stay_inside_the_budget_and_valid() {
+fn large_workflows_stay_within_the_budget_and_valid() {
     let store = WorkflowStore::new(Flavour::V2);
     let count = 3000;
     let nodes: Vec<_> = (0..count)
@@ -179,7 +179,7 @@ fn large_workflows_stay_inside_the_budget_and_valid() {
 }
 
 #[test]
-fn a_list_filters_skips_and_goes_on_by_itself() {
+fn a_list_filters_skips_and_continues() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         for at in 0..25 {
@@ -214,7 +214,7 @@ fn a_list_filters_skips_and_goes_on_by_itself() {
         assert_eq!(call(&mut client, "list_workflows", json!({"name": "flow 2", "limit": 100}))["data"]["count"], 6);
 
         let raw = call(&mut client, "list_workflows", json!({"raw": true, "limit": 2}));
-        assert!(raw["nextCursor"].is_string(), "it stands beside the list");
+        assert!(raw["nextCursor"].is_string(), "it is beside the list");
         assert_eq!(raw["data"][0]["tags"][0]["name"], "even");
         assert_eq!(raw["data"][1]["nodeCount"], 1);
         let keys: Vec<_> = raw["data"][0].as_object().unwrap().keys().collect();
@@ -226,7 +226,7 @@ fn a_list_filters_skips_and_goes_on_by_itself() {
 }
 
 #[test]
-fn a_list_that_does_not_fit_goes_on_behind_what_it_shows() {
+fn a_list_that_does_not_fit_continues_after_its_last_entry() {
     let store = WorkflowStore::new(Flavour::V2);
     for at in 0..100 {
         let tags: Vec<_> =
@@ -251,12 +251,12 @@ fn a_list_that_does_not_fit_goes_on_behind_what_it_shows() {
 }
 
 #[test]
-fn an_update_changes_what_was_given_and_nothing_else() {
+fn an_update_changes_only_the_given_members() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         let mut workflow = agent();
         workflow["active"] = json!(false);
-        // What n8n and its editor leave in workflows, and no n8n takes back.
+        // Members that n8n and its editor leave in workflows, but n8n does not accept.
         workflow["nodes"][0]["extendsCredential"] = json!("x");
         workflow["nodes"][0]["notes"] = json!(null);
         workflow["nodes"][1]["parameters"] = json!({"big": 12345678901234567890u64, "tiny": 1e-7, "text": "a"});
@@ -278,7 +278,7 @@ fn an_update_changes_what_was_given_and_nothing_else() {
                     assert_eq!(after["nodes"][1]["parameters"]["big"], value[1]["parameters"]["big"]);
                     assert_eq!(after["nodes"][2], value[2]);
                 }
-                // n8n itself drops "DEFAULT" with any change.
+                // n8n drops "DEFAULT" with any change.
                 "settings" => assert_eq!(after["settings"]["executionOrder"], "v1"),
                 _ => assert_eq!(&after[member], value, "{member} stays"),
             }
@@ -295,15 +295,15 @@ fn an_update_changes_what_was_given_and_nothing_else() {
         assert!(renamed["message"].as_str().unwrap().ends_with("active, tags）"), "{}", renamed["message"]);
         let now = store.get("agent1").unwrap();
         assert_eq!((&now["name"], &now["active"]), (&json!("New"), &json!(false)));
-        assert_eq!(now["settings"]["executionOrder"], "v1", "settings are laid over the old ones");
+        assert_eq!(now["settings"]["executionOrder"], "v1", "settings are merged");
         assert_eq!(now["settings"]["timezone"], "Asia/Tokyo");
         assert_eq!(now["nodes"], after["nodes"]);
     }
 }
 
 #[test]
-fn what_n8n_wrote_goes_back_byte_for_byte() {
-    // Half a character, a number beyond f64, and keys of a newer n8n.
+fn unchanged_members_are_sent_back_byte_for_byte() {
+    // A lone surrogate, numbers beyond f64, and keys of a newer n8n.
     let text = r#"{"id":"w","name":"W","nodes":[{"id":"1","name":"A","type":"t","position":[0,0],"typeVersion":1,"parameters":{"js":"cut \ud83d here","n":1.00000000000000000001,"e":1e999}}],"connections":{},"settings":{}}"#;
     let n8n = Server::start(move |request| match request.method.as_str() {
         "GET" => Reply::json(200, text),
@@ -317,7 +317,7 @@ fn what_n8n_wrote_goes_back_byte_for_byte() {
 }
 
 #[test]
-fn an_update_of_nothing_is_refused() {
+fn an_empty_update_is_refused() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (n8n, mut client) = start(&store);
@@ -327,7 +327,7 @@ fn an_update_of_nothing_is_refused() {
 }
 
 #[test]
-fn a_new_workflow_holds_what_n8n_takes() {
+fn a_new_workflow_contains_what_n8n_accepts() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         let (n8n, mut client) = start(&store);
@@ -351,7 +351,7 @@ fn a_new_workflow_holds_what_n8n_takes() {
 }
 
 #[test]
-fn an_unknown_key_of_the_callers_own_is_refused_by_its_name() {
+fn an_unknown_key_from_the_caller_is_refused() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -373,7 +373,7 @@ fn an_unknown_key_of_the_callers_own_is_refused_by_its_name() {
 }
 
 #[test]
-fn n8ns_own_refusals_are_shown_in_its_words() {
+fn n8ns_errors_are_passed_on() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (_n8n, mut client) = start(&store);
@@ -391,7 +391,7 @@ fn n8ns_own_refusals_are_shown_in_its_words() {
 }
 
 #[test]
-fn an_unknown_id_is_not_found_by_every_tool() {
+fn every_tool_reports_an_unknown_id() {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), json!({"name": "F", "nodes": [], "connections": {}}).to_string()).unwrap();
     for flavour in FLAVOURS {
@@ -426,7 +426,7 @@ fn a_workflow_is_deleted() {
 }
 
 #[test]
-fn what_cannot_be_set_is_said() {
+fn members_that_cannot_be_set_are_reported() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -445,7 +445,7 @@ fn what_cannot_be_set_is_said() {
 }
 
 #[test]
-fn what_n8n_writes_itself_is_accepted_left_out_and_said() {
+fn members_that_n8n_writes_are_accepted_and_left_out() {
     let store = WorkflowStore::new(Flavour::V2);
     let (_n8n, mut client) = start(&store);
     let mut whole = agent();
@@ -458,7 +458,7 @@ fn what_n8n_writes_itself_is_accepted_left_out_and_said() {
 }
 
 #[test]
-fn names_count_in_characters() {
+fn name_limits_count_characters() {
     let store = WorkflowStore::new(Flavour::V2);
     let (_n8n, mut client) = start(&store);
     let name = "\u{1f600}".repeat(128);
@@ -469,7 +469,7 @@ fn names_count_in_characters() {
 }
 
 #[test]
-fn nodes_and_links_are_found_in_workflows_of_megabytes() {
+fn nodes_and_connections_are_found_in_workflows_of_megabytes() {
     let store = WorkflowStore::new(Flavour::V2);
     let count = 5000;
     let nodes: Vec<_> = (0..count)
@@ -496,7 +496,7 @@ fn nodes_and_links_are_found_in_workflows_of_megabytes() {
 }
 
 #[test]
-fn what_raw_leaves_out_is_named_pinned_data_too() {
+fn members_that_raw_leaves_out_are_named() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(agent());
@@ -507,7 +507,7 @@ fn what_raw_leaves_out_is_named_pinned_data_too() {
 }
 
 #[test]
-fn keys_that_are_cut_are_said_to_be_clipped() {
+fn clipped_keys_are_reported() {
     let store = WorkflowStore::new(Flavour::V2);
     let mut workflow = agent();
     workflow["nodes"][1]["parameters"] = json!({"k".repeat(300): 1});
@@ -519,7 +519,7 @@ fn keys_that_are_cut_are_said_to_be_clipped() {
 }
 
 #[test]
-fn cursors_and_tags_are_checked() {
+fn cursors_and_tags_are_validated() {
     let store = WorkflowStore::new(Flavour::V2);
     let (n8n, mut client) = start(&store);
     let encode =
@@ -543,7 +543,7 @@ fn cursors_and_tags_are_checked() {
 }
 
 #[test]
-fn errors_are_as_long_as_they_help() {
+fn errors_stay_short() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(agent());
     let (_n8n, mut client) = start(&store);
@@ -562,7 +562,7 @@ fn errors_are_as_long_as_they_help() {
 }
 
 #[test]
-fn tags_of_any_kind_stay_inside_the_budget() {
+fn tags_stay_within_the_budget() {
     let store = WorkflowStore::new(Flavour::V2);
     let tags: Vec<_> = (0..2000).map(|tag| json!({"id": "t", "name": format!("\u{1}\u{2}{tag}")})).collect();
     store.put(json!({"id": "w", "name": "W", "nodes": [], "connections": {}, "settings": {}, "tags": tags}));
@@ -587,14 +587,14 @@ fn english_messages_on_request() {
 }
 
 #[test]
-fn an_answer_that_is_no_list_is_not_an_empty_list() {
+fn a_response_without_a_list_is_an_error() {
     let n8n = Server::start(|_| Reply::json(200, r#"{"status":"ok"}"#));
     let mut client = McpClient::start(&n8n.url());
     let refused = client.call("list_workflows", json!({})).unwrap_err();
     assert_eq!(refused, "n8n's response contains no list of workflows. Check N8N_URL.");
 }
 
-/// The workflows of all executions that were saved from real n8ns.
+/// The workflows of all recorded executions.
 pub fn real_workflows() -> Vec<Value> {
     let bodies = fixtures::executions().into_iter().map(|(_, body)| fixtures::parse(&body)["workflowData"].clone());
     let workflows: Vec<_> = bodies.filter(|workflow| workflow["nodes"].is_array()).collect();
@@ -603,7 +603,7 @@ pub fn real_workflows() -> Vec<Value> {
 }
 
 #[test]
-fn every_real_workflow_comes_back_as_it_was() {
+fn every_real_workflow_survives_an_update() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         let (_n8n, mut client) = start(&store);
@@ -626,10 +626,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn numbers_stay_what_they_are(numbers in proptest::collection::vec(any::<f64>(), 1..200)) {
+    fn numbers_are_preserved(numbers in proptest::collection::vec(any::<f64>(), 1..200)) {
         use n8n_lens::workflow::{Change, Document};
         let numbers: Vec<_> = numbers.into_iter().filter(|number| number.is_finite()).collect();
-        // As an agent's call comes in, and a body goes out.
+        // As in an agent's call, and in a request body.
         let text = json!({"name": "N", "nodes": [{"name": "A", "type": "t", "parameters": {"n": numbers}}],
             "connections": {}}).to_string();
         let given: serde_json::Map<String, Value> = serde_json::from_str(&text).unwrap();
@@ -641,7 +641,7 @@ proptest! {
     }
 
     #[test]
-    fn no_file_breaks_the_reader(text in ".{0,200}", at in 0usize..200, byte in any::<u8>()) {
+    fn no_file_makes_the_reader_panic(text in ".{0,200}", at in 0usize..200, byte in any::<u8>()) {
         use n8n_lens::workflow::{Change, Document};
         let _ = Document::parse(text.as_bytes());
         let mut bytes = export().to_string().into_bytes();

@@ -1,4 +1,4 @@
-//! A change is sent once, and only one that was made is said to have been made.
+//! A change is sent once, and reported as made only if it was made.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use crate::server::{Reply, Request, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
 
 #[test]
-fn a_change_is_never_sent_twice_when_it_may_have_been_made() {
+fn a_change_that_may_have_been_made_is_never_sent_again() {
     let broken: [fn(&Request) -> Reply; 4] = [
         |_| Reply::json(500, r#"{"message":"Internal server error"}"#),
         |_| Reply::json(503, "<html>").header("retry-after", "1"),
@@ -35,7 +35,7 @@ fn a_change_is_never_sent_twice_when_it_may_have_been_made() {
 }
 
 #[test]
-fn a_change_is_sent_again_where_there_was_no_connection() {
+fn a_change_is_sent_again_if_there_was_no_connection() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut client = McpClient::start(&format!("http://{free}"));
     let refused = client.call("delete_workflow", json!({"id": "w"})).unwrap_err();
@@ -43,7 +43,7 @@ fn a_change_is_sent_again_where_there_was_no_connection() {
 }
 
 #[test]
-fn a_redirected_change_is_not_taken_for_one_that_was_made() {
+fn a_redirected_change_is_not_reported_as_made() {
     let n8n = Server::start(|request| match request.path.as_str() {
         "/api/v1/workflows" if request.method == "POST" => {
             Reply::json(301, "{}").header("location", "/api/v1/workflows/")
@@ -56,7 +56,7 @@ fn a_redirected_change_is_not_taken_for_one_that_was_made() {
 }
 
 #[test]
-fn a_change_is_not_sent_on_by_a_redirect() {
+fn a_change_does_not_follow_redirects() {
     for status in [301, 302, 307, 308] {
         let n8n = Server::start(move |request| {
             if request.path.ends_with("elsewhere") {
@@ -75,7 +75,7 @@ fn a_change_is_not_sent_on_by_a_redirect() {
 }
 
 #[test]
-fn an_address_with_a_user_is_an_address() {
+fn an_address_can_contain_a_user() {
     let store = WorkflowStore::new(Flavour::V2);
     let (n8n, _) = start(&store);
     let mut client = McpClient::start(&n8n.url().replace("http://", "http://user:pa%20ss@"));
@@ -86,7 +86,7 @@ fn an_address_with_a_user_is_an_address() {
 }
 
 #[test]
-fn an_answer_that_is_no_workflow_is_not_taken_for_one() {
+fn a_response_without_a_workflow_is_an_error() {
     for body in ["{}", "null", "[]", "\"x\"", r#"{"status":"ok"}"#] {
         let n8n = Server::start(move |_| Reply::json(200, body));
         let mut client = McpClient::start(&n8n.url());

@@ -57,8 +57,8 @@ impl Harness {
         }
     }
 
-    /// Imports projects `prj_0`…, and agents `agt_0`… with the passkeys `key_0`…. Each agent is in each project, and has
-    /// one task there, `tsk_PROJECT_AGENT`, in progress.
+    /// Imports projects `prj_0`…, and agents `agt_0`… with the passkeys `key_0`…. Each agent is in each project, and
+    /// has one task there, `tsk_PROJECT_AGENT`, in progress.
     pub async fn people(&self, projects: usize, agents: usize) {
         let answer = self.call("admin_import", json!({ "data": people(projects, agents) })).await;
         assert_eq!(answer["success"], true, "{answer}");

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, from_slice, from_str};
 use super::super::server::Request;
 use super::Flavour::{self, V1, V2};
 
-/// The keys that a body can have, in the order in which n8n checks them: `key:kind`; `!` is required, `@2` is 2.41 only,
-/// `@POST` and `@PUT` are 2.41 and that method only, `?` is nullable.
+/// The keys that a body can have, in the order in which n8n checks them: `key:kind`; `!` is required, `@2` is 2.41
+/// only, `@POST` and `@PUT` are 2.41 and that method only, `?` is nullable.
 const WORKFLOW: &str = "id:read-only name!:string active:read-only createdAt:read-only updatedAt:read-only
     isArchived@2:read-only versionId@2:read-only triggerCount@2:read-only nodes!:nodes connections!:connections
     settings!:settings nodeGroups@2:array staticData:static pinData@2:object? projectId@POST:string
