@@ -21,7 +21,7 @@ use tokio::net::{TcpListener, TcpStream};
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/executions/b_http_500.json");
 const LARGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/executions/i_mid_10mb.json.gz");
 
-/// How long each load lasts.
+/// The duration of each load.
 const LAST: Duration = Duration::from_secs(60);
 
 fn main() {
@@ -39,7 +39,7 @@ fn main() {
     });
 }
 
-/// Serves execution 10 with 10 MB, all others with 5 KB.
+/// Serves execution 10 with 10 MB, and all others with 5 KB.
 async fn start_n8n() -> String {
     let small = Bytes::from(std::fs::read(SMALL).unwrap());
     let mut large = Vec::new();
@@ -58,7 +58,7 @@ async fn start_n8n() -> String {
     url
 }
 
-/// The binary, fresh for each load, so that its peak memory is that of one.
+/// The binary, restarted for each load, so that its peak memory is that of one load.
 struct Server {
     child: Child,
     authority: String,
@@ -76,7 +76,7 @@ impl Server {
         Self { child, authority }
     }
 
-    /// The most memory that was resident, MB; 0 where that is not told.
+    /// The peak resident memory in MB; 0 if the system does not report it.
     fn peak(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
@@ -117,7 +117,7 @@ async fn load(n8n: &str, what: &str, id: &str, connections: usize, last: Duratio
     );
 }
 
-/// Calls on one connection, one after the other; gives how long each took, and how many failed.
+/// Makes calls on one connection, one after the other; returns their durations, and the number of failures.
 async fn client(authority: String, request: Arc<[u8]>, end: Instant) -> (Vec<Duration>, u64) {
     let mut connection = TcpStream::connect(authority).await.unwrap();
     connection.set_nodelay(true).unwrap();
@@ -135,7 +135,7 @@ async fn client(authority: String, request: Arc<[u8]>, end: Instant) -> (Vec<Dur
     (times, errors)
 }
 
-/// Whether it is a tool's answer. It is not parsed: the client must be cheap.
+/// Whether it is a tool's answer. It is not parsed, because the client must be cheap.
 fn is_success(answer: &[u8]) -> bool {
     memchr::memmem::find(answer, br#"\"success\":true"#).is_some()
         && memchr::memmem::find(answer, br#""isError":false"#).is_some()

@@ -1,6 +1,6 @@
-//! Memory is a test: peak allocations do not grow with the body, whatever is in it.
+//! Peak allocations do not grow with the body, whatever it contains.
 //!
-//! A binary of its own, since it owns the allocator.
+//! This is a separate binary, because it replaces the allocator.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -30,7 +30,7 @@ static ALLOCATIONS: PeakAlloc = PeakAlloc;
 
 const MB: usize = 1_000_000;
 
-/// Peaks are equal within this.
+/// The tolerance for equal peaks.
 const EQUAL: usize = MB;
 
 /// Bytes allocated at the peak of `run`, beyond what was allocated before.
@@ -53,7 +53,7 @@ fn look(body: impl Read, name: String) {
     assert!(!get_execution_by_node::answer(&view, None, &question).unwrap().is_empty());
 }
 
-/// The peaks of the summary and of the node view, without the generator's own memory.
+/// The peaks of the summary and of the node view, without the generator's memory.
 fn peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     let (body, other) = (make(), make());
     let name = other.node_name(node);
@@ -91,12 +91,12 @@ fn peaks_do_not_grow_up_to_a_gigabyte() {
     compare(1);
 }
 
-/// Compares small bodies with large ones, which are of a gigabyte, or so many times smaller.
+/// Compares small bodies with large ones of up to a gigabyte, divided by `smaller`.
 fn compare(smaller: usize) {
-    // The peak is the process's.
+    // There is one peak for the whole process.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // The tokenizer is loaded once, and is not what is measured.
+    // The tokenizer is loaded once, and not measured.
     n8n_lens::budget::count("x");
     let [summary_1, node_1] = peaks(|| Shape::realistic(1_000_000), 17);
     for bytes in [100_000_000, 1_000_000_000].map(|bytes| bytes / smaller as u64) {
@@ -105,7 +105,7 @@ fn compare(smaller: usize) {
         assert!(summary.abs_diff(summary_1) < EQUAL, "summary of {bytes} bytes: {summary}, of 1 MB: {summary_1}");
         assert!(node.abs_diff(node_1) < EQUAL, "node of {bytes} bytes: {node}, of 1 MB: {node_1}");
     }
-    // Each beside a small one of its kind: what fills the room that is kept for it in both.
+    // Each with a small body of the same kind that fills the reader's buffers as well.
     let pairs: [(&str, Shape, Shape); 8] = [
         ("one string of 500 MB", one(Item::String(MB)), one(Item::String(500 * MB / smaller))),
         ("1,000,000 items in a node", items(1000), items(1_000_000 / smaller)),
@@ -124,7 +124,7 @@ fn compare(smaller: usize) {
         assert!(node < node_small + EQUAL, "node of {what}: {node}, of a small one: {node_small}");
         assert!(node < 4 * MB, "node of {what}: {node}");
     }
-    // Nodes are the one thing that is kept: a name, a type, a few numbers each.
+    // Only nodes are kept: a name, a type and a few numbers each.
     let [summary, node] = peaks(|| shape(20_000, 1, 1, Item::Small, Name::Step).body(), 19_999);
     println!("20,000 nodes: summary {summary}, node {node}");
     assert!(summary < summary_1 + 20_000 * 600, "{summary}");

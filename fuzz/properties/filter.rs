@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
-use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Projection, Pruner, depth};
+use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection, Pruner};
 use n8n_lens::workflow::graph::GraphProjection;
 use n8n_lens::workflow::node;
 use n8n_lens::workflow::outline::OutlinePageProjection;
@@ -145,7 +145,8 @@ impl Left {
         }
         let text = std::str::from_utf8(body);
         // In what is skipped, only brackets and UTF-8 are checked.
-        let seen = matches!(keep, Keep::Whole) && text.is_ok_and(|text| depth(text) <= reference::FRAMES);
+        let seen = matches!(keep, Keep::Whole)
+            && text.is_ok_and(|text| Extent::of(text.as_bytes()).depth <= reference::FRAMES);
         assert!(self.fault.is_some() || !(seen || text.is_err()), "{keep:?} accepts {}", shown(body));
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use n8n_lens::json::depth;
+use n8n_lens::json::Extent;
 use n8n_lens::workflow::connections::{Connection, PortRef};
 use n8n_lens::workflow::edit::{self, NewNode};
 use n8n_lens::workflow::file::Files;
@@ -53,7 +53,7 @@ fn assert_laid_out(document: &Document, text: &[u8]) {
     let written = document.text();
     let second = text.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
     let indent = second.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
-    if indent > INDENT || depth(&written) > DEPTH {
+    if indent > INDENT || Extent::of(written.as_bytes()).depth > DEPTH {
         return;
     }
     for layout in [Layout::of(text), Layout::default()] {
@@ -127,7 +127,7 @@ fn assert_inside(entropy: &mut Entropy<'_>) {
     let folder = tempfile::tempdir().expect("a folder");
     let root = folder.path().join("root");
     create_files(folder.path(), &root).expect("files");
-    let files = Files::below(Some(&root)).expect("a folder");
+    let files = Files::below(&root).expect("a folder");
     let long = "x".repeat(300);
     let outside = folder.path().join("secret.json").display().to_string();
     let root = root.display().to_string();

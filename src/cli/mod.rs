@@ -26,7 +26,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
 use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
-use crate::tools::{CatalogueCache, Context, MemoryStore};
+use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
 use crate::transport;
 use crate::workflow::file::Files;
 
@@ -216,6 +216,7 @@ fn context(options: &Options, settings: Settings, files: Files) -> Context {
         locale: options.locale,
         redact: options.redact,
         files,
+        folders: Folders::default(),
         memory: MemoryStore::default(),
         catalogue: CatalogueCache::new(options.catalogue()),
     }

@@ -94,7 +94,7 @@ pub struct ServerOptions {
     #[command(flatten)]
     choice: ToolChoice,
 
-    /// Restrict workflow files to this folder
+    /// Folder that workflow files must be in; / allows all (default: the working directory; none over http without a token)
     #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR", value_parser = path)]
     files_root: Option<PathBuf>,
 }
@@ -337,14 +337,23 @@ impl ServerOptions {
         self.choice.toolbox()
     }
 
-    /// Where workflow files can be. For clients on other machines that is the working directory by default.
+    /// Where workflow files can be: below the working directory by default. Over HTTP without a token every user of this
+    /// machine can call the tools, so that a folder has to be named.
     ///
     /// # Errors
     /// The folder does not exist, cannot be accessed, or is not a folder.
     pub fn files(&self) -> Result<Files, Error> {
         let named = self.files_root.as_deref().filter(|root| !root.as_os_str().is_empty());
-        let is_remote = self.transport == Transport::Http && !self.is_loopback();
-        Files::below(named.or(is_remote.then_some(Path::new(".")))).map_err(Error)
+        match named {
+            Some(root) => Files::below(root).map_err(Error),
+            None if self.is_open() => Ok(Files::default()),
+            None => Files::below(Path::new(".")).map_err(Error),
+        }
+    }
+
+    /// Whether every user of this machine can use the server.
+    fn is_open(&self) -> bool {
+        self.transport == Transport::Http && filled(self.auth_token.as_deref()).is_none()
     }
 
     /// Who can use the HTTP server.
@@ -353,10 +362,6 @@ impl ServerOptions {
     /// The token is malformed, or the server would be open to the network without one.
     pub fn access(&self) -> Result<Access, Error> {
         Access::new(&self.host, ("N8N_LENS_AUTH_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
-    }
-
-    fn is_loopback(&self) -> bool {
-        is_loopback(&self.host)
     }
 
     /// The host, without the brackets that URLs put around IPv6 addresses.

@@ -113,7 +113,7 @@ fn check_input(text: &str) -> Result<(), Error> {
         let message = format!("input is larger than {INPUT_BYTES} bytes.");
         return Err(Error::field("input", message, json!({"size": text.len(), "max": INPUT_BYTES})));
     }
-    let depth = json::depth(text);
+    let depth = json::Extent::of(text.as_bytes()).depth;
     if depth > INPUT_DEPTH {
         let message = format!("input is nested more than {INPUT_DEPTH} levels deep.");
         return Err(Error::field("input", message, json!({"size": depth, "max": INPUT_DEPTH})));

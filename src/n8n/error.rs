@@ -139,6 +139,9 @@ pub enum Error {
     /// The HTTP client could not be created.
     #[error("The HTTP client could not be created: {0}.")]
     Client(String),
+    /// Another process has been changing this workflow for too long.
+    #[error("The workflow cannot be changed now: {0}.")]
+    Locked(String),
     /// The server is shutting down.
     #[error("The request was cancelled because the server is shutting down.")]
     Stopped,

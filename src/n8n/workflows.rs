@@ -72,7 +72,10 @@ impl WorkflowQuery {
 
 impl Client {
     /// Locks a workflow against changes by other calls on this machine; waits for earlier ones.
-    pub async fn lock_workflow(&self, id: &str) -> Lock {
+    ///
+    /// # Errors
+    /// [`Error::Locked`] if another process has been changing it for more than 10 s.
+    pub async fn lock_workflow(&self, id: &str) -> Result<Lock, Error> {
         self.workflow_locks().lock(id).await
     }
 

@@ -4,8 +4,8 @@
 //! - [`Secret`] holds a value that cannot print itself; [`Redactor`] removes known secrets from a text, however they
 //!   are spelled there.
 //! - [`redact`] masks secrets in excerpts of executions: always in errors, in items on request (`--redact`).
-//! - [`without_value`] removes the value that a serde error quotes.
-//! - [`same_origin`] follows redirects only to where headers with secrets may go.
+//! - `without_value` removes the value that a serde error quotes.
+//! - `same_origin` follows redirects only to where headers with secrets may go.
 
 mod names;
 pub mod redact;

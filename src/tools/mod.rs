@@ -7,8 +7,10 @@ pub mod executions;
 mod toolbox;
 pub mod workflows;
 
+use std::path::Path;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +18,9 @@ pub use builder::{CatalogueCache, MemoryStore};
 pub use error::Error;
 pub use toolbox::{Selection, Toolbox, Unavailable};
 
+use crate::blocking::blocking;
 use crate::n8n;
+use crate::named_locks::NamedLocks;
 use crate::secrets::Secret;
 use crate::toolkit::{self, Answers, Arguments, Locale, Prompt};
 use crate::workflow::file::Files;
@@ -83,13 +87,37 @@ pub struct Context {
     pub redact: bool,
     /// Where workflow files can be.
     pub files: Files,
+    /// The folders in which a file is being written.
+    pub folders: Folders,
     /// Workflows in memory.
     pub memory: MemoryStore,
     /// The catalogue of node types.
     pub catalogue: CatalogueCache,
 }
 
+/// The folders in which a file is being written.
+#[derive(Clone, Default)]
+pub struct Folders(Arc<NamedLocks>);
+
 impl Context {
+    /// Writes a file with `work`, on a blocking thread. However many calls write in one folder, one thread waits.
+    async fn write_file<T: Send + 'static>(
+        &self,
+        path: &str,
+        work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        /// How long earlier calls may take.
+        const TIMEOUT: Duration = Duration::from_secs(10);
+        let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        let Ok(_lock) = tokio::time::timeout(TIMEOUT, self.folders.0.lock(&folder)).await else {
+            let seconds = TIMEOUT.as_secs();
+            return Err(Error::NotThere(format!(
+                "Other calls have been writing files in this folder for {seconds} s. Try again when they are done."
+            )));
+        };
+        blocking(work).await
+    }
+
     /// The same context with another n8n API key.
     pub fn with_key(&self, key: Secret) -> Self {
         Self { n8n: self.n8n.with_key(key), ..self.clone() }

@@ -26,6 +26,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::body::BodyLimits;
 use super::guard::Guard;
 use super::http::{self, Sessions};
 use super::listener::Listener;
@@ -35,6 +36,9 @@ use crate::config::Access;
 use crate::coordination::tools::{RETIRED, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCE_TEMPLATES, Tool, admin, failure};
 use crate::toolkit::Effect;
+
+/// The largest request, bytes: texts of up to 32 KiB, and an import of the administrator.
+const REQUEST_BYTES: usize = 256 * 1024;
 
 /// A coordinator, and the tools to expose.
 #[derive(Clone)]
@@ -71,11 +75,17 @@ pub async fn serve_http(service: CoordinationService, address: (&str, u16), acce
     let shutdown = Shutdown::default();
     let server =
         Server { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
-    let mcp = http::router(move || server.clone(), &Guard::new(access), &shutdown, Sessions::Disabled);
+    let mcp = http::router(
+        move || server.clone(),
+        &Guard::new(access),
+        &shutdown,
+        &BodyLimits::new(REQUEST_BYTES),
+        Sessions::Disabled,
+    );
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, authenticate));
-    let served = http::serve_router(listener, admitted.merge(health), shutdown).await;
+    http::serve_router(listener, admitted.merge(health), shutdown).await;
     sweeping.abort();
-    served
+    Ok(())
 }
 
 fn sweep(service: &CoordinationService) -> tokio::task::JoinHandle<()> {

@@ -39,14 +39,16 @@ const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset
 /// Serves the gateway until SIGINT or SIGTERM. Calls in progress then have 10 s to finish, before they are cancelled.
 ///
 /// # Errors
-/// The address cannot be bound, or accepting connections fails. The message is a sentence.
+/// The address cannot be bound. The message is a sentence.
 pub async fn serve(gateway: Arc<Gateway>, address: (&str, u16), access: &Access) -> Result<(), String> {
     let cancel_calls = async {
         gateway.cancel_calls();
         tokio::time::sleep(FLUSH_TIMEOUT).await;
     };
     let listener = Listener::bind(address, "").await?;
-    listener.serve(router(gateway.clone(), access), SHUTDOWN_GRACE, cancel_calls).await
+    listener.warn_if_open(access);
+    listener.serve(router(gateway.clone(), access), SHUTDOWN_GRACE, cancel_calls).await;
+    Ok(())
 }
 
 fn router(gateway: Arc<Gateway>, access: &Access) -> Router {

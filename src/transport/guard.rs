@@ -41,8 +41,7 @@ impl Guard {
         }
     }
 
-    /// Refuses a request to a host name that is not ours, or from another origin. rmcp checks its own route; this is
-    /// for the other routes.
+    /// Refuses a request to a host name that is not ours, or from another origin.
     fn foreign(&self, headers: &HeaderMap) -> Option<Refusal> {
         let is_ours = |authority: &str| {
             let bare = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
@@ -80,9 +79,9 @@ impl Guard {
     }
 }
 
-/// Refuses requests without the token, if one is required.
-pub(super) async fn require_token(State(guard): State<Guard>, request: Request, next: Next) -> Response {
-    match guard.unauthorized(request.headers()) {
+/// Refuses requests that are not allowed, before their body is read.
+pub(super) async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
+    match guard.refusal(request.headers()) {
         Some(refusal) => refusal.into_response(),
         None => next.run(request).await,
     }

@@ -7,6 +7,7 @@ use rmcp::ServerHandler;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
+use super::body::{self, BodyLimits};
 use super::guard::{self, Guard};
 use super::listener::Listener;
 use super::shutdown::{self, Shutdown};
@@ -20,15 +21,14 @@ pub(super) const REQUEST_BYTES: usize = 20 * 1024 * 1024;
 /// `handler` creates one handler per session or request. It can be any handler, so that conformance tests run on
 /// the stack that is shipped.
 ///
-/// # Errors
-/// Accepting connections fails. The message is a sentence.
-pub async fn serve<H, F>(listener: impl Into<Listener>, handler: F, access: &Access) -> Result<(), String>
+pub async fn serve<H, F>(listener: impl Into<Listener>, handler: F, access: &Access)
 where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
 {
     let shutdown = Shutdown::default();
-    let router = router(handler, &Guard::new(access), &shutdown, Sessions::Enabled);
+    let limits = BodyLimits::new(REQUEST_BYTES);
+    let router = router(handler, &Guard::new(access), &shutdown, &limits, Sessions::Enabled);
     serve_router(listener.into(), router, shutdown).await
 }
 
@@ -40,15 +40,18 @@ pub(super) enum Sessions {
 }
 
 /// Serves routes until a signal arrives; what is still in progress a second later is cancelled through `shutdown`.
-///
-/// # Errors
-/// Accepting connections fails. The message is a sentence.
-pub(super) async fn serve_router(listener: Listener, router: Router, shutdown: Shutdown) -> Result<(), String> {
+pub(super) async fn serve_router(listener: Listener, router: Router, shutdown: Shutdown) {
     listener.serve(router, shutdown::CALL_GRACE, shutdown.cancel()).await
 }
 
 /// The route `/mcp`.
-pub(super) fn router<H, F>(handler: F, guard: &Guard, shutdown: &Shutdown, sessions: Sessions) -> Router
+pub(super) fn router<H, F>(
+    handler: F,
+    guard: &Guard,
+    shutdown: &Shutdown,
+    limits: &BodyLimits,
+    sessions: Sessions,
+) -> Router
 where
     H: ServerHandler,
     F: Fn() -> H + Send + Sync + 'static,
@@ -62,6 +65,7 @@ where
     let service = StreamableHttpService::new(move || Ok(handler()), sessions, guard.configure(config));
     Router::new()
         .route_service("/mcp", service)
+        .layer(middleware::from_fn_with_state(limits.clone(), body::read_first))
         .layer(middleware::from_fn_with_state(connections, shutdown::answer_pending))
-        .layer(middleware::from_fn_with_state(guard.clone(), guard::require_token))
+        .layer(middleware::from_fn_with_state(guard.clone(), guard::authorize))
 }

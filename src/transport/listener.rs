@@ -1,16 +1,33 @@
 //! A TCP listener that serves HTTP until a signal arrives.
 
-use std::io::Write;
+use std::io::{self, Write};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::serve::ListenerExt;
+use axum::body::{Body, Bytes, HttpBody};
+use axum::extract::Request;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use tokio::net::TcpListener;
-use tokio_util::sync::CancellationToken;
+use hyper::body::{Frame, Incoming, SizeHint};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::{TcpListener, TcpStream};
+use tower_service::Service;
 
+use super::connections::{Connection, Connections};
 use super::shutdown;
+use crate::config::Access;
+
+/// How long to wait before accepting again when the process has no file descriptor left.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How often to check whether the requests in progress are done.
+const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
 
 /// A bound address, and the signal that ends serving it.
 pub struct Listener {
@@ -41,32 +58,163 @@ impl Listener {
         Ok(listener)
     }
 
-    /// Serves `router` until a signal arrives. Requests in progress then have `grace` to finish, before `cancel`
-    /// ends them.
-    ///
-    /// # Errors
-    /// Accepting connections fails. The message is a sentence.
-    pub(super) async fn serve(
-        self,
-        router: Router,
-        grace: Duration,
-        cancel: impl Future<Output = ()>,
-    ) -> Result<(), String> {
-        let closing = CancellationToken::new();
-        // An answer is a small packet, which must not wait for the next one (Nagle).
-        let tcp = self.tcp.tap_io(|connection| {
-            let _ = connection.set_nodelay(true);
-        });
-        let serving = axum::serve(tcp, router).with_graceful_shutdown(closing.clone().cancelled_owned());
-        let stopping = async {
-            self.signal.await;
-            closing.cancel();
-            tokio::time::sleep(grace).await;
-            cancel.await;
-        };
-        tokio::select! {
-            served = serving => served.map_err(|error| error.to_string()),
-            () = stopping => Ok(()),
+    /// Says on standard error that every user of this machine can use the server, if no token is required.
+    pub(super) fn warn_if_open(&self, access: &Access) {
+        if access.auth_token.is_none() {
+            let _ = writeln!(std::io::stderr(), "n8n-lens requires no token: every user of this machine can use it");
         }
+    }
+
+    /// Serves `router` until a signal arrives. Connections without a request are then closed; requests in progress have
+    /// `grace` to finish, before `cancel` ends them.
+    pub(super) async fn serve(self, router: Router, grace: Duration, cancel: impl Future<Output = ()>) {
+        let connections = Connections::new();
+        let accepting = accept(&self.tcp, &router, &connections);
+        tokio::select! {
+            () = accepting => {}
+            () = connections.watch() => {}
+            () = self.signal => {}
+        }
+        drop(self.tcp);
+        connections.close_waiting();
+        let drained = async {
+            while !connections.is_empty() {
+                tokio::time::sleep(DRAIN_INTERVAL).await;
+                connections.close_waiting();
+            }
+        };
+        if tokio::time::timeout(grace, drained).await.is_err() {
+            cancel.await;
+            connections.close_all();
+        }
+    }
+}
+
+/// Accepts connections for as long as it is polled.
+async fn accept(tcp: &TcpListener, router: &Router, connections: &Connections) {
+    loop {
+        match tcp.accept().await {
+            Ok((stream, peer)) => {
+                if let Some(connection) = connections.open(peer.ip()) {
+                    tokio::spawn(serve_connection(stream, router.clone(), connection));
+                }
+            }
+            // A client that is gone again, or no file descriptor left.
+            Err(error) => {
+                tracing::debug!("a connection was not accepted: {error}");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Connection>) {
+    // An answer is a small packet, which must not wait for the next one (Nagle).
+    let _ = stream.set_nodelay(true);
+    let stream = TokioIo::new(Observed { stream, connection: connection.clone() });
+    let observed = connection.clone();
+    let service = service_fn(move |request: Request<Incoming>| {
+        observed.requested();
+        let (mut router, connection) = (router.clone(), observed.clone());
+        async move {
+            let response = router.call(request.map(Body::new)).await;
+            response.map(|response| response.map(|body| Response { body, connection }))
+        }
+    });
+    // The connections have timeouts of their own, which tell a slow head from an idle connection.
+    let serving =
+        http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(None).serve_connection(stream, service);
+    tokio::select! {
+        served = serving => {
+            if let Err(error) = served {
+                tracing::debug!("a connection ended: {error}");
+            }
+        }
+        () = connection.closed.cancelled() => {}
+    }
+    connection.end();
+}
+
+/// A response body, whose end makes its connection idle.
+struct Response {
+    body: Body,
+    connection: Arc<Connection>,
+}
+
+impl HttpBody for Response {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
+        Pin::new(&mut self.body).poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+impl Drop for Response {
+    fn drop(&mut self) {
+        self.connection.responded();
+    }
+}
+
+/// A stream that reports what its client sends and reads.
+struct Observed {
+    stream: TcpStream,
+    connection: Arc<Connection>,
+}
+
+impl AsyncRead for Observed {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(cx, buffer);
+        if buffer.filled().len() > before {
+            self.connection.received();
+        }
+        read
+    }
+}
+
+impl Observed {
+    fn written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        self.connection.wrote(written.is_ready());
+        written
+    }
+}
+
+impl AsyncWrite for Observed {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.written(written)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
+        self.written(written)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }

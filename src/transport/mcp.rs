@@ -191,7 +191,7 @@ mod tests {
     use crate::n8n::{Address, Client, ExecutionRequest, Settings};
     use crate::secrets::Secret;
     use crate::toolkit::{Arguments, Kind, Locale, Parameter};
-    use crate::tools::{Call, CatalogueCache, Handler, MemoryStore};
+    use crate::tools::{Call, CatalogueCache, Folders, Handler, MemoryStore};
     use crate::workflow::file::Files;
 
     /// A tool that panics where it is asked to.
@@ -247,6 +247,7 @@ mod tests {
             locale: Locale::En,
             redact: false,
             files: Files::default(),
+            folders: Folders::default(),
             memory: MemoryStore::default(),
             catalogue: CatalogueCache::new(None),
         };

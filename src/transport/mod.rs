@@ -2,6 +2,8 @@
 //! room besides the gateway that uses rmcp, and the only one that uses axum.
 
 mod api_key;
+mod body;
+mod connections;
 mod coordination;
 mod gateway;
 mod guard;
@@ -20,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
+use body::BodyLimits;
 pub use coordination::{
     CoordinationService, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio,
 };
@@ -48,11 +51,14 @@ pub async fn serve_http(
     access: &Access,
 ) -> Result<(), String> {
     let listener = Listener::bind(address, "/mcp").await?;
+    listener.warn_if_open(access);
     let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
     let shutdown = Shutdown::default();
     let health = health::routes(context.n8n.clone(), guard.clone());
-    let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), shutdown.calls.clone());
+    let limits = BodyLimits::new(http::REQUEST_BYTES);
+    let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());
-    let mcp = http::router(move || server.clone(), &guard, &shutdown, Sessions::Enabled);
-    http::serve_router(listener, mcp.merge(health).merge(rest), shutdown).await
+    let mcp = http::router(move || server.clone(), &guard, &shutdown, &limits, Sessions::Enabled);
+    http::serve_router(listener, mcp.merge(health).merge(rest), shutdown).await;
+    Ok(())
 }

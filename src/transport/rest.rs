@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::body::Bytes;
+use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
@@ -14,8 +14,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
+use super::body::{self, BodyLimits};
 use super::guard::{self, Guard};
-use super::http::REQUEST_BYTES;
 use super::{api_key, shutdown};
 use crate::n8n::Progress;
 use crate::secrets::without_value;
@@ -25,6 +25,7 @@ struct Server {
     context: Arc<Context>,
     toolbox: Arc<Toolbox>,
     guard: Guard,
+    limits: BodyLimits,
     /// Cancels the calls in progress.
     shutdown: CancellationToken,
 }
@@ -45,6 +46,7 @@ enum Error {
     Execution(String),
     Internal(String),
     ShuttingDown(String),
+    Body(body::Error),
 }
 
 /// The routes.
@@ -52,14 +54,11 @@ pub(super) fn routes(
     context: Arc<Context>,
     toolbox: Arc<Toolbox>,
     guard: Guard,
+    limits: BodyLimits,
     shutdown: CancellationToken,
 ) -> Router {
-    let server = Arc::new(Server { context, toolbox, guard, shutdown });
-    Router::new()
-        .route("/mcp/tools", get(list).post(list))
-        .route("/mcp/execute", post(execute))
-        .layer(axum::extract::DefaultBodyLimit::max(REQUEST_BYTES))
-        .with_state(server)
+    let server = Arc::new(Server { context, toolbox, guard, limits, shutdown });
+    Router::new().route("/mcp/tools", get(list).post(list)).route("/mcp/execute", post(execute)).with_state(server)
 }
 
 async fn list(State(server): State<Arc<Server>>, headers: HeaderMap) -> Response {
@@ -78,22 +77,25 @@ fn describe(tool: &Tool) -> Value {
     })
 }
 
-async fn execute(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bytes) -> Response {
+async fn execute(State(server): State<Arc<Server>>, headers: HeaderMap, body: Body) -> Response {
     if let Some(refusal) = server.guard.refusal(&headers) {
         return refusal.into_response();
     }
-    match server.run(&headers, &body).await {
+    match server.run(&headers, body).await {
         Ok(text) => ([("content-type", "application/json")], text).into_response(),
         Err(error) => error.into_response(),
     }
 }
 
 impl Server {
-    async fn run(&self, headers: &HeaderMap, body: &[u8]) -> Result<String, Error> {
+    async fn run(&self, headers: &HeaderMap, body: Body) -> Result<String, Error> {
         if !guard::is_json(headers) {
             return Err(Error::Format("Send JSON, with content-type: application/json.".to_owned()));
         }
-        let call: ToolCall = serde_json::from_slice(body).map_err(|error| {
+        let body = self.limits.read(headers, body).await.map_err(Error::Body)?;
+        let parsed = body.parse(async { serde_json::from_slice::<ToolCall>(&body.bytes) }).await;
+        drop(body);
+        let call = parsed.map_err(|error| {
             Error::Format(format!(
                 "The body must be {{\"name\": …, \"parameters\": {{…}}}}: {}.",
                 without_value(&error)
@@ -129,6 +131,7 @@ impl IntoResponse for Error {
             Self::Parameters(message) => (StatusCode::BAD_REQUEST, "INVALID_TOOL_PARAMETERS", message),
             Self::Execution(message) => (StatusCode::INTERNAL_SERVER_ERROR, "TOOL_EXECUTION_ERROR", message),
             Self::Internal(message) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_SERVER_ERROR", message),
+            Self::Body(error) => return error.into_response(),
             Self::ShuttingDown(message) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message),
         };
         let details = parameter(&message).map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));

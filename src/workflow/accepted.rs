@@ -91,6 +91,32 @@ const NOT_IN_NEW: &str = "description";
 const SHOWN: [&str; 2] = ["id", "active"];
 
 /// Accepted by n8n, but its triggers write it, and it can hold their secrets.
+/// Members that n8n's API and editor write, and n8n does not accept.
+const READ_ONLY: [&str; 22] = [
+    "id",
+    "active",
+    "activeVersion",
+    "activeVersionId",
+    "createdAt",
+    "updatedAt",
+    "hash",
+    "homeProject",
+    "isArchived",
+    "meta",
+    "ownedBy",
+    "parentFolder",
+    "parentFolderId",
+    "scopes",
+    "shared",
+    "sharedWithProjects",
+    "sourceWorkflowId",
+    "tags",
+    "triggerCount",
+    "usedCredentials",
+    "versionCounter",
+    "versionId",
+];
+
 const STATIC_DATA: &str = "staticData";
 
 impl Document {
@@ -102,6 +128,25 @@ impl Document {
             SHOWN.contains(&member) || (N8N_2.workflow.contains(&member) && member != STATIC_DATA)
         });
         self
+    }
+
+    /// Checks that the document has only members that n8n's workflows have, or that `existing` has.
+    ///
+    /// # Errors
+    /// [`Error::Edit`] with the first other member.
+    pub(super) fn check_members(&self, existing: Option<&Document>) -> Result<(), Error> {
+        let is_known = |member: &str| {
+            N8N_2.workflow.contains(&member)
+                || READ_ONLY.contains(&member)
+                || existing.is_some_and(|existing| existing.members().contains_key(member))
+        };
+        match self.members().keys().find(|member| !is_known(member)) {
+            Some(member) => Err(Error::Edit(format!(
+                "'{}' is not a member of a workflow. Leave it out.",
+                crate::json::shorten(member, crate::json::CUT_NAME_CHARS)
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Removes what no n8n accepts, and returns the names of the removed keys: `meta`, `nodes[].color`,

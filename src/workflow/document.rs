@@ -157,6 +157,11 @@ impl Document {
         Ok(())
     }
 
+    /// All members.
+    pub(super) fn members(&self) -> &Members {
+        &self.members
+    }
+
     /// All members, to remove some.
     pub(super) fn members_mut(&mut self) -> &mut Members {
         &mut self.members

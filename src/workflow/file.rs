@@ -12,7 +12,7 @@ pub const FILE_BYTES: u64 = 64 * 1024 * 1024;
 /// Characters of a path in an error.
 const PATH_CHARS: usize = 300;
 
-/// The folder to which workflow files are confined, if any.
+/// The folder to which workflow files are confined. By default no file can be read or written.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     root: Option<PathBuf>,
@@ -21,9 +21,17 @@ pub struct Files {
 /// Why a file is not read or written, in words for the agent.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
+    /// This server has no folder for workflow files.
+    #[error(
+        "This server has no folder for workflow files. Ask its operator to start it with --files-root or --auth-token."
+    )]
+    NoRoot,
     /// There is no such file.
-    #[error("File '{0}' does not exist. Relative paths start at {1}.")]
-    Missing(String, String),
+    #[error("File '{0}' does not exist. Relative paths start at the folder for workflow files.")]
+    Missing(String),
+    /// The folder of a new file does not exist.
+    #[error("The folder of file '{0}' does not exist. Create it first, or give another path.")]
+    NoFolder(String),
     /// A folder, a device, a pipe.
     #[error("'{0}' is not a file.")]
     NotAFile(String),
@@ -48,6 +56,9 @@ pub enum Error {
     /// It exists already, and must not.
     #[error("File '{0}' already exists. Give another path or name.")]
     Exists(String),
+    /// It exists and is not a workflow, so it is not replaced.
+    #[error("File '{0}' exists and is not a workflow, so it is not replaced: {1}. Give another path.")]
+    NotAWorkflow(String, super::Error),
     /// It does not hold a workflow.
     #[error("File '{0}' cannot be used: {1}.")]
     Unusable(String, super::Error),
@@ -57,14 +68,11 @@ pub enum Error {
 }
 
 impl Files {
-    /// Files below `root`, or anywhere if there is none.
+    /// Files below `root`.
     ///
     /// # Errors
     /// A sentence, if the root does not exist or is not a folder.
-    pub fn below(root: Option<&Path>) -> Result<Self, String> {
-        let Some(root) = root else {
-            return Ok(Self::default());
-        };
+    pub fn below(root: &Path) -> Result<Self, String> {
         let refused = |why: &str| format!("The folder for workflow files, {}, {why}.", root.display());
         let folder = root.canonicalize().map_err(|error| refused(&format!("cannot be used: {error}")))?;
         if !folder.is_dir() {
@@ -73,7 +81,7 @@ impl Files {
         Ok(Self { root: Some(folder) })
     }
 
-    /// Reads a file. A relative path starts at the root, else at the working directory.
+    /// Reads a file. A relative path starts at the root.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NotAFile`], [`Error::Outside`] or [`Error::TooLarge`], and [`Error::Unreadable`] with
@@ -98,18 +106,16 @@ impl Files {
 
     /// The existing file that a path leads to, through links and `..`.
     pub(super) fn resolve(&self, path: &str) -> Result<PathBuf, Error> {
-        let requested = self.start().join(path);
-        let inside = |found: &Path| self.root.as_ref().is_none_or(|root| found.starts_with(root));
+        let root = self.root()?;
+        let requested = root.join(path);
+        let inside = |found: &Path| found.starts_with(root);
         let path = shorten(path, PATH_CHARS);
         match requested.canonicalize() {
             Ok(found) if inside(&found) => Ok(found),
             Ok(_) => Err(Error::Outside(path)),
             // Whether a file outside exists is not revealed.
             Err(_) if !inside(&nearest_existing(&lexically(&requested))) => Err(Error::Outside(path)),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                let start = if self.root.is_some() { "the folder for workflow files" } else { "the working directory" };
-                Err(Error::Missing(path, start.to_owned()))
-            }
+            Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::Missing(path)),
             Err(error) => Err(Error::Unreadable(path, error)),
         }
     }
@@ -120,23 +126,20 @@ impl Files {
             Err(Error::Missing(..)) => {}
             found => return found,
         }
-        let requested = self.start().join(path);
-        let missing = || Error::Missing(shorten(path, PATH_CHARS), "an existing folder".to_owned());
+        let root = self.root()?;
+        let requested = root.join(path);
+        let missing = || Error::NoFolder(shorten(path, PATH_CHARS));
         let (folder, name) = requested.parent().zip(requested.file_name()).ok_or_else(missing)?;
         let folder = folder.canonicalize().map_err(|_| missing())?;
-        if self.root.as_ref().is_none_or(|root| folder.starts_with(root)) {
-            Ok(folder.join(name))
-        } else {
-            Err(Error::Outside(shorten(path, PATH_CHARS)))
-        }
+        if folder.starts_with(root) { Ok(folder.join(name)) } else { Err(Error::Outside(shorten(path, PATH_CHARS))) }
     }
 
-    /// Where relative paths start.
-    fn start(&self) -> PathBuf {
-        self.root.clone().or_else(|| std::env::current_dir().ok()).unwrap_or_default()
+    /// Where relative paths start, and what no path leaves.
+    fn root(&self) -> Result<&Path, Error> {
+        self.root.as_deref().ok_or(Error::NoRoot)
     }
 
-    /// A folder; by default the root, else the working directory.
+    /// A folder; by default the root.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NotAFolder`] or [`Error::Outside`], and [`Error::Unreadable`] with the system's
@@ -144,7 +147,7 @@ impl Files {
     pub fn folder(&self, path: Option<&str>) -> Result<PathBuf, Error> {
         let folder = match path {
             Some(path) => self.resolve(path)?,
-            None => self.start(),
+            None => self.root()?.to_owned(),
         };
         if folder.is_dir() { Ok(folder) } else { Err(Error::NotAFolder(folder.display().to_string())) }
     }

@@ -4,14 +4,14 @@
 //! `output` the index of the source's output and `index` that of the target's input; a list can hold `null`.
 //!
 //! ```
-//! use n8n_lens::{json::Cursor, workflow::graph};
+//! use n8n_lens::{json::Projection, workflow::graph::GraphProjection};
 //!
 //! let body = r#"{"id": "w", "name": "Orders", "nodes": [
 //!     {"name": "Large?", "type": "n8n-nodes-base.if", "typeVersion": 2},
 //!     {"name": "Ask", "type": "n8n-nodes-base.slack"}, {"name": "Ship", "type": "n8n-nodes-base.set"}],
 //!     "connections": {"Large?": {"main": [
 //!         [{"node": "Ask", "type": "main", "index": 0}], [{"node": "Ship", "type": "main", "index": 0}]]}}}"#;
-//! let graph = graph::read(Cursor::unpruned(body.as_bytes()))?.unwrap();
+//! let graph = GraphProjection.read_from(body.as_bytes())?.unwrap();
 //! assert_eq!(graph.nodes[0].outputs, ["Ask (output 0: true)", "Ship (output 1: false)"]);
 //! # Ok::<(), n8n_lens::json::ReadError>(())
 //! ```

@@ -24,6 +24,7 @@ pub mod used_types;
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;
 pub use layout::Layout;
+pub use store::WriteMode;
 
 /// Why a text is not a workflow, or an edit is not possible, in words for the agent.
 #[derive(Debug, thiserror::Error)]

@@ -7,10 +7,29 @@ use std::path::{Path, PathBuf};
 use super::document::Document;
 use super::file::{Error, Files};
 use super::layout::Layout;
+use crate::file_lock::FileLock;
 
 /// The lock file of a folder, on which writers of all processes wait. The system releases the lock when the
 /// process that holds it ends.
 const LOCK: &str = ".n8n-lens.lock";
+
+/// What is written, and what it may replace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteMode {
+    /// A new file.
+    Create,
+    /// A workflow that was read somewhere; it may replace another.
+    Save,
+    /// A workflow that the caller wrote, which may replace another. It must not bring members that no workflow has, since
+    /// other programs may read the file, too.
+    SaveGiven,
+}
+
+impl WriteMode {
+    fn check(self, document: &Document, existing: Option<&Document>) -> Result<(), Error> {
+        if self == Self::SaveGiven { document.check_members(existing).map_err(Error::Edit) } else { Ok(()) }
+    }
+}
 
 impl Files {
     /// Edits a file: reads it, lets `edit` change the document, and replaces the file with the result.
@@ -37,12 +56,13 @@ impl Files {
         Ok((done, document))
     }
 
-    /// Writes a document to a file, replacing an existing one unless it must be `new`; returns the file's full path.
+    /// Writes a document to a file, and returns the file's full path. A file that is not a workflow is never replaced.
     ///
     /// # Errors
-    /// [`Error::Exists`] if it must be new and is not, [`Error::InvalidName`], [`Error::Outside`] or [`Error::Missing`] if
+    /// [`Error::Exists`] if it must be new and is not, [`Error::NotAWorkflow`] if the existing file is not one,
+    /// [`Error::Edit`] if a caller's document has members that no workflow has, [`Error::InvalidName`], [`Error::Outside`] or [`Error::Missing`] if
     /// the path is not one for a workflow file, and [`Error::Unwritable`] with the system's reason.
-    pub fn write(&self, path: &str, document: &Document, new: bool) -> Result<PathBuf, Error> {
+    pub fn write(&self, path: &str, document: &Document, mode: WriteMode) -> Result<PathBuf, Error> {
         let file = self.resolve_new(path)?;
         let name = file.file_name().unwrap_or_default().to_string_lossy();
         if !name.ends_with(".json") || name.starts_with('.') {
@@ -50,9 +70,18 @@ impl Files {
         }
         let _lock = lock(&file)?;
         let layout = match fs::symlink_metadata(&file) {
-            Ok(_) if new => return Err(Error::Exists(path.to_owned())),
-            Ok(_) => Layout::of(&self.read(path)?),
-            Err(error) if error.kind() == ErrorKind::NotFound => Layout::default(),
+            Ok(_) if mode == WriteMode::Create => return Err(Error::Exists(path.to_owned())),
+            Ok(_) => {
+                let text = self.read(path)?;
+                let existing = Document::parse(&text).and_then(|existing| existing.check().map(|()| existing));
+                let existing = existing.map_err(|error| Error::NotAWorkflow(path.to_owned(), error))?;
+                mode.check(document, Some(&existing))?;
+                Layout::of(&text)
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                mode.check(document, None)?;
+                Layout::default()
+            }
             Err(error) => return Err(Error::Unwritable(path.to_owned(), error)),
         };
         replace(&file, &layout.apply(&document.text()))?;
@@ -60,16 +89,9 @@ impl Files {
     }
 }
 
-/// Locks the folder of a file, after waiting for other writers.
-fn lock(file: &Path) -> Result<File, Error> {
-    let at = file.with_file_name(LOCK);
-    let failed = |error| Error::Unwritable(file.display().to_string(), error);
-    if at.is_symlink() {
-        return Err(failed(std::io::Error::other("the lock file of its folder is a link")));
-    }
-    let lock = File::options().create(true).truncate(false).write(true).open(at).map_err(failed)?;
-    lock.lock().map_err(failed)?;
-    Ok(lock)
+/// Locks the folder of a file, after waiting for other writers for a while.
+fn lock(file: &Path) -> Result<FileLock, Error> {
+    FileLock::acquire(&file.with_file_name(LOCK)).map_err(|error| Error::Unwritable(file.display().to_string(), error))
 }
 
 /// Replaces a file with a text. At every instant the file is either the old one or the new one.

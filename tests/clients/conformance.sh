@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the MCP conformance suite against a server: conformance.sh URL 2025-11-25|2026-07-28 [OPTION...]
 #
-# Exits non-zero when a scenario that the revision requires fails. Options go to the suite. Most scenarios ask for
-# tools and resources of fixed names; n8n-lens itself has none of them and is held to the rest by
+# Exits non-zero if a scenario that the revision requires fails. Options are passed to the suite. Most scenarios need
+# tools and resources with fixed names. n8n-lens itself has none of them; run the other scenarios with
 #     conformance.sh URL 2026-07-28 --expected-failures tests/clients/conformance-own.yml
 # The suite cannot send an authorization header: run the server without a token.
 set -euo pipefail

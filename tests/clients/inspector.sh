@@ -17,15 +17,15 @@ export PATH="$dir/node_modules/.bin:$PATH"
 files=$(mktemp -d)
 created=()
 
-# One run of the Inspector against this door; what it keeps at home is thrown away.
+# Runs the Inspector against the current transport, with a temporary home folder.
 inspect() {
-  HOME=$files mcp-inspector --cli "${door[@]}" --protocol-era "$era" --format json --quiet "$@" 2>"$files/stderr"
+  HOME=$files mcp-inspector --cli "${transport[@]}" --protocol-era "$era" --format json --quiet "$@" 2>"$files/stderr"
 }
 run_tool() { inspect --method tools/call --tool-name "$1" --tool-args-json "$2"; }
 passed() { printf 'ok   %-5s %-6s %s\n' "$where" "$era" "$1"; }
 failed() { printf 'FAIL %-5s %-6s %s\n%s\n' "$where" "$era" "$1" "$2"; cat "$files/stderr"; exit "$3"; }
 
-# call TOOL ARGUMENTS: leaves the answer's text in $text.
+# call TOOL ARGUMENTS: stores the text of the answer in $text.
 call() {
   local answer status=0
   called+=" $1 "
@@ -95,7 +95,7 @@ every_tool() {
   done
 }
 
-# What the binary says it has, to hold against what it lists.
+# The tools of the binary, to compare with tools/list.
 if [ "${N8N_LENS:-}" ]; then
   tools=$("$N8N_LENS" tools --markdown | sed -n 's/^| `\([a-z_]*\)` .*/\1/p' | xargs)
 fi
@@ -108,14 +108,14 @@ echo "$workflow" >"$files/workflow.json"
 [ "${N8N_LENS:-}${N8N_LENS_MCP_URL:-}" ] || { echo "set N8N_LENS or N8N_LENS_MCP_URL" >&2; exit 2; }
 for era in legacy modern; do
   if [ "${N8N_LENS:-}" ]; then
-    # The Inspector hands its own environment on only where it is told to.
-    where=stdio door=(-e "N8N_URL=${N8N_URL:?}" -e "N8N_API_KEY=${N8N_API_KEY:?}" -e LOG_LEVEL=off "$N8N_LENS")
+    # The Inspector passes its environment on only on request.
+    where=stdio transport=(-e "N8N_URL=${N8N_URL:?}" -e "N8N_API_KEY=${N8N_API_KEY:?}" -e LOG_LEVEL=off -e N8N_LENS_FILES_ROOT=/ "$N8N_LENS")
     every_tool
   fi
   if [ "${N8N_LENS_MCP_URL:-}" ]; then
-    # Where a token is asked for, it would otherwise look for a person and a browser.
-    where=http door=(--server-url "$N8N_LENS_MCP_URL" --transport http --stored-auth-only)
-    [ -z "${N8N_LENS_MCP_TOKEN:-}" ] || door+=(--header "Authorization: Bearer $N8N_LENS_MCP_TOKEN")
+    # If a token is required, it would otherwise start an interactive login.
+    where=http transport=(--server-url "$N8N_LENS_MCP_URL" --transport http --stored-auth-only)
+    [ -z "${N8N_LENS_MCP_TOKEN:-}" ] || transport+=(--header "Authorization: Bearer $N8N_LENS_MCP_TOKEN")
     every_tool
   fi
 done

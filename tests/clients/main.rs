@@ -1,5 +1,5 @@
-//! Real clients of others against the real binary and an in-process n8n: the MCP Inspector, the official Python SDK, the
-//! conformance suite. They come from npm and PyPI, so these tests run when they are asked for:
+//! Third-party clients against the real binary and a fake n8n: the MCP Inspector, the official Python SDK, and the
+//! conformance suite. They are installed from npm and PyPI, so these tests only run on request:
 //! `cargo test --test clients -- --ignored`.
 #![allow(
     clippy::unwrap_used,
@@ -38,7 +38,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-/// Where the clients are installed, once.
+/// Installs the clients once; returns the folder.
 fn installed() -> PathBuf {
     static ONCE: Once = Once::new();
     let clients = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/clients");
@@ -53,7 +53,7 @@ fn run(command: &mut Command) {
     assert!(output.status.success(), "{command:?} ended with {}", output.status);
 }
 
-/// An n8n with real executions, in which workflows can be made.
+/// An n8n with real executions, in which workflows can be created.
 fn n8n() -> Server {
     let executions = fixtures::executions().into_iter().filter(|(name, _)| name == "b_http_500" || name == "e_loop_25");
     let by_id = executions.map(|(_, body)| (fixtures::parse(&body)["id"].as_str().unwrap().to_owned(), body)).collect();
@@ -61,10 +61,10 @@ fn n8n() -> Server {
     Server::start(move |request| store.answer(request).unwrap_or_else(|| executions(request)))
 }
 
-/// The script against the binary, over stdio and HTTP.
+/// Runs a script against the binary, over stdio and HTTP.
 fn drive(command: &mut Command) {
     let n8n = n8n();
-    let http = HttpServer::start(&n8n.url(), &[]);
+    let http = HttpServer::start(&n8n.url(), &["--files-root", "/"]);
     let url = format!("http://{}/mcp", http.authority);
     run(command
         .env("CLIENTS_DIR", installed())
@@ -84,15 +84,15 @@ fn the_inspector_accepts_everything_in_both_eras() {
 
 #[test]
 #[ignore = "installs a client from PyPI"]
-fn the_python_sdk_is_at_home() {
+fn the_python_sdk_works_in_both_eras() {
     let python = installed().join("python/bin/python");
     drive(Command::new(python).arg(folder().join("python_client.py")));
 }
 
-/// For what people type, the right node is among the first three.
+/// For common queries, the right node is among the first three results.
 #[test]
 #[ignore = "gets n8n's packages from npm"]
-fn the_real_catalogue_finds_what_people_type() {
+fn the_real_catalogue_finds_common_queries() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("catalogue.json");
     run(Command::new(BINARY).args(["catalogue", "update", "--catalogue"]).arg(&file));
@@ -114,7 +114,7 @@ fn the_real_catalogue_finds_what_people_type() {
     }
     let all = catalogue_queries::QUERIES.len();
     println!("{found} of {all}; the slowest took {slowest:?}; {} bytes of {}", text.len(), catalogue.source());
-    // A later n8n may call its nodes otherwise.
+    // A later n8n can rename its nodes.
     assert!(found * 30 >= all * 27, "{found} of {all}");
 }
 
@@ -127,17 +127,17 @@ fn conformance(url: &str, more: &[&str]) {
 
 #[test]
 #[ignore = "installs the conformance suite from npm"]
-fn the_conformance_suite_passes_but_for_what_asks_for_fixtures() {
+fn n8n_lens_passes_the_applicable_conformance_scenarios() {
     let n8n = n8n();
-    let http = HttpServer::start(&n8n.url(), &[]);
+    let http = HttpServer::start(&n8n.url(), &["--files-root", "/"]);
     let expected = folder().join("conformance-own.yml");
     conformance(&format!("http://{}/mcp", http.authority), &["--expected-failures", expected.to_str().unwrap()]);
 }
 
-/// The same stack under a handler that has the tools of fixed names.
+/// The same HTTP stack with a handler that has the tools of the suite.
 #[test]
 #[ignore = "installs the conformance suite from npm"]
-fn with_its_fixtures_the_conformance_suite_passes_whole() {
+fn the_conformance_server_passes_every_scenario() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());

@@ -53,27 +53,27 @@ def effects():
 class Report:
     """Prints a line for each check of one connection."""
 
-    def __init__(self, door):
-        self.door = door
+    def __init__(self, transport):
+        self.transport = transport
 
     def check(self, what, holds, seen=None):
         if not holds:
-            raise Failed(f"{self.door:<23} {what}: {seen!r}")
-        print(f"ok   {self.door:<23} {what}", flush=True)
+            raise Failed(f"{self.transport:<23} {what}: {seen!r}")
+        print(f"ok   {self.transport:<23} {what}", flush=True)
 
 
 # Calls
 
 
 def text_of(result):
-    """The one text that every answer is."""
+    """The single text of an answer."""
     if len(result.content) != 1 or result.content[0].type != "text" or result.structured_content is not None:
         raise Failed(f"not one text: {result!r}")
     return result.content[0].text
 
 
 async def data_of(client, tool, **arguments):
-    """The `data` of a call that succeeds."""
+    """The `data` of a successful call."""
     result = await client.call_tool(tool, arguments)
     text = text_of(result)
     if result.is_error:
@@ -100,7 +100,7 @@ async def surface(client, report, era):
     report.check("server n8n-lens", client.server_info and client.server_info.name == "n8n-lens", client.server_info)
     capabilities = client.server_capabilities.model_dump(exclude_none=True)
     expected = {"tools", "prompts"}
-    report.check("capabilities: nothing that is not there", set(capabilities) == expected, capabilities)
+    report.check("capabilities: only existing ones", set(capabilities) == expected, capabilities)
     prompts = (await client.list_prompts()).prompts
     report.check("one prompt", [prompt.name for prompt in prompts] == ["explain_execution"], prompts)
     prompt = await client.get_prompt("explain_execution", {"id": "42"})
@@ -112,7 +112,7 @@ async def surface(client, report, era):
     names = [tool.name for tool in listed.tools]
     known = effects()
     report.check("the tools in order", known is None or names == list(known), names)
-    report.check("one page of them", listed.next_cursor is None, listed.next_cursor)
+    report.check("a single page", listed.next_cursor is None, listed.next_cursor)
     for tool in listed.tools:
         hints = tool.annotations and (
             tool.annotations.read_only_hint,
@@ -132,7 +132,7 @@ async def surface(client, report, era):
     report.check("no output schema", not outputs, outputs)
     node = next(tool for tool in listed.tools if tool.name == "get_execution_by_node")
     chars = (node.meta or {}).get("anthropic/maxResultSizeChars")
-    report.check("a node's answer may be long", chars == 120_000, node.meta)
+    report.check("a node's answer can be long", chars == 120_000, node.meta)
 
 
 async def executions(client, report):
@@ -203,7 +203,7 @@ async def workflows(client, report, folder):
         report.check("set_workflow_active", data["active"] is False, data)
         data = await data_of(client, "get_workflow", id=identifier)
         kept = (data["name"], data["nodeCount"]) == (f"{name} renamed", 2)
-        report.check("an update keeps what it was not given", kept, data)
+        report.check("an update keeps other members", kept, data)
 
         file = Path(folder, f"{uuid.uuid4()}.json")
         file.write_text(json.dumps(workflow(f"{name} file", nodes=3)))
@@ -226,7 +226,7 @@ async def workflows(client, report, folder):
             created.remove(gone)
             report.check("delete_workflow", data == {"id": gone}, data)
         text = await error_of(client, "get_workflow", id=identifier)
-        report.check("what is deleted is gone", text == f"Workflow '{identifier}' not found.", text)
+        report.check("a deleted workflow is gone", text == f"Workflow '{identifier}' not found.", text)
     finally:
         with anyio.move_on_after(10, shield=True):
             for left in created:
@@ -248,14 +248,14 @@ async def refusals(client, report):
     except MCPError as error:
         seen = error
     report.check("an unknown tool is a protocol error", getattr(seen, "code", None) == INVALID_PARAMS, seen)
-    report.check("the connection lives on", (await client.list_tools(cache_mode="bypass")).tools)
+    report.check("the connection survives", (await client.list_tools(cache_mode="bypass")).tools)
 
 
-# Patience
+# Slow n8n
 
 
 class SlowN8n:
-    """An n8n whose bodies never end, and that knows how many are still being read."""
+    """An n8n with endless bodies that counts the current downloads."""
 
     LENGTH = 1_000_000_000
     HEAD = {"id": "1", "workflowId": "slow", "status": "success", "startedAt": "2026-01-01T00:00:00.000Z"}
@@ -330,7 +330,7 @@ async def patience(client, report, n8n):
     values = [progress for progress, _, _ in notes]
     report.check("progress, at most four a second", 2 <= len(notes) <= 9, notes)
     report.check("progress only grows", all(a < b for a, b in pairwise(values)), values)
-    report.check("progress knows the total and says what it is", notes[-1][1] == n8n.LENGTH and notes[-1][2], notes[-1])
+    report.check("progress has a total and a message", notes[-1][1] == n8n.LENGTH and notes[-1][2], notes[-1])
 
     begun = n8n.begun
     with anyio.move_on_after(1) as scope:
@@ -338,20 +338,20 @@ async def patience(client, report, n8n):
     report.check("a cancelled call", scope.cancelled_caught and n8n.begun > begun)
     report.check("a cancel ends the download within a second", await n8n.free_within(1), n8n.reading)
     text = await error_of(client, "get_execution", id="x")
-    report.check("the connection lives on", "id" in text, text)
+    report.check("the connection survives", "id" in text, text)
 
 
-# Doors
+# Transports
 
 
 def stdio(n8n_url, api_key):
-    env = {"N8N_URL": n8n_url, "N8N_API_KEY": api_key, "LOG_LEVEL": "off"}
+    env = {"N8N_URL": n8n_url, "N8N_API_KEY": api_key, "LOG_LEVEL": "off", "N8N_LENS_FILES_ROOT": "/"}
     return StdioServerParameters(command=os.environ["N8N_LENS"], env=env)
 
 
 @asynccontextmanager
 async def connect(server, mode):
-    """A client of a command or a URL; waits a minute for an answer."""
+    """A client of a command or a URL, with a timeout of a minute."""
     if not isinstance(server, str):
         async with Client(server, mode=mode, read_timeout_seconds=60) as client:
             yield client
@@ -396,9 +396,9 @@ async def http_server(n8n_url):
             child.wait()
 
 
-async def everything(server, door, folder):
+async def everything(server, transport, folder):
     for mode, era in ERAS.items():
-        report = Report(f"{door} {mode}")
+        report = Report(f"{transport} {mode}")
         async with connect(server, mode) as client:
             await surface(client, report, era)
             await executions(client, report)
@@ -407,10 +407,10 @@ async def everything(server, door, folder):
             closing = time.monotonic()
         closing = time.monotonic() - closing
         # The SDK sends SIGTERM to a process that outlives its standard input by two seconds.
-        report.check("closes by itself", closing < 1.5, closing)
+        report.check("ends by itself", closing < 1.5, closing)
 
 
-async def token_is_asked_for(url):
+async def token_is_required(url):
     report = Report("http")
     try:
         async with Client(streamable_http_client(url), read_timeout_seconds=10) as client:
@@ -420,9 +420,9 @@ async def token_is_asked_for(url):
     report.check("no client without the token", isinstance(seen, Exception), seen)
 
 
-async def slowly(door, serve):
+async def slowly(transport, serve):
     for mode in ERAS:
-        report = Report(f"{door} {mode}, slow n8n")
+        report = Report(f"{transport} {mode}, slow n8n")
         async with SlowN8n.start() as n8n, serve(n8n.url) as server, connect(server, mode) as client:
             await patience(client, report, n8n)
 
@@ -437,7 +437,7 @@ async def main():
             await everything(stdio(os.environ["N8N_URL"], os.environ["N8N_API_KEY"]), "stdio", folder)
             await slowly("stdio", lambda n8n_url: nullcontext(stdio(n8n_url, "slow")))
         if url and os.environ.get("N8N_LENS_MCP_TOKEN"):
-            await token_is_asked_for(url)
+            await token_is_required(url)
         if url:
             await everything(url, "http", folder)
         if binary and url:
@@ -446,7 +446,7 @@ async def main():
 
 
 def causes(error):
-    """What a group of errors is made of."""
+    """The errors in a group of errors."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from causes(inner)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the clients that the other scripts drive, under $CLIENTS_DIR (default: target/clients).
-# Quiet, and done at once when everything is there.
+# Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 python=(mcp==2.3.0)
@@ -21,7 +21,7 @@ fi
 mkdir -p "$dir"
 python3 -m venv --clear "$dir/python"
 "$dir/python/bin/pip" install --quiet --disable-pip-version-check "${python[@]}"
-# npm warns of the Node that runs it; the tools run under the one it installs here.
+# npm warns about the Node that runs it; the tools run under the one that it installs here.
 npm install --prefix "$dir" --save-exact --loglevel=error --no-audit --no-fund "${node[@]}" >/dev/null
 "$dir/node_modules/.bin/node" -e 'process.exit(process.version.startsWith("v22.") ? 0 : 1)'
 echo "$wanted" >"$dir/installed"

@@ -29,10 +29,10 @@ pub fn each_scope_has_its_tools(kind: Kind) {
     let database = Database::new(kind);
     import(&database, 1, 2);
     let server = serve(&database, &["--admin-tools"]);
-    let anybody = server.send("GET", "/health", &[], "");
-    assert_eq!((anybody.status, anybody.body.contains("\"ok\"")), (200, true), "{anybody:?}");
-    for nobody in [&[][..], &[("authorization", "Bearer sesame")], &[("authorization", "Basic sesame")]] {
-        let answer = server.request("tools/list", json!({}), nobody);
+    let health = server.send("GET", "/health", &[], "");
+    assert_eq!((health.status, health.body.contains("\"ok\"")), (200, true), "{health:?}");
+    for credentials in [&[][..], &[("authorization", "Bearer sesame")], &[("authorization", "Basic sesame")]] {
+        let answer = server.request("tools/list", json!({}), credentials);
         assert_eq!(answer.status, 401, "{answer:?}");
         assert!(answer.body.contains("token issue"), "the error says what to do: {answer:?}");
     }

@@ -10,16 +10,16 @@ use crate::harness::{Harness, people, run};
 use crate::instance::{admin, administer, administer_with};
 
 pub fn passkeys_rotate(kind: Kind) {
-    at_work(kind, 1, 0, async |harness: Harness| {
-        does(&harness, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
+    with_people(kind, 1, 0, async |harness: Harness| {
+        succeeds(&harness, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
         let pair = json!({"project": "prj_0", "agent": "agt_0"});
         let joined = json!({"success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true});
-        gives(&harness, "admin_assign", pair, joined).await;
+        returns(&harness, "admin_assign", pair, joined).await;
         let works = async |passkey: &str| {
             let ask = json!({"agent_id": "agt_0", "passkey": passkey, "project_id": "prj_0"});
             let answer = harness.call("authenticate", ask).await;
             if answer["success"] == true {
-                does(&harness, "logout", json!({"session_token": answer["session_token"]})).await;
+                succeeds(&harness, "logout", json!({"session_token": answer["session_token"]})).await;
             }
             answer["success"] == true
         };
@@ -33,13 +33,13 @@ pub fn passkeys_rotate(kind: Kind) {
         let has_one = "Agent agt_0 already has a passkey. Rotate it, or revoke it first.";
         refuses(&harness, "admin_passkey_issue", json!({"agent": "agt_0"}), has_one).await;
         let revoked = json!({"success": true, "agent_id": "agt_0", "revoked": 2});
-        gives(&harness, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
+        returns(&harness, "admin_passkey_revoke", json!({"agent": "agt_0"}), revoked).await;
         assert_eq!((works("second").await, works("third").await), (false, false));
     });
 }
 
 pub fn a_running_agent_cannot_be_unassigned(kind: Kind) {
-    let database = at_work(kind, 1, 1, async |harness: Harness| {
+    let database = with_people(kind, 1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         let sessions = harness.call("admin_session_list", json!({})).await;
         let session = json!({
@@ -52,13 +52,13 @@ pub fn a_running_agent_cannot_be_unassigned(kind: Kind) {
         let pair = json!({"project": "prj_0", "agent": "agt_0"});
         let runs = "Agent agt_0 is running in project prj_0. Wait for its report, or revoke its session first.";
         refuses(&harness, "admin_unassign", pair.clone(), runs).await;
-        does(&harness, "report_completed", report(&token, "success")).await;
+        succeeds(&harness, "report_completed", report(&token, "success")).await;
         add_task(&harness, "tsk_open", "low", Some("agt_0")).await;
         let gone = json!({
             "success": true, "project_id": "prj_0", "agent_id": "agt_0", "changed": true,
             "released_tasks": ["tsk_open"],
         });
-        gives(&harness, "admin_unassign", pair, gone).await;
+        returns(&harness, "admin_unassign", pair, gone).await;
         assert_eq!(task_now(&harness, "tsk_open").await["assignee_id"], Value::Null);
         assert_eq!(task_now(&harness, "tsk_0_0").await["assignee_id"], "agt_0", "history");
         only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
@@ -81,9 +81,9 @@ pub fn import_is_all_or_nothing(kind: Kind) {
         bad["tasks"][0]["assignee_id"] = json!("agt_x");
         refuses(&harness, "admin_import", json!({ "data": bad }), "Agent not found: agt_x").await;
         let none = json!({"success": true, "projects": []});
-        gives(&harness, "list_projects", json!({}), none).await;
+        returns(&harness, "list_projects", json!({}), none).await;
         for changed in [count(2, 2, 2, 4, 4), count(0, 0, 0, 0, 0)] {
-            gives(&harness, "admin_import", json!({"data": people(2, 2)}), json!({"changed": changed})).await;
+            returns(&harness, "admin_import", json!({"data": people(2, 2)}), json!({"changed": changed})).await;
             harness.pass(seconds(60));
         }
         assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
@@ -131,8 +131,8 @@ pub fn commands_print_json(kind: Kind) {
         ("project add --id prj_a --name A --working-directory /a", "Project already exists: prj_a"),
         (done.as_str(), "Invalid status transition: backlog -> done"),
     ] {
-        let told = admin(&database, &words.split(' ').collect::<Vec<_>>(), "");
-        assert_eq!(told, (1, String::new(), format!("n8n-lens: {error}\n")), "{words}");
+        let said = admin(&database, &words.split(' ').collect::<Vec<_>>(), "");
+        assert_eq!(said, (1, String::new(), format!("n8n-lens: {error}\n")), "{words}");
     }
 }
 
@@ -157,11 +157,11 @@ pub fn the_doctor_finds_problems(kind: Kind) {
     let database = Database::new(kind);
     run(async { staffed(&database, 1, 1).await.session(0, 0).await });
     let (code, output, errors) = admin(&database, &["doctor"], "");
-    let told: Value = serde_json::from_str(&output).unwrap();
+    let said: Value = serde_json::from_str(&output).unwrap();
     let session = database.texts("SELECT id FROM sessions").remove(0);
-    let problem = told["problems"][0].as_str().unwrap();
+    let problem = said["problems"][0].as_str().unwrap();
     assert!(problem.starts_with(&session), "the expired session of 2025 is open: {problem}");
-    assert_eq!((code, &told), (1, &json!({"ok": false, "problems": [problem]})));
+    assert_eq!((code, &said), (1, &json!({"ok": false, "problems": [problem]})));
     assert_ne!(errors, "");
     let revoked = json!({"agent_id": "agt_0", "project_id": "prj_0", "revoked": true});
     assert_eq!(command(&database, "session revoke --agent agt_0 --project prj_0"), revoked);

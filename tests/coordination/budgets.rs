@@ -30,7 +30,7 @@ pub fn lists_fit_the_token_budget(kind: Kind) {
             pages += 1;
             let Value::Number(next) = &page["truncated"]["next_offset"] else { break };
             assert_eq!(page["truncated"]["total"], 1501);
-            assert!(tokens > MAX_TOKENS / 2, "{tokens} tokens are few for a page that goes on");
+            assert!(tokens > MAX_TOKENS / 2, "only {tokens} tokens on a page that is not the last");
             offset = next.as_u64().unwrap();
         }
         assert_eq!((seen.len(), pages > 3), (1501, true));

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::database::{Database, Kind, restart_postgres_immediately, while_postgres_is_away};
 use crate::harness::{Harness, run};
 use crate::instance::{Instance, administer};
-use crate::races::{import, refused_everywhere};
+use crate::races::{import, is_refused_everywhere};
 use crate::wait::TEST_TIMEOUT;
 
 /// The ids of acknowledged rows, by table.
@@ -222,13 +222,13 @@ pub fn a_dead_instance_can_be_replaced(kind: Kind) {
         harness.pass(Duration::from_secs(2));
         assert_eq!(harness.call("should_start", pair.clone()).await["should_start"], true);
         let new = harness.session(0, 0).await;
-        refused_everywhere(&harness, &old).await;
+        is_refused_everywhere(&harness, &old).await;
         let logs = harness.call("list_execution_logs", json!({})).await;
         assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("error"), &Value::Null));
 
         harness.call("admin_session_revoke", json!({"agent": "agt_0", "project": "prj_0"})).await;
         assert_eq!(harness.call("should_start", pair).await["should_start"], true);
-        refused_everywhere(&harness, &new).await;
+        is_refused_everywhere(&harness, &new).await;
     });
 }
 

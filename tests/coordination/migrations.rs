@@ -75,8 +75,7 @@ pub fn a_file_that_is_not_a_database_is_not_touched(kind: Kind) {
         return;
     }
     let database = Database::new(kind);
-    std::fs::write(&database.argument, "a letter to somebody, longer than the header of a database is\n".repeat(40))
-        .unwrap();
+    std::fs::write(&database.argument, "a text that is longer than the header of a database\n".repeat(40)).unwrap();
     let before = std::fs::read(&database.argument).unwrap();
     let (code, output, errors) = admin(&database, &["project", "list"], "");
     assert_eq!((code, output.as_str()), (1, ""));

@@ -103,9 +103,9 @@ fn worked_on(database: &Database) {
     run(async {
         let harness = staffed(database, 1, 2).await;
         let token = begin(&harness, 0).await;
-        does(&harness, "save_context", json!({"task_id": "tsk_0_0", "progress": "half of it"})).await;
+        succeeds(&harness, "save_context", json!({"task_id": "tsk_0_0", "progress": "half of it"})).await;
         hand_over(&harness, "tsk_0_0", "agt_0", None).await;
-        does(&harness, "logout", by(&token)).await;
+        succeeds(&harness, "logout", by(&token)).await;
     });
 }
 
@@ -160,7 +160,7 @@ pub fn resources_are_listed_page_by_page(kind: Kind) {
     let ids: Vec<_> = (0..250).map(|number| format!("tsk_{number}")).collect();
     let tasks: Vec<_> = ids.iter().map(|id| json!({"id": id, "project_id": "prj_0", "title": id})).collect();
     let data = with(people(1, 1), json!({ "tasks": tasks }));
-    run(async { does(&Harness::open(&database).await, "admin_import", json!({ "data": data })).await });
+    run(async { succeeds(&Harness::open(&database).await, "admin_import", json!({ "data": data })).await });
     let mut instance = Instance::start(&database);
     let (mut found, mut params, mut pages) = (Vec::new(), json!({}), 0);
     loop {

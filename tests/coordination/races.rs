@@ -22,8 +22,8 @@ struct Size {
 /// The number of successes; all other calls must report that an instance is running.
 fn winners(answers: &[Value]) -> usize {
     let won = answers.iter().filter(|answer| answer["success"] == true).count();
-    let told = answers.iter().filter(|answer| answer["error"] == RUNNING).count();
-    assert_eq!(won + told, answers.len(), "another error: {answers:?}");
+    let said = answers.iter().filter(|answer| answer["error"] == RUNNING).count();
+    assert_eq!(won + said, answers.len(), "another error: {answers:?}");
     won
 }
 
@@ -60,7 +60,7 @@ fn race(kind: Kind, sizes: &[Size]) {
                 assert_eq!(harness.call("logout", session).await["success"], true);
             } else {
                 harness.pass(Duration::from_secs(3600));
-                refused_everywhere(&harness, &token(&answers)).await;
+                is_refused_everywhere(&harness, &token(&answers)).await;
             }
         }
         print_figure!("{kind:?}: should_start was right {looks} times while a session was open");
@@ -73,7 +73,7 @@ async fn should_start(harness: &Harness) -> bool {
 }
 
 /// Every tool rejects a token that has ended.
-pub async fn refused_everywhere(harness: &Harness, token: &str) {
+pub async fn is_refused_everywhere(harness: &Harness, token: &str) {
     let calls = [
         ("logout", json!({ "session_token": token }), "Invalid or expired session_token"),
         ("get_my_task", json!({ "session_token": token }), "Invalid or expired session_token"),
@@ -121,8 +121,8 @@ pub fn one_of_many_accepts(kind: Kind) {
             let others: Vec<_> = (0..65).filter(|agent| *agent != owner).collect();
             let answers = join_all(others.iter().copied().map(accept)).await;
             let won: Vec<_> = (0..64).filter(|at| answers[*at]["success"] == true).collect();
-            let told = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
-            assert_eq!((won.len(), told), (1, 63), "{answers:?}");
+            let said = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
+            assert_eq!((won.len(), said), (1, 63), "{answers:?}");
             let task = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
             owner = others[won[0]];
             assert_eq!(task["task"]["assignee_id"], format!("agt_{owner}"));

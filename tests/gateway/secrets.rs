@@ -172,7 +172,7 @@ pub fn the_address_of_an_unreachable_server_is_not_logged() {
 }
 
 /// All headers of a request.
-fn told(request: &Request) -> String {
+fn echo(request: &Request) -> String {
     let headers = request.headers.iter().map(|(name, value)| format!("{name}: {value}"));
     format!("{MARKER} {}", headers.collect::<Vec<_>>().join(", "))
 }
@@ -180,9 +180,9 @@ fn told(request: &Request) -> String {
 pub fn a_request_that_a_server_echoes_is_not_logged() {
     type Answer = fn(&Request) -> Reply;
     let ways: [Answer; 3] = [
-        |request| Reply::bytes(400, "text/plain", told(request).into_bytes()),
-        |request| Reply::json(200, json!({"jsonrpc": "2.0", "id": 0, "result": {"told": told(request)}}).to_string()),
-        |request| Reply::json(200, json!({ "told": told(request) }).to_string()),
+        |request| Reply::bytes(400, "text/plain", echo(request).into_bytes()),
+        |request| Reply::json(200, json!({"jsonrpc": "2.0", "id": 0, "result": {"echo": echo(request)}}).to_string()),
+        |request| Reply::json(200, json!({ "echo": echo(request) }).to_string()),
     ];
     for way in ways {
         let remote = Server::start(way);
@@ -190,7 +190,7 @@ pub fn a_request_that_a_server_echoes_is_not_logged() {
         let gateway = Logged::start(&json!({"remote": elsewhere(&authority)}));
         gateway.wait_for_log("cannot be reached");
         let sent = remote.requests().remove(0);
-        assert!(secrets_in(&told(&sent)).contains(&HEADER), "the secret was sent");
+        assert!(secrets_in(&echo(&sent)).contains(&HEADER), "the secret was sent");
         assert_eq!(secrets_in(&gateway.log()), Vec::<&str>::new());
     }
 }

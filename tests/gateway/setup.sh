@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Installs the servers that the gateway is tried with and the peer that it is measured against,
-# under $PEERS_DIR (default: target/peers). Quiet, and done at once when everything is there.
+# Installs the servers for the gateway's tests, and the peer for its benchmark,
+# under $PEERS_DIR (default: target/peers). Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$(realpath -m "${PEERS_DIR:-$(dirname "$0")/../../target/peers}")
-# mcpo does not start with mcp 2, which the time server asks for: each has a Python of its own.
+# mcpo does not start with mcp 2, which the time server requires, so each has its own Python environment.
 mcpo=(mcpo==0.0.20 mcp==1.30.0 fastapi==0.121.3 starlette==0.50.0 uvicorn==0.54.0 pydantic==2.14.3)
 time=(mcp-server-time==2026.10.19 mcp==2.3.0)
 servers=()
@@ -30,7 +30,7 @@ for python in mcpo time; do
   python3 -m venv --clear "$dir/$python"
   "$dir/$python/bin/pip" install --quiet --disable-pip-version-check "${packages[@]}"
 done
-# npm warns of the Node that runs it; the servers run under the one it installs here.
+# npm warns about the Node that runs it; the servers run under the one that it installs here.
 npm install --prefix "$dir" --save-exact --loglevel=error --no-audit --no-fund "${node[@]}" >/dev/null
 "$dir/node_modules/.bin/node" -e 'process.exit(process.version.startsWith("v22.") ? 0 : 1)'
 "$dir/mcpo/bin/mcpo" --help >/dev/null

@@ -244,8 +244,8 @@ fn compressed_bodies_are_read() {
     assert!(said.contains("broke off") || said.contains("compressed"), "{said}");
 }
 
-/// A compressed body that continues with spaces forever. It costs its sender nothing: compressed data after a full flush
-/// does not depend on earlier data, so the same bytes are repeated.
+/// A compressed body that continues with spaces forever. It costs its sender nothing: compressed data after a full
+/// flush does not depend on earlier data, so the same bytes are repeated.
 fn endless_gzip(begin: &[u8]) -> Reply {
     let mut deflate = flate2::Compress::new(flate2::Compression::best(), false);
     let mut compress = |bytes: &[u8]| {

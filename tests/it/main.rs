@@ -27,6 +27,9 @@ mod faults_on_the_wire;
 mod http;
 /// The JSON parsing test suite.
 mod json_suite;
+/// Connections and bodies that would use up the server.
+#[cfg(target_os = "linux")]
+mod listeners;
 /// Two hundred calls at once, through the real binary.
 #[cfg(target_os = "linux")]
 mod load;
@@ -63,6 +66,9 @@ mod tool_schemas;
 mod workflow_activation;
 /// Which output of a node leads where, through the real binary.
 mod workflow_connections;
+/// Which files the tools write and read.
+#[cfg(unix)]
+mod workflow_files;
 /// The workflow tools, through the real binary.
 mod workflows;
 

@@ -1,4 +1,5 @@
-//! A reference implementation of both projections on a complete `serde_json::Value`: no streaming, no budget, no clipping.
+//! A reference implementation of both projections on a complete `serde_json::Value`: no streaming, no budget, no
+//! clipping.
 //!
 //! It is too simple to be wrong. It relies on two properties of `Value`: indexing a missing member returns `Null`,
 //! and (feature `preserve_order`) objects keep the order of their keys.

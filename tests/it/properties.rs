@@ -1,6 +1,6 @@
-//! The properties that the fuzzers check, in every test run: on the seeds, and on inputs that are derived from them. The
-//! inputs are the same in each run; `cargo +nightly fuzz run filter fuzz/corpus/filter fuzz/seeds/filter` continues from
-//! there.
+//! The properties that the fuzzers check, in every test run: on the seeds, and on inputs that are derived from them.
+//! The inputs are the same in each run; `cargo +nightly fuzz run filter fuzz/corpus/filter fuzz/seeds/filter` continues
+//! from there.
 
 use std::path::{Path, PathBuf};
 

@@ -4,31 +4,33 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 16] = [
+const MAY_DEPEND_ON: [(&str, &str); 18] = [
     ("units", ""),
     ("blocking", ""),
+    ("file_lock", ""),
+    ("named_locks", ""),
     ("json", ""),
     ("node_outputs", "json"),
     ("secrets", "json"),
-    ("n8n", "blocking json secrets units"),
+    ("n8n", "blocking file_lock json named_locks secrets units"),
     ("execution", "json node_outputs secrets"),
-    ("workflow", "json node_outputs"),
+    ("workflow", "file_lock json node_outputs"),
     ("budget", "json"),
     ("toolkit", "budget json"),
-    ("tools", "blocking budget execution json n8n node_outputs secrets toolkit units workflow"),
+    ("tools", "blocking budget execution file_lock json n8n named_locks node_outputs secrets toolkit units workflow"),
     ("coordination", "budget json secrets toolkit"),
     ("gateway", "json secrets"),
     (
         "config",
-        "blocking budget coordination execution gateway json n8n node_outputs secrets toolkit tools units workflow",
+        "blocking budget coordination execution file_lock gateway json n8n named_locks node_outputs secrets toolkit tools units workflow",
     ),
     (
         "transport",
-        "blocking budget config coordination execution gateway json n8n node_outputs secrets toolkit tools units workflow",
+        "blocking budget config coordination execution file_lock gateway json n8n named_locks node_outputs secrets toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget config coordination execution gateway json n8n node_outputs secrets toolkit tools transport units workflow",
+        "blocking budget config coordination execution file_lock gateway json n8n named_locks node_outputs secrets toolkit tools transport units workflow",
     ),
 ];
 
@@ -64,7 +66,7 @@ fn sources() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// The modules of a source file below the crate: `src/json/mod.rs` is `["json"]`, `src/json/cut.rs` is `["json", "cut"]`.
+/// The module path of a source file: `["json"]` for `src/json/mod.rs`, `["json", "cut"]` for `src/json/cut.rs`.
 fn module(path: &Path) -> Vec<&str> {
     let inside = path.strip_prefix("src").unwrap().with_extension("");
     let depth = inside.iter().filter(|part| *part != "mod").count();

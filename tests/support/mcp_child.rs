@@ -60,7 +60,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
 ];
 /// Tools whose schemas cannot be compiled, or only by fetching a document.
 const BAD_TOOLS: &[(&str, &str, &str)] = &[
-    ("bad_schema", "Has a schema that is none", "a?: no-such-type"),
+    ("bad_schema", "Has an invalid schema", "a?: no-such-type"),
     ("ref_schema", "Has a schema that is elsewhere", "a?: elsewhere"),
 ];
 
@@ -431,7 +431,7 @@ impl Server {
             "content_string" => (id, r#","result":{"content":"a string"}}"#),
             "truncated" => (id, r#","result":{"content":[{"type":"te"#),
             "input_required" => (id, r#","result":{"resultType":"input_required","requestState":"round-1"}}"#),
-            "wrong_id" => (r#""nobody-asked""#, r#","result":{"content":[]}}"#),
+            "wrong_id" => (r#""unknown""#, r#","result":{"content":[]}}"#),
             _ => return unusable("kind"),
         };
         self.send(format!(r#"{{"jsonrpc":"2.0","id":{id}{rest}"#));

@@ -44,6 +44,7 @@ impl McpClient {
     pub fn start_with_key(n8n_url: &str, key: &str, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
         command.args(arguments).env_clear().env("N8N_URL", n8n_url).env("N8N_API_KEY", key);
+        command.env("N8N_LENS_FILES_ROOT", "/");
         let client = Self::try_spawn(command.stderr(Stdio::piped())).expect("the server to start");
         assert_eq!(client.hello["serverInfo"]["name"], "n8n-lens");
         client

@@ -3,10 +3,10 @@
 use serde_json::Map;
 
 use super::memory_store::MemoryStore;
+use super::refusal::refused;
 use crate::blocking::blocking;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::n8n::Progress;
-use crate::toolkit::nearest;
 use crate::tools::workflows::{Target, Writing};
 use crate::tools::{Context, Error};
 use crate::workflow::{self, Document, file};
@@ -85,8 +85,8 @@ impl WorkflowLocation {
         let (value, shown) = match self {
             Self::Memory(id) => context.memory.edit(id, edit)?,
             Self::File(path) => {
-                let (files, path) = (context.files.clone(), path.clone());
-                blocking(move || files.edit(&path, edit).map_err(of_file)).await?
+                let (files, file) = (context.files.clone(), path.clone());
+                context.write_file(path, move || files.edit(&file, edit).map_err(of_file)).await?
             }
             Self::N8n(id) => return self.edit_in_n8n(id, context, progress, edit).await,
         };
@@ -100,7 +100,7 @@ impl WorkflowLocation {
         progress: &Progress,
         edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
     ) -> Result<Edited<T>, Error> {
-        let _lock = context.n8n.lock_workflow(id).await;
+        let _lock = context.n8n.lock_workflow(id).await?;
         let mut document = parse(id, &context.n8n.workflow_text(id, progress).await?)?;
         let value = edit(&mut document).map_err(|error| refused(&error))?;
         let mut sent = document.clone();
@@ -128,19 +128,5 @@ fn of_file(error: file::Error) -> Error {
     match error {
         file::Error::Edit(error) => refused(&error),
         error => error.into(),
-    }
-}
-
-/// The reason why an edit is not made.
-pub(super) fn refused(error: &workflow::Error) -> Error {
-    match error {
-        workflow::Error::NoNode { wanted, names } => {
-            let wanted = shorten(wanted, CUT_NAME_CHARS);
-            Error::Argument(format!(
-                "There is no node '{wanted}' in this workflow. {}",
-                nearest("Nodes", &wanted, names)
-            ))
-        }
-        error => Error::Argument(format!("This edit is not possible: {error}.")),
     }
 }

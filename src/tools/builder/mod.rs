@@ -10,6 +10,7 @@ mod memory_store;
 pub mod node_add;
 pub mod node_replace;
 pub mod node_search;
+mod refusal;
 pub mod test_workflow;
 pub mod workflow_create;
 pub mod workflow_list;

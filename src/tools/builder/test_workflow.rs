@@ -11,7 +11,8 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::WORKFLOW_ID;
 use super::answer::plain;
-use super::location::{WorkflowLocation, refused};
+use super::location::WorkflowLocation;
+use super::refusal::refused;
 use crate::execution::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::shorten;
 use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};

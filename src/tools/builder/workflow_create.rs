@@ -6,13 +6,13 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
-use super::location::{WorkflowLocation, refused};
-use crate::blocking::blocking;
+use super::location::WorkflowLocation;
+use super::refusal::refused;
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::workflows::{Target, Writing};
 use crate::tools::{Call, Context, Error, Handler, Tool};
-use crate::workflow::Document;
+use crate::workflow::{Document, WriteMode};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -53,8 +53,9 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             "memory" => Created { id: context.memory.insert(document.clone()), document, left_out: Vec::new() },
             "n8n" => in_n8n(&context, document, &progress).await?,
             path => {
-                let (files, path, written) = (context.files.clone(), path.to_owned(), document.clone());
-                let file = blocking(move || files.write(&path, &written, true)).await?;
+                let (files, to, written) = (context.files.clone(), path.to_owned(), document.clone());
+                let write = move || Ok(files.write(&to, &written, WriteMode::Create)?);
+                let file = context.write_file(path, write).await?;
                 Created { id: file.display().to_string(), document, left_out: Vec::new() }
             }
         };

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::WORKFLOW_ID;
-use super::location::{WorkflowLocation, refused};
-use crate::blocking::blocking;
+use super::location::WorkflowLocation;
+use super::refusal::refused;
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
-use crate::workflow::Document;
+use crate::workflow::{Document, WriteMode};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -32,19 +32,19 @@ pub static TOOL: Tool = Tool {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
-        let document = match arguments.take(&["workflowData"]).shift_remove("workflowData") {
+        let (document, mode) = match arguments.take(&["workflowData"]).shift_remove("workflowData") {
             Some(serde_json::Value::Object(members)) => {
                 let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
-                complete(document.map_err(|error| refused(&error))?)?
+                (complete(document.map_err(|error| refused(&error))?)?, WriteMode::SaveGiven)
             }
             _ => {
-                WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default())
-                    .load(&context, &progress)
-                    .await?
+                let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
+                (location.load(&context, &progress).await?, WriteMode::Save)
             }
         };
         let (files, path) = (context.files.clone(), arguments.text("filePath").unwrap_or_default());
-        let file = blocking(move || files.write(&path, &document, false)).await?;
+        let to = path.clone();
+        let file = context.write_file(&path, move || Ok(files.write(&to, &document, mode)?)).await?;
         Ok(json!({"success": true, "filePath": file}).to_string())
     })
 }

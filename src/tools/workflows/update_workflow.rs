@@ -45,7 +45,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
                     .to_owned(),
             ));
         }
-        let _lock = context.n8n.lock_workflow(&id).await;
+        let _lock = context.n8n.lock_workflow(&id).await?;
         let document = document(&context, &id, &given, &progress).await?;
         let raw = arguments.flag("raw");
         let writing =

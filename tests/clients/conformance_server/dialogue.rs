@@ -1,4 +1,4 @@
-//! How the server asks the client for something: in the middle of a call within a session, by its result without one.
+//! Requests to the client: during a call in a session, or through the result of a stateless call.
 
 use std::borrow::Cow;
 use std::ops::ControlFlow;
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 
 use super::{Answer, Context, text};
 
-/// Signs the state that a client carries from round to round. The key guards nothing, so it need not be a secret.
+/// Signs the state that a client carries from round to round. The key protects nothing, so it is not secret.
 static STATES: LazyLock<RequestStateCodec> = LazyLock::new(|| RequestStateCodec::new_unchecked([7; 32]));
 
-/// Asks the client's model in the middle of the call, as a session can.
+/// Requests sampling during the call, as possible in a session.
 pub async fn sample(context: &Context, prompt: &str) -> CallToolResult {
     let question = CreateMessageRequestParams::new(vec![SamplingMessage::user_text(prompt)], 100);
     match context.peer.create_message(question).await {
@@ -29,7 +29,7 @@ pub async fn sample(context: &Context, prompt: &str) -> CallToolResult {
     }
 }
 
-/// Asks the user in the middle of the call, as a session can.
+/// Requests elicitation during the call, as possible in a session.
 pub async fn elicit(context: &Context, name: &str, message: &str) -> Answer<CallToolResult> {
     let schema = match name {
         "test_elicitation" => json!({
@@ -69,12 +69,12 @@ pub async fn elicit(context: &Context, name: &str, message: &str) -> Answer<Call
     })
 }
 
-/// A part of the protocol from how it looks on the wire, which is how the suite specifies it.
+/// Parses a protocol type from JSON, since the suite specifies it as JSON.
 fn typed<T: DeserializeOwned>(wire: Value) -> Answer<T> {
     serde_json::from_value(wire).map_err(|error| ErrorData::internal_error(error.to_string(), None))
 }
 
-/// A question to the client, the key under which its response comes back, and where in that the answer is.
+/// A request to the client, the key of its response, and the position of the answer in it.
 struct Question {
     key: &'static str,
     answer: Cow<'static, str>,
@@ -99,7 +99,7 @@ impl Question {
         Self { key, answer: "/roots".into(), wire: json!({"method": "roots/list"}) }
     }
 
-    /// None as well if the response is not what was asked for: then the question is to be asked again.
+    /// `None` also if the response is invalid: then the request is repeated.
     fn answered(&self, responses: Option<&InputResponses>) -> Option<String> {
         let response = responses?.get(self.key)?.pointer(&self.answer)?;
         match response {
@@ -109,7 +109,7 @@ impl Question {
         }
     }
 
-    /// What the client would have to be able to do, if it cannot.
+    /// The capability that the client lacks, if any.
     fn lacks(&self, client: &ClientCapabilities) -> Option<ClientCapabilities> {
         let all = ClientCapabilities::builder();
         match self.wire["method"].as_str() {
@@ -121,14 +121,14 @@ impl Question {
     }
 }
 
-/// A call that asks by its result and is made again with the answers, since 2026-07-28 knows no other way.
+/// A call that requests input through its result and is repeated with the responses, as 2026-07-28 requires.
 pub struct Dialogue {
     rounds: Vec<Vec<Question>>,
-    /// Whether the client carries a state, and may not leave it out.
+    /// Whether the client carries a state, and must send it.
     carries: bool,
-    /// Whether a question that the client cannot answer is left out, instead of failing the call.
+    /// Whether a request that the client does not support is left out, instead of failing the call.
     adapts: bool,
-    /// What is said in the end, with `{}` for the answers.
+    /// The final text, with `{}` for the answers.
     says: &'static str,
 }
 
@@ -166,7 +166,7 @@ pub fn dialogue(name: &str) -> Option<Dialogue> {
 }
 
 impl Dialogue {
-    /// What to ask next, or what to say in the end. `name` is signed with the state: none passes for another's.
+    /// The next requests, or the final text. `name` is signed with the state, so that states cannot be exchanged.
     pub fn next(
         mut self,
         name: &str,
@@ -181,7 +181,7 @@ impl Dialogue {
         let opened = state.map(|state| STATES.open_json_with(state, name.as_bytes())).transpose();
         let opened: Option<(usize, Vec<String>)> =
             opened.map_err(|error| ErrorData::invalid_params(error.to_string(), None))?;
-        // Answers without the state that belongs to them are to no question of ours.
+        // Responses without their state belong to no request.
         let responses = responses.filter(|_| opened.is_some() || !self.carries);
         let (mut round, mut said) = opened.unwrap_or_default();
         let answers = self.rounds.get(round).into_iter().flatten().map(|question| question.answered(responses));

@@ -1,7 +1,7 @@
-//! The server that the official conformance suite (`@modelcontextprotocol/conformance`) puts its questions to.
+//! A server for the official conformance suite (`@modelcontextprotocol/conformance`).
 //!
-//! It is a handler and nothing else: the HTTP around it is the project's own, and that is what the suite judges. Names,
-//! URIs and texts are the suite's; each of its scenarios says what it needs from a server.
+//! It is only a handler: the HTTP stack around it is that of n8n-lens, which is what the suite tests. Names,
+//! URIs and texts are those of the suite; each scenario says what it needs from a server.
 #![expect(deprecated, reason = "2025-11-25 still has logging, sampling, roots and resources/subscribe")]
 
 use std::ops::ControlFlow;
@@ -36,14 +36,14 @@ type Page = Option<PaginatedRequestParams>;
 const PNG: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mP4DwABAQEAHLCMmQAAAABJRU5ErkJggg==";
 /// Four samples of silence.
 const WAV: &str = "UklGRigAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQQAAACAgICA";
-/// Between two notifications, so that they cannot arrive as one.
+/// The pause between two notifications, so that they do not arrive as one.
 const PAUSE: Duration = Duration::from_millis(50);
-/// What an argument can be completed to.
+/// The completions of an argument.
 const COMPLETIONS: [&str; 3] = ["paris", "park", "party"];
-/// A resource to subscribe to. It never changes, so nothing has to remember who did.
+/// A resource to subscribe to. It never changes, so subscriptions are not stored.
 const WATCHED: &str = "test://watched-resource";
 
-/// Every tool, and what a person is told about it.
+/// Every tool and its description.
 const TOOLS: &[(&str, &str)] = &[
     ("test_simple_text", "Answers with a text"),
     ("test_image_content", "Answers with an image"),
@@ -52,7 +52,7 @@ const TOOLS: &[(&str, &str)] = &[
     ("test_multiple_content_types", "Answers with a text, an image and a resource"),
     ("test_error_handling", "Fails, as a tool does"),
     ("test_tool_with_logging", "Logs while it works"),
-    ("test_logging_tool", "Logs while it works, if the request asks for logs"),
+    ("test_logging_tool", "Logs while it works, if the request enables logs"),
     ("test_tool_with_progress", "Tells how far it is"),
     ("test_reconnection", "Answers late, so that a client may come back for the answer"),
     ("test_sampling", "Asks the client's model"),
@@ -75,8 +75,8 @@ const TOOLS: &[(&str, &str)] = &[
     ("test_input_required_result_capabilities", "Asks only what the client can answer"),
 ];
 
-/// Tells every open `subscriptions/listen` what changed: of the whole process, as each request since 2026-07-28 is
-/// served by a handler of its own, and the one that changes something is not the one that listens.
+/// Sends changes to every open `subscriptions/listen` of the process: since 2026-07-28, each request has its own
+/// handler, so the one that changes something is not the one that listens.
 static CHANGES: LazyLock<broadcast::Sender<Change>> = LazyLock::new(|| broadcast::channel(16).0);
 
 #[derive(Clone, Copy)]
@@ -85,14 +85,14 @@ enum Change {
     Prompts,
 }
 
-/// The handler. Clones share the level that `logging/setLevel` set; a session of its own needs a new one.
+/// The handler. Clones share the level of `logging/setLevel`; each session needs a new handler.
 #[derive(Clone, Default)]
 pub struct ConformanceServer {
     level: Arc<AtomicU8>,
 }
 
 impl ConformanceServer {
-    /// Logs three times: until 2026-07-28 by the session's level, since then only if the request brings one.
+    /// Logs three times: at the session's level before 2026-07-28, since then only if the request has a level.
     async fn log(&self, context: &Context) -> CallToolResult {
         let level = match context.meta.log_level() {
             Some(level) => Some(level as u8),
@@ -128,7 +128,7 @@ impl ServerHandler for ConformanceServer {
         Ok(ListToolsResult::with_all_items(TOOLS.iter().map(|(name, does)| tool(name, does)).collect()))
     }
 
-    /// The HTTP stack compares headers with arguments by this, before `call_tool`.
+    /// The HTTP stack uses this to compare headers with arguments, before `call_tool`.
     fn get_tool(&self, name: &str) -> Option<Tool> {
         TOOLS.iter().find(|(known, _)| *known == name).map(|(name, does)| tool(name, does))
     }
@@ -207,7 +207,7 @@ impl ServerHandler for ConformanceServer {
         Ok(())
     }
 
-    /// All that is asked for: what `get_info` does not offer is taken out by the caller.
+    /// Accepts everything: the caller removes what `get_info` does not offer.
     fn accepted_subscription_filter(&self, requested: &SubscriptionFilter) -> Option<SubscriptionFilter> {
         Some(requested.clone())
     }
@@ -219,7 +219,7 @@ impl ServerHandler for ConformanceServer {
                 () = context.cancelled() => return Ok(()),
                 change = changes.recv() => change,
             };
-            // The sink refuses what the client did not ask for, and that is as it should be.
+            // The sink rejects what the client did not subscribe to, as it should.
             let _ = match change {
                 Ok(Change::Tools) => context.sink().notify_tool_list_changed().await,
                 Ok(Change::Prompts) => context.sink().notify_prompt_list_changed().await,
@@ -278,7 +278,7 @@ impl ServerHandler for ConformanceServer {
         Ok(CompleteResult::new(completion.map_err(|error| ErrorData::internal_error(error, None))?))
     }
 
-    /// 2026-07-28 took the method away: a request brings its level itself.
+    /// 2026-07-28 removed the method: each request has its own level.
     async fn set_level(&self, request: SetLevelRequestParams, context: Context) -> Answer<()> {
         if is_stateless(&context) {
             return Err(ErrorData::method_not_found::<SetLevelRequestMethod>());
@@ -288,7 +288,7 @@ impl ServerHandler for ConformanceServer {
     }
 }
 
-/// Whether the request is of a revision without sessions.
+/// Whether the revision of the request has no sessions.
 fn is_stateless(context: &Context) -> bool {
     context.protocol_version().is_some_and(|version| version >= ProtocolVersion::V_2026_07_28)
 }
@@ -297,12 +297,12 @@ fn text(said: impl Into<String>) -> CallToolResult {
     CallToolResult::success(vec![ContentBlock::text(said)])
 }
 
-/// An argument that is a text; an absent one is empty, since no scenario leaves one out.
+/// A text argument; empty if it is missing, which no scenario tests.
 fn argument<'a>(arguments: Option<&'a JsonObject>, name: &str) -> &'a str {
     arguments.and_then(|arguments| arguments.get(name)?.as_str()).unwrap_or_default()
 }
 
-/// The code is the one of before 2026-07-28; for newer clients the caller changes it.
+/// The code is that before 2026-07-28; the caller changes it for newer clients.
 fn no_resource(uri: &str) -> ErrorData {
     ErrorData::resource_not_found("Resource not found", Some(json!({"uri": uri})))
 }
@@ -344,7 +344,7 @@ fn tool(name: &'static str, does: &'static str) -> Tool {
     Tool::new(name, does, input)
 }
 
-/// What a tool that always says the same says.
+/// The answers of tools with a constant answer.
 fn constant(name: &str) -> Option<Vec<ContentBlock>> {
     Some(match name {
         "test_simple_text" => vec![ContentBlock::text("This is a simple text response for testing.")],
@@ -379,7 +379,7 @@ async fn progress(context: &Context) -> CallToolResult {
 }
 
 fn announce(change: Change) -> CallToolResult {
-    // Without a listener nobody has to be told.
+    // An error means that there is no listener.
     let _ = CHANGES.send(change);
     text("Said so")
 }

@@ -7,7 +7,7 @@ use crate::database::Kind;
 use crate::harness::Harness;
 
 pub fn context_is_carried_over(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
+    with_people(kind, 1, 1, async |harness: Harness| {
         let nothing = "Nothing to save: give at least one of progress, findings, blockers, next_steps";
         refuses(&harness, "save_context", json!({"task_id": "tsk_0_0"}), nothing).await;
         let missing = json!({"task_id": "tsk_x", "progress": "p"});
@@ -25,8 +25,8 @@ pub fn context_is_carried_over(kind: Kind) {
         let second = save(json!({"findings": "", "next_steps": "n"}), A_SECOND_LATER).await;
         let latest = json!({"progress": "p", "findings": null, "blockers": "b", "next_steps": "n"});
         let expected = json!({"success": true, "task_id": "tsk_0_0", "latest_context": latest});
-        gives(&harness, "get_task_context", json!({"task_id": "tsk_0_0"}), expected.clone()).await;
-        gives(
+        returns(&harness, "get_task_context", json!({"task_id": "tsk_0_0"}), expected.clone()).await;
+        returns(
             &harness,
             "get_task_context",
             json!({"task_id": "tsk_0_0", "include_history": true}),
@@ -59,8 +59,8 @@ pub fn accept(handoff: &Value, agent: &str) -> Value {
 }
 
 pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
-    at_work(kind, 1, 3, async |harness: Harness| {
-        does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+    with_people(kind, 1, 3, async |harness: Harness| {
+        succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         set_status(&harness, "task", "tsk_0_1", "todo").await;
         set_status(&harness, "task", "tsk_0_2", "done").await;
         set_status(&harness, "agent", "agt_2", "suspended").await;
@@ -90,12 +90,12 @@ pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
         refuses(&harness, "accept_handoff", accept(&json!({"id": "hnd_x"}), "agt_1"), "Handoff not found: hnd_x").await;
         let accepted = with(handoff.clone(), json!({"accepted_at": A_SECOND_LATER}));
         for _ in 0..2 {
-            gives(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
+            returns(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
             harness.pass(seconds(59));
         }
         let other = harness.session(1, 0).await;
         assert_eq!(harness.call("get_my_task", by(&other)).await["task"]["handoff"], accepted);
-        gives(&harness, "report_completed", report(&token, "success"), reported()).await;
+        returns(&harness, "report_completed", report(&token, "success"), reported()).await;
         assert_eq!(task_now(&harness, "tsk_0_0").await, moved, "the task belongs to another agent now");
         let logs = harness.call("list_execution_logs", json!({"agent_id": "agt_0"})).await;
         assert_eq!((&logs["logs"][0]["status"], &logs["logs"][0]["exitCode"]), (&json!("completed"), &json!(0)));
@@ -104,8 +104,8 @@ pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
 }
 
 pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
-    at_work(kind, 1, 3, async |harness: Harness| {
-        does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+    with_people(kind, 1, 3, async |harness: Harness| {
+        succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         let others = json!({"task_id": "tsk_0_0", "from_agent_id": "agt_1", "summary": "half"});
         refuses(&harness, "create_handoff", others, "Task is assigned to another agent: agt_0").await;
         let handoff = hand_over(&harness, "tsk_0_0", "agt_0", None).await;
@@ -119,34 +119,34 @@ pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
         assert_eq!(pending, json!({"success": true, "handoffs": [handoff]}), "still pending");
         let accepted = with(handoff.clone(), json!({"accepted_at": A_SECOND_LATER}));
         for _ in 0..2 {
-            gives(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
+            returns(&harness, "accept_handoff", accept(&handoff, "agt_1"), json!({"handoff": accepted})).await;
             harness.pass(seconds(1));
         }
         let moved = with(task(0, 0), json!({"assignee_id": "agt_1", "updated_at": A_SECOND_LATER}));
         assert_eq!(task_now(&harness, "tsk_0_0").await, moved);
         refuses(&harness, "accept_handoff", accept(&handoff, "agt_2"), "Handoff already accepted").await;
         let none = json!({"success": true, "handoffs": []});
-        gives(&harness, "get_pending_handoffs", json!({}), none.clone()).await;
+        returns(&harness, "get_pending_handoffs", json!({}), none.clone()).await;
 
         let given = json!({"task_id": "tsk_0_2", "from_agent_id": "agt_2", "summary": "late"});
         let late = harness.call("create_handoff", given).await["handoff"].clone();
         let given = json!({"task_id": "tsk_0_2", "assignee_id": "agt_0"});
-        does(&harness, "assign_task", given).await;
+        succeeds(&harness, "assign_task", given).await;
         let taken = "Task is assigned to another agent: agt_0";
         refuses(&harness, "accept_handoff", accept(&late, "agt_1"), taken).await;
-        does(&harness, "accept_handoff", accept(&late, "agt_0")).await;
-        does(&harness, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
+        succeeds(&harness, "accept_handoff", accept(&late, "agt_0")).await;
+        succeeds(&harness, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
         let given = json!({"task_id": "tsk_0_2", "from_agent_id": "agt_2", "summary": "later"});
         let late = harness.call("create_handoff", given).await["handoff"].clone();
-        does(&harness, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
+        succeeds(&harness, "assign_task", json!({"task_id": "tsk_0_2", "assignee_id": "agt_2"})).await;
         set_status(&harness, "task", "tsk_0_2", "done").await;
         refuses(&harness, "accept_handoff", accept(&late, "agt_1"), "Task is done: tsk_0_2").await;
-        gives(&harness, "get_pending_handoffs", json!({}), none).await;
+        returns(&harness, "get_pending_handoffs", json!({}), none).await;
     });
 }
 
 pub fn pending_handoffs_are_filtered_by_agent(kind: Kind) {
-    at_work(kind, 1, 3, async |harness: Harness| {
+    with_people(kind, 1, 3, async |harness: Harness| {
         let to_one = hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
         let of_one = hand_over(&harness, "tsk_0_1", "agt_1", None).await;
         let of_two = hand_over(&harness, "tsk_0_2", "agt_2", None).await;
@@ -156,22 +156,22 @@ pub fn pending_handoffs_are_filtered_by_agent(kind: Kind) {
             (json!({"agent_id": "agt_2"}), json!([of_one])),
             (json!({}), json!([to_one, of_one, of_two])),
         ] {
-            gives(&harness, "get_pending_handoffs", filter, json!({"handoffs": found})).await;
+            returns(&harness, "get_pending_handoffs", filter, json!({"handoffs": found})).await;
         }
-        does(&harness, "accept_handoff", accept(&to_one, "agt_1")).await;
-        gives(&harness, "get_pending_handoffs", json!({"agent_id": "agt_1"}), json!({"handoffs": [of_two]})).await;
+        succeeds(&harness, "accept_handoff", accept(&to_one, "agt_1")).await;
+        returns(&harness, "get_pending_handoffs", json!({"agent_id": "agt_1"}), json!({"handoffs": [of_two]})).await;
     });
 }
 
 pub fn deprecated_tools_still_work(kind: Kind) {
-    at_work(kind, 1, 2, async |harness: Harness| {
+    with_people(kind, 1, 2, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let pending = json!({
             "taskId": "tsk_0_0", "projectId": "prj_0", "title": "Task of 0", "description": "Do it.",
             "priority": "medium", "workingDirectory": "/work/0", "assignedAt": NOW,
         });
-        gives(&harness, "get_pending_tasks", by(&token), json!({"tasks": [pending]})).await;
-        does(&harness, "get_my_task", by(&token)).await;
+        returns(&harness, "get_pending_tasks", by(&token), json!({"tasks": [pending]})).await;
+        succeeds(&harness, "get_my_task", by(&token)).await;
         harness.pass(seconds(1));
         let start = |task: &str| with(by(&token), json!({ "task_id": task }));
         for task in ["tsk_0_1", "tsk_x"] {
@@ -179,7 +179,7 @@ pub fn deprecated_tools_still_work(kind: Kind) {
         }
         let logs = harness.call("list_execution_logs", json!({})).await;
         let execution = id(&logs["logs"][0]["executionId"], "exec_");
-        gives(
+        returns(
             &harness,
             "report_execution_start",
             start("tsk_0_0"),
@@ -197,7 +197,7 @@ pub fn deprecated_tools_still_work(kind: Kind) {
         }
         let ended =
             json!({"success": true, "execution_id": execution, "completed_at": A_SECOND_LATER, "status": "failed"});
-        gives(&harness, "report_execution_complete", end.clone(), ended.clone()).await;
+        returns(&harness, "report_execution_complete", end.clone(), ended.clone()).await;
         let again = with(end, json!({"exit_code": 0}));
         assert_eq!(harness.call("report_execution_complete", again).await, ended, "the first report counts");
         only_log(&harness, 0, "failed", Some(3), Some((12.5, A_SECOND_LATER))).await;
@@ -209,7 +209,7 @@ pub fn deprecated_tools_still_work(kind: Kind) {
             "the session went on"
         );
         let begun =
-            does(&harness, "report_execution_start", json!({"session_token": other, "task_id": "tsk_0_1"})).await;
+            succeeds(&harness, "report_execution_start", json!({"session_token": other, "task_id": "tsk_0_1"})).await;
         let end = json!({
             "session_token": other, "execution_id": begun["execution_id"], "exit_code": 0, "duration_seconds": 1,
             "log_file_path": "",

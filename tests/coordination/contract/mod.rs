@@ -24,7 +24,7 @@ pub const STATUSES: [&str; 6] = ["backlog", "todo", "in_progress", "blocked", "d
 pub const MOVES: &str = "backlog>todo backlog>cancelled todo>in_progress todo>backlog todo>cancelled in_progress>done \
                      in_progress>blocked in_progress>todo blocked>in_progress blocked>cancelled";
 
-pub fn at_work(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Harness)) -> Database {
+pub fn with_people(kind: Kind, projects: usize, agents: usize, test: impl AsyncFnOnce(Harness)) -> Database {
     let database = Database::new(kind);
     run(async { test(staffed(&database, projects, agents).await).await });
     database
@@ -46,12 +46,12 @@ pub async fn refuses(harness: &Harness, tool: &str, arguments: Value, error: &st
 }
 
 /// Checks the complete answer of a successful call.
-pub async fn gives(harness: &Harness, tool: &str, arguments: Value, expected: Value) {
+pub async fn returns(harness: &Harness, tool: &str, arguments: Value, expected: Value) {
     let answer = harness.call(tool, arguments.clone()).await;
     assert_eq!(answer, with(expected, json!({"success": true})), "{tool} {arguments}");
 }
 
-pub async fn does(harness: &Harness, tool: &str, arguments: Value) -> Value {
+pub async fn succeeds(harness: &Harness, tool: &str, arguments: Value) -> Value {
     let answer = harness.call(tool, arguments).await;
     assert_eq!(answer["success"], true, "{tool}: {answer}");
     answer
@@ -96,7 +96,7 @@ pub fn with(mut object: Value, members: Value) -> Value {
 }
 
 pub async fn task_now(harness: &Harness, id: &str) -> Value {
-    let mut answer = does(harness, "get_task", json!({ "task_id": id })).await;
+    let mut answer = succeeds(harness, "get_task", json!({ "task_id": id })).await;
     answer["task"].as_object_mut().unwrap().shift_remove("latest_context");
     answer["task"].take()
 }
@@ -106,11 +106,11 @@ pub async fn add_task(harness: &Harness, id: &str, priority: &str, assignee: Opt
         "id": id, "project": "prj_0", "title": id, "status": "in_progress", "priority": priority,
         "assignee": assignee,
     });
-    does(harness, "admin_task_add", task).await;
+    succeeds(harness, "admin_task_add", task).await;
 }
 
 pub async fn set_status(harness: &Harness, what: &str, id: &str, status: &str) {
-    does(harness, &format!("admin_{what}_set_status"), json!({"id": id, "status": status})).await;
+    succeeds(harness, &format!("admin_{what}_set_status"), json!({"id": id, "status": status})).await;
 }
 
 pub async fn startable(harness: &Harness, agent: &str, project: &str) -> Value {
@@ -131,12 +131,12 @@ pub async fn only_log(harness: &Harness, agent: usize, status: &str, exit_code: 
 /// Starts a session and its task.
 pub async fn begin(harness: &Harness, agent: usize) -> String {
     let token = harness.session(agent, 0).await;
-    does(harness, "get_my_task", by(&token)).await;
+    succeeds(harness, "get_my_task", by(&token)).await;
     token
 }
 
 /// Checks that every tool with a token argument rejects this token with its own error.
-pub async fn is_worthless(harness: &Harness, token: &str, execution: &str) {
+pub async fn is_rejected_everywhere(harness: &Harness, token: &str, execution: &str) {
     let complete = json!({
         "session_token": token, "execution_id": execution, "exit_code": 0, "duration_seconds": 1.0,
         "log_file_path": "x",
@@ -151,7 +151,7 @@ pub async fn is_worthless(harness: &Harness, token: &str, execution: &str) {
 }
 
 pub fn a_runner_sees_active_projects_and_agents(kind: Kind) {
-    at_work(kind, 0, 0, async |harness: Harness| {
+    with_people(kind, 0, 0, async |harness: Harness| {
         let health = json!({"status": "ok", "version": env!("CARGO_PKG_VERSION"), "timestamp": NOW});
         assert_eq!(harness.call("health_check", json!({})).await, health);
         let listed = async || harness.call("list_active_projects_with_agents", json!({})).await;
@@ -174,7 +174,7 @@ pub fn a_runner_sees_active_projects_and_agents(kind: Kind) {
 }
 
 pub fn only_idle_agents_with_tasks_should_start(kind: Kind) {
-    at_work(kind, 2, 2, async |harness: Harness| {
+    with_people(kind, 2, 2, async |harness: Harness| {
         let (yes, no) = (json!({"should_start": true, "ai_type": "claude"}), json!({"should_start": false}));
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
         assert_eq!(startable(&harness, "agt_x", "prj_0").await, no);
@@ -183,7 +183,7 @@ pub fn only_idle_agents_with_tasks_should_start(kind: Kind) {
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, no, "it is running");
         assert_eq!(startable(&harness, "agt_0", "prj_1").await, yes, "it is not running there");
         assert_eq!(startable(&harness, "agt_1", "prj_0").await, yes, "another agent is running");
-        does(&harness, "logout", by(&token)).await;
+        succeeds(&harness, "logout", by(&token)).await;
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes);
         set_status(&harness, "task", "tsk_0_0", "todo").await;
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, no, "its task is in the other project");
@@ -192,14 +192,14 @@ pub fn only_idle_agents_with_tasks_should_start(kind: Kind) {
         set_status(&harness, "agent", "agt_1", "suspended").await;
         assert_eq!(startable(&harness, "agt_1", "prj_0").await, no);
         set_status(&harness, "agent", "agt_1", "active").await;
-        does(&harness, "admin_unassign", json!({"agent": "agt_1", "project": "prj_0"})).await;
+        succeeds(&harness, "admin_unassign", json!({"agent": "agt_1", "project": "prj_0"})).await;
         assert_eq!(startable(&harness, "agt_1", "prj_0").await, no);
     });
 }
 
 pub fn nothing_is_revealed_without_a_passkey(kind: Kind) {
-    at_work(kind, 2, 2, async |harness: Harness| {
-        does(&harness, "admin_project_add", json!({"id": "prj_x", "name": "X", "working_directory": "/x"})).await;
+    with_people(kind, 2, 2, async |harness: Harness| {
+        succeeds(&harness, "admin_project_add", json!({"id": "prj_x", "name": "X", "working_directory": "/x"})).await;
         set_status(&harness, "agent", "agt_1", "suspended").await;
         let ask = |agent: &str, passkey: &str, project: &str| {
             json!({
@@ -233,10 +233,10 @@ pub fn nothing_is_revealed_without_a_passkey(kind: Kind) {
 }
 
 pub fn a_session_is_renewed_up_to_its_maximum(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
+    with_people(kind, 1, 1, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let lives = async || {
-            does(&harness, "get_pending_tasks", by(&token)).await;
+            succeeds(&harness, "get_pending_tasks", by(&token)).await;
             assert_eq!(startable(&harness, "agt_0", "prj_0").await, json!({"should_start": false}));
         };
         harness.pass(seconds(3599));
@@ -249,7 +249,7 @@ pub fn a_session_is_renewed_up_to_its_maximum(kind: Kind) {
         harness.pass(seconds(1799));
         lives().await;
         harness.pass(seconds(1));
-        is_worthless(&harness, &token, "exec_x").await;
+        is_rejected_everywhere(&harness, &token, "exec_x").await;
         let yes = json!({"should_start": true, "ai_type": "claude"});
         assert_eq!(startable(&harness, "agt_0", "prj_0").await, yes, "24 hours are over");
     });
@@ -265,7 +265,7 @@ pub fn session_lifetimes_are_configurable(kind: Kind) {
         assert_eq!(begun["expires_in"], 60);
         let token = id(&begun["session_token"], "sess_");
         harness.pass(seconds(59));
-        does(&harness, "get_my_task", by(&token)).await;
+        succeeds(&harness, "get_my_task", by(&token)).await;
         harness.pass(seconds(1));
         refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
         let capped = SessionPolicy { session_ttl: seconds(100), session_max: seconds(40), ..SessionPolicy::default() };
@@ -275,26 +275,26 @@ pub fn session_lifetimes_are_configurable(kind: Kind) {
 }
 
 pub fn an_expired_token_is_rejected_everywhere(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
-        is_worthless(&harness, "sess_of_nobody", "exec_x").await;
+    with_people(kind, 1, 1, async |harness: Harness| {
+        is_rejected_everywhere(&harness, "sess_unknown", "exec_x").await;
         let old = begin(&harness, 0).await;
         let logs = harness.call("list_execution_logs", json!({})).await;
         let execution = id(&logs["logs"][0]["executionId"], "exec_");
         harness.pass(seconds(3600));
-        is_worthless(&harness, &old, &execution).await;
+        is_rejected_everywhere(&harness, &old, &execution).await;
         let new = harness.session(0, 0).await;
         only_log(&harness, 0, "error", None, Some((3600.0, AN_HOUR_LATER))).await;
-        is_worthless(&harness, &old, &execution).await;
+        is_rejected_everywhere(&harness, &old, &execution).await;
         assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
         let pair = json!({"agent": "agt_0", "project": "prj_0"});
         let revoked = json!({"success": true, "agent_id": "agt_0", "project_id": "prj_0", "revoked": true});
-        gives(&harness, "admin_session_revoke", pair, revoked).await;
-        is_worthless(&harness, &new, &execution).await;
+        returns(&harness, "admin_session_revoke", pair, revoked).await;
+        is_rejected_everywhere(&harness, &new, &execution).await;
     });
 }
 
 pub fn a_session_has_one_task_and_one_execution(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
+    with_people(kind, 1, 1, async |harness: Harness| {
         let token = harness.session(0, 0).await;
         let expected = json!({
             "success": true, "has_task": true,
@@ -304,43 +304,43 @@ pub fn a_session_has_one_task_and_one_execution(kind: Kind) {
             },
             "instruction": "タスクを完了したら report_completed を呼び出してください",
         });
-        gives(&harness, "get_my_task", by(&token), expected.clone()).await;
+        returns(&harness, "get_my_task", by(&token), expected.clone()).await;
         harness.pass(seconds(5));
-        gives(&harness, "get_my_task", by(&token), expected.clone()).await;
+        returns(&harness, "get_my_task", by(&token), expected.clone()).await;
         only_log(&harness, 0, "running", None, None).await;
         add_task(&harness, "tsk_urgent", "urgent", Some("agt_0")).await;
         assert_eq!(harness.call("get_my_task", by(&token)).await, expected, "the binding persists");
         only_log(&harness, 0, "running", None, None).await;
-        gives(&harness, "report_completed", report(&token, "success"), reported()).await;
+        returns(&harness, "report_completed", report(&token, "success"), reported()).await;
         assert_eq!(task_now(&harness, "tsk_urgent").await["status"], "in_progress");
         let token = harness.session(0, 0).await;
         assert_eq!(harness.call("get_my_task", by(&token)).await["task"]["task_id"], "tsk_urgent");
-        does(&harness, "report_completed", report(&token, "success")).await;
+        succeeds(&harness, "report_completed", report(&token, "success")).await;
         let token = harness.session(0, 0).await;
-        gives(&harness, "get_my_task", by(&token), no_task()).await;
+        returns(&harness, "get_my_task", by(&token), no_task()).await;
     });
 }
 
 pub fn the_most_urgent_task_comes_first(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
+    with_people(kind, 1, 1, async |harness: Harness| {
         add_task(&harness, "tsk_low", "low", Some("agt_0")).await;
         add_task(&harness, "tsk_0_late", "medium", None).await;
         add_task(&harness, "tsk_a", "medium", Some("agt_0")).await;
         harness.pass(seconds(1));
-        does(&harness, "assign_task", json!({"task_id": "tsk_0_late", "assignee_id": "agt_0"})).await;
+        succeeds(&harness, "assign_task", json!({"task_id": "tsk_0_late", "assignee_id": "agt_0"})).await;
         add_task(&harness, "tsk_1", "medium", Some("agt_0")).await;
         add_task(&harness, "tsk_high", "high", Some("agt_0")).await;
         add_task(&harness, "tsk_urgent", "urgent", Some("agt_0")).await;
         for expected in ["tsk_urgent", "tsk_high", "tsk_0_0", "tsk_a", "tsk_0_late", "tsk_1", "tsk_low"] {
             let token = harness.session(0, 0).await;
             assert_eq!(harness.call("get_my_task", by(&token)).await["task"]["task_id"], expected);
-            gives(&harness, "report_completed", report(&token, "success"), reported()).await;
+            returns(&harness, "report_completed", report(&token, "success"), reported()).await;
         }
     });
 }
 
 pub fn a_report_ends_task_execution_and_session(kind: Kind) {
-    let database = at_work(kind, 1, 4, async |harness: Harness| {
+    let database = with_people(kind, 1, 4, async |harness: Harness| {
         let mut tokens = Vec::new();
         for agent in 0..4 {
             tokens.push(begin(&harness, agent).await);
@@ -352,8 +352,8 @@ pub fn a_report_ends_task_execution_and_session(kind: Kind) {
             (2, "blocked", "blocked", Value::Null, 1, "failed", json!("how it was")),
         ] {
             let id_of_task = format!("tsk_0_{agent}");
-            let told = json!({"summary": "how it was", "next_steps": "what is left"});
-            gives(&harness, "report_completed", with(report(&tokens[agent], result), told), reported()).await;
+            let said = json!({"summary": "how it was", "next_steps": "what is left"});
+            returns(&harness, "report_completed", with(report(&tokens[agent], result), said), reported()).await;
             only_log(&harness, agent, ended, Some(exit_code), Some((60.0, A_MINUTE_LATER))).await;
             let changed = json!({"status": status, "updated_at": A_MINUTE_LATER, "completed_at": done_at});
             assert_eq!(task_now(&harness, &id_of_task).await, with(task(0, agent), changed));
@@ -369,9 +369,9 @@ pub fn a_report_ends_task_execution_and_session(kind: Kind) {
                 json!({"success": true, "task_id": id_of_task, "latest_context": fields, "contexts": [note]});
             assert_eq!(answer, expected);
         }
-        gives(&harness, "report_completed", report(&tokens[3], "failed"), reported()).await;
+        returns(&harness, "report_completed", report(&tokens[3], "failed"), reported()).await;
         let without = json!({"success": true, "task_id": "tsk_0_3", "latest_context": null});
-        gives(&harness, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
+        returns(&harness, "get_task_context", json!({"task_id": "tsk_0_3"}), without).await;
     });
     assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at IS NULL"), 0);
     let without_project = "SELECT COUNT(*) FROM events WHERE entity_type = 'execution' AND project_id IS NULL";
@@ -379,7 +379,7 @@ pub fn a_report_ends_task_execution_and_session(kind: Kind) {
 }
 
 pub fn a_rejected_report_changes_nothing(kind: Kind) {
-    at_work(kind, 1, 2, async |harness: Harness| {
+    with_people(kind, 1, 2, async |harness: Harness| {
         set_status(&harness, "task", "tsk_0_0", "todo").await;
         let idle = harness.session(0, 0).await;
         let none = "No in_progress task found for this agent";
@@ -390,15 +390,15 @@ pub fn a_rejected_report_changes_nothing(kind: Kind) {
         refuses(&harness, "report_completed", report(&busy, "done"), unknown).await;
         only_log(&harness, 1, "running", None, None).await;
         assert_eq!(task_now(&harness, "tsk_0_1").await, task(0, 1));
-        gives(&harness, "report_completed", report(&busy, "success"), reported()).await;
+        returns(&harness, "report_completed", report(&busy, "success"), reported()).await;
     });
 }
 
 pub fn a_logout_does_not_change_the_task(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
+    with_people(kind, 1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
         harness.pass(seconds(60));
-        gives(&harness, "logout", by(&token), json!({})).await;
+        returns(&harness, "logout", by(&token), json!({})).await;
         only_log(&harness, 0, "error", None, Some((60.0, A_MINUTE_LATER))).await;
         assert_eq!(task_now(&harness, "tsk_0_0").await, task(0, 0));
         refuses(&harness, "get_my_task", by(&token), NO_TOKEN).await;
@@ -410,15 +410,15 @@ pub fn a_logout_does_not_change_the_task(kind: Kind) {
 }
 
 pub fn a_repeated_report_gets_the_same_answer(kind: Kind) {
-    let database = at_work(kind, 1, 1, async |harness: Harness| {
+    let database = with_people(kind, 1, 1, async |harness: Harness| {
         let token = begin(&harness, 0).await;
-        let told = with(report(&token, "success"), json!({"summary": "all of it"}));
-        gives(&harness, "report_completed", told.clone(), reported()).await;
+        let said = with(report(&token, "success"), json!({"summary": "all of it"}));
+        returns(&harness, "report_completed", said.clone(), reported()).await;
         harness.pass(seconds(60));
-        gives(&harness, "report_completed", told.clone(), reported()).await;
-        let another = with(told.clone(), json!({"result": "failed"}));
+        returns(&harness, "report_completed", said.clone(), reported()).await;
+        let another = with(said.clone(), json!({"result": "failed"}));
         refuses(&harness, "report_completed", another, NO_TOKEN).await;
-        refuses(&harness, "report_completed", with(told, json!({"summary": "some of it"})), NO_TOKEN).await;
+        refuses(&harness, "report_completed", with(said, json!({"summary": "some of it"})), NO_TOKEN).await;
         refuses(&harness, "report_completed", report(&token, "success"), NO_TOKEN).await;
         refuses(&harness, "logout", by(&token), NO_TOKEN).await;
         only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
@@ -433,39 +433,39 @@ pub fn as_instance(instance: &str) -> Value {
 }
 
 pub fn an_instance_can_authenticate_again_after_a_lost_answer(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
-        let first = does(&harness, "authenticate", as_instance("one")).await;
+    with_people(kind, 1, 1, async |harness: Harness| {
+        let first = succeeds(&harness, "authenticate", as_instance("one")).await;
         refuses(&harness, "authenticate", as_instance("two"), RUNNING).await;
         assert_eq!(harness.authenticate(0, 0).await, json!({"success": false, "error": RUNNING}));
         let wrong = with(as_instance("one"), json!({"passkey": "key_1"}));
         refuses(&harness, "authenticate", wrong, NO_AGENT).await;
-        let second = does(&harness, "authenticate", as_instance("one")).await;
+        let second = succeeds(&harness, "authenticate", as_instance("one")).await;
         let [old, new] = [&first, &second].map(|answer| id(&answer["session_token"], "sess_"));
         assert_ne!(old, new);
         assert_eq!(with(first, by("")), with(second, by("")), "everything else is the same");
-        is_worthless(&harness, &old, "exec_x").await;
-        does(&harness, "get_my_task", by(&new)).await;
+        is_rejected_everywhere(&harness, &old, "exec_x").await;
+        succeeds(&harness, "get_my_task", by(&new)).await;
         refuses(&harness, "authenticate", as_instance("one"), RUNNING).await;
         only_log(&harness, 0, "running", None, None).await;
     });
 }
 
 pub fn an_instance_can_authenticate_again_until_its_first_task(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
-        let first = does(&harness, "authenticate", as_instance("one")).await;
+    with_people(kind, 1, 1, async |harness: Harness| {
+        let first = succeeds(&harness, "authenticate", as_instance("one")).await;
         let old = id(&first["session_token"], "sess_");
-        does(&harness, "get_pending_tasks", by(&old)).await;
-        does(&harness, "authenticate", as_instance("one")).await;
-        is_worthless(&harness, &old, "exec_x").await;
+        succeeds(&harness, "get_pending_tasks", by(&old)).await;
+        succeeds(&harness, "authenticate", as_instance("one")).await;
+        is_rejected_everywhere(&harness, &old, "exec_x").await;
     });
 }
 
 pub fn execution_logs_are_camel_case(kind: Kind) {
-    at_work(kind, 1, 2, async |harness: Harness| {
+    with_people(kind, 1, 2, async |harness: Harness| {
         let mut logs = Vec::new();
         for (agent, at) in [(0, NOW), (1, A_SECOND_LATER)] {
             let token = begin(&harness, agent).await;
-            does(&harness, "logout", by(&token)).await;
+            succeeds(&harness, "logout", by(&token)).await;
             let answer = harness.call("list_execution_logs", json!({"limit": 1})).await;
             logs.push(json!({
                 "executionId": id(&answer["logs"][0]["executionId"], "exec_"), "taskId": format!("tsk_0_{agent}"),
@@ -483,9 +483,9 @@ pub fn execution_logs_are_camel_case(kind: Kind) {
             (json!({"agent_id": "agt_1", "task_id": "tsk_0_0"}), vec![]),
             (json!({"agent_id": "agt_0", "task_id": "tsk_0_0"}), vec![older]),
         ] {
-            gives(&harness, "list_execution_logs", filter, json!({"logs": found})).await;
+            returns(&harness, "list_execution_logs", filter, json!({"logs": found})).await;
         }
-        gives(
+        returns(
             &harness,
             "get_execution_log",
             json!({"execution_id": older["executionId"]}),
@@ -502,7 +502,7 @@ pub fn execution_logs_are_camel_case(kind: Kind) {
 }
 
 pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
-    at_work(kind, 1, 1, async |harness: Harness| {
+    with_people(kind, 1, 1, async |harness: Harness| {
         let new = json!({
             "id": "agt_h", "name": "Hana", "role": "reviewer", "capabilities": ["rust", "sql"], "type": "human",
             "ai_type": "gemini", "system_prompt": "secret",
@@ -515,18 +515,18 @@ pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
             "id": "agt_0", "name": "Agent 0", "role": null, "capabilities": [], "type": "ai", "ai_type": "claude",
             "status": "active", "created_at": NOW,
         });
-        gives(&harness, "admin_agent_add", new, json!({"agent": hana})).await;
-        gives(&harness, "get_agent_profile", json!({"agent_id": "agt_h"}), json!({"agent": hana})).await;
+        returns(&harness, "admin_agent_add", new, json!({"agent": hana})).await;
+        returns(&harness, "get_agent_profile", json!({"agent_id": "agt_h"}), json!({"agent": hana})).await;
         refuses(&harness, "get_agent_profile", json!({"agent_id": "agt_x"}), "Agent not found: agt_x").await;
         let all = json!({"success": true, "agents": [zero, hana]});
-        gives(&harness, "list_agents", json!({}), all).await;
+        returns(&harness, "list_agents", json!({}), all).await;
         let project = json!({
             "id": "prj_0", "name": "Project 0", "description": null, "status": "active",
             "working_directory": "/work/0", "created_at": NOW, "updated_at": NOW,
         });
         let all = json!({"success": true, "projects": [project]});
-        gives(&harness, "list_projects", json!({}), all).await;
-        gives(
+        returns(&harness, "list_projects", json!({}), all).await;
+        returns(
             &harness,
             "get_project",
             json!({"project_id": "prj_0"}),
@@ -538,7 +538,7 @@ pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
 }
 
 pub fn tasks_are_listed_and_found(kind: Kind) {
-    at_work(kind, 2, 2, async |harness: Harness| {
+    with_people(kind, 2, 2, async |harness: Harness| {
         set_status(&harness, "task", "tsk_1_1", "blocked").await;
         let blocked = with(task(1, 1), json!({"status": "blocked"}));
         for (filter, found) in [
@@ -549,11 +549,11 @@ pub fn tasks_are_listed_and_found(kind: Kind) {
             (json!({"project_id": "prj_0", "status": "in_progress", "assignee_id": "agt_1"}), json!([task(0, 1)])),
             (json!({"project_id": "prj_0", "status": "done"}), json!([])),
         ] {
-            gives(&harness, "list_tasks", filter, json!({"tasks": found})).await;
+            returns(&harness, "list_tasks", filter, json!({"tasks": found})).await;
         }
         refuses(&harness, "list_tasks", json!({"status": "doing"}), "Invalid status: doing").await;
         refuses(&harness, "list_tasks", json!({"project_id": "prj_x"}), "Project not found: prj_x").await;
-        gives(
+        returns(
             &harness,
             "get_task",
             json!({"task_id": "tsk_0_0"}),
@@ -565,11 +565,11 @@ pub fn tasks_are_listed_and_found(kind: Kind) {
 }
 
 pub fn every_status_transition_is_checked(kind: Kind) {
-    at_work(kind, 1, 0, async |harness: Harness| {
+    with_people(kind, 1, 0, async |harness: Harness| {
         let pairs: Vec<_> = STATUSES.iter().flat_map(|from| STATUSES.iter().map(move |to| (*from, *to))).collect();
         let new = |(from, to): &(&str, &str)| json!({"id": format!("{from}-{to}"), "project_id": "prj_0", "title": "T", "status": from});
         let tasks: Vec<_> = pairs.iter().map(new).collect();
-        does(&harness, "admin_import", json!({"data": {"tasks": tasks}})).await;
+        succeeds(&harness, "admin_import", json!({"data": {"tasks": tasks}})).await;
         for (from, to) in pairs {
             let id = format!("{from}-{to}");
             let arguments = json!({"task_id": id, "status": to});
@@ -580,7 +580,7 @@ pub fn every_status_transition_is_checked(kind: Kind) {
                 continue;
             }
             let moved = json!({"id": id, "title": "T", "previous_status": from, "new_status": to});
-            gives(&harness, "update_task_status", arguments, json!({"task": moved})).await;
+            returns(&harness, "update_task_status", arguments, json!({"task": moved})).await;
             let task = task_now(&harness, &id).await;
             let completed_at = if to == "done" { json!(NOW) } else { Value::Null };
             assert_eq!((&task["status"], &task["completed_at"]), (&json!(to), &completed_at));
@@ -593,13 +593,13 @@ pub fn every_status_transition_is_checked(kind: Kind) {
 }
 
 pub fn a_task_can_only_be_assigned_to_a_member(kind: Kind) {
-    at_work(kind, 1, 2, async |harness: Harness| {
-        does(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
+    with_people(kind, 1, 2, async |harness: Harness| {
+        succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;
         harness.pass(seconds(1));
         let give = |to: Value| json!({"task_id": "tsk_0_0", "assignee_id": to});
         for to in [json!("agt_1"), Value::Null] {
             let changed = with(task(0, 0), json!({"assignee_id": to, "updated_at": A_SECOND_LATER}));
-            gives(&harness, "assign_task", give(to), json!({"task": changed})).await;
+            returns(&harness, "assign_task", give(to), json!({"task": changed})).await;
         }
         refuses(&harness, "assign_task", give(json!("agt_out")), STRANGER).await;
         refuses(&harness, "assign_task", give(json!("agt_x")), "Agent not found: agt_x").await;

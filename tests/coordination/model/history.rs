@@ -54,7 +54,7 @@ pub struct History<'a> {
     known: HashMap<String, String>,
     planned: VecDeque<Step>,
     last: Option<Step>,
-    told: Vec<String>,
+    said: Vec<String>,
     pub calls: u64,
 }
 
@@ -65,8 +65,8 @@ impl<'a> History<'a> {
         harness.pass(Duration::from_millis((now - before) as u64));
         let mut random = Random(seed);
         let model = Model::new(seed, now, &mut random);
-        let (known, planned, told) = Default::default();
-        let mut history = Self { harness, seed, random, model, known, planned, last: None, told, calls: 0 };
+        let (known, planned, said) = Default::default();
+        let mut history = Self { harness, seed, random, model, known, planned, last: None, said, calls: 0 };
         let imported = harness.call("admin_import", history.model.import()).await;
         assert_eq!(imported["success"], true, "{imported}");
         for _ in 0..steps {
@@ -84,11 +84,11 @@ impl<'a> History<'a> {
             Step::Pass(time) => {
                 self.model.now += time;
                 self.harness.pass(Duration::from_millis(time as u64));
-                self.told.push(format!("{time} ms pass"));
+                self.said.push(format!("{time} ms pass"));
             }
             Step::Call(tool, given) => {
                 let answer = self.call(tool, given.clone()).await;
-                self.told.push(format!("{tool} {given}\n    -> {answer}"));
+                self.said.push(format!("{tool} {given}\n    -> {answer}"));
                 self.last = Some(step);
             }
         }
@@ -121,8 +121,8 @@ impl<'a> History<'a> {
             filled == answer,
             "COORDINATION_SEED={} after step {}: {tool} {given}\nthe model: {filled}\nthe answer: {answer}\nlast calls:\n{}",
             self.seed,
-            self.told.len(),
-            self.told[self.told.len().saturating_sub(12)..].join("\n")
+            self.said.len(),
+            self.said[self.said.len().saturating_sub(12)..].join("\n")
         );
         expected
     }

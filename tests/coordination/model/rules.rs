@@ -1,4 +1,4 @@
-//! The state that the contract describes, and what each tool does with it.
+//! The state that the contract describes, and what each tool succeeds with it.
 
 use std::collections::BTreeSet;
 

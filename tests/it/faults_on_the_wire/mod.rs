@@ -1,5 +1,5 @@
-//! Faults on the wire between n8n and n8n-lens, through the real binary: whatever is cut, stalled, repeated or corrupted,
-//! the answer is either right or an error that names the byte, but never wrong.
+//! Faults on the wire between n8n and n8n-lens, through the real binary: whatever is cut, stalled, repeated or
+//! corrupted, the answer is either right or an error that names the byte, but never wrong.
 //!
 //! The requested id tells the proxy where to break the response. That way, many calls run at once, each with its own
 //! fault; and since n8n's responses contain the id, the answer to another call would be noticed.

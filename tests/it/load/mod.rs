@@ -1,9 +1,9 @@
 //! Load: two hundred calls at once through the real binary, while n8n fails, calls are cancelled and clients
 //! disconnect. Afterwards, everything is as before.
 //!
-//! In the first phase, n8n fails but all clients wait, so that the download limit is exact. The second phase is the load.
-//! The long forms also measure what is left behind, and print it. They have a warm-up, a short form of the load, so that
-//! permanent allocations (the tokenizer, the arenas of the allocator) exist before memory is measured:
+//! In the first phase, n8n fails but all clients wait, so that the download limit is exact. The second phase is the
+//! load. The long forms also measure what is left behind, and print it. They have a warm-up, a short form of the load,
+//! so that permanent allocations (the tokenizer, the arenas of the allocator) exist before memory is measured:
 //! `cargo test --release --test it load:: -- --ignored --nocapture`.
 
 mod n8n;

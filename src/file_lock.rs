@@ -1,0 +1,70 @@
+//! A lock between processes: a file that one of them holds locked.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Error, ErrorKind, Read, Result, Seek, Write};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// How long to wait for another process.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How often to try.
+const RETRY_INTERVAL: Duration = Duration::from_millis(20);
+
+/// The longest process id, bytes.
+const PID_BYTES: u64 = 20;
+
+/// A held lock. The system releases it when this is dropped, or the process ends.
+pub(crate) struct FileLock {
+    _file: File,
+}
+
+impl FileLock {
+    /// Waits for the lock, for 10 s at most; blocks the thread.
+    ///
+    /// # Errors
+    /// When the file cannot be opened or is not a regular file, and when another process holds the lock for longer: then
+    /// the error names that process, if it is one of ours.
+    pub(crate) fn acquire(path: &Path) -> Result<Self> {
+        let mut file = open(path)?;
+        let start = Instant::now();
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) if start.elapsed() < LOCK_TIMEOUT => std::thread::sleep(RETRY_INTERVAL),
+                Err(TryLockError::WouldBlock) => return Err(held(&mut file)),
+                Err(TryLockError::Error(error)) => return Err(error),
+            }
+        }
+        // For the error of those that wait: nothing depends on it.
+        let pid = std::process::id().to_string();
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(pid.as_bytes()));
+        Ok(Self { _file: file })
+    }
+}
+
+/// Opens the lock file, which must be neither a link nor a pipe: opening a pipe would wait for its other end.
+fn open(path: &Path) -> Result<File> {
+    let mut options = OpenOptions::new();
+    options.create(true).truncate(false).read(true).write(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
+        options.custom_flags(flags.bits().cast_signed());
+    }
+    let refused = || Error::other("the lock file beside it is not a regular file: remove it");
+    let file = options.open(path).map_err(|error| if path.is_symlink() { refused() } else { error })?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
+}
+
+fn held(file: &mut File) -> Error {
+    let mut pid = String::new();
+    let _ = file.rewind().and_then(|()| (&*file).take(PID_BYTES).read_to_string(&mut pid));
+    let holder = match pid.parse::<u32>() {
+        Ok(pid) => format!("process {pid}"),
+        Err(_) => "another process".to_owned(),
+    };
+    let message = format!("{holder} has held its lock for {} s; try again when it is done", LOCK_TIMEOUT.as_secs());
+    Error::new(ErrorKind::WouldBlock, message)
+}

@@ -1,0 +1,225 @@
+//! Request bodies: read once their head was accepted, in bounded time and memory, and parsed where that disturbs no one.
+//!
+//! A small body costs nothing to read. A large one (above 256 KiB) waits for one of two permits before more of it is
+//! read, is refused if parsing it would build too much, and is parsed on a thread that other requests do not need.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Json;
+use axum::body::{Body, BodyDataStream, Bytes};
+use axum::extract::{Request, State};
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, RETRY_AFTER};
+use axum::http::{HeaderMap, Method, StatusCode};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use futures::StreamExt;
+use serde_json::json;
+use tokio::runtime::Handle;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout, timeout_at};
+
+use super::guard;
+use crate::json::Extent;
+
+/// A larger body needs a permit.
+const LARGE_BYTES: usize = 256 * 1024;
+
+/// Large bodies that are read and parsed at once.
+const LARGE_BODIES: usize = 2;
+
+/// How long a large body waits for a permit.
+const PERMIT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a body may take to arrive.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long the next bytes of a body may take.
+const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The most containers, elements and members of a body: the parsers of the protocol use up to 400 bytes for each.
+const MAX_PARTS: usize = 300_000;
+
+/// The deepest nesting of a body.
+const MAX_DEPTH: usize = 128;
+
+/// How much of a refused body is read, so that its sender sees the refusal.
+const DISCARD_BYTES: usize = 256 * 1024;
+
+/// How long that may take.
+const DISCARD_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// The limits of the request bodies of a server; clones share the permits.
+#[derive(Clone)]
+pub(super) struct BodyLimits {
+    max_bytes: usize,
+    large: Arc<Semaphore>,
+}
+
+/// A body that was read; a large one holds its permit until it is dropped.
+pub(super) struct ReadBody {
+    pub bytes: Bytes,
+    permit: Option<OwnedSemaphorePermit>,
+}
+
+/// Why a body was not read to its end.
+#[derive(Clone, Copy)]
+pub(super) enum Error {
+    TooLarge { max_bytes: usize },
+    TooManyParts,
+    TooDeep,
+    Busy,
+    Slow,
+    Incomplete,
+    NotJson,
+}
+
+impl BodyLimits {
+    /// Bodies of up to `max_bytes`.
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, large: Arc::new(Semaphore::new(LARGE_BODIES)) }
+    }
+
+    /// Reads a body.
+    ///
+    /// # Errors
+    /// When it is too large or too complex, arrives too slowly or not to its end, or other large bodies take too long.
+    pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<ReadBody, Error> {
+        let mut chunks = body.into_data_stream();
+        let read = self.read_chunks(headers, &mut chunks).await;
+        if read.is_err() {
+            discard(chunks).await;
+        }
+        read
+    }
+
+    async fn read_chunks(&self, headers: &HeaderMap, chunks: &mut BodyDataStream) -> Result<ReadBody, Error> {
+        let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let too_large = Error::TooLarge { max_bytes: self.max_bytes };
+        if announced.is_some_and(|bytes| bytes > self.max_bytes) {
+            return Err(too_large);
+        }
+        let mut permit = None;
+        let mut bytes = Vec::with_capacity(announced.unwrap_or(0).min(LARGE_BYTES));
+        let mut deadline = Instant::now() + BODY_TIMEOUT;
+        loop {
+            if permit.is_none() && bytes.len().max(announced.unwrap_or(0)) > LARGE_BYTES {
+                let waiting = timeout(PERMIT_TIMEOUT, self.large.clone().acquire_owned()).await;
+                permit = Some(waiting.ok().and_then(Result::ok).ok_or(Error::Busy)?);
+                deadline = Instant::now() + BODY_TIMEOUT;
+            }
+            let next = timeout_at(deadline, timeout(CHUNK_TIMEOUT, chunks.next())).await;
+            let Some(chunk) = next.ok().and_then(Result::ok).ok_or(Error::Slow)? else { break };
+            let chunk = chunk.map_err(|_| Error::Incomplete)?;
+            if bytes.len() + chunk.len() > self.max_bytes {
+                return Err(too_large);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        let extent = if permit.is_some() { None } else { Some(Extent::of(&bytes)) };
+        let bytes = Bytes::from(bytes);
+        let extent = match extent {
+            Some(extent) => extent,
+            None => {
+                let bytes = bytes.clone();
+                crate::blocking::blocking(move || Extent::of(&bytes)).await
+            }
+        };
+        match extent {
+            Extent { depth, .. } if depth > MAX_DEPTH => Err(Error::TooDeep),
+            Extent { parts, .. } if parts > MAX_PARTS => Err(Error::TooManyParts),
+            _ => Ok(ReadBody { bytes, permit }),
+        }
+    }
+}
+
+impl ReadBody {
+    /// Runs work that parses this body: that of a large one on a thread of its own, since parsing it takes a while.
+    pub(super) async fn parse<T>(&self, work: impl Future<Output = T>) -> T {
+        if self.permit.is_none() {
+            return work.await;
+        }
+        tokio::task::block_in_place(|| Handle::current().block_on(work))
+    }
+}
+
+/// Reads the body of a request before its handler does, within the limits.
+pub(super) async fn read_first(State(limits): State<BodyLimits>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    if parts.method == Method::POST && !guard::is_json(&parts.headers) {
+        discard(body.into_data_stream()).await;
+        return Error::NotJson.into_response();
+    }
+    match limits.read(&parts.headers, body).await {
+        Ok(read) => read.parse(next.run(Request::from_parts(parts, Body::from(read.bytes.clone())))).await,
+        Err(error) => error.into_response(),
+    }
+}
+
+/// Reads a little of the rest of a refused body.
+async fn discard(mut chunks: BodyDataStream) {
+    let mut left = DISCARD_BYTES;
+    let reading = async {
+        while let Some(Ok(chunk)) = chunks.next().await {
+            left = left.saturating_sub(chunk.len());
+            if left == 0 {
+                break;
+            }
+        }
+    };
+    let _ = timeout(DISCARD_TIMEOUT, reading).await;
+}
+
+impl Error {
+    /// The status, a code, and what to do about it.
+    fn reason(self) -> (StatusCode, &'static str, String) {
+        match self {
+            Self::TooLarge { max_bytes } => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "BODY_TOO_LARGE",
+                format!("The body is larger than {max_bytes} bytes. Send less."),
+            ),
+            Self::TooManyParts => (
+                StatusCode::PAYLOAD_TOO_LARGE,
+                "BODY_TOO_LARGE",
+                format!("The body holds more than {MAX_PARTS} JSON values and names. Send less."),
+            ),
+            Self::TooDeep => (
+                StatusCode::BAD_REQUEST,
+                "INVALID_REQUEST_FORMAT",
+                format!("The body nests deeper than {MAX_DEPTH} levels. Nest less."),
+            ),
+            Self::Busy => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "BUSY",
+                "The server is reading other large bodies. Try again in a few seconds.".to_owned(),
+            ),
+            Self::Slow => (
+                StatusCode::REQUEST_TIMEOUT,
+                "BODY_TIMEOUT",
+                format!("The body did not arrive within {} s. Send it faster.", BODY_TIMEOUT.as_secs()),
+            ),
+            Self::NotJson => (
+                StatusCode::UNSUPPORTED_MEDIA_TYPE,
+                "INVALID_REQUEST_FORMAT",
+                "Send JSON, with content-type: application/json.".to_owned(),
+            ),
+            Self::Incomplete => {
+                (StatusCode::BAD_REQUEST, "INVALID_REQUEST_FORMAT", "The body broke off. Send it again.".to_owned())
+            }
+        }
+    }
+}
+
+impl IntoResponse for Error {
+    /// The response, after which the connection is closed: the rest of the body may still be on its way.
+    fn into_response(self) -> Response {
+        let (status, code, message) = self.reason();
+        let body = Json(json!({"error": {"message": message, "code": code, "details": {}}}));
+        let mut response = (status, [(CONNECTION, "close")], body).into_response();
+        if matches!(self, Self::Busy) {
+            response.headers_mut().insert(RETRY_AFTER, axum::http::HeaderValue::from_static("5"));
+        }
+        response
+    }
+}

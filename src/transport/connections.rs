@@ -1,0 +1,228 @@
+//! The open connections of a listener, and who has to go when one is slow or there are too many.
+//!
+//! A connection waits for a request head, has a request in progress, or is idle between two. Only the server's own work
+//! may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+/// How long a request head may take, from the connection or from its first byte.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection is kept between two requests.
+const KEEP_ALIVE: Duration = Duration::from_secs(75);
+
+/// How long a client may read nothing of a response.
+const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often these are checked.
+const CHECK_INTERVAL: Duration = Duration::from_secs(1);
+
+/// How often closed connections are reported.
+const REPORT_INTERVAL: Duration = Duration::from_secs(60);
+
+/// The most connections of a listener.
+const MAX_CONNECTIONS: usize = 1024;
+
+/// The most connections of one address other than this machine's own.
+const MAX_PER_ADDRESS: usize = 64;
+
+/// What a connection waits for, and since when.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// The rest of a request head.
+    Head(Instant),
+    /// The server's response.
+    Busy,
+    /// The next request.
+    Idle(Instant),
+}
+
+/// An open connection; dropping it makes room for another.
+pub(super) struct Connection {
+    id: u64,
+    peer: IpAddr,
+    phase: Mutex<Phase>,
+    /// Since when the client has read nothing although there is something to read.
+    unread_since: Mutex<Option<Instant>>,
+    /// Cancelled to close the connection.
+    pub(super) closed: CancellationToken,
+    table: Arc<Table>,
+}
+
+/// All connections of a listener.
+#[derive(Default)]
+struct Table {
+    open: Mutex<HashMap<u64, Arc<Connection>>>,
+    next_id: AtomicU64,
+    refused: AtomicU64,
+    timed_out: AtomicU64,
+}
+
+/// The connections of a listener.
+#[derive(Clone)]
+pub(super) struct Connections {
+    table: Arc<Table>,
+    max: usize,
+}
+
+impl Connections {
+    /// No connections yet. There is room for as many as leave half of the file descriptors for children, n8n and the
+    /// database, 1,024 at most.
+    pub(super) fn new() -> Self {
+        let descriptors = descriptor_limit().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        Self { table: Arc::default(), max: (descriptors / 2).clamp(16, MAX_CONNECTIONS) }
+    }
+
+    /// Adds a connection; `None` if its address has too many. If there are too many in all, the one that has waited
+    /// longest for a request head is closed, or else the one that has been idle longest; if all are busy, the new one is
+    /// refused.
+    pub(super) fn open(&self, peer: IpAddr) -> Option<Arc<Connection>> {
+        let mut open = lock(&self.table.open);
+        let peer = peer.to_canonical();
+        let from_peer = open.values().filter(|connection| connection.peer == peer).count();
+        let has_room = open.len() < self.max || close_longest_waiting(&mut open);
+        if !has_room || (!peer.is_loopback() && from_peer >= MAX_PER_ADDRESS) {
+            self.table.refused.fetch_add(1, Ordering::Relaxed);
+            return None;
+        }
+        let connection = Arc::new(Connection {
+            id: self.table.next_id.fetch_add(1, Ordering::Relaxed),
+            peer,
+            phase: Mutex::new(Phase::Head(Instant::now())),
+            unread_since: Mutex::default(),
+            closed: CancellationToken::new(),
+            table: self.table.clone(),
+        });
+        open.insert(connection.id, connection.clone());
+        Some(connection)
+    }
+
+    /// Closes slow connections, and reports once a minute how many, for as long as it is polled.
+    pub(super) async fn watch(&self) {
+        let mut reported = Instant::now();
+        loop {
+            tokio::time::sleep(CHECK_INTERVAL).await;
+            self.close_slow();
+            if reported.elapsed() >= REPORT_INTERVAL {
+                reported = Instant::now();
+                self.report();
+            }
+        }
+    }
+
+    /// Closes the connections that wait for a request; those with one in progress go on.
+    pub(super) fn close_waiting(&self) {
+        for connection in lock(&self.table.open).values() {
+            if !matches!(*lock(&connection.phase), Phase::Busy) {
+                connection.closed.cancel();
+            }
+        }
+    }
+
+    /// Closes all connections.
+    pub(super) fn close_all(&self) {
+        lock(&self.table.open).values().for_each(|connection| connection.closed.cancel());
+    }
+
+    /// Whether none is open.
+    pub(super) fn is_empty(&self) -> bool {
+        lock(&self.table.open).is_empty()
+    }
+
+    fn close_slow(&self) {
+        for connection in lock(&self.table.open).values().filter(|connection| connection.is_slow()) {
+            if !connection.closed.is_cancelled() && !matches!(*lock(&connection.phase), Phase::Idle(_)) {
+                self.table.timed_out.fetch_add(1, Ordering::Relaxed);
+            }
+            connection.closed.cancel();
+        }
+    }
+
+    fn report(&self) {
+        let refused = self.table.refused.swap(0, Ordering::Relaxed);
+        let timed_out = self.table.timed_out.swap(0, Ordering::Relaxed);
+        if refused + timed_out > 0 {
+            tracing::warn!(refused, timed_out, max = self.max, "connections were refused or closed in the last minute");
+        }
+    }
+}
+
+impl Connection {
+    /// The client sent something: an idle connection now waits for the rest of a head.
+    pub(super) fn received(&self) {
+        let mut phase = lock(&self.phase);
+        if matches!(*phase, Phase::Idle(_)) {
+            *phase = Phase::Head(Instant::now());
+        }
+    }
+
+    /// A request head is complete.
+    pub(super) fn requested(&self) {
+        *lock(&self.phase) = Phase::Busy;
+    }
+
+    /// A response is complete.
+    pub(super) fn responded(&self) {
+        *lock(&self.phase) = Phase::Idle(Instant::now());
+    }
+
+    /// Whether the client took what was written.
+    pub(super) fn wrote(&self, is_taken: bool) {
+        let mut unread_since = lock(&self.unread_since);
+        if is_taken {
+            *unread_since = None;
+        } else {
+            unread_since.get_or_insert_with(Instant::now);
+        }
+    }
+
+    fn is_slow(&self) -> bool {
+        let is_unread = lock(&self.unread_since).is_some_and(|since| since.elapsed() > READ_TIMEOUT);
+        is_unread
+            || match *lock(&self.phase) {
+                Phase::Head(since) => since.elapsed() > HEAD_TIMEOUT,
+                Phase::Idle(since) => since.elapsed() > KEEP_ALIVE,
+                Phase::Busy => false,
+            }
+    }
+
+    /// Removes it from the table.
+    pub(super) fn end(&self) {
+        lock(&self.table.open).remove(&self.id);
+    }
+}
+
+/// Makes room for one connection; returns whether there is.
+fn close_longest_waiting(open: &mut HashMap<u64, Arc<Connection>>) -> bool {
+    let longest = open.values().filter_map(|connection| match *lock(&connection.phase) {
+        Phase::Head(since) => Some((0, since, connection.id)),
+        Phase::Idle(since) => Some((1, since, connection.id)),
+        Phase::Busy => None,
+    });
+    let Some(closed) = longest.min().and_then(|(_, _, id)| open.remove(&id)) else { return false };
+    closed.table.refused.fetch_add(1, Ordering::Relaxed);
+    closed.closed.cancel();
+    true
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many files this process may have open; `None` if there is no limit, or it is not known.
+fn descriptor_limit() -> Option<u64> {
+    #[cfg(unix)]
+    {
+        rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+    }
+    #[cfg(not(unix))]
+    {
+        None
+    }
+}

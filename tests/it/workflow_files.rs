@@ -1,0 +1,122 @@
+//! Which files the tools write and read, through the real binary.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::mcp_client::{KEY, McpClient};
+
+const WORKFLOW: &str = r#"{"name":"W","nodes":[],"connections":{},"own":1}"#;
+
+/// A client of the builder, whose server runs in a folder.
+fn client(folder: &Path, arguments: &[&str]) -> McpClient {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    command.args(["--toolsets", "builder", "--catalogue", "/nowhere"]).args(arguments).current_dir(folder);
+    command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", KEY).stderr(Stdio::piped());
+    McpClient::try_spawn(&mut command).expect("the server starts")
+}
+
+fn save(client: &mut McpClient, file: &Path, workflow: Value) -> Result<String, String> {
+    client.call("workflow_save", json!({"workflowId": "x", "filePath": file, "workflowData": workflow}))
+}
+
+#[test]
+fn a_file_that_is_not_a_workflow_is_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = client(folder.path(), &[]);
+    let config = folder.path().join("mcp.json");
+    for text in [r#"{"mcpServers":{}}"#, "[]", "not JSON", ""] {
+        std::fs::write(&config, text).unwrap();
+        let refused = save(&mut client, &config, json!({"name": "W", "nodes": [], "connections": {}})).unwrap_err();
+        assert!(refused.contains("is not a workflow, so it is not replaced"), "{refused}");
+        assert_eq!(std::fs::read_to_string(&config).unwrap(), text);
+    }
+    let flow = folder.path().join("flow.json");
+    std::fs::write(&flow, WORKFLOW).unwrap();
+    save(&mut client, &flow, json!({"name": "N", "nodes": [], "connections": {}})).unwrap();
+    assert!(std::fs::read_to_string(&flow).unwrap().contains("\"N\""));
+}
+
+#[test]
+fn only_members_of_workflows_are_written() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = client(folder.path(), &[]);
+    let file = folder.path().join("new.json");
+    let with = |member: &str| json!({"name": "W", "nodes": [], "connections": {}, member: {}});
+    for member in ["mcpServers", "hooks", "own"] {
+        let refused = save(&mut client, &file, with(member)).unwrap_err();
+        assert_eq!(refused, format!("'{member}' is not a member of a workflow. Leave it out."));
+        assert!(!file.exists());
+    }
+    for member in ["settings", "pinData", "meta"] {
+        save(&mut client, &file, with(member)).unwrap();
+    }
+    // A member that the file has may stay.
+    std::fs::write(&file, WORKFLOW).unwrap();
+    save(&mut client, &file, with("own")).unwrap();
+    // What was read from a file is written as it is.
+    std::fs::write(&file, WORKFLOW).unwrap();
+    let copy = folder.path().join("copy.json");
+    client.call("workflow_save", json!({"workflowId": "new.json", "filePath": copy})).unwrap();
+    assert_eq!(std::fs::read_to_string(copy).unwrap().split_whitespace().collect::<String>(), WORKFLOW);
+}
+
+#[test]
+fn files_are_below_the_working_directory_unless_a_root_is_named() {
+    let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let file = outside.path().join("flow.json");
+    std::fs::write(&file, WORKFLOW).unwrap();
+    let mut inside = client(folder.path(), &[]);
+    for (tool, arguments) in [
+        ("workflow_load", json!({"workflowIdOrPath": file})),
+        (
+            "workflow_save",
+            json!({"workflowId": "x", "filePath": file, "workflowData": {"name": "x", "nodes": [], "connections": {}}}),
+        ),
+        ("workflow_list", json!({"directoryPath": outside.path()})),
+    ] {
+        let refused = inside.call(tool, arguments).unwrap_err();
+        assert!(refused.contains("is outside the folder for workflow files"), "{tool}: {refused}");
+    }
+    let mut anywhere = client(folder.path(), &["--files-root", "/"]);
+    assert!(anywhere.call("workflow_load", json!({"workflowIdOrPath": file})).is_ok());
+}
+
+#[test]
+fn a_pipe_or_a_link_in_place_of_the_lock_is_refused_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("flow.json"), WORKFLOW).unwrap();
+    let lock = folder.path().join(".n8n-lens.lock");
+    let mut client = client(folder.path(), &[]);
+    let add = json!({"workflowId": "flow.json", "nodeType": "n8n-nodes-base.set"});
+    assert!(Command::new("mkfifo").arg(&lock).status().unwrap().success());
+    let refused = client.call("node_add", add.clone()).unwrap_err();
+    assert!(refused.contains("is not a regular file"), "{refused}");
+    std::fs::remove_file(&lock).unwrap();
+    std::os::unix::fs::symlink("/etc/hostname", &lock).unwrap();
+    let refused = client.call("node_add", add).unwrap_err();
+    assert!(refused.contains("is not a regular file"), "{refused}");
+}
+
+#[test]
+#[ignore = "long: ten seconds"]
+fn a_lock_that_is_held_is_given_up_and_its_holder_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("flow.json"), WORKFLOW).unwrap();
+    let lock = folder.path().join(".n8n-lens.lock");
+    std::fs::write(&lock, "4242").unwrap();
+    let held = std::fs::File::options().write(true).open(&lock).unwrap();
+    held.lock().unwrap();
+    let mut client = client(folder.path(), &[]);
+    let begun = std::time::Instant::now();
+    let add = json!({"workflowId": "flow.json", "nodeType": "n8n-nodes-base.set"});
+    let waiting: Vec<_> = (0..20).map(|_| client.begin("node_add", add.clone())).collect();
+    assert!(client.call("workflow_list", json!({})).is_ok(), "other tools go on");
+    for id in waiting {
+        let refused = crate::mcp_client::text(&client.answer(id)).unwrap_err();
+        assert!(refused.contains("process 4242 has held its lock for 10 s"), "{refused}");
+    }
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+}
