@@ -1,12 +1,15 @@
-//! A snapshot of the messages of successful calls in both languages. `UPDATE_GOLDEN=1` writes it.
+//! Snapshots of the texts that depend on the language: the messages of successful calls, and the instructions of the
+//! coordination server. `UPDATE_GOLDEN=1` writes them.
 
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use n8n_lens::toolkit::Answers;
 use serde_json::{Map, Value, json};
 
 use crate::mcp_client::McpClient;
 use crate::server::{self, Server};
+use crate::support::coordination::harness::people;
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::{fixtures, tools};
 
@@ -66,15 +69,20 @@ fn messages(locale: &str) -> Vec<(String, Value)> {
 
 #[test]
 fn messages_match_the_snapshot_in_both_languages() {
-    let pairs = messages("ja").into_iter().zip(messages("en"));
-    let both: Map<_, _> = pairs.map(|((name, ja), (_, en))| (name, json!({"ja": ja, "en": en}))).collect();
+    compare("messages", messages("ja"), messages("en"));
+}
+
+/// Compares the texts in both languages, by name, with a snapshot.
+fn compare(snapshot: &str, ja: Vec<(String, Value)>, en: Vec<(String, Value)>) {
+    let both: Map<_, _> =
+        ja.into_iter().zip(en).map(|((name, ja), (_, en))| (name, json!({"ja": ja, "en": en}))).collect();
     let text = serde_json::to_string_pretty(&both).unwrap() + "\n";
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/snapshots/messages.json");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/snapshots/{snapshot}.json"));
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
         std::fs::write(&file, &text).unwrap();
     }
     let golden = std::fs::read_to_string(&file).unwrap_or_default();
-    assert_eq!(text, golden, "a message changed; if it should, run the tests with UPDATE_GOLDEN=1");
+    assert_eq!(text, golden, "a text changed; if it should, run the tests with UPDATE_GOLDEN=1");
 }
 
 #[test]
@@ -85,4 +93,52 @@ fn every_tool_with_a_message_is_in_the_snapshot() {
         let is_called = calls.iter().any(|(name, ..)| *name == tool.name);
         assert_eq!(has_message, is_called, "{}: each tool with a message is called in this file", tool.name);
     }
+}
+
+/// The prompts and instructions of the coordination server in one language, by name.
+fn instructions(language: &str) -> Vec<(String, Value)> {
+    let folder = tempfile::tempdir().unwrap();
+    let coordinate = |arguments: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        command.env_clear().arg("coordinate").arg("--db").arg(folder.path().join("agents.db")).args(arguments);
+        command
+    };
+    let file = folder.path().join("people.json");
+    std::fs::write(&file, people(1, 1).to_string()).unwrap();
+    assert!(coordinate(&["admin", "import", file.to_str().unwrap()]).output().unwrap().status.success());
+    let mut client = McpClient::try_spawn(coordinate(&["--lang", language]).stderr(Stdio::piped())).unwrap();
+    let mut texts = Vec::new();
+    for (name, arguments) in [
+        ("task_start", json!({"task_id": "tsk_0_0", "agent_id": "agt_0"})),
+        ("handoff_template", json!({"task_id": "tsk_0_0", "from_agent_id": "agt_0"})),
+        ("context_summary", json!({"task_id": "tsk_0_0"})),
+    ] {
+        let mut answer = client.request("prompts/get", json!({"name": name, "arguments": arguments}));
+        texts.push((format!("prompt {name}"), answer["result"]["messages"][0]["content"]["text"].take()));
+    }
+    let mut call = |tool: &str, arguments: Value| {
+        let answer = client.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        answer["result"]["structuredContent"].clone()
+    };
+    let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0"});
+    let begun = call("authenticate", who.clone());
+    let token = json!({"session_token": begun["session_token"]});
+    let task = call("get_my_task", token.clone());
+    let report = json!({"session_token": begun["session_token"], "result": "success"});
+    let reported = call("report_completed", report);
+    let token = json!({"session_token": call("authenticate", who)["session_token"]});
+    let no_task = call("get_my_task", token);
+    let named = [
+        ("authenticate", begun),
+        ("get_my_task", task),
+        ("get_my_task: no task", no_task),
+        ("report_completed", reported),
+    ];
+    texts.extend(named.map(|(name, answer)| (name.to_owned(), answer["instruction"].clone())));
+    texts
+}
+
+#[test]
+fn instructions_match_the_snapshot_in_both_languages() {
+    compare("instructions", instructions("ja"), instructions("en"));
 }
