@@ -145,7 +145,7 @@ fn no_half_unit(database: &Database) {
 }
 
 pub fn kills_lose_nothing(kind: Kind) {
-    kills(kind, if kind == Kind::Sqlite { 40 } else { 20 });
+    kills(kind, if kind == Kind::Sqlite { 30 } else { 20 });
 }
 
 pub fn a_thousand_kills_lose_nothing(kind: Kind) {

@@ -122,7 +122,8 @@ fn timing(kind: Kind, calls: usize, clock: impl Fn() -> f64) -> f64 {
         let Value::Object(data) = data else { panic!() };
         coordinator.call(import, data, &Caller::Local).await.unwrap();
         let authenticate = TOOLS.iter().find(|tool| tool.name == "authenticate").unwrap();
-        let mut times = [0.0, 0.0];
+        // The fastest call of each kind: a busy machine makes calls slower, but never faster.
+        let mut times = [Duration::MAX; 2];
         for at in 0..calls {
             // Threads take turns, and memory costs one of them more than another: neither kind of call may
             // have the same thread each time.
@@ -133,7 +134,7 @@ fn timing(kind: Kind, calls: usize, clock: impl Fn() -> f64) -> f64 {
                 };
                 let begun = clock();
                 let refused = coordinator.call(authenticate, given, &Caller::Local).await.unwrap_err();
-                times[who] += clock() - begun;
+                *time = begun.elapsed().min(*time);
                 assert_eq!(refused.to_string(), "Invalid agent_id or passkey");
             }
         }

@@ -20,7 +20,7 @@ const SHARING: u64 = 10;
 const WORKERS: usize = 4;
 
 pub fn histories_agree_with_the_model(kind: Kind) {
-    check(kind, if kind == Kind::Sqlite { 80 } else { 20 }, STEPS, 0);
+    check(kind, if kind == Kind::Sqlite { 80 } else { 12 }, STEPS, 0);
 }
 
 pub fn ten_thousand_histories(kind: Kind) {

@@ -47,7 +47,7 @@ const NOTICED: Duration = Duration::from_millis(250);
 /// still exist when memory is measured.
 const SESSIONS: u64 = 20;
 
-/// The execution of 10 MB.
+/// The execution of 4 MB.
 const LARGE: &str = "59";
 
 /// The workflow of 321 nodes.

@@ -60,7 +60,7 @@ impl N8n {
             executions.insert(execution["id"].as_str().unwrap().to_owned(), body.into());
         }
         let mut large = Vec::new();
-        Shape::realistic(10_000_000).read_to_end(&mut large).unwrap();
+        Shape::realistic(4_000_000).read_to_end(&mut large).unwrap();
         executions.insert(LARGE.to_owned(), large.into());
         let workflows: Vec<_> = store.ids().into_iter().map(|id| (store.get(&id).unwrap(), id)).collect();
         let list: Vec<_> = workflows.iter().map(|(workflow, _)| workflow).collect();
@@ -119,7 +119,7 @@ impl N8n {
     fn send_slowly(&self, id: &str) -> Reply {
         self.asked.lock().unwrap().insert(id.to_owned());
         let body = &self.executions[LARGE];
-        self.body(body, body.len() as u64, true).pace(1_000_000, Duration::from_millis(40))
+        self.body(body, body.len() as u64, true).pace(400_000, Duration::from_millis(40))
     }
 
     fn body(&self, body: &Arc<[u8]>, sent: u64, counted: bool) -> Reply {
