@@ -44,7 +44,7 @@ use contract::handoffs;
 use libtest_mimic::{Arguments, Trial};
 use support::coordination::database::{self, Kind};
 use support::coordination::harness;
-use support::{http_client, mcp_client, wait};
+use support::{http_client, mcp_client, random, wait};
 
 /// A trial for each of the named functions, on each kind of database.
 macro_rules! trials {

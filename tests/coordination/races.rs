@@ -22,8 +22,8 @@ struct Size {
 /// The number of successes; all other calls must report that an instance is running.
 fn winners(answers: &[Value]) -> usize {
     let won = answers.iter().filter(|answer| answer["success"] == true).count();
-    let said = answers.iter().filter(|answer| answer["error"] == RUNNING).count();
-    assert_eq!(won + said, answers.len(), "another error: {answers:?}");
+    let refused = answers.iter().filter(|answer| answer["error"] == RUNNING).count();
+    assert_eq!(won + refused, answers.len(), "another error: {answers:?}");
     won
 }
 
@@ -121,8 +121,8 @@ pub fn one_of_many_accepts(kind: Kind) {
             let others: Vec<_> = (0..65).filter(|agent| *agent != owner).collect();
             let answers = join_all(others.iter().copied().map(accept)).await;
             let won: Vec<_> = (0..64).filter(|at| answers[*at]["success"] == true).collect();
-            let said = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
-            assert_eq!((won.len(), said), (1, 63), "{answers:?}");
+            let refused = answers.iter().filter(|answer| answer["error"] == "Handoff already accepted").count();
+            assert_eq!((won.len(), refused), (1, 63), "{answers:?}");
             let task = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
             owner = others[won[0]];
             assert_eq!(task["task"]["assignee_id"], format!("agt_{owner}"));

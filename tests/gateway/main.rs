@@ -30,7 +30,7 @@ mod support;
 mod third_party;
 
 use libtest_mimic::{Arguments, Trial};
-use support::{http_client, mcp_child, server, tools, wait};
+use support::{http_client, mcp_child, random, server, tools, wait};
 
 /// A trial for each of the named functions.
 macro_rules! trials {

@@ -4,17 +4,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, child, child_with_timeout, runs};
+use crate::random::Random;
 use crate::wait::eventually;
-
-/// A small deterministic generator, so that failures can be reproduced.
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self, sides: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % sides
-    }
-}
 
 pub fn servers_lose_no_call_when_others_change() {
     edits_lose_no_call(12);
@@ -28,7 +19,7 @@ fn edits_lose_no_call(edits: u64) {
     let gateway = Gateway::start(json!({"steady": child(&[])}));
     let pid = gateway.pid_of("steady");
     let (stop, calls) = (AtomicBool::new(false), AtomicU64::new(0));
-    let mut dice = Dice(7);
+    let mut random = Random(7);
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
@@ -40,12 +31,12 @@ fn edits_lose_no_call(edits: u64) {
         }
         let mut servers = json!({"steady": child(&[])});
         for edit in 0..edits {
-            let name = format!("s{}", dice.roll(5));
-            let server = match dice.roll(6) {
+            let name = format!("s{}", random.below(5));
+            let server = match random.below(6) {
                 0 => Value::Null,
                 1 => child(&["--page", "3"]),
                 2 => child(&["--crash-at-start"]),
-                3 => child_with_timeout(&[], 100 + dice.roll(1000)),
+                3 => child_with_timeout(&[], 100 + random.below(1000)),
                 4 => json!({"command": "/no/such/program"}),
                 _ => child(&[&format!("--edit-{edit}")]),
             };
@@ -53,14 +44,14 @@ fn edits_lose_no_call(edits: u64) {
                 Value::Null => drop(servers.as_object_mut().unwrap().remove(&name)),
                 server => servers[&name] = server,
             }
-            servers["steady"]["timeoutMs"] = (10_000 + dice.roll(5000)).into();
+            servers["steady"]["timeoutMs"] = (10_000 + random.below(5000)).into();
             if edit % 10 == 9 {
                 std::fs::write(gateway.config(), "servers: {steady: {comand").unwrap();
-                std::thread::sleep(Duration::from_millis(dice.roll(800)));
+                std::thread::sleep(Duration::from_millis(random.below(800)));
             }
             gateway.configure(&servers);
             // Some edits are used, others are replaced before that.
-            std::thread::sleep(Duration::from_millis(dice.roll(if edit % 4 == 0 { 1500 } else { 100 })));
+            std::thread::sleep(Duration::from_millis(random.below(if edit % 4 == 0 { 1500 } else { 100 })));
         }
         let last: Vec<_> = servers.as_object().unwrap().keys().cloned().collect();
         gateway.wait_for("the last edit is in use", |health| {

@@ -72,4 +72,4 @@ mod workflow_files;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, generator, http_client, mcp_client, server, tools, wait, workflow_store};
+use support::{fixtures, generator, http_client, mcp_client, random, server, tools, wait, workflow_store};

@@ -4,6 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::random::Random;
+
 #[path = "../../fuzz/properties/mod.rs"]
 mod checks;
 
@@ -61,7 +63,7 @@ fn hold(target: &str, property: fn(&[u8]), made: u64) {
     let seeds: Vec<_> = seeds.into_iter().map(|(_, seed)| seed).collect();
     for number in 0..made {
         // Each input can be reproduced on its own.
-        let input = Random::new(number).input(&seeds);
+        let input = Inputs(Random(number)).input(&seeds);
         hold_for(target, property, &format!("input {number}"), &input);
     }
 }
@@ -84,27 +86,16 @@ fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
     files.into_iter().map(seed).collect()
 }
 
-/// Pseudo-random numbers: splitmix64.
-struct Random(u64);
+/// Derives inputs from seeds.
+struct Inputs(Random);
 
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
+impl Inputs {
     fn below(&mut self, limit: usize) -> usize {
-        (self.number() % limit.max(1) as u64) as usize
+        self.0.index(limit.max(1))
     }
 
     fn byte(&mut self) -> u8 {
-        (self.number() >> 56) as u8
+        (self.0.number() >> 56) as u8
     }
 
     fn bytes(&mut self, most: usize) -> Vec<u8> {

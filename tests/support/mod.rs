@@ -23,6 +23,8 @@ pub mod http_client;
 pub mod mcp_child;
 /// An MCP client of the real binary over stdio.
 pub mod mcp_client;
+/// Deterministic random numbers.
+pub mod random;
 /// A fake n8n that misbehaves on demand.
 pub mod server;
 /// The log of a process, printed if the test fails.

@@ -9,27 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::rules::{Model, STATUSES, text};
 use crate::harness::Harness;
-
-/// splitmix64.
-pub struct Random(u64);
-
-impl Random {
-    pub fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % end as u64) as usize
-    }
-
-    pub fn one_in(&mut self, times: usize) -> bool {
-        self.below(times) == 0
-    }
-
-    pub fn pick<T: Copy>(&mut self, choices: &[T]) -> T {
-        choices[self.below(choices.len())]
-    }
-}
+use crate::random::Random;
 
 #[derive(Clone)]
 enum Step {
@@ -54,7 +34,7 @@ pub struct History<'a> {
     known: HashMap<String, String>,
     planned: VecDeque<Step>,
     last: Option<Step>,
-    said: Vec<String>,
+    log: Vec<String>,
     pub calls: u64,
 }
 
@@ -65,8 +45,8 @@ impl<'a> History<'a> {
         harness.pass(Duration::from_millis((now - before) as u64));
         let mut random = Random(seed);
         let model = Model::new(seed, now, &mut random);
-        let (known, planned, said) = Default::default();
-        let mut history = Self { harness, seed, random, model, known, planned, last: None, said, calls: 0 };
+        let (known, planned, log) = Default::default();
+        let mut history = Self { harness, seed, random, model, known, planned, last: None, log, calls: 0 };
         let imported = harness.call("admin_import", history.model.import()).await;
         assert_eq!(imported["success"], true, "{imported}");
         for _ in 0..steps {
@@ -84,11 +64,11 @@ impl<'a> History<'a> {
             Step::Pass(time) => {
                 self.model.now += time;
                 self.harness.pass(Duration::from_millis(time as u64));
-                self.said.push(format!("{time} ms pass"));
+                self.log.push(format!("{time} ms pass"));
             }
             Step::Call(tool, given) => {
                 let answer = self.call(tool, given.clone()).await;
-                self.said.push(format!("{tool} {given}\n    -> {answer}"));
+                self.log.push(format!("{tool} {given}\n    -> {answer}"));
                 self.last = Some(step);
             }
         }
@@ -100,7 +80,7 @@ impl<'a> History<'a> {
             let (agent, project) = (&self.model.agents[pair % 3], &self.model.projects[pair / 3]);
             self.call("should_start", json!({"agent_id": agent["id"], "project_id": project["id"]})).await;
         }
-        let task = &self.model.tasks[self.random.below(4)]["id"];
+        let task = &self.model.tasks[self.random.index(4)]["id"];
         self.call("get_task_context", json!({"task_id": task, "include_history": true})).await;
         self.call("list_execution_logs", json!({"limit": 100})).await;
         for tool in ["list_tasks", "get_pending_handoffs", "admin_session_list"] {
@@ -121,8 +101,8 @@ impl<'a> History<'a> {
             filled == answer,
             "COORDINATION_SEED={} after step {}: {tool} {given}\nthe model: {filled}\nthe answer: {answer}\nlast calls:\n{}",
             self.seed,
-            self.said.len(),
-            self.said[self.said.len().saturating_sub(12)..].join("\n")
+            self.log.len(),
+            self.log[self.log.len().saturating_sub(12)..].join("\n")
         );
         expected
     }
@@ -164,14 +144,14 @@ impl<'a> History<'a> {
 
     fn plan(&mut self) {
         let more: Vec<_> = MORE.split_whitespace().collect();
-        let chosen = self.random.below(TOOLS.len() + more.len());
+        let chosen = self.random.index(TOOLS.len() + more.len());
         match TOOLS.get(chosen).map_or_else(|| more[chosen - TOOLS.len()], |tool| tool.name) {
             "pass" => {
-                let time = match self.random.below(8) {
-                    0..4 => self.random.below(60_000),
-                    4 | 5 => self.random.below(3_000) * 1000,
+                let time = match self.random.index(8) {
+                    0..4 => self.random.index(60_000),
+                    4 | 5 => self.random.index(3_000) * 1000,
                     6 => self.random.pick(&[3_599_000, 3_599_999, 3_600_000, 3_600_001]),
-                    _ => self.random.below(25 * 3600) * 1000,
+                    _ => self.random.index(25 * 3600) * 1000,
                 };
                 self.planned.push_back(Step::Pass(time as i64));
             }
@@ -204,11 +184,11 @@ impl<'a> History<'a> {
         match tool.name {
             "authenticate" => self.log_in(&mut given),
             "admin_agent_set_status" => {
-                given = json!({"id": self.model.agents[self.random.below(3)]["id"],
+                given = json!({"id": self.model.agents[self.random.index(3)]["id"],
                     "status": self.random.pick(&["active", "active", "inactive", "suspended", "archived"])});
             }
             "admin_project_set_status" => {
-                given = json!({"id": self.model.projects[self.random.below(2)]["id"],
+                given = json!({"id": self.model.projects[self.random.index(2)]["id"],
                     "status": self.random.pick(&["active", "active", "archived"])});
             }
             _ => {}
@@ -224,8 +204,8 @@ impl<'a> History<'a> {
             "task_id" => &model.tasks,
             "handoff_id" => &model.handoffs,
             "execution_id" => &model.executions,
-            "agent" => return model.agents[random.below(3)]["id"].clone(),
-            "project" => return model.projects[random.below(2)]["id"].clone(),
+            "agent" => return model.agents[random.index(3)]["id"].clone(),
+            "project" => return model.projects[random.index(2)]["id"].clone(),
             "session_token" => return self.token(),
             "result" => return json!(random.pick(&["success", "success", "failed", "blocked", "maybe"])),
             "status" if random.one_in(24) => return json!("started"),
@@ -243,7 +223,7 @@ impl<'a> History<'a> {
         if rows.is_empty() || random.one_in(24) {
             return json!(format!("{}unknown", model.prefix));
         }
-        let row = &rows[random.below(rows.len())];
+        let row = &rows[random.index(rows.len())];
         row.get("id").unwrap_or(&row["executionId"]).clone()
     }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use super::history::Random;
 use crate::database::Database;
+use crate::random::Random;
 
 pub const STATUSES: [&str; 6] = ["in_progress", "todo", "backlog", "blocked", "done", "cancelled"];
 
@@ -117,9 +117,9 @@ impl Model {
                 "working_directory": format!("/work/{n}"), "created_at": at, "updated_at": at})
         };
         let task = |n| {
-            let (project, status) = (random.below(2), random.pick(&STATUSES));
+            let (project, status) = (random.index(2), random.pick(&STATUSES));
             let status = if random.one_in(3) { status } else { "in_progress" };
-            let assignee = (!random.one_in(4)).then(|| id("agt", random.below(3 - project)));
+            let assignee = (!random.one_in(4)).then(|| id("agt", random.index(3 - project)));
             json!({"id": id("tsk", n), "project_id": id("prj", project), "title": format!("Task {n}"),
                 "description": null, "status": status, "priority": random.pick(&PRIORITIES), "assignee_id": assignee,
                 "created_at": at, "updated_at": at, "completed_at": (status == "done").then_some(&at), "_assigned": now})

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::proxy::Fault;
-use super::{Framing, LIST, NODE, ProxiedClient, SUMMARY, WORKFLOW, Wire, every_try, n8n, named};
+use super::{Framing, LIST, NODE, ProxiedClient, SUMMARY, WORKFLOW, Wire, every_attempt, n8n, named};
 
 #[test]
 fn a_repeated_chunk_is_noticed_if_it_breaks_the_json() {
@@ -20,9 +20,9 @@ fn a_repeated_chunk_is_noticed_if_it_breaks_the_json() {
     let end = chunks.len() - 1;
     let positions: Vec<_> = (0..end).filter(leaves_no_json).chain([end]).collect();
     let frames: Vec<_> = chunks.iter().map(|chunk| chunk.frame.start as u64..chunk.frame.end as u64).collect();
-    let mut line = ProxiedClient::new(n8n, every_try(move |position| Fault::Repeat(frames[position].clone())));
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(move |position| Fault::Repeat(frames[position].clone())));
     for tool in [SUMMARY, NODE] {
-        let broken = line.check(tool, positions.iter().copied());
+        let broken = proxied.check(tool, positions.iter().copied());
         assert!(broken.right > 0 && broken.errors.len() > end / 2, "{} of {end} are errors", broken.errors.len());
         assert!(broken.errors.iter().all(|(_, said)| named(said).is_some()), "{:?}", broken.errors);
     }
@@ -32,8 +32,9 @@ fn a_repeated_chunk_is_noticed_if_it_breaks_the_json() {
 fn a_repeated_part_of_a_compressed_body_is_always_noticed() {
     let n8n = n8n(Framing::GzipUntilClose);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::Repeat(position as u64..position as u64 + 64)));
-    let broken = line.check(SUMMARY, (wire.head..wire.bytes.len()).step_by(16));
+    let mut proxied =
+        ProxiedClient::new(n8n, every_attempt(|position| Fault::Repeat(position as u64..position as u64 + 64)));
+    let broken = proxied.check(SUMMARY, (wire.head..wire.bytes.len()).step_by(16));
     assert_eq!(broken.right, 0);
     assert!(broken.errors.iter().all(|(_, said)| named(said).is_some()), "{:?}", broken.errors);
 }
@@ -43,8 +44,8 @@ fn garbage_after_a_body_is_ignored_or_named() {
     for sent in [Framing::Length, Framing::Chunked(100), Framing::Gzip, Framing::UntilClose, Framing::GzipUntilClose] {
         let n8n = n8n(sent);
         let length = Wire::of(&n8n, SUMMARY).length();
-        let mut line = ProxiedClient::new(n8n, every_try(|_| Fault::Insert(u64::MAX, b"garbage".to_vec())));
-        let broken = line.check(SUMMARY, [0]);
+        let mut proxied = ProxiedClient::new(n8n, every_attempt(|_| Fault::Insert(u64::MAX, b"garbage".to_vec())));
+        let broken = proxied.check(SUMMARY, [0]);
         match sent {
             Framing::Length | Framing::Chunked(_) | Framing::Gzip => {
                 assert_eq!(broken.right, 1, "the end of the body was known")
@@ -59,9 +60,9 @@ fn garbage_after_a_body_is_ignored_or_named() {
 fn garbage_between_chunks_is_named_by_its_position() {
     let n8n = n8n(Framing::Chunked(100));
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line =
-        ProxiedClient::new(n8n, every_try(|position| Fault::Insert(position as u64, b"garbage\r\n".to_vec())));
-    let broken = line.check(SUMMARY, wire.chunks().iter().map(|chunk| chunk.frame.start));
+    let mut proxied =
+        ProxiedClient::new(n8n, every_attempt(|position| Fault::Insert(position as u64, b"garbage\r\n".to_vec())));
+    let broken = proxied.check(SUMMARY, wire.chunks().iter().map(|chunk| chunk.frame.start));
     assert_eq!(broken.right, 0);
     for (position, said) in &broken.errors {
         assert_eq!(named(said), Some(wire.offset(*position)), "garbage at {position}: {said}");
@@ -73,8 +74,9 @@ fn an_invalid_byte_is_named_anywhere() {
     for tool in [SUMMARY, WORKFLOW] {
         let n8n = n8n(Framing::UntilClose);
         let wire = Wire::of(&n8n, tool);
-        let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::Replace(position as u64, vec![0xff])));
-        let broken = line.check(tool, wire.head..wire.bytes.len());
+        let mut proxied =
+            ProxiedClient::new(n8n, every_attempt(|position| Fault::Replace(position as u64, vec![0xff])));
+        let broken = proxied.check(tool, wire.head..wire.bytes.len());
         assert_eq!(broken.right, 0);
         for (position, said) in &broken.errors {
             let (byte, offset) = (named(said).unwrap_or(usize::MAX), wire.offset(*position));
@@ -90,7 +92,7 @@ fn a_flipped_bit_in_a_compressed_body_never_causes_a_wrong_answer() {
     let wire = Wire::of(&n8n, SUMMARY);
     let bytes = wire.bytes.clone();
     let plan =
-        every_try(move |position| Fault::Replace(position as u64, vec![bytes[position] ^ (1 << (position % 8))]));
+        every_attempt(move |position| Fault::Replace(position as u64, vec![bytes[position] ^ (1 << (position % 8))]));
     let broken = ProxiedClient::new(n8n, plan).check(SUMMARY, 0..wire.bytes.len());
     // Some bits do not matter, such as the time in the header of a compressed body.
     assert!(broken.right > 0 && broken.right < wire.bytes.len() / 10, "{} are right", broken.right);
@@ -102,7 +104,7 @@ fn a_wrong_length_is_always_noticed() {
     let n8n = n8n(Framing::Length);
     let length = Wire::of(&n8n, SUMMARY).length();
     let wrong = ["-1", "many", "1, 2", "99999999999999999999"];
-    let plan = every_try(move |position| {
+    let plan = every_attempt(move |position| {
         let value =
             wrong.get(position.wrapping_sub(ODD)).map_or_else(|| position.to_string(), |wrong| (*wrong).to_owned());
         Fault::Head(Box::new(move |head: &str| {
@@ -111,26 +113,26 @@ fn a_wrong_length_is_always_noticed() {
             head.replace(&right, &format!("content-length: {value}\r\n"))
         }))
     });
-    let mut line = ProxiedClient::new(n8n, plan);
-    let too_short = line.check(SUMMARY, (0..length).step_by(37));
+    let mut proxied = ProxiedClient::new(n8n, plan);
+    let too_short = proxied.check(SUMMARY, (0..length).step_by(37));
     assert_eq!(too_short.right, 0);
     for (position, said) in &too_short.errors {
         assert_eq!(named(said), Some(*position), "a length of {position}: {said}");
     }
-    assert_eq!(line.check(SUMMARY, [length]).right, 1);
-    let too_long = line.check(SUMMARY, [length + 1, length * 2, length * 50]);
+    assert_eq!(proxied.check(SUMMARY, [length]).right, 1);
+    let too_long = proxied.check(SUMMARY, [length + 1, length * 2, length * 50]);
     assert_eq!(too_long.errors.len(), 3);
     for (position, said) in &too_long.errors {
         assert!(said.contains(&format!("broke off at byte {length} of {position}")), "{said}");
     }
-    assert_eq!(line.check(SUMMARY, ODD..ODD + wrong.len()).errors.len(), wrong.len());
+    assert_eq!(proxied.check(SUMMARY, ODD..ODD + wrong.len()).errors.len(), wrong.len());
 }
 
 #[test]
 fn announced_chunks_that_are_missing_are_an_error() {
     let n8n = n8n(Framing::Length);
     let chunked = |head: &str| head.replacen("\r\n", "\r\ntransfer-encoding: chunked\r\n", 1);
-    let broken = ProxiedClient::new(n8n, every_try(move |_| Fault::Head(Box::new(chunked)))).check(SUMMARY, [0]);
+    let broken = ProxiedClient::new(n8n, every_attempt(move |_| Fault::Head(Box::new(chunked)))).check(SUMMARY, [0]);
     assert!(broken.errors[0].1.contains("broke off at byte 0"), "{:?}", broken.errors);
 }
 
@@ -138,8 +140,8 @@ fn announced_chunks_that_are_missing_are_an_error() {
 fn garbage_after_a_compressed_body_is_named_by_its_position() {
     let n8n = n8n(Framing::GzipUntilClose);
     let length = Wire::of(&n8n, SUMMARY).length();
-    let mut line = ProxiedClient::new(n8n, every_try(|_| Fault::Insert(u64::MAX, b"garbage".to_vec())));
-    let said = &line.check(SUMMARY, [0]).errors[0].1;
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(|_| Fault::Insert(u64::MAX, b"garbage".to_vec())));
+    let said = &proxied.check(SUMMARY, [0]).errors[0].1;
     // Compressed bodies are expanded a kilobyte at a time.
     let byte = named(said).unwrap();
     assert!(byte + 1024 > length && byte <= length, "after byte {length}: {said}");
@@ -149,8 +151,8 @@ fn garbage_after_a_compressed_body_is_named_by_its_position() {
 fn an_invalid_byte_is_named_in_a_list() {
     let n8n = n8n(Framing::UntilClose);
     let wire = Wire::of(&n8n, LIST);
-    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::Replace(position as u64, vec![0xff])));
-    let broken = line.check(LIST, (wire.head..wire.bytes.len()).step_by(7));
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(|position| Fault::Replace(position as u64, vec![0xff])));
+    let broken = proxied.check(LIST, (wire.head..wire.bytes.len()).step_by(7));
     assert_eq!(broken.right, 0);
     for (position, said) in &broken.errors {
         let offset = wire.offset(*position);

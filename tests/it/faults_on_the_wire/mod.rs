@@ -25,6 +25,7 @@ use self::proxy::{Fault, ProxiedRequest, Proxy};
 use crate::fixtures;
 use crate::generator::Shape;
 use crate::mcp_client::{KEY, McpClient, text};
+use crate::random::Random;
 use crate::server::{Reply, Server};
 
 /// An id is this number plus the position of its fault.
@@ -54,7 +55,7 @@ fn position(target: &str) -> Option<usize> {
 }
 
 /// Breaks the response to each position in its own way, on every attempt.
-fn every_try(
+fn every_attempt(
     fault: impl Fn(usize) -> Fault + Send + Sync + 'static,
 ) -> impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static {
     move |request: &ProxiedRequest| position(&request.target).map_or(Fault::None, &fault)
@@ -228,7 +229,7 @@ impl ProxiedClient {
     fn with(n8n: Server, arguments: &[&str], plan: impl Fn(&ProxiedRequest) -> Fault + Send + Sync + 'static) -> Self {
         let proxy = Proxy::start(&n8n.url(), plan);
         let at_once = AT_ONCE.to_string();
-        // Faults on purpose need no line each.
+        // Intended faults need no log line.
         let quiet = ["--log-level", "error", "--max-downloads", at_once.as_str()];
         let arguments = [&quiet[..], arguments].concat();
         Self { client: McpClient::start_with(&proxy.url(), &arguments), n8n, _proxy: proxy }
@@ -281,15 +282,10 @@ fn named(said: &str) -> Option<usize> {
     rest.split(|letter: char| !letter.is_ascii_digit()).next()?.parse().ok()
 }
 
-/// Deterministic random positions in a range (splitmix64).
-fn random_positions(mut seed: u64, many: usize, within: &Range<usize>) -> Vec<usize> {
-    let mut roll = || {
-        seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (seed ^ (seed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    };
-    (0..many).map(|_| within.start + (roll() % within.len() as u64) as usize).collect()
+/// Random positions in a range.
+fn random_positions(seed: u64, many: usize, within: &Range<usize>) -> Vec<usize> {
+    let mut random = Random(seed);
+    (0..many).map(|_| within.start + random.index(within.len())).collect()
 }
 
 /// Checks the peak memory of the process, if the system reports it.
@@ -309,8 +305,8 @@ fn took_little_memory(client: &McpClient) {
 fn cut_at_every_byte(tool: Tool, sent: Framing) {
     let n8n = n8n(sent);
     let wire = Wire::of(&n8n, tool);
-    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::CutAfter(position as u64)));
-    let broken = line.check(tool, wire.body());
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(|position| Fault::CutAfter(position as u64)));
+    let broken = proxied.check(tool, wire.body());
     assert_eq!(broken.right, 1, "the one that is not cut");
     println!("{} after each of {} bytes", tool.name, broken.errors.len());
     for (position, said) in &broken.errors {
@@ -365,8 +361,8 @@ fn a_workflow_that_is_cut_anywhere() {
 fn a_cut_head_is_a_failed_connection() {
     let n8n = n8n(Framing::Length);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::CutAfter(position as u64)));
-    let broken = line.check(SUMMARY, 0..wire.head);
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(|position| Fault::CutAfter(position as u64)));
+    let broken = proxied.check(SUMMARY, 0..wire.head);
     assert_eq!(broken.errors.len(), wire.head);
     for (position, said) in &broken.errors {
         assert!(said.contains("could not be reached") && said.contains("3 times"), "cut at {position}: {said}");
@@ -378,16 +374,16 @@ fn a_workflow_name_in_a_list_is_complete_or_unknown_wherever_it_is_cut() {
     let n8n = n8n(Framing::UntilClose);
     let wire = Wire::of(&n8n, WORKFLOW);
     let tool = Tool { arguments: |id| json!({ "workflowId": id }), ..LIST };
-    let mut line = ProxiedClient::new(n8n, |request| match position(&request.target) {
+    let mut proxied = ProxiedClient::new(n8n, |request| match position(&request.target) {
         Some(position) if request.target.contains("/workflows/") => Fault::CutAfter(position as u64),
         _ => Fault::None,
     });
-    let right = line.right(tool);
+    let right = proxied.right(tool);
     let name = json!(NAME).to_string();
     assert_eq!(right.matches(&name).count(), 2);
     let positions: Vec<_> = wire.body().collect();
     let mut unknown = 0;
-    for (position, answer) in positions.iter().zip(line.ask(tool, &positions)) {
+    for (position, answer) in positions.iter().zip(proxied.ask(tool, &positions)) {
         let (answer, right) = (answer.unwrap(), right.replace(&id(WHOLE), &id(*position)));
         if answer != right {
             assert_eq!(answer, right.replace(&name, "\"Unknown Workflow\""), "cut at {position}");
@@ -401,14 +397,14 @@ fn a_workflow_name_in_a_list_is_complete_or_unknown_wherever_it_is_cut() {
 fn a_body_that_is_cut_on_the_first_attempt_is_requested_again() {
     let n8n = n8n(Framing::UntilClose);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = ProxiedClient::new(n8n, |request| match position(&request.target) {
+    let mut proxied = ProxiedClient::new(n8n, |request| match position(&request.target) {
         Some(position) if request.attempt == 0 => Fault::CutAfter(position as u64),
         _ => Fault::None,
     });
     let positions: Vec<_> = wire.body().step_by(3).collect();
-    let broken = line.check(SUMMARY, positions.iter().copied());
+    let broken = proxied.check(SUMMARY, positions.iter().copied());
     assert!(broken.errors.is_empty(), "requested once more: {:?}", broken.errors);
-    assert!(line.n8n.requests().len() > positions.len() * 2, "nearly all were requested again");
+    assert!(proxied.n8n.requests().len() > positions.len() * 2, "nearly all were requested again");
 }
 
 /// Cuts a body of 10 MB at random positions, alternating between known length, chunks and unknown length. One in
@@ -425,8 +421,8 @@ fn a_large_body_cut_at_random(many: usize) {
     });
     let cuts: Arc<[usize]> = cuts.collect();
     let planned = Arc::clone(&cuts);
-    let mut line = ProxiedClient::new(n8n, every_try(move |position| Fault::CutAfter(planned[position] as u64)));
-    let broken = line.check(SUMMARY, 0..many);
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(move |position| Fault::CutAfter(planned[position] as u64)));
+    let broken = proxied.check(SUMMARY, 0..many);
     assert_eq!(broken.right, many.div_ceil(50), "the unbroken ones");
     for (position, said) in &broken.errors {
         let offset = wires[position % 3].offset(cuts[*position]);
@@ -469,7 +465,7 @@ fn a_large_compressed_body_broken_at_random(many: usize) {
     let head = Wire::of(&n8n, SUMMARY).head;
     // The first ten bytes can be anything.
     let positions = random_positions(2, many, &(10..packed.len()));
-    let plan = every_try(move |position| {
+    let plan = every_attempt(move |position| {
         let at = (head + positions[position]) as u64;
         match (position % 50, position % 3) {
             (0, _) => Fault::None,
@@ -504,8 +500,8 @@ fn a_large_compressed_body_that_is_broken_at_1000_random_positions() {
 fn a_connection_that_is_reset_anywhere() {
     let n8n = n8n(Framing::Length);
     let wire = Wire::of(&n8n, SUMMARY);
-    let mut line = ProxiedClient::new(n8n, every_try(|position| Fault::ResetAfter(position as u64)));
-    let broken = line.check(SUMMARY, (wire.head..wire.bytes.len()).step_by(13));
+    let mut proxied = ProxiedClient::new(n8n, every_attempt(|position| Fault::ResetAfter(position as u64)));
+    let broken = proxied.check(SUMMARY, (wire.head..wire.bytes.len()).step_by(13));
     assert_eq!(broken.right, 0);
     for (position, said) in &broken.errors {
         // A reset discards what the client has not read yet.
@@ -520,9 +516,9 @@ fn a_connection_that_stalls_anywhere() {
     let n8n = n8n(Framing::Length);
     let wire = Wire::of(&n8n, SUMMARY);
     let timeouts = ["--first-byte-timeout", "3", "--idle-timeout", "3"];
-    let mut line = ProxiedClient::with(n8n, &timeouts, every_try(|position| Fault::StallAfter(position as u64)));
+    let mut proxied = ProxiedClient::with(n8n, &timeouts, every_attempt(|position| Fault::StallAfter(position as u64)));
     let end = wire.bytes.len();
-    let broken = line.check(SUMMARY, (0..end).step_by(end / 40).chain([wire.head, end]));
+    let broken = proxied.check(SUMMARY, (0..end).step_by(end / 40).chain([wire.head, end]));
     assert_eq!(broken.right, 1, "the client does not wait for more than the length");
     for (position, said) in &broken.errors {
         let tells = match position.checked_sub(wire.head) {

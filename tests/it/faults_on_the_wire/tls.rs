@@ -13,7 +13,7 @@ use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tempfile::NamedTempFile;
 
 use super::proxy::{Fault, ProxiedRequest, Proxy};
-use super::{Framing, SUMMARY, WHOLE, Wire, every_try, id, n8n, named};
+use super::{Framing, SUMMARY, WHOLE, Wire, every_attempt, id, n8n, named};
 use crate::mcp_client::KEY;
 use crate::server::{Reply, Server};
 
@@ -134,7 +134,7 @@ fn without_a_close_notify(sent: Framing) -> [Result<String, String>; 3] {
     let n8n = n8n(sent);
     let end = Wire::of(&n8n, SUMMARY).head as u64 + 1000;
     let identity = identity(HOST, 2090);
-    let plan = every_try(move |position| Fault::CutAfter(if position == 1 { end } else { u64::MAX }));
+    let plan = every_attempt(move |position| Fault::CutAfter(if position == 1 { end } else { u64::MAX }));
     let front = Proxy::start_tls(&n8n.url(), Arc::clone(&identity.config), plan);
     [WHOLE, 1, 2].map(|position| summary(&front.url(), identity.certificate.path(), &id(position)))
 }

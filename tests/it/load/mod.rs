@@ -22,6 +22,7 @@ use self::n8n::{N8n, crowd};
 use self::vitals::{Vitals, settle};
 use crate::http_client::{Answer, HttpServer, json_headers, stateless_meta};
 use crate::mcp_client::{McpClient, text};
+use crate::random::Random;
 use crate::server::Server;
 use crate::wait::{TEST_TIMEOUT, eventually};
 
@@ -121,7 +122,7 @@ fn over_stdio(times: &Times) {
     let _alone = alone();
     let (n8n, server) = N8n::start();
     let client = McpClient::start_with(&server.url(), &SETTINGS);
-    withstand(Stdio { client, dice: Dice(SEED), tokens: 0 }, &n8n, &server, times);
+    withstand(Stdio { client, random: Random(SEED), tokens: 0 }, &n8n, &server, times);
 }
 
 fn over_http(times: &Times) {
@@ -134,7 +135,7 @@ fn over_http(times: &Times) {
     withstand(Http { server: lens, rounds: 0 }, &n8n, &server, times);
 }
 
-/// Faults on purpose need no log line each.
+/// Intended faults need no log line.
 const SETTINGS: [&str; 4] = ["--idle-timeout", "1", "--log-level", "error"];
 
 /// Runs one test at a time, so that figures are those of one test.
@@ -216,8 +217,8 @@ impl Work {
         Self { calls: [right, wrong].concat(), reference, n8n: n8n.clone() }
     }
 
-    fn pick(&self, dice: &mut Dice) -> usize {
-        dice.below(self.calls.len() as u64) as usize
+    fn pick(&self, random: &mut Random) -> usize {
+        random.index(self.calls.len())
     }
 
     /// Counts an answer, which must be the reference or report n8n's fault.
@@ -330,7 +331,7 @@ trait Transport {
 /// One client with all calls.
 struct Stdio {
     client: McpClient,
-    dice: Dice,
+    random: Random,
     tokens: u64,
 }
 
@@ -363,18 +364,18 @@ impl Ledger<'_> {
 
 impl Stdio {
     fn begin(&mut self, ledger: &mut Ledger<'_>, clients: Clients) {
-        let call = ledger.work.pick(&mut self.dice);
+        let call = ledger.work.pick(&mut self.random);
         let (tool, arguments) = &ledger.work.calls[call];
         let mut params = json!({"name": tool, "arguments": arguments});
-        if self.dice.one_in(4) {
+        if self.random.one_in(4) {
             self.tokens += 1;
             params["_meta"] = json!({"progressToken": self.tokens});
         }
         let id = self.client.send("tools/call", params);
         ledger.live.insert(id, call);
         ledger.tally.begun += 1;
-        if clients == Clients::Leave && self.dice.one_in(3) {
-            ledger.moments.insert((Instant::now() + self.dice.up_to(2000), id));
+        if clients == Clients::Leave && self.random.one_in(3) {
+            ledger.moments.insert((Instant::now() + Duration::from_millis(self.random.below(2000)), id));
         }
     }
 
@@ -384,7 +385,7 @@ impl Stdio {
             && at <= Instant::now()
         {
             ledger.moments.pop_first();
-            let oldest = ledger.live.keys().next().copied().filter(|_| self.dice.one_in(2));
+            let oldest = ledger.live.keys().next().copied().filter(|_| self.random.one_in(2));
             let id = oldest.unwrap_or(due);
             if ledger.live.remove(&id).is_some() {
                 self.client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
@@ -460,8 +461,8 @@ impl Transport for Http {
         let (server, round, end, sessions) = (&self.server, self.rounds, Instant::now() + time, &begun_sessions);
         thread::scope(|scope| {
             let visit = |number: u64| {
-                let dice = Dice(SEED ^ ((round << 32) | number));
-                let visitor = Visitor { server, work, clients, sessions, dice };
+                let random = Random(SEED ^ ((round << 32) | number));
+                let visitor = Visitor { server, work, clients, sessions, random };
                 scope.spawn(move || visitor.visit(end))
             };
             let visits: Vec<_> = (0..AT_ONCE).map(visit).collect();
@@ -485,7 +486,7 @@ struct Visitor<'a> {
     clients: Clients,
     /// Sessions that were started in this round.
     sessions: &'a AtomicU64,
-    dice: Dice,
+    random: Random,
 }
 
 impl Visitor<'_> {
@@ -493,11 +494,11 @@ impl Visitor<'_> {
         let mut tally = Tally::default();
         while Instant::now() < end {
             tally.begun += 1;
-            if self.clients == Clients::Leave && self.dice.one_in(3) {
+            if self.clients == Clients::Leave && self.random.one_in(3) {
                 self.vanish();
                 tally.left += 1;
             } else {
-                let call = self.work.pick(&mut self.dice);
+                let call = self.work.pick(&mut self.random);
                 let said = call_over_http(self.server, &self.work.calls[call]);
                 self.work.check(call, &said, &mut tally);
             }
@@ -506,24 +507,24 @@ impl Visitor<'_> {
     }
 
     fn vanish(&mut self) {
-        if self.dice.one_in(10) && self.sessions.fetch_add(1, SeqCst) < SESSIONS {
+        if self.random.one_in(10) && self.sessions.fetch_add(1, SeqCst) < SESSIONS {
             self.vanish_from_a_session();
-        } else if self.dice.one_in(2) {
+        } else if self.random.one_in(2) {
             self.vanish_while_the_body_comes();
         } else {
-            let call = self.work.pick(&mut self.dice);
+            let call = self.work.pick(&mut self.random);
             let connection = self.open(&self.work.calls[call]);
-            thread::sleep(self.dice.up_to(2000));
+            thread::sleep(Duration::from_millis(self.random.below(2000)));
             drop(connection);
         }
     }
 
     /// Most calls wait for a permit; this one has acquired it.
     fn vanish_while_the_body_comes(&mut self) {
-        let id = (FIRST_SLOW + self.dice.below(FIRST_SLOW)).to_string();
+        let id = (FIRST_SLOW + self.random.below(FIRST_SLOW)).to_string();
         let connection = self.open(&("get_execution", json!({"id": id})));
         eventually("the call has its permit", || self.work.n8n.was_asked_for(&id));
-        thread::sleep(self.dice.up_to(200));
+        thread::sleep(Duration::from_millis(self.random.below(200)));
         drop(connection);
     }
 
@@ -535,7 +536,7 @@ impl Visitor<'_> {
         let params = json!({"name": "get_execution", "arguments": {"id": "42"}});
         let body = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}).to_string();
         let call = self.server.open("POST", "/mcp", &session_headers(Some(&session)), &body);
-        thread::sleep(self.dice.up_to(200));
+        thread::sleep(Duration::from_millis(self.random.below(200)));
         drop((stream, call));
     }
 
@@ -567,29 +568,4 @@ fn session_headers(session: Option<&str>) -> Vec<(&str, &str)> {
     let mut headers = json_headers();
     headers.extend(session.map(|session| ("mcp-session-id", session)));
     headers
-}
-
-/// Deterministic random numbers (splitmix64).
-struct Dice(u64);
-
-impl Dice {
-    fn roll(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    fn below(&mut self, end: u64) -> u64 {
-        self.roll() % end
-    }
-
-    fn one_in(&mut self, times: u64) -> bool {
-        self.below(times) == 0
-    }
-
-    /// A random duration below this many ms.
-    fn up_to(&mut self, ms: u64) -> Duration {
-        Duration::from_millis(self.below(ms))
-    }
 }

@@ -8,9 +8,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{Dice, LARGE, LIMIT, NOTICED, SEED};
+use super::{LARGE, LIMIT, NOTICED, SEED};
 use crate::fixtures;
 use crate::generator::Shape;
+use crate::random::Random;
 use crate::server::{Reply, Request, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
 
@@ -131,13 +132,13 @@ impl N8n {
 
     /// The fault of the next reply, with a random number, if it has one.
     fn fault(&self) -> Option<(Fault, u64)> {
-        let mut dice = Dice(SEED.wrapping_add(self.replies.fetch_add(1, SeqCst)));
-        if !dice.one_in(10) || !self.rough.load(SeqCst) {
+        let mut random = Random(SEED.wrapping_add(self.replies.fetch_add(1, SeqCst)));
+        if !random.one_in(10) || !self.rough.load(SeqCst) {
             return None;
         }
-        let fault = dice.below(FAULTS.len() as u64) as usize;
+        let fault = random.index(FAULTS.len());
         self.faults[fault].fetch_add(1, SeqCst);
-        Some((FAULTS[fault], dice.roll()))
+        Some((FAULTS[fault], random.number()))
     }
 
     pub fn was_asked_for(&self, id: &str) -> bool {
