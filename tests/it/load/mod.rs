@@ -48,7 +48,7 @@ const NOTICED: Duration = Duration::from_millis(250);
 /// still exist when memory is measured.
 const SESSIONS: u64 = 20;
 
-/// The execution of 4 MB.
+/// The large execution.
 const LARGE: &str = "59";
 
 /// The workflow of 321 nodes.
@@ -61,14 +61,21 @@ const FIRST_SLOW: u64 = 9_000_000_000;
 struct Times {
     calm: Duration,
     load: Duration,
+    /// The size of the large execution, in bytes.
+    large: u64,
     /// The warm-up before memory is measured; `None` skips the measurement.
     warm_up: Option<Duration>,
 }
 
-const SHORT: Times = Times { calm: Duration::from_millis(500), load: Duration::from_secs(2), warm_up: None };
+const SHORT: Times =
+    Times { calm: Duration::from_millis(500), load: Duration::from_secs(2), large: 4_000_000, warm_up: None };
 
-const LONG: Times =
-    Times { calm: Duration::from_secs(5), load: Duration::from_secs(120), warm_up: Some(Duration::from_secs(20)) };
+const LONG: Times = Times {
+    calm: Duration::from_secs(5),
+    load: Duration::from_secs(120),
+    large: 10_000_000,
+    warm_up: Some(Duration::from_secs(20)),
+};
 
 #[test]
 fn two_hundred_calls_at_once_over_stdio_are_answered_or_cancelled() {
@@ -96,7 +103,7 @@ fn two_minutes_of_load_over_http_leave_nothing_behind() {
 #[ignore = "long: six minutes"]
 fn idle_sessions_end_after_five_minutes() {
     let _alone = alone();
-    let (_n8n, server) = N8n::start();
+    let (_n8n, server) = N8n::start(LONG.large);
     let lens = HttpServer::start(&server.url(), &[]);
     let begin = || (0..1000).map(|_| begin_session(&lens)).collect::<Vec<_>>();
     let look = |session: &str| {
@@ -120,14 +127,14 @@ fn idle_sessions_end_after_five_minutes() {
 
 fn over_stdio(times: &Times) {
     let _alone = alone();
-    let (n8n, server) = N8n::start();
+    let (n8n, server) = N8n::start(times.large);
     let client = McpClient::start_with(&server.url(), &SETTINGS);
     withstand(Stdio { client, random: Random(SEED), tokens: 0 }, &n8n, &server, times);
 }
 
 fn over_http(times: &Times) {
     let _alone = alone();
-    let (n8n, server) = N8n::start();
+    let (n8n, server) = N8n::start(times.large);
     let lens = HttpServer::start(&server.url(), &SETTINGS);
     // Once it answers, startup is complete.
     assert_eq!(lens.send("GET", "/health", &[], "").status, 200);

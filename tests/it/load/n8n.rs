@@ -42,14 +42,14 @@ pub struct N8n {
 }
 
 impl N8n {
-    pub fn start() -> (Arc<Self>, Server) {
-        let n8n = Arc::new(Self::new());
+    pub fn start(large: u64) -> (Arc<Self>, Server) {
+        let n8n = Arc::new(Self::new(large));
         let answering = n8n.clone();
         let server = Server::start(move |request| answering.reply(request));
         (n8n, server)
     }
 
-    fn new() -> Self {
+    fn new(bytes: u64) -> Self {
         let store = WorkflowStore::new(Flavour::V2);
         let mut executions: HashMap<String, Arc<[u8]>> = HashMap::new();
         let small = |name: &str| !matches!(name, "a_small_success.nodata" | "i_mid_10mb");
@@ -61,7 +61,7 @@ impl N8n {
             executions.insert(execution["id"].as_str().unwrap().to_owned(), body.into());
         }
         let mut large = Vec::new();
-        Shape::realistic(4_000_000).read_to_end(&mut large).unwrap();
+        Shape::realistic(bytes).read_to_end(&mut large).unwrap();
         executions.insert(LARGE.to_owned(), large.into());
         let workflows: Vec<_> = store.ids().into_iter().map(|id| (store.get(&id).unwrap(), id)).collect();
         let list: Vec<_> = workflows.iter().map(|(workflow, _)| workflow).collect();
@@ -120,7 +120,7 @@ impl N8n {
     fn send_slowly(&self, id: &str) -> Reply {
         self.asked.lock().unwrap().insert(id.to_owned());
         let body = &self.executions[LARGE];
-        self.body(body, body.len() as u64, true).pace(400_000, Duration::from_millis(40))
+        self.body(body, body.len() as u64, true).pace(body.len() as u64 / 10, Duration::from_millis(40))
     }
 
     fn body(&self, body: &Arc<[u8]>, sent: u64, counted: bool) -> Reply {
