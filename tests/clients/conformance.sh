@@ -12,9 +12,9 @@ shift 2
 dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 export PATH="$dir/node_modules/.bin:$PATH"
 
-results="$dir/conformance-$revision"
-rm -rf "$results"
-mkdir -p "$results"
+# Runs against several servers may overlap.
+mkdir -p "$dir"
+results=$(mktemp -d "$dir/conformance-$revision-XXXXXX")
 status=0
 conformance server --url "$url" --requirements "$revision" --output-dir "$results" "$@" 2>&1 |
   sed 's/\x1b\[[0-9;]*m//g' >"$results/log" || status=$?
@@ -23,5 +23,5 @@ if grep -q '^=== SUMMARY' "$results/log"; then
 else
   cat "$results/log"
 fi
-[ $status = 0 ] || echo "The suite ended with $status; what each check saw is in $results." >&2
-exit $status
+[ $status = 0 ] || { echo "The suite ended with $status; what each check saw is in $results." >&2; exit $status; }
+rm -rf "$results"
