@@ -21,6 +21,9 @@ pub(super) const INPUT_DEPTH: usize = 10;
 /// The largest answer of a tool, in bytes of its text.
 pub(super) const ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
+/// The longest line of a server, in bytes: it may hold an answer twice, as text and as structured content, and escaped.
+pub(super) const LINE_BYTES: usize = 3 * ANSWER_BYTES;
+
 /// The most calls in flight on one server.
 pub(super) const CALLS_IN_FLIGHT: usize = 64;
 

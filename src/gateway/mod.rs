@@ -46,7 +46,6 @@ mod connection;
 mod error;
 mod exit;
 mod limits;
-mod line_reader;
 mod metrics;
 mod openapi;
 mod process;

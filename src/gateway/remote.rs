@@ -9,7 +9,7 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::exit::Exit;
-use super::line_reader::LINE_BYTES;
+use super::limits::LINE_BYTES;
 use crate::secrets::same_origin;
 
 /// A transport to `url` that sends `headers` with every request.

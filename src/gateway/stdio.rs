@@ -25,17 +25,13 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::BLOCKING_PARSE_BYTES;
-use super::line_reader::{Line, LineReader};
-use crate::json::{Cursor, Keep, Pruner};
+use super::limits::{BLOCKING_PARSE_BYTES, LINE_BYTES};
+use crate::line_reader::{Line, LineReader, message_id};
 
 /// The code of an error that this transport makes for an unreadable answer; no server uses this code.
 pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 /// The same, for an answer that is too large.
 pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
-
-/// What is kept of an unreadable message: its id.
-const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
 
 /// The transport over both pipes of a child.
 pub(super) struct StdioTransport {
@@ -78,7 +74,7 @@ impl StdioTransport {
     /// A transport that reports to `pipes`.
     pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, pipes: Arc<PipeState>) -> Self {
         let input = ChildInput { pipe: Mutex::new(stdin), unsent: Default::default(), pipes: pipes.clone() };
-        Self { lines: LineReader::new(stdout), input: Arc::new(input), in_handshake: false, pipes }
+        Self { lines: LineReader::new(stdout, LINE_BYTES), input: Arc::new(input), in_handshake: false, pipes }
     }
 }
 
@@ -113,12 +109,13 @@ impl Transport<RoleClient> for StdioTransport {
 
     async fn receive(&mut self) -> Option<ServerJsonRpcMessage> {
         loop {
-            let line = self.lines.next(&self.pipes.bytes_read).await;
+            let bytes_read = &self.pipes.bytes_read;
+            let line = self.lines.next(|bytes| _ = bytes_read.fetch_add(bytes as u64, Relaxed)).await;
             self.pipes.parsing.store(true, Relaxed);
             let message = match line {
                 Some(Line::Complete(line)) if line.len() < BLOCKING_PARSE_BYTES => parse(&line, self.in_handshake),
                 Some(Line::Complete(line)) => tokio::task::block_in_place(|| parse(&line, self.in_handshake)),
-                Some(Line::TooLong(kept)) => error_for(id_in(&kept), TOO_LARGE),
+                Some(Line::TooLong { id }) => error_for(request_id(id), TOO_LARGE),
                 None => {
                     self.pipes.closed.cancel();
                     return None;
@@ -187,8 +184,7 @@ impl ChildInput {
 /// The message in a line; `None` if it is not one, such as a line of a log.
 fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
-        let mut pruner = Pruner::new(ID, 0..0);
-        return error_for(pruner.feed(line).ok().and_then(|batch| id_in(&batch.text)), UNREADABLE);
+        return error_for(request_id(message_id(line)), UNREADABLE);
     };
     match envelope {
         Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
@@ -210,19 +206,6 @@ fn error_for(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMess
     Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id?)))
 }
 
-/// The id of a message, the rest of which may be pruned or missing.
-fn id_in(text: &[u8]) -> Option<RequestId> {
-    let mut id = None;
-    // An error after the id does not matter.
-    let _ = Cursor::unpruned(text).object(|json, name| match name {
-        "id" => {
-            let excerpt = json.excerpt(1000)?;
-            let mut text = String::new();
-            excerpt.write(crate::json::Detail::WHOLE, &mut text, &mut 0);
-            id = serde_json::from_str(&text).ok();
-            Ok(())
-        }
-        _ => json.skip(),
-    });
-    id
+fn request_id(json: Option<String>) -> Option<RequestId> {
+    serde_json::from_str(&json?).ok()
 }

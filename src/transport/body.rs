@@ -1,4 +1,5 @@
-//! Request bodies: read once their head was accepted, in bounded time and memory, and parsed where that disturbs no one.
+//! Requests: bodies are read once their head was accepted, in bounded time and memory, and parsed where that disturbs
+//! no one. What a request may hold is the same for a body and for a message on standard input.
 //!
 //! A small body costs nothing to read. A large one (above 256 KiB) waits for one of two permits before more of it is
 //! read, is refused if parsing it would build too much, and is parsed on a thread that other requests do not need.
@@ -22,8 +23,8 @@ use tokio::time::{Instant, timeout, timeout_at};
 use super::guard;
 use crate::json::Extent;
 
-/// A larger body needs a permit.
-const LARGE_BYTES: usize = 256 * 1024;
+/// A larger request is parsed on a thread of its own; a larger body needs a permit.
+pub(super) const LARGE_BYTES: usize = 256 * 1024;
 
 /// Large bodies that are read and parsed at once.
 const LARGE_BODIES: usize = 2;
@@ -37,10 +38,10 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long the next bytes of a body may take.
 const CHUNK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The most containers, elements and members of a body: the parsers of the protocol use up to 400 bytes for each.
+/// The most containers, elements and members of a request: the parsers of the protocol use up to 400 bytes for each.
 const MAX_PARTS: usize = 300_000;
 
-/// The deepest nesting of a body.
+/// The deepest nesting of a request.
 const MAX_DEPTH: usize = 128;
 
 /// How much of a refused body is read, so that its sender sees the refusal.
@@ -62,7 +63,7 @@ pub(super) struct ReadBody {
     permit: Option<OwnedSemaphorePermit>,
 }
 
-/// Why a body was not read to its end.
+/// Why a request was refused before it was parsed.
 #[derive(Clone, Copy)]
 pub(super) enum Error {
     TooLarge { max_bytes: usize },
@@ -125,11 +126,20 @@ impl BodyLimits {
                 crate::blocking::blocking(move || Extent::of(&bytes)).await
             }
         };
-        match extent {
-            Extent { depth, .. } if depth > MAX_DEPTH => Err(Error::TooDeep),
-            Extent { parts, .. } if parts > MAX_PARTS => Err(Error::TooManyParts),
-            _ => Ok(ReadBody { bytes, permit }),
-        }
+        check_extent(extent)?;
+        Ok(ReadBody { bytes, permit })
+    }
+}
+
+/// Refuses what would take too much memory or stack to parse.
+///
+/// # Errors
+/// There are too many parts, or they nest too deeply.
+pub(super) fn check_extent(extent: Extent) -> Result<(), Error> {
+    match extent {
+        Extent { depth, .. } if depth > MAX_DEPTH => Err(Error::TooDeep),
+        Extent { parts, .. } if parts > MAX_PARTS => Err(Error::TooManyParts),
+        _ => Ok(()),
     }
 }
 
@@ -172,22 +182,22 @@ async fn discard(mut chunks: BodyDataStream) {
 
 impl Error {
     /// The status, a code, and what to do about it.
-    fn reason(self) -> (StatusCode, &'static str, String) {
+    pub(super) fn reason(self) -> (StatusCode, &'static str, String) {
         match self {
             Self::TooLarge { max_bytes } => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "BODY_TOO_LARGE",
-                format!("The body is larger than {max_bytes} bytes. Send less."),
+                format!("The request is larger than {max_bytes} bytes. Send less."),
             ),
             Self::TooManyParts => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "BODY_TOO_LARGE",
-                format!("The body holds more than {MAX_PARTS} JSON values and names. Send less."),
+                format!("The request holds more than {MAX_PARTS} JSON values and names. Send less."),
             ),
             Self::TooDeep => (
                 StatusCode::BAD_REQUEST,
                 "INVALID_REQUEST_FORMAT",
-                format!("The body nests deeper than {MAX_DEPTH} levels. Nest less."),
+                format!("The request nests deeper than {MAX_DEPTH} levels. Nest less."),
             ),
             Self::Busy => (
                 StatusCode::SERVICE_UNAVAILABLE,

@@ -58,7 +58,8 @@ pub struct CoordinationService {
 pub async fn serve_stdio(service: CoordinationService) -> Result<(), String> {
     let sweeping = sweep(&service);
     let shutdown = CancellationToken::new();
-    let served = stdio::serve(Server { service: Arc::new(service), default_caller: Caller::Local, shutdown }).await;
+    let server = Server { service: Arc::new(service), default_caller: Caller::Local, shutdown };
+    let served = stdio::serve(server, REQUEST_BYTES).await;
     sweeping.abort();
     served
 }

@@ -37,7 +37,8 @@ use shutdown::Shutdown;
 /// # Errors
 /// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
-    stdio::serve(mcp::Server::new(Arc::new(context), Arc::new(toolbox), CancellationToken::new())).await
+    let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox), CancellationToken::new());
+    stdio::serve(server, http::REQUEST_BYTES).await
 }
 
 /// Serves MCP over Streamable HTTP at `/mcp`, the tools over REST, and `GET /health`, until a signal arrives.

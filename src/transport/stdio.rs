@@ -1,41 +1,64 @@
 //! MCP over standard input and output, whose other end can close at any moment.
+//!
+//! rmcp's own transport drops a line that is too long or is not JSON, and its caller waits forever. This one answers it,
+//! and refuses what would take too much memory to parse.
 
+use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use rmcp::model::{
+    ClientJsonRpcMessage, ClientNotification, ErrorCode, ErrorData, JsonRpcMessage, JsonRpcNotification, RequestId,
+    ServerJsonRpcMessage,
+};
 use rmcp::service::ServerInitializeError;
-use rmcp::{ServerHandler, ServiceExt};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use rmcp::{RoleServer, ServerHandler, ServiceExt};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
+use super::body::{self, LARGE_BYTES};
 use super::shutdown;
+use crate::blocking::blocking;
+use crate::json::Extent;
+use crate::line_reader::{Line, LineReader, message_id};
 
 /// How long calls in progress have to finish after the client has closed standard input.
 const CALL_GRACE: Duration = Duration::from_millis(1500);
 
+/// The code of the answer to a request when too many are in progress, one of those that JSON-RPC leaves to servers.
+const BUSY: ErrorCode = ErrorCode(-32000);
+
+/// The most requests in progress: their answers may wait for a client that does not read.
+const MAX_IN_PROGRESS: usize = 256;
+
 /// How often to check whether a message is complete.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Serves a handler until the client closes standard input or output, or a signal arrives.
+/// Serves a handler that accepts messages of up to `max_bytes`, until the client closes standard input or output, or a signal arrives.
 ///
 /// # Errors
 /// The handshake fails, or the handler does. The message is a sentence, without anything that the client sent.
-pub(super) async fn serve(server: impl ServerHandler) -> Result<(), String> {
+pub(super) async fn serve(server: impl ServerHandler, max_bytes: usize) -> Result<(), String> {
     // Before anything is sent: the client may respond with a signal.
     let signal = shutdown::signal();
     let (input, output) = rmcp::transport::stdio_pipes();
     let (input_closed, output_closed, mid_message) =
         (CancellationToken::new(), CancellationToken::new(), Arc::<AtomicBool>::default());
-    let pipes = (
-        Input { pipe: input, closed: input_closed.clone() },
-        Output { pipe: output, closed: output_closed.clone(), mid_message: mid_message.clone() },
-    );
+    let output = Output { pipe: output, closed: output_closed.clone(), mid_message: mid_message.clone() };
+    let transport = StdioTransport::new(input, output, max_bytes, input_closed.clone());
     let serving = async {
-        let running = match server.serve(pipes).await {
+        let running = match server.serve(transport).await {
             Ok(running) => running,
             Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
             Err(error) => return Err(handshake_error(&error).to_owned()),
@@ -69,21 +92,155 @@ fn handshake_error(error: &ServerInitializeError) -> &'static str {
     }
 }
 
-/// Standard input, which reports when it is closed.
-struct Input<T> {
-    pipe: T,
-    closed: CancellationToken,
+/// The message in a line, if it is one for this server, or the answer to a line that cannot be read.
+type Parsed = Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMessage>;
+
+/// Messages from standard input, to standard output.
+struct StdioTransport<R, W: AsyncWrite> {
+    lines: LineReader<R>,
+    max_bytes: usize,
+    output: AsyncRwTransport<RoleServer, Empty, W>,
+    /// A large message that is being parsed on another thread. Like `refusal`, it outlives a cancelled `receive`.
+    parsing: Option<BoxFuture<'static, Parsed>>,
+    /// The answer to a message that could not be read, while it is being sent.
+    refusal: Option<BoxFuture<'static, io::Result<()>>>,
+    /// Requests that are neither answered nor cancelled.
+    in_progress: Arc<Mutex<HashSet<RequestId>>>,
+    input_closed: CancellationToken,
 }
 
-impl<T: AsyncRead + Unpin> AsyncRead for Input<T> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let read = Pin::new(&mut self.pipe).poll_read(cx, buffer);
-        if matches!(&read, Poll::Ready(done) if done.is_err() || buffer.filled().len() == before) {
-            self.closed.cancel();
-        }
-        read
+impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> StdioTransport<R, W> {
+    fn new(input: R, output: W, max_bytes: usize, input_closed: CancellationToken) -> Self {
+        let output = AsyncRwTransport::new(tokio::io::empty(), output);
+        let lines = LineReader::new(input, max_bytes);
+        Self { lines, max_bytes, output, parsing: None, refusal: None, in_progress: Arc::default(), input_closed }
     }
+
+    /// Notes a request or its cancellation.
+    ///
+    /// # Errors
+    /// Too many requests are in progress: the answer that says so.
+    fn admit(&self, message: ClientJsonRpcMessage) -> Parsed {
+        let mut in_progress = lock(&self.in_progress);
+        match &message {
+            JsonRpcMessage::Request(request) if in_progress.len() >= MAX_IN_PROGRESS => {
+                let text =
+                    format!("{MAX_IN_PROGRESS} requests are in progress. Wait for their answers, or cancel some.");
+                return Err(ServerJsonRpcMessage::error(ErrorData::new(BUSY, text, None), Some(request.id.clone())));
+            }
+            JsonRpcMessage::Request(request) => drop(in_progress.insert(request.id.clone())),
+            JsonRpcMessage::Notification(JsonRpcNotification {
+                notification: ClientNotification::CancelledNotification(cancelled),
+                ..
+            }) => drop(cancelled.params.request_id.as_ref().map(|id| in_progress.remove(id))),
+            _ => {}
+        }
+        Ok(Some(message))
+    }
+}
+
+impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transport<RoleServer>
+    for StdioTransport<R, W>
+{
+    type Error = io::Error;
+
+    fn name() -> Cow<'static, str> {
+        "stdio".into()
+    }
+
+    fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let answered = match &message {
+            JsonRpcMessage::Response(response) => Some(response.id.clone()),
+            JsonRpcMessage::Error(error) => error.id.clone(),
+            _ => None,
+        };
+        let (sending, in_progress) = (self.output.send(message), self.in_progress.clone());
+        async move {
+            let sent = sending.await;
+            answered.map(|id| lock(&in_progress).remove(&id));
+            sent
+        }
+    }
+
+    async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        loop {
+            if let Some(refusal) = &mut self.refusal {
+                let sent = refusal.await;
+                self.refusal = None;
+                sent.ok()?;
+            }
+            let parsed = match &mut self.parsing {
+                Some(parsing) => {
+                    let parsed = parsing.await;
+                    self.parsing = None;
+                    parsed
+                }
+                None => match self.lines.next(|_| {}).await {
+                    Some(Line::Complete(line)) if line.len() < LARGE_BYTES => parse(&line),
+                    Some(Line::Complete(line)) => {
+                        self.parsing = Some(blocking(move || parse(&line)).boxed());
+                        continue;
+                    }
+                    Some(Line::TooLong { id }) => Err(refuse(id, body::Error::TooLarge { max_bytes: self.max_bytes })),
+                    None => {
+                        self.input_closed.cancel();
+                        return None;
+                    }
+                },
+            };
+            match parsed.and_then(|message| message.map_or(Ok(None), |message| self.admit(message))) {
+                Ok(Some(message)) => return Some(message),
+                Ok(None) => {}
+                Err(refusal) => self.refusal = Some(self.output.send(refusal).boxed()),
+            }
+        }
+    }
+
+    async fn close(&mut self) -> io::Result<()> {
+        self.output.close().await
+    }
+}
+
+/// The members that tell what an unexpected message is.
+#[derive(Deserialize)]
+struct Envelope {
+    id: Option<RequestId>,
+    method: Option<IgnoredAny>,
+}
+
+fn parse(line: &[u8]) -> Parsed {
+    // A byte order mark may be ignored (RFC 8259, section 8.1).
+    let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
+    if line.is_empty() {
+        return Ok(None);
+    }
+    body::check_extent(Extent::of(line)).map_err(|error| refuse(message_id(line), error))?;
+    if let Ok(message) = serde_json::from_slice(line) {
+        return Ok(Some(message));
+    }
+    if std::str::from_utf8(line).map_or(true, |line| serde_json::from_str::<IgnoredAny>(line).is_err()) {
+        // Not even the id can be relied on.
+        return Err(ServerJsonRpcMessage::error(ErrorData::parse_error("The line is not JSON.", None), None));
+    }
+    match serde_json::from_slice(line) {
+        // A notification is never answered (JSON-RPC 2.0, section 4.1).
+        Ok(Envelope { id: None, method: Some(_) }) => Ok(None),
+        envelope => {
+            let error = ErrorData::invalid_request("The line is not an MCP message.", None);
+            Err(ServerJsonRpcMessage::error(error, envelope.ok().and_then(|envelope| envelope.id)))
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The answer to a message that is refused before it is parsed.
+fn refuse(id: Option<String>, error: body::Error) -> ServerJsonRpcMessage {
+    let (_, _, text) = error.reason();
+    let id = id.and_then(|id| serde_json::from_str(&id).ok());
+    ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), id)
 }
 
 /// Standard output, which reports when it is closed.

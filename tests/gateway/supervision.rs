@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, child, child_with_timeout, children, descriptors, kill, runs};
+use crate::support::memory::resident;
 use crate::wait::eventually;
 
 /// Calls a server without a pause while `run` runs; returns the number of calls and the failures.
@@ -306,18 +307,11 @@ pub fn a_child_that_reads_nothing_survives() {
         }
     });
     assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
-    let resident = resident(gateway.http.pid());
-    assert!(resident < 60_000_000, "{resident} bytes: the 80 MB of calls are not kept");
+    let held = resident(gateway.http.pid());
+    assert!(held < 60_000_000, "{held} bytes: the 80 MB of calls are not kept");
     kill(pid, "CONT");
     eventually("the child answers again", || gateway.call("a", "echo", json!({})).status == 200);
     assert_eq!((gateway.pid_of("a"), &gateway.detail("a")["restarts"]), (pid, &json!(0)));
-}
-
-/// Resident memory in bytes.
-fn resident(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
-    line.split_whitespace().next().unwrap().parse::<u64>().unwrap() * 1024
 }
 
 /// Large answers are passed on, and their memory is released.

@@ -11,19 +11,13 @@ use serde_json::{Value, json};
 use crate::http_client::{HttpServer, json_headers};
 use crate::mcp_client::KEY;
 use crate::server::{Reply, Server};
+use crate::support::memory::peak;
 
 /// Much longer than an answer takes, and much shorter than a timeout of the server.
 const SOON: Duration = Duration::from_secs(5);
 
 fn n8n() -> Server {
     Server::start(|_| Reply::json(200, r#"{"data":[],"nextCursor":null}"#))
-}
-
-/// The most memory that a process has used, bytes.
-fn peak(pid: u32) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }
 
 /// A body of 19 MiB whose parts are as small as can be.

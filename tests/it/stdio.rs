@@ -7,7 +7,12 @@ use serde_json::{Value, json};
 
 use crate::mcp_client::{McpClient, text};
 use crate::server::{self, Reply, Server};
+#[cfg(target_os = "linux")]
+use crate::support::memory::peak;
 use crate::{fixtures, oracle, tools};
+
+/// Much longer than an answer takes.
+const SOON: Duration = Duration::from_secs(30);
 
 fn n8n() -> Server {
     let executions = fixtures::executions().into_iter().filter(|(name, _)| name != "a_small_success.nodata");
@@ -310,4 +315,75 @@ fn a_signal_stops_the_server_within_two_seconds_during_a_download() {
     assert!(std::process::Command::new("kill").arg(client.pid().to_string()).status().unwrap().success());
     assert_eq!(client.wait(), Some(0));
     assert!(begun.elapsed() < Duration::from_secs(2));
+}
+
+/// What the server answers to a line; a line that comes after it is still answered.
+fn answer_to(client: &mut McpClient, line: &[u8]) -> Option<Value> {
+    client.write_line(line);
+    let ping = client.send("ping", json!({}));
+    let next = client.find(SOON, |message| message.get("error").is_some() || message["id"] == ping).expect("an answer");
+    if next["id"] == ping {
+        return None;
+    }
+    client.answer(ping);
+    Some(next)
+}
+
+#[test]
+fn a_line_that_is_not_a_message_is_answered() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let deep = format!(r#"{{"jsonrpc":"2.0","params":{}{},"method":"ping","id":7}}"#, "[".repeat(200), "]".repeat(200));
+    let cases: [(&[u8], i64, Value); 9] = [
+        (b"{", -32700, Value::Null),
+        (br#"{"jsonrpc":"2.0","id":7,"method":"ping""#, -32700, Value::Null),
+        (b"hello", -32700, Value::Null),
+        (b"{\"jsonrpc\":\"2.0\",\"id\":7,\"method\":\"p\xff\"}", -32700, Value::Null),
+        (b"{} {}", -32700, Value::Null),
+        (b"[]", -32600, Value::Null),
+        (b"42", -32600, Value::Null),
+        (br#"{"id":7,"method":5}"#, -32600, json!(7)),
+        (deep.as_bytes(), -32600, json!(7)),
+    ];
+    for (line, code, id) in cases {
+        let text = String::from_utf8_lossy(line);
+        let answer = answer_to(&mut client, line).unwrap_or_else(|| panic!("no answer to {text}"));
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(code), &id), "{text}: {answer}");
+    }
+    for line in [&b""[..], b"  \r", br#"{"jsonrpc":"2.0","method":"notifications/unknown"}"#] {
+        assert_eq!(answer_to(&mut client, line), None, "{}", String::from_utf8_lossy(line));
+    }
+    client.write_line("\u{feff}{\"jsonrpc\":\"2.0\",\"id\":\"bom\",\"method\":\"ping\"}\r".as_bytes());
+    assert!(client.find(SOON, |message| message["id"] == "bom").is_some_and(|answer| answer["result"].is_object()));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_line_that_is_too_large_is_refused_in_little_memory() {
+    let n8n = n8n();
+    let mut client = McpClient::start(&n8n.url());
+    let call = |id: &str| {
+        format!(
+            r#"{{"jsonrpc":"2.0","id":77,"method":"tools/call","params":{{"name":"get_execution","arguments":{{"id":{id}}}}}}}"#
+        )
+    };
+    let parts = call(&format!("[{}]", vec![r#"{"a":0}"#; 19 * 1024 * 1024 / 8].join(",")));
+    let bytes = call(&format!("\"{}\"", "a".repeat(21 * 1024 * 1024)));
+    for line in [parts.as_bytes(), bytes.as_bytes()] {
+        let answer = answer_to(&mut client, line).expect("an answer");
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(77)), "{answer}");
+    }
+    assert!(peak(client.pid()) < 10 * 19 * 1024 * 1024, "{}", peak(client.pid()));
+}
+
+/// Answers wait in memory for a client that does not read them, so that there are never many.
+#[test]
+fn requests_beyond_a_number_in_progress_are_refused() {
+    let n8n = Server::start(|_| Reply::json(200, "{}").stall_after(1));
+    let mut client = McpClient::start(&n8n.url());
+    let calls: Vec<_> = (0..257).map(|_| client.begin("get_execution", json!({"id": "1"}))).collect();
+    let refused = client.answer(calls[256]);
+    assert_eq!(refused["error"]["code"], -32000, "{refused}");
+    client.notify("notifications/cancelled", json!({"requestId": calls[0]}));
+    assert!(client.request("ping", json!({}))["result"].is_object(), "a cancelled call makes room");
 }

@@ -76,6 +76,12 @@ impl McpClient {
         Some(client)
     }
 
+    /// Sends a line that may be no message.
+    pub fn write_line(&mut self, line: &[u8]) {
+        let stdin = self.stdin.as_mut().unwrap();
+        stdin.write_all(line).and_then(|()| stdin.write_all(b"\n")).expect("the server to read");
+    }
+
     /// `None` if the process is gone.
     fn try_write(&mut self, message: &Value) -> Option<()> {
         let stdin = self.stdin.as_mut().unwrap();

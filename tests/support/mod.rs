@@ -23,6 +23,9 @@ pub mod http_client;
 pub mod mcp_child;
 /// An MCP client of the real binary over stdio.
 pub mod mcp_client;
+/// The memory of a process.
+#[cfg(target_os = "linux")]
+pub mod memory;
 /// Deterministic random numbers.
 pub mod random;
 /// A fake n8n that misbehaves on demand.

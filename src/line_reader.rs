@@ -1,16 +1,18 @@
-//! Reads a pipe line by line. Of a line that is too long, only the id of its message is kept.
+//! Reads a pipe line by line, one JSON-RPC message per line (MCP's stdio transport). Of a line that is too long, only
+//! the id of its message is kept.
 
 use std::io;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::json::{Keep, Pruner};
+use crate::json::{Cursor, Detail, Keep, Pruner};
 
-/// The longest line that is held, in bytes: three times the largest answer, since a line may hold the answer twice,
-/// as text and as structured content, and escaped.
-pub(super) const LINE_BYTES: usize = 3 * super::limits::ANSWER_BYTES;
+/// What is kept of a message that cannot be read: its id.
+const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
+
+/// The longest id that is found, in characters.
+const ID_CHARS: usize = 1000;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -19,15 +21,18 @@ const CHUNK_BYTES: usize = 64 * 1024;
 const RETAINED_BYTES: usize = 1024 * 1024;
 
 /// A line without its newline.
-pub(super) enum Line {
+pub(crate) enum Line {
     Complete(BytesMut),
-    /// What [`Pruner`] kept of it.
-    TooLong(Vec<u8>),
+    TooLong {
+        /// The id of its message, as JSON.
+        id: Option<String>,
+    },
 }
 
 /// Reads lines. Dropping a read loses nothing.
-pub(super) struct LineReader<R> {
+pub(crate) struct LineReader<R> {
     pipe: R,
+    max_bytes: usize,
     /// Read but not yet returned; there is no newline in the first `searched` bytes.
     buffer: BytesMut,
     searched: usize,
@@ -41,22 +46,23 @@ struct TooLongLine {
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
-    pub(super) fn new(pipe: R) -> Self {
-        Self { pipe, buffer: BytesMut::new(), searched: 0, too_long: None }
+    /// Reads lines of up to `max_bytes`.
+    pub(crate) fn new(pipe: R, max_bytes: usize) -> Self {
+        Self { pipe, max_bytes, buffer: BytesMut::new(), searched: 0, too_long: None }
     }
 
     /// The next line; `None` at the end of the pipe. A last line without a newline is dropped.
     ///
-    /// Adds the bytes that arrive to `bytes_read`.
-    pub(super) async fn next(&mut self, bytes_read: &AtomicU64) -> Option<Line> {
+    /// Calls `arrived` with the number of bytes of each read.
+    pub(crate) async fn next(&mut self, mut arrived: impl FnMut(usize)) -> Option<Line> {
         loop {
             if let Some(line) = self.take_line() {
                 return Some(line);
             }
-            let _ = match self.fill().await {
+            match self.fill().await {
                 Ok(0) | Err(_) => return None,
-                Ok(bytes) => bytes_read.fetch_add(bytes as u64, Relaxed),
-            };
+                Ok(bytes) => arrived(bytes),
+            }
         }
     }
 
@@ -73,7 +79,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
     fn take_line(&mut self) -> Option<Line> {
         let Some(at) = memchr::memchr(b'\n', &self.buffer[self.searched..]) else {
             self.searched = self.buffer.len();
-            if self.searched > LINE_BYTES || self.too_long.is_some() {
+            if self.searched > self.max_bytes || self.too_long.is_some() {
                 let chunk = std::mem::take(&mut self.buffer);
                 self.searched = 0;
                 self.too_long.get_or_insert_with(TooLongLine::new).feed(&chunk);
@@ -86,8 +92,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         match self.too_long.take() {
             Some(mut too_long) => {
                 too_long.feed(&line);
-                Some(Line::TooLong(too_long.kept))
+                Some(Line::TooLong { id: id_in(&too_long.kept) })
             }
+            None if line.len() > self.max_bytes => Some(Line::TooLong { id: message_id(&line) }),
             None => Some(Line::Complete(line)),
         }
     }
@@ -95,8 +102,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
 
 impl TooLongLine {
     fn new() -> Self {
-        let pruner = Pruner::new(Keep::Members(&[("id", Keep::Whole)]), 0..0);
-        Self { pruner: Some(pruner), kept: Vec::new() }
+        Self { pruner: Some(Pruner::new(ID, 0..0)), kept: Vec::new() }
     }
 
     fn feed(&mut self, chunk: &[u8]) {
@@ -107,4 +113,24 @@ impl TooLongLine {
             None => {}
         }
     }
+}
+
+/// The id of a message that cannot be parsed, as JSON.
+pub(crate) fn message_id(text: &[u8]) -> Option<String> {
+    id_in(&Pruner::new(ID, 0..0).feed(text).ok()?.text)
+}
+
+/// The id in what [`ID`] keeps of a message.
+fn id_in(kept: &[u8]) -> Option<String> {
+    let mut id = None;
+    // An error after the id does not matter.
+    let _ = Cursor::unpruned(kept).object(|json, name| match name {
+        "id" => {
+            let excerpt = json.excerpt(ID_CHARS)?;
+            excerpt.write(Detail::WHOLE, id.insert(String::new()), &mut 0);
+            Ok(())
+        }
+        _ => json.skip(),
+    });
+    id
 }

@@ -1,0 +1,17 @@
+//! The memory of a process, as Linux reports it (proc(5)).
+
+/// Resident now, bytes.
+pub fn resident(pid: u32) -> u64 {
+    bytes(pid, "VmRSS:")
+}
+
+/// The most that was ever resident, bytes.
+pub fn peak(pid: u32) -> u64 {
+    bytes(pid, "VmHWM:")
+}
+
+fn bytes(pid: u32, field: &str) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
+    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+}
