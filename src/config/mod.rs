@@ -24,6 +24,9 @@ use crate::toolkit::Locale;
 use crate::tools::{Selection, Toolbox};
 use crate::workflow::file::Files;
 
+/// How many sessions of clients of MCP 2025-11-25 are kept by default: rmcp needs 120 KB for each.
+const MAX_SESSIONS: u16 = 512;
+
 /// Settings of every command.
 #[derive(Args, Clone)]
 pub struct Options {
@@ -90,6 +93,10 @@ pub struct ServerOptions {
     /// Additional host names under which HTTP clients can reach the server, separated by commas
     #[arg(long, env = "N8N_LENS_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
     allowed_hosts: Vec<String>,
+
+    /// Sessions of clients of MCP 2025-11-25 that are kept (http); the one idle longest makes room for a new one
+    #[arg(long, default_value_t = MAX_SESSIONS, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    max_sessions: u16,
 
     #[command(flatten)]
     choice: ToolChoice,
@@ -162,7 +169,7 @@ pub enum Transport {
     Http,
 }
 
-/// Who can use the HTTP server.
+/// Who can use the HTTP server, and how many at once.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Whether the server listens on loopback only.
@@ -171,6 +178,8 @@ pub struct Access {
     pub auth_token: Option<Secret>,
     /// Host names, besides those of loopback, under which clients can reach the server.
     pub hosts: Vec<String>,
+    /// The most sessions of clients of MCP 2025-11-25.
+    pub max_sessions: usize,
 }
 
 /// How much is logged.
@@ -361,7 +370,8 @@ impl ServerOptions {
     /// # Errors
     /// The token is malformed, or the server would be open to the network without one.
     pub fn access(&self) -> Result<Access, Error> {
-        Access::new(&self.host, ("N8N_LENS_AUTH_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
+        let access = Access::new(&self.host, ("N8N_LENS_AUTH_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)?;
+        Ok(Access { max_sessions: usize::from(self.max_sessions), ..access })
     }
 
     /// The host, without the brackets that URLs put around IPv6 addresses.
@@ -400,7 +410,7 @@ impl Access {
             let host = bare(host);
             hosts.push(if host.contains(':') { format!("[{host}]") } else { host.to_owned() });
         }
-        Self { loopback, auth_token: None, hosts }
+        Self { loopback, auth_token: None, hosts, max_sessions: usize::from(MAX_SESSIONS) }
     }
 }
 

@@ -1,15 +1,18 @@
 //! The open connections of a listener, and who has to go when one is slow or there are too many.
 //!
 //! A connection waits for a request head, has a request in progress, or is idle between two. Only the server's own work
-//! may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s.
+//! may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s, or less
+//! if responses of more than 64 MiB wait to be read.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
+
+use super::lock;
 
 /// How long a request head may take, from the connection or from its first byte.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -19,6 +22,9 @@ const KEEP_ALIVE: Duration = Duration::from_secs(75);
 
 /// How long a client may read nothing of a response.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The most bytes of responses that may wait to be read for longer than a moment, on all connections together.
+const MAX_UNREAD_BYTES: usize = 64 * 1024 * 1024;
 
 /// How often these are checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -46,13 +52,23 @@ enum Phase {
 /// An open connection; dropping it makes room for another.
 pub(super) struct Connection {
     id: u64,
-    peer: IpAddr,
+    pub(super) peer: IpAddr,
     phase: Mutex<Phase>,
-    /// Since when the client has read nothing although there is something to read.
-    unread_since: Mutex<Option<Instant>>,
+    unread: Mutex<Unread>,
     /// Cancelled to close the connection.
     pub(super) closed: CancellationToken,
     table: Arc<Table>,
+}
+
+/// What the client has not read of its response.
+#[derive(Clone, Copy, Default)]
+struct Unread {
+    /// Bytes that wait to be written.
+    bytes: usize,
+    /// Since when some wait.
+    since: Option<Instant>,
+    /// Since when the client has read nothing at all.
+    blocked_since: Option<Instant>,
 }
 
 /// All connections of a listener.
@@ -95,7 +111,7 @@ impl Connections {
             id: self.table.next_id.fetch_add(1, Ordering::Relaxed),
             peer,
             phase: Mutex::new(Phase::Head(Instant::now())),
-            unread_since: Mutex::default(),
+            unread: Mutex::default(),
             closed: CancellationToken::new(),
             table: self.table.clone(),
         });
@@ -109,6 +125,7 @@ impl Connections {
         loop {
             tokio::time::sleep(CHECK_INTERVAL).await;
             self.close_slow();
+            self.close_unread();
             if reported.elapsed() >= REPORT_INTERVAL {
                 reported = Instant::now();
                 self.report();
@@ -144,6 +161,26 @@ impl Connections {
         }
     }
 
+    /// Closes the connections whose responses have waited longest, if too much waits in all.
+    fn close_unread(&self) {
+        let open = lock(&self.table.open);
+        let waiting = |connection: &Arc<Connection>| {
+            let unread = *lock(&connection.unread);
+            unread.since.map(|since| (since, unread.bytes, connection.clone()))
+        };
+        let mut unread: Vec<_> = open.values().filter_map(waiting).collect();
+        unread.sort_unstable_by_key(|(since, ..)| *since);
+        let mut bytes: usize = unread.iter().map(|(_, bytes, _)| bytes).sum();
+        for (since, freed, connection) in unread {
+            if bytes <= MAX_UNREAD_BYTES || since.elapsed() < CHECK_INTERVAL {
+                break;
+            }
+            bytes -= freed;
+            self.table.timed_out.fetch_add(1, Ordering::Relaxed);
+            connection.closed.cancel();
+        }
+    }
+
     fn report(&self) {
         let refused = self.table.refused.swap(0, Ordering::Relaxed);
         let timed_out = self.table.timed_out.swap(0, Ordering::Relaxed);
@@ -172,19 +209,31 @@ impl Connection {
         *lock(&self.phase) = Phase::Idle(Instant::now());
     }
 
-    /// Whether the client took what was written.
+    /// A part of a response waits to be written.
+    pub(super) fn queued(&self, bytes: usize) {
+        let mut unread = lock(&self.unread);
+        unread.bytes += bytes;
+        unread.since.get_or_insert_with(Instant::now);
+    }
+
+    /// Whether the client took some of what was to be written.
     pub(super) fn wrote(&self, is_taken: bool) {
-        let mut unread_since = lock(&self.unread_since);
+        let mut unread = lock(&self.unread);
         if is_taken {
-            *unread_since = None;
+            unread.blocked_since = None;
         } else {
-            unread_since.get_or_insert_with(Instant::now);
+            unread.blocked_since.get_or_insert_with(Instant::now);
         }
     }
 
+    /// Everything that was queued is written.
+    pub(super) fn flushed(&self) {
+        *lock(&self.unread) = Unread::default();
+    }
+
     fn is_slow(&self) -> bool {
-        let is_unread = lock(&self.unread_since).is_some_and(|since| since.elapsed() > READ_TIMEOUT);
-        is_unread
+        let is_blocked = lock(&self.unread).blocked_since.is_some_and(|since| since.elapsed() > READ_TIMEOUT);
+        is_blocked
             || match *lock(&self.phase) {
                 Phase::Head(since) => since.elapsed() > HEAD_TIMEOUT,
                 Phase::Idle(since) => since.elapsed() > KEEP_ALIVE,
@@ -209,10 +258,6 @@ fn close_longest_waiting(open: &mut HashMap<u64, Arc<Connection>>) -> bool {
     closed.table.refused.fetch_add(1, Ordering::Relaxed);
     closed.closed.cancel();
     true
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// How many files this process may have open; `None` if there is no limit, or it is not known.

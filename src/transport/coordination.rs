@@ -28,7 +28,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::body::BodyLimits;
 use super::guard::Guard;
-use super::http::{self, Sessions};
+use super::http;
 use super::listener::Listener;
 use super::shutdown::Shutdown;
 use super::stdio;
@@ -76,13 +76,8 @@ pub async fn serve_http(service: CoordinationService, address: (&str, u16), acce
     let shutdown = Shutdown::default();
     let server =
         Server { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
-    let mcp = http::router(
-        move || server.clone(),
-        &Guard::new(access),
-        &shutdown,
-        &BodyLimits::new(REQUEST_BYTES),
-        Sessions::Disabled,
-    );
+    let mcp =
+        http::router(move || server.clone(), &Guard::new(access), &shutdown, &BodyLimits::new(REQUEST_BYTES), None);
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, authenticate));
     http::serve_router(listener, admitted.merge(health), shutdown).await;
     sweeping.abort();

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use axum::{Router, middleware};
 use rmcp::ServerHandler;
-use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 
 use super::body::{self, BodyLimits};
 use super::guard::{self, Guard};
 use super::listener::Listener;
+use super::sessions::{self, Sessions};
 use super::shutdown::{self, Shutdown};
 use crate::config::Access;
 
@@ -28,15 +28,9 @@ where
 {
     let shutdown = Shutdown::default();
     let limits = BodyLimits::new(REQUEST_BYTES);
-    let router = router(handler, &Guard::new(access), &shutdown, &limits, Sessions::Enabled);
+    let sessions = Sessions::new(access.max_sessions);
+    let router = router(handler, &Guard::new(access), &shutdown, &limits, Some(sessions));
     serve_router(listener.into(), router, shutdown).await
-}
-
-/// Whether clients of 2025-11-25 get sessions.
-pub(super) enum Sessions {
-    Enabled,
-    /// Each request is authorized by its own token: another client could join a session.
-    Disabled,
 }
 
 /// Serves routes until a signal arrives; what is still in progress a second later is cancelled through `shutdown`.
@@ -44,13 +38,14 @@ pub(super) async fn serve_router(listener: Listener, router: Router, shutdown: S
     listener.serve(router, shutdown::CALL_GRACE, shutdown.cancel()).await
 }
 
-/// The route `/mcp`.
+/// The route `/mcp`. Without `sessions`, clients of 2025-11-25 get none either: where each request is authorized by its
+/// own token, another client could join one.
 pub(super) fn router<H, F>(
     handler: F,
     guard: &Guard,
     shutdown: &Shutdown,
     limits: &BodyLimits,
-    sessions: Sessions,
+    sessions: Option<Sessions>,
 ) -> Router
 where
     H: ServerHandler,
@@ -60,11 +55,14 @@ where
     let config = StreamableHttpServerConfig::default()
         .with_max_request_body_bytes(REQUEST_BYTES)
         .with_cancellation_token(connections.clone())
-        .with_legacy_session_mode(matches!(sessions, Sessions::Enabled));
-    let sessions = Arc::new(LocalSessionManager::default());
-    let service = StreamableHttpService::new(move || Ok(handler()), sessions, guard.configure(config));
-    Router::new()
-        .route_service("/mcp", service)
+        .with_legacy_session_mode(sessions.is_some());
+    let manager = sessions.as_ref().map_or_else(Arc::default, Sessions::manager);
+    let service = StreamableHttpService::new(move || Ok(handler()), manager, guard.configure(config));
+    let mut router = Router::new().route_service("/mcp", service);
+    if let Some(sessions) = sessions {
+        router = router.layer(middleware::from_fn_with_state(sessions, sessions::track));
+    }
+    router
         .layer(middleware::from_fn_with_state(limits.clone(), body::read_first))
         .layer(middleware::from_fn_with_state(connections, shutdown::answer_pending))
         .layer(middleware::from_fn_with_state(guard.clone(), guard::authorize))

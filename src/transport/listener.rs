@@ -7,11 +7,12 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::{Body, Bytes, HttpBody};
-use axum::extract::Request;
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Request};
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use hyper::body::{Frame, Incoming, SizeHint};
+use http_body_util::BodyExt;
+use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -113,12 +114,16 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Con
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(Observed { stream, connection: connection.clone() });
     let observed = connection.clone();
-    let service = service_fn(move |request: Request<Incoming>| {
+    let service = service_fn(move |mut request: Request<Incoming>| {
         observed.requested();
-        let (mut router, connection) = (router.clone(), observed.clone());
+        request.extensions_mut().insert(ConnectInfo(observed.peer));
+        let (mut router, responding) = (router.clone(), Responding(observed.clone()));
         async move {
             let response = router.call(request.map(Body::new)).await;
-            response.map(|response| response.map(|body| Response { body, connection }))
+            let queue = move |frame: &Frame<Bytes>| {
+                responding.0.queued(frame.data_ref().map_or(0, Bytes::len));
+            };
+            response.map(|response| response.map(|body| body.inspect_frame(queue)))
         }
     });
     // The connections have timeouts of their own, which tell a slow head from an idle connection.
@@ -135,35 +140,12 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Con
     connection.end();
 }
 
-/// A response body, whose end makes its connection idle.
-struct Response {
-    body: Body,
-    connection: Arc<Connection>,
-}
+/// A response in progress; its end makes its connection idle.
+struct Responding(Arc<Connection>);
 
-impl HttpBody for Response {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
-    }
-}
-
-impl Drop for Response {
+impl Drop for Responding {
     fn drop(&mut self) {
-        self.connection.responded();
+        self.0.responded();
     }
 }
 
@@ -211,6 +193,8 @@ impl AsyncWrite for Observed {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        // hyper flushes the stream once its own buffer is empty.
+        self.connection.flushed();
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 

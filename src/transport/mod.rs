@@ -13,10 +13,11 @@ mod listener;
 mod mcp;
 mod progress;
 mod rest;
+mod sessions;
 mod shutdown;
 mod stdio;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
@@ -28,8 +29,8 @@ pub use coordination::{
 };
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
-use http::Sessions;
 pub use listener::Listener;
+use sessions::Sessions;
 use shutdown::Shutdown;
 
 /// Serves MCP on standard input and output until the client closes it or a signal arrives.
@@ -59,7 +60,13 @@ pub async fn serve_http(
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());
-    let mcp = http::router(move || server.clone(), &guard, &shutdown, &limits, Sessions::Enabled);
+    let mcp =
+        http::router(move || server.clone(), &guard, &shutdown, &limits, Some(Sessions::new(access.max_sessions)));
     http::serve_router(listener, mcp.merge(health).merge(rest), shutdown).await;
     Ok(())
+}
+
+/// What a panic elsewhere left behind is still valid: each change is made in one step.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::io;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -28,7 +28,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, LARGE_BYTES};
-use super::shutdown;
+use super::{lock, shutdown};
 use crate::blocking::blocking;
 use crate::json::Extent;
 use crate::line_reader::{Line, LineReader, message_id};
@@ -230,10 +230,6 @@ fn parse(line: &[u8]) -> Parsed {
             Err(ServerJsonRpcMessage::error(error, envelope.ok().and_then(|envelope| envelope.id)))
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The answer to a message that is refused before it is parsed.

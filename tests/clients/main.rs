@@ -141,7 +141,7 @@ fn the_conformance_server_passes_every_scenario() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let listener = runtime.block_on(TcpListener::bind("127.0.0.1:0")).unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
-    let access = Access { loopback: true, auth_token: None, hosts: Vec::new() };
+    let access = Access { loopback: true, auth_token: None, hosts: Vec::new(), max_sessions: 100 };
     runtime.spawn(async move { http::serve(listener, ConformanceServer::default, &access).await });
     conformance(&url, &[]);
 }

@@ -55,7 +55,7 @@ fn main() {
             a_stateless_server_is_supported, a_remote_server_is_called, the_n8n_server_is_built_in, the_agents_server_is_built_in, openapi_and_metrics_describe_every_tool;
         supervision: a_killed_child_is_back_within_a_second, other_servers_lose_no_call, a_hundred_kills_leave_nothing,
             a_server_that_fails_at_startup_is_restarted, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
-            a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, large_answers_leave_no_memory_behind, a_failing_remote_server_blocks_no_other;
+            a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, large_answers_leave_no_memory_behind, answers_that_are_never_read_are_given_up, a_failing_remote_server_blocks_no_other;
         reload: servers_lose_no_call_when_others_change, a_broken_file_changes_nothing, a_file_that_replaces_the_old_one_is_used, calls_under_way_finish;
         secrets: the_configuration_is_in_no_response_and_no_log, the_address_of_an_unreachable_server_is_not_logged,
             a_request_that_a_server_echoes_is_not_logged, headers_are_not_sent_to_another_host,

@@ -1,3 +1,5 @@
+use std::io::Read;
+use std::net::TcpStream;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 use std::time::{Duration, Instant};
@@ -324,6 +326,24 @@ pub fn large_answers_leave_no_memory_behind() {
     gateway.call("a", "echo", json!({})).result();
     let after = resident(gateway.http.pid());
     assert!(after < before + 20_000_000, "{before} bytes before, {after} after");
+}
+
+/// Eight clients do not read answers of 16 MiB: 64 MiB may wait, and the answers that have waited longest are given up.
+pub fn answers_that_are_never_read_are_given_up() {
+    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 60_000)}));
+    let input = json!({"bytes": 16 * 1024 * 1024, "kind": "text"});
+    let body = json!({"server": "a", "toolName": "big", "input": input}).to_string();
+    let headers = [("content-type", "application/json")];
+    let unread: Vec<_> = (0..8).map(|_| gateway.http.open("POST", "/mcp/call", &headers, &body)).collect();
+    // The first bytes of a response arrive even if nothing reads them.
+    for connection in &unread {
+        connection.peek(&mut [0]).unwrap();
+    }
+    std::thread::sleep(Duration::from_secs(3));
+    let read = |mut connection: TcpStream| connection.read_to_end(&mut Vec::new()).unwrap_or(0);
+    let complete = unread.into_iter().map(read).filter(|bytes| *bytes > 16 * 1024 * 1024).count();
+    assert!((1..=4).contains(&complete), "{complete} of 8 answers");
+    assert_eq!(gateway.call("a", "big", input).status, 200, "a client that reads is served");
 }
 
 /// A remote server that closes the connection, or responds with an HTTP error or invalid JSON.

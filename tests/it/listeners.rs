@@ -189,3 +189,44 @@ fn a_server_without_a_token_says_who_can_use_it_and_keeps_to_no_files() {
         HttpServer::start(&n8n.url(), &["--toolsets", "builder", "--files-root", root.path().to_str().unwrap()]);
     assert!(server.call("workflow_list", json!({}), &[]).is_ok());
 }
+
+/// Opens a session; returns its id.
+fn initialize(server: &HttpServer) -> String {
+    let params =
+        json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "0"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).to_string();
+    let answer = server.send("POST", "/mcp", &json_headers(), &body);
+    assert_eq!(answer.status, 200, "{answer:?}");
+    answer.header("mcp-session-id").expect("a session").to_owned()
+}
+
+fn ping(server: &HttpServer, session: &str) -> u16 {
+    let mut headers = json_headers();
+    headers.extend([("mcp-session-id", session), ("mcp-protocol-version", "2025-11-25")]);
+    server.send("POST", "/mcp", &headers, r#"{"jsonrpc":"2.0","id":2,"method":"ping"}"#).status
+}
+
+#[test]
+fn a_session_too_many_closes_the_one_that_was_idle_longest() {
+    let n8n = n8n();
+    let server = HttpServer::start(&n8n.url(), &["--max-sessions", "3"]);
+    let sessions: Vec<_> = (0..3).map(|_| initialize(&server)).collect();
+    assert_eq!(ping(&server, &sessions[0]), 200);
+    let last = initialize(&server);
+    assert_eq!(ping(&server, &sessions[1]), 404, "its client begins anew");
+    for session in [&sessions[0], &sessions[2], &last] {
+        assert_eq!(ping(&server, session), 200);
+    }
+}
+
+#[test]
+#[ignore = "long: 20,000 sessions"]
+fn a_flood_of_sessions_takes_little_memory() {
+    let n8n = n8n();
+    let server = HttpServer::start(&n8n.url(), &[]);
+    for _ in 0..20_000 {
+        initialize(&server);
+    }
+    println!("{} bytes at most", peak(server.pid()));
+    assert!(peak(server.pid()) < 100_000_000, "{}", peak(server.pid()));
+}

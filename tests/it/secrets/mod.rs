@@ -598,8 +598,12 @@ fn types_with_secrets_do_not_print_them() {
         idle_timeout: TEST_TIMEOUT,
         max_downloads: 1,
     };
-    let access =
-        Access { loopback: true, auth_token: Some(secret.clone()), hosts: vec!["lens.example.com".to_owned()] };
+    let access = Access {
+        loopback: true,
+        auth_token: Some(secret.clone()),
+        hosts: vec!["lens.example.com".to_owned()],
+        max_sessions: 1,
+    };
     let place =
         DatabaseLocation::parse(&format!("postgres://lens:{password}@db.example.com/agents?token={query}")).unwrap();
     let credential = Credential { id: "crd_1".to_owned(), passkey_phc: hash.clone() };

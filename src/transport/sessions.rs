@@ -1,0 +1,177 @@
+//! The sessions of clients of 2025-11-25: how many there are, and which one has to go.
+//!
+//! rmcp opens a session for every `initialize` and closes it when it has been idle for five minutes. Here their number
+//! is bounded: the one that has been idle longest makes room for a new one.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::{ConnectInfo, Request, State};
+use axum::http::HeaderMap;
+use axum::middleware::Next;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::streamable_http_server::session::{SessionId, SessionManager};
+
+use super::lock;
+
+/// The header that names a session.
+const SESSION_ID: &str = "mcp-session-id";
+
+/// The most sessions of one address other than this machine's own.
+const MAX_PER_ADDRESS: usize = 64;
+
+/// The sessions of a server; clones share them.
+#[derive(Clone)]
+pub(super) struct Sessions {
+    manager: Arc<LocalSessionManager>,
+    max: usize,
+    open: Arc<Mutex<HashMap<SessionId, Session>>>,
+}
+
+struct Session {
+    peer: IpAddr,
+    /// Requests that are not fully answered.
+    in_progress: usize,
+    last_used: Instant,
+}
+
+/// A request in progress; dropping it makes its session idle.
+struct Use {
+    sessions: Sessions,
+    id: SessionId,
+}
+
+impl Sessions {
+    /// Room for `max` sessions.
+    pub(super) fn new(max: usize) -> Self {
+        Self { manager: Arc::default(), max, open: Arc::default() }
+    }
+
+    /// The manager that rmcp is to use.
+    pub(super) fn manager(&self) -> Arc<LocalSessionManager> {
+        self.manager.clone()
+    }
+
+    /// A request in a session; `None` if it is not open.
+    fn enter(&self, id: SessionId) -> Option<Use> {
+        lock(&self.open).get_mut(&id)?.in_progress += 1;
+        Some(Use { sessions: self.clone(), id })
+    }
+
+    /// Adds a session, and closes those that there is no room for.
+    async fn opened(&self, id: SessionId, peer: IpAddr) {
+        lock(&self.open).insert(id, Session { peer, in_progress: 0, last_used: Instant::now() });
+        for id in self.surplus(peer).await {
+            tracing::debug!("the session that was idle longest is closed, to make room for another");
+            let _ = self.manager.close_session(&id).await;
+        }
+    }
+
+    /// Removes and returns the sessions that are too many, those of `peer` included.
+    async fn surplus(&self, peer: IpAddr) -> Vec<SessionId> {
+        let from_peer = |open: &HashMap<_, Session>| match peer.is_loopback() {
+            true => 0,
+            false => open.values().filter(|session| session.peer == peer).count(),
+        };
+        let is_full = |open: &HashMap<_, _>| open.len() > self.max || from_peer(open) > MAX_PER_ADDRESS;
+        if !is_full(&lock(&self.open)) {
+            return Vec::new();
+        }
+        // rmcp closes idle sessions itself.
+        let known = self.manager.sessions.read().await;
+        let mut open = lock(&self.open);
+        open.retain(|id, _| known.contains_key(id));
+        let mut surplus = Vec::new();
+        while is_full(&open) {
+            let only_peer = open.len() <= self.max;
+            let candidates = open.iter().filter(|(_, session)| !only_peer || session.peer == peer);
+            let longest_idle = candidates.min_by_key(|(_, session)| (session.in_progress > 0, session.last_used));
+            let Some(id) = longest_idle.map(|(id, _)| id.clone()) else { break };
+            open.remove(&id);
+            surplus.push(id);
+        }
+        surplus
+    }
+}
+
+impl Drop for Use {
+    fn drop(&mut self) {
+        if let Some(session) = lock(&self.sessions.open).get_mut(&self.id) {
+            session.in_progress -= 1;
+            session.last_used = Instant::now();
+        }
+    }
+}
+
+/// Keeps count of the sessions that requests open and use.
+pub(super) async fn track(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
+    let given = session_id(request.headers());
+    let peer = request.extensions().get().map(|ConnectInfo(peer): &ConnectInfo<IpAddr>| *peer);
+    let in_use = given.clone().and_then(|id| sessions.enter(id));
+    let response = next.run(request).await;
+    if given.is_none()
+        && let (Some(id), Some(peer)) = (session_id(response.headers()), peer)
+    {
+        sessions.opened(id, peer).await;
+    }
+    // The use ends with the body.
+    response.map(|body| Body::new(body.inspect_frame(move |_| _ = &in_use)))
+}
+
+fn session_id(headers: &HeaderMap) -> Option<SessionId> {
+    headers.get(SESSION_ID)?.to_str().ok().map(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LOOPBACK: [u8; 4] = [127, 0, 0, 1];
+    const NEAR: [u8; 4] = [192, 0, 2, 1];
+    const FAR: [u8; 4] = [192, 0, 2, 2];
+
+    async fn open(sessions: &Sessions, peer: [u8; 4]) -> SessionId {
+        let (id, _) = sessions.manager.create_session().await.unwrap();
+        sessions.opened(id.clone(), IpAddr::from(peer)).await;
+        id
+    }
+
+    async fn is_open(sessions: &Sessions, id: &SessionId) -> bool {
+        sessions.manager.has_session(id).await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn the_session_that_was_idle_longest_makes_room() {
+        let sessions = Sessions::new(3);
+        let (first, second, third) =
+            (open(&sessions, LOOPBACK).await, open(&sessions, LOOPBACK).await, open(&sessions, LOOPBACK).await);
+        let in_use = sessions.enter(first.clone());
+        drop(sessions.enter(second.clone()));
+        let fourth = open(&sessions, LOOPBACK).await;
+        assert!(!is_open(&sessions, &third).await, "the others were used after it");
+        for kept in [&first, &second, &fourth] {
+            assert!(is_open(&sessions, kept).await);
+        }
+        sessions.manager.close_session(&fourth).await.unwrap();
+        open(&sessions, LOOPBACK).await;
+        assert!(is_open(&sessions, &second).await, "a session that rmcp closed makes room, too");
+        drop(in_use);
+    }
+
+    #[tokio::test]
+    async fn one_address_takes_only_its_own_room() {
+        let sessions = Sessions::new(200);
+        let (far, first) = (open(&sessions, FAR).await, open(&sessions, NEAR).await);
+        for _ in 0..MAX_PER_ADDRESS {
+            open(&sessions, NEAR).await;
+        }
+        assert!(!is_open(&sessions, &first).await);
+        assert!(is_open(&sessions, &far).await);
+        assert_eq!(lock(&sessions.open).len(), MAX_PER_ADDRESS + 1);
+    }
+}
