@@ -1,6 +1,6 @@
 //! The open connections of a listener, and who has to go when one is slow or there are too many.
 //!
-//! A connection waits for a request head, has a request in progress, or is idle between two. Only the server's own work
+//! A connection waits for a request head, has a request in progress, listens for events, or is idle between two. Only the server's own work
 //! may take long: a head has 10 s, an idle connection 75 s, and a client that reads nothing of its response 60 s, or less
 //! if responses of more than 64 MiB wait to be read.
 
@@ -45,6 +45,8 @@ enum Phase {
     Head(Instant),
     /// The server's response.
     Busy,
+    /// Events, on a stream that the client opened for whatever the server may have to say.
+    Listening(Instant),
     /// The next request.
     Idle(Instant),
 }
@@ -96,8 +98,8 @@ impl Connections {
     }
 
     /// Adds a connection; `None` if its address has too many. If there are too many in all, the one that has waited
-    /// longest for a request head is closed, or else the one that has been idle longest; if all are busy, the new one is
-    /// refused.
+    /// longest for a request head is closed, or else the one that has been idle longest, or that has listened longest; if
+    /// all are busy, the new one is refused.
     pub(super) fn open(&self, peer: IpAddr) -> Option<Arc<Connection>> {
         let mut open = lock(&self.table.open);
         let peer = peer.to_canonical();
@@ -204,6 +206,11 @@ impl Connection {
         *lock(&self.phase) = Phase::Busy;
     }
 
+    /// The response is a stream of events that do not answer a request.
+    pub(super) fn listens(&self) {
+        *lock(&self.phase) = Phase::Listening(Instant::now());
+    }
+
     /// A response is complete.
     pub(super) fn responded(&self) {
         *lock(&self.phase) = Phase::Idle(Instant::now());
@@ -237,7 +244,7 @@ impl Connection {
             || match *lock(&self.phase) {
                 Phase::Head(since) => since.elapsed() > HEAD_TIMEOUT,
                 Phase::Idle(since) => since.elapsed() > KEEP_ALIVE,
-                Phase::Busy => false,
+                Phase::Busy | Phase::Listening(_) => false,
             }
     }
 
@@ -252,6 +259,7 @@ fn close_longest_waiting(open: &mut HashMap<u64, Arc<Connection>>) -> bool {
     let longest = open.values().filter_map(|connection| match *lock(&connection.phase) {
         Phase::Head(since) => Some((0, since, connection.id)),
         Phase::Idle(since) => Some((1, since, connection.id)),
+        Phase::Listening(since) => Some((2, since, connection.id)),
         Phase::Busy => None,
     });
     let Some(closed) = longest.min().and_then(|(_, _, id)| open.remove(&id)) else { return false };

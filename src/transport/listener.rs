@@ -9,6 +9,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, Request};
+use axum::http::Method;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::Response;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use http_body_util::BodyExt;
@@ -119,7 +122,11 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Con
         request.extensions_mut().insert(ConnectInfo(observed.peer));
         let (mut router, responding) = (router.clone(), Responding(observed.clone()));
         async move {
+            let is_get = request.method() == Method::GET;
             let response = router.call(request.map(Body::new)).await;
+            if is_get && response.as_ref().is_ok_and(is_event_stream) {
+                responding.0.listens();
+            }
             let queue = move |frame: &Frame<Bytes>| {
                 responding.0.queued(frame.data_ref().map_or(0, Bytes::len));
             };
@@ -138,6 +145,10 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Con
         () = connection.closed.cancelled() => {}
     }
     connection.end();
+}
+
+fn is_event_stream(response: &Response) -> bool {
+    response.headers().get(CONTENT_TYPE).is_some_and(|value| value.as_bytes().starts_with(b"text/event-stream"))
 }
 
 /// A response in progress; its end makes its connection idle.

@@ -230,3 +230,61 @@ fn a_flood_of_sessions_takes_little_memory() {
     println!("{} bytes at most", peak(server.pid()));
     assert!(peak(server.pid()) < 100_000_000, "{}", peak(server.pid()));
 }
+
+/// A reverse proxy may see one request where the server sees two, and let the second one pass unchecked.
+#[test]
+fn a_request_whose_end_is_ambiguous_is_the_last_of_its_connection() {
+    let n8n = n8n();
+    let server = HttpServer::start(&n8n.url(), &[]);
+    let body = r#"{"name":"x","parameters":{}}"#;
+    let (length, chunks) = (body.len(), format!("{:x}\r\n{body}\r\n0\r\n\r\n", body.len()));
+    let second = "GET /health HTTP/1.1\r\nhost: localhost\r\n\r\n";
+    let both = chunks.len() + second.len();
+    let cases = [
+        (format!("content-length: {both}\r\ntransfer-encoding: chunked"), chunks.as_str()),
+        (format!("content-length: {length}\r\ncontent-length: 5"), body),
+        (format!("content-length: {length}, {length}"), body),
+        (format!("content-length: +{length}"), body),
+        ("content-length: -1".to_owned(), body),
+        (format!("transfer-encoding: xchunked\r\ncontent-length: {length}"), body),
+        (format!("transfer-encoding: \u{b}chunked\r\ncontent-length: {length}"), body),
+        (format!("transfer-encoding : chunked\r\ncontent-length: {length}"), body),
+        (format!("transfer-encoding:\r\n chunked\r\ncontent-length: {length}"), body),
+        (format!("x: a\0b\r\ncontent-length: {length}"), body),
+        ("transfer-encoding: chunked\r\ntransfer-encoding: identity".to_owned(), chunks.as_str()),
+        ("transfer-encoding: chunked".to_owned(), &format!("0x{chunks}")),
+        ("transfer-encoding: chunked".to_owned(), &chunks.replace("\r\n", "\n")),
+    ];
+    for (headers, sent) in cases {
+        let mut connection = TcpStream::connect(&server.authority).unwrap();
+        connection.set_read_timeout(Some(SOON)).unwrap();
+        let head = "POST /mcp/execute HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json";
+        connection.write_all(format!("{head}\r\n{headers}\r\n\r\n{sent}{second}").as_bytes()).unwrap();
+        let mut answer = String::new();
+        // The server may close the connection before it has read everything, which resets it.
+        let _ = connection.read_to_string(&mut answer);
+        let answers: Vec<_> = answer.lines().filter(|line| line.starts_with("HTTP/1.1 ")).collect();
+        assert!(matches!(answers[..], [only] if only.starts_with("HTTP/1.1 4")), "{headers}: {answers:?}");
+    }
+}
+
+#[test]
+fn streams_that_only_listen_make_room_for_a_request() {
+    let n8n = n8n();
+    let server = server_with_descriptors(&n8n, 128);
+    // Each session keeps 32 streams open, so that they come from three.
+    let sessions: Vec<_> = (0..3).map(|_| initialize(&server)).collect();
+    let stream = |session: &String| {
+        let mut connection = TcpStream::connect(&server.authority).unwrap();
+        let head = format!("GET /mcp HTTP/1.1\r\nhost: {}\r\naccept: text/event-stream", server.authority);
+        let headers = format!("mcp-session-id: {session}\r\nmcp-protocol-version: 2025-11-25\r\n\r\n");
+        connection.write_all(format!("{head}\r\n{headers}").as_bytes()).unwrap();
+        connection.set_read_timeout(Some(SOON)).unwrap();
+        let mut status = [0; 12];
+        connection.read_exact(&mut status).map(|()| assert_eq!(&status[9..], b"200")).expect("a stream");
+        connection
+    };
+    let open: Vec<_> = sessions.iter().flat_map(|session| std::iter::repeat_n(session, 30)).map(stream).collect();
+    assert_eq!(server.send("GET", "/health", &[], "").status, 200);
+    drop(open);
+}
