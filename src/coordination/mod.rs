@@ -28,6 +28,7 @@
 //! | an answer to an agent | 25,000 tokens; longer lists are truncated and name the next offset |
 //! | waiting for the database | 15 s for a call, 10 min for an import |
 //! | calls waiting for the database | 4,096 per process |
+//! | attempts to authenticate, verified or waiting | 1,024 per process; 2 of an agent after 4 wrong passkeys |
 //!
 //! ```
 //! use n8n_lens::coordination::store::{Clock, DatabaseLocation};
@@ -53,6 +54,7 @@
 //! ```
 
 pub mod admin;
+mod attempts;
 mod caller;
 mod error;
 mod passkey;
@@ -171,7 +173,7 @@ impl Coordinator {
         match &answer {
             Ok(_) => tracing::debug!(tool = tool.name, "answered"),
             // The text of a refusal can quote an argument, so it is not logged.
-            Err(Error::Refused(_)) => tracing::info!(tool = tool.name, "refused"),
+            Err(Error::Refused(_) | Error::TooManyAttempts(_)) => tracing::info!(tool = tool.name, "refused"),
             Err(Error::Store(error)) => tracing::warn!(tool = tool.name, "failed: {error}"),
         }
         answer
@@ -243,7 +245,12 @@ impl Coordinator {
     }
 }
 
-/// The answer to a call that was refused or failed: `{"success": false, "error": "…"}`.
+/// The answer to a call that was refused or failed: `{"success": false, "error": "…"}`. If the call can be repeated
+/// after some time, `retry_after` says after how many seconds.
 pub fn failure(error: &Error) -> Value {
-    serde_json::json!({"success": false, "error": error.to_string()})
+    let mut failure = serde_json::json!({"success": false, "error": error.to_string()});
+    if let Error::TooManyAttempts(wait) = error {
+        failure["retry_after"] = wait.as_secs().into();
+    }
+    failure
 }

@@ -28,6 +28,7 @@ mod administration;
 mod budgets;
 mod contract;
 mod crashes;
+mod floods;
 mod instance;
 mod load;
 mod migrations;
@@ -107,6 +108,7 @@ fn main() {
         migrations: many_processes_can_migrate_at_once, databases_of_older_releases_are_migrated,
             a_newer_database_is_not_touched, the_database_of_another_program_is_left_alone,
             a_file_that_is_not_a_database_is_not_touched;
+        floods: wrong_passkeys_of_one_agent_do_not_delay_another;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
     let long = trials! {
