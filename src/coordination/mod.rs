@@ -218,10 +218,13 @@ impl Coordinator {
         })
     }
 
-    /// The database's time; `None` if it does not answer within 3 seconds.
-    pub async fn ping(&self) -> Option<Time> {
+    /// The database's time.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read or does not answer within 3 seconds.
+    pub async fn ping(&self) -> Result<Time, StoreError> {
         let ping = self.store.read(|work| work.ping().map(|()| work.now()));
-        tokio::time::timeout(PING_TIMEOUT, ping).await.ok()?.ok()
+        tokio::time::timeout(PING_TIMEOUT, ping).await.map_err(|_| StoreError::Timeout(PING_TIMEOUT))?
     }
 
     /// Closes expired sessions once a minute, for as long as the future is polled.

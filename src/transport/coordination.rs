@@ -95,13 +95,15 @@ fn sweep(service: &CoordinationService) -> tokio::task::JoinHandle<()> {
 
 /// Whether the server and its database are up, without authentication; `uptime` is in seconds.
 async fn health(State((coordinator, started_at)): State<(Arc<Coordinator>, Instant)>) -> Response {
-    let (code, status) = match coordinator.ping().await {
-        Some(_) => (StatusCode::OK, "ok"),
-        None => (StatusCode::SERVICE_UNAVAILABLE, "error"),
+    let mut health = json!({
+        "status": "ok", "version": env!("CARGO_PKG_VERSION"), "uptime": started_at.elapsed().as_secs(),
+    });
+    let Err(error) = coordinator.ping().await else {
+        return Json(health).into_response();
     };
-    let version = env!("CARGO_PKG_VERSION");
-    (code, Json(json!({"status": status, "version": version, "uptime": started_at.elapsed().as_secs()})))
-        .into_response()
+    health["status"] = "error".into();
+    health["error"] = error.without_details().into();
+    (StatusCode::SERVICE_UNAVAILABLE, Json(health)).into_response()
 }
 
 /// Requires a valid bearer token, and attaches its [`Caller`] to the request.
@@ -118,11 +120,11 @@ async fn authenticate(State(coordinator): State<Arc<Coordinator>>, mut request: 
         // The details are for the log, not for clients that are not authenticated.
         Err(error) => {
             tracing::warn!("could not look up a token: {error}");
-            refused(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "UNAVAILABLE",
-                "The database is not available. Try again in a moment.",
-            )
+            let message = match error {
+                Error::Store(error) => error.without_details(),
+                error => error.to_string(),
+            };
+            refused(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", &message)
         }
     }
 }

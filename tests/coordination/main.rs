@@ -35,6 +35,7 @@ mod migrations;
 mod model;
 mod protocol;
 mod races;
+mod replaced;
 mod replies;
 mod secrets;
 #[path = "../support/mod.rs"]
@@ -108,6 +109,8 @@ fn main() {
         migrations: many_processes_can_migrate_at_once, databases_of_older_releases_are_migrated,
             a_newer_database_is_not_touched, the_database_of_another_program_is_left_alone,
             a_file_that_is_not_a_database_is_not_touched;
+        replaced: a_deleted_or_replaced_file_is_noticed, health_reports_a_deleted_file,
+            what_was_acknowledged_is_in_the_file_that_was_moved;
         floods: wrong_passkeys_of_one_agent_do_not_delay_another;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };

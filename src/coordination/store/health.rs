@@ -93,13 +93,16 @@ impl Store {
     /// meanwhile.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL.
+    /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL; any
+    /// other [`StoreError`] if the database cannot be read.
     pub async fn backup(&self, target: PathBuf) -> Result<(), StoreError> {
         let DatabaseLocation::Sqlite(source) = self.location().clone() else {
             return Err(StoreError::Unusable(
                 "This command backs up SQLite files only. Use pg_dump for PostgreSQL.".to_owned(),
             ));
         };
+        // The copy is made from the path, where another file may be by now.
+        self.read(|work| work.ping()).await?;
         tokio::task::spawn_blocking(move || sqlite::backup(&source, &target)).await.unwrap_or(Err(StoreError::Bug))
     }
 }

@@ -33,6 +33,7 @@ mod executions;
 mod handoffs;
 mod health;
 mod migrations;
+mod open_files;
 mod overview;
 mod postgres;
 mod projects;
@@ -250,7 +251,7 @@ fn open_sqlite(
         spawn_worker(database.reader(clock.clone())?, &readers)?;
     }
     let (writes, writers) = job_queue();
-    spawn_worker(database.writer(clock.clone())?, &writers)?;
+    spawn_worker(database.writer(clock.clone()), &writers)?;
     Ok((reads, writes))
 }
 
