@@ -85,12 +85,13 @@ fn main() {
         walk_through: the_flow_of_the_contract;
         contract: a_runner_sees_active_projects_and_agents, only_idle_agents_with_tasks_should_start, nothing_is_revealed_without_a_passkey,
             a_session_is_renewed_up_to_its_maximum, session_lifetimes_are_configurable, an_expired_token_is_rejected_everywhere,
-            a_session_has_one_task_and_one_execution, the_most_urgent_task_comes_first, a_report_ends_task_execution_and_session,
+            a_session_has_one_task_and_one_execution, the_most_urgent_task_comes_first, a_report_ends_task_execution_and_session, no_duration_is_negative,
             a_rejected_report_changes_nothing, a_logout_does_not_change_the_task, a_repeated_report_gets_the_same_answer,
             an_instance_can_authenticate_again_after_a_lost_answer, an_instance_can_authenticate_again_until_its_first_task,
             execution_logs_are_camel_case, agents_and_projects_are_listed_and_found, tasks_are_listed_and_found, every_status_transition_is_checked,
             a_task_can_only_be_assigned_to_a_member;
         handoffs: context_is_carried_over, a_handoff_to_an_agent_moves_the_task,
+            a_late_report_does_not_hide_the_progress_of_the_new_assignee,
             an_open_handoff_moves_the_task_when_accepted, pending_handoffs_are_filtered_by_agent, deprecated_tools_still_work;
         administration: passkeys_rotate, a_running_agent_cannot_be_unassigned, import_is_all_or_nothing, commands_print_json,
             a_backup_is_private_and_whole, the_doctor_finds_problems;

@@ -53,6 +53,7 @@ use std::time::Duration;
 pub use access_tokens::{AccessToken, Scope};
 pub use agents::{Agent, AgentStatus, AgentType};
 pub use collection::Collection;
+pub(crate) use contexts::NoteOrigin;
 pub use contexts::{Context, LatestContext};
 pub use credentials::Credential;
 pub use error::StoreError;

@@ -303,20 +303,31 @@ impl Model {
         Ok(())
     }
 
-    fn note(&mut self, task: &str, said: &Value) -> Value {
+    /// Whether there are notes about a task from after it left the agent.
+    fn has_notes_since_handoff(&self, task: &Value, agent: &str) -> bool {
+        let is_its = |row: &&Value| row["task_id"] == task["id"] && row["from_agent_id"] == agent;
+        let left = self.handoffs.iter().filter(is_its).map(|handoff| &handoff["_at"]).next_back();
+        let left = left.unwrap_or(&task["_assigned"]).as_i64();
+        self.contexts.iter().any(|note| note["task_id"] == task["id"] && note["_at"].as_i64() > left)
+    }
+
+    /// Saves a note, which is late if the task had another assignee by then, with notes of its own.
+    fn note(&mut self, task: &str, said: &Value, is_late: bool) -> Value {
         let newest = self.contexts.iter().rfind(|context| context["task_id"] == task);
         if let Some(same) = newest.filter(|newest| FIELDS.iter().all(|name| newest[name] == said[name])) {
-            return same.clone();
+            return show(same);
         }
         let id = format!("?ctx_{}", self.contexts.len());
-        let mut row = json!({"id": id, "task_id": task, "created_at": time(self.now)});
+        let mut row =
+            json!({"id": id, "task_id": task, "created_at": time(self.now), "_at": self.now, "_late": is_late});
         FIELDS.iter().for_each(|name| row[name] = said[name].clone());
         self.contexts.push(row.clone());
-        row
+        show(&row)
     }
 
     fn latest_context(&self, task: &str) -> Value {
-        let its: Vec<_> = self.contexts.iter().rev().filter(|context| context["task_id"] == task).collect();
+        let mut its: Vec<_> = self.contexts.iter().rev().filter(|context| context["task_id"] == task).collect();
+        its.sort_by_key(|context| context["_late"] == true);
         let latest = |name: &str| its.iter().find_map(|note| note[name].as_str()).filter(|said| !said.is_empty());
         let fields: Map<_, _> = FIELDS.iter().map(|name| (name.to_string(), json!(latest(name)))).collect();
         if its.is_empty() { Value::Null } else { fields.into() }
@@ -488,8 +499,10 @@ impl Model {
         }
         let (summary, next_steps) = (&given["summary"], &given["next_steps"]);
         if !summary.is_null() || !next_steps.is_null() {
+            let has_another = !is_mine && !self.tasks[task]["assignee_id"].is_null();
+            let is_late = has_another && self.has_notes_since_handoff(&self.tasks[task], &agent);
             let blockers = if given["result"] == "blocked" && is_mine { summary } else { &Value::Null };
-            self.note(&id, &json!({"progress": summary, "blockers": blockers, "next_steps": next_steps}));
+            self.note(&id, &json!({"progress": summary, "blockers": blockers, "next_steps": next_steps}), is_late);
         }
         let runs = |it: &&mut Value| it["_session"] == n && it["taskId"] == id.as_str() && it["status"] == "running";
         self.executions.iter_mut().filter(runs).for_each(|running| end_execution(running, Some(exit), self.now));
@@ -589,7 +602,7 @@ impl Model {
             return Err("Nothing to save: give at least one of progress, findings, blockers, next_steps".to_owned());
         }
         self.task(given)?;
-        Ok(json!({"success": true, "context": self.note(text(given, "task_id"), given)}))
+        Ok(json!({"success": true, "context": self.note(text(given, "task_id"), given, false)}))
     }
 
     fn get_task_context(&self, given: &Value) -> Answer {
@@ -597,7 +610,7 @@ impl Model {
         let task = text(given, "task_id");
         let mut shown = json!({"success": true, "task_id": task, "latest_context": self.latest_context(task)});
         if given["include_history"] == true {
-            shown["contexts"] = self.contexts.iter().rev().filter(|row| row["task_id"] == task).cloned().collect();
+            shown["contexts"] = self.contexts.iter().rev().filter(|row| row["task_id"] == task).map(show).collect();
         }
         Ok(shown)
     }
@@ -620,7 +633,8 @@ impl Model {
             self.assign(task, &given["to_agent_id"])?;
         }
         let id = format!("?hnd_{}", self.handoffs.len());
-        let mut row = json!({"id": id, "created_at": time(self.now), "accepted_at": null, "_by": null});
+        let mut row = json!({"id": id, "created_at": time(self.now), "accepted_at": null, "_by": null,
+            "_at": self.now});
         SAID.iter().for_each(|name| row[name] = given[name].clone());
         self.handoffs.push(row.clone());
         Ok(json!({"success": true, "handoff": show(&row)}))

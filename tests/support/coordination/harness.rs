@@ -47,6 +47,11 @@ impl Harness {
         self.now.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
+    /// Sets the clock back.
+    pub fn set_back(&self, time: Duration) {
+        self.now.fetch_sub(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
     /// Calls an agent's or an administrator's tool.
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
         let tool = TOOLS.iter().chain(&admin::TOOLS).find(|known| known.name == tool).unwrap();
