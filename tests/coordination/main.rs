@@ -94,7 +94,7 @@ fn main() {
             a_late_report_does_not_hide_the_progress_of_the_new_assignee,
             an_open_handoff_moves_the_task_when_accepted, pending_handoffs_are_filtered_by_agent, deprecated_tools_still_work;
         administration: passkeys_rotate, a_running_agent_cannot_be_unassigned, import_is_all_or_nothing, commands_print_json,
-            a_backup_is_private_and_whole, the_doctor_finds_problems;
+            a_backup_is_private_and_whole, the_doctor_finds_problems, the_doctor_reports_damage;
         protocol: tools_are_listed_as_in_the_contract, options_add_tools_and_change_the_language, resources_match_the_answers_of_tools,
             resources_are_listed_page_by_page, prompts_contain_the_task,
             the_status_error_of_an_execution_is_no_failure;

@@ -30,7 +30,7 @@ pub enum StoreError {
     #[error("The database rejected a statement: {0}. Nothing was changed.")]
     Rejected(String),
     /// The database contains something impossible.
-    #[error("The database is damaged: {0}. Run `n8n-lens coordinate --db … admin doctor`.")]
+    #[error("The database is damaged: {0}. Restore a backup.")]
     Corrupt(String),
     /// Another transaction was in the way, or too many calls are waiting.
     #[error("The database is busy. Nothing was changed; try again.")]

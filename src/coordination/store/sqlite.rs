@@ -230,8 +230,9 @@ fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
     if std::fs::metadata(file).map_or(true, |existing| existing.len() == 0) {
         return Ok(());
     }
-    let unusable = |error: rusqlite::Error| {
-        StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display()))
+    let unusable = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => store_error(error),
+        _ => StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display())),
     };
     let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unusable)?;
     match owner(&connection).map_err(unusable)? {
