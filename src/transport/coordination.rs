@@ -33,7 +33,7 @@ use super::listener::Listener;
 use super::shutdown::Shutdown;
 use super::stdio;
 use crate::config::Access;
-use crate::coordination::tools::{RETIRED, TOOLS};
+use crate::coordination::tools::{RETIRED, RUNNER_TOOLS, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCE_TEMPLATES, Tool, admin, failure};
 use crate::toolkit::Effect;
 
@@ -47,6 +47,8 @@ pub struct CoordinationService {
     pub coordinator: Arc<Coordinator>,
     /// Whether to hide deprecated tools from the list; they can still be called.
     pub hide_deprecated: bool,
+    /// Whether to expose the optional tools for Runners.
+    pub runner_tools: bool,
     /// Whether to expose the administration tools.
     pub admin_tools: bool,
 }
@@ -295,8 +297,9 @@ impl Server {
 
     /// The tools that a caller may use.
     fn tools(&self, caller: &Caller) -> impl Iterator<Item = &'static Tool> {
+        let runner = if self.service.runner_tools { RUNNER_TOOLS.as_slice() } else { &[] };
         let admin = if self.service.admin_tools { admin::TOOLS.as_slice() } else { &[] };
-        TOOLS.iter().chain(admin).copied().filter(move |tool| caller.may_call(tool))
+        TOOLS.iter().chain(runner).chain(admin).copied().filter(move |tool| caller.may_call(tool))
     }
 }
 

@@ -102,7 +102,8 @@ fn main() {
         races: one_of_many_wins, an_agent_can_run_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
         crashes: kills_lose_nothing, a_killed_database_loses_nothing, health_reports_an_unreachable_database,
-            a_dead_instance_can_be_replaced, an_instance_that_wakes_up_late_changes_nothing;
+            a_dead_instance_can_be_replaced, a_process_that_exited_can_be_replaced_at_once,
+            a_killed_process_can_be_replaced_at_once, an_instance_that_wakes_up_late_changes_nothing;
         replies: lost_answers_are_repeated, aborted_calls_leave_nothing_open;
         budgets: lists_fit_the_token_budget, texts_have_limits;
         load: every_process_gets_a_fair_share;

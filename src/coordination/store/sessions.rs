@@ -15,7 +15,7 @@ text_enum! {
         Logout = "logout",
         /// It was not used in time, or reached its maximum age.
         Expired = "expired",
-        /// An administrator ended it.
+        /// An administrator ended it, or a Runner reported that its process had exited.
         Revoked = "revoked",
         /// The same instance authenticated again before it asked for its task.
         Superseded = "superseded",
