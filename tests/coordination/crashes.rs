@@ -121,12 +121,12 @@ fn disturbed(kind: Kind, disturb: impl FnOnce(&[AtomicU32; 3], &Acknowledged)) {
         let lost: Vec<_> = ids.iter().filter(|id| !there.contains(*id)).collect();
         assert!(lost.is_empty() && !ids.is_empty(), "{table}: {lost:?} of {} were lost", ids.len());
     }
-    no_half_unit(&database);
+    no_unit_is_half_done(&database);
     let rows: usize = acknowledged.values().map(Vec::len).sum();
     print_figure!("{kind:?}: {rows} rows were acknowledged, 0 lost; the slowest start took {} ms", slowest.as_millis());
 }
 
-fn no_half_unit(database: &Database) {
+fn no_unit_is_half_done(database: &Database) {
     for half in [
         "SELECT COUNT(*) FROM sessions s JOIN tasks t ON t.id = s.task_id AND t.assignee_id = s.agent_id
             WHERE s.end_reason = 'completed' AND t.status = 'in_progress'",

@@ -97,7 +97,7 @@ fn main() {
             a_backup_is_private_and_whole, the_doctor_finds_problems, the_doctor_reports_damage;
         protocol: tools_are_listed_as_in_the_contract, options_add_tools_and_change_the_language, resources_match_the_answers_of_tools,
             resources_are_listed_page_by_page, prompts_contain_the_task,
-            the_status_error_of_an_execution_is_no_failure;
+            an_execution_with_the_status_error_is_not_a_failed_call;
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_can_run_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;

@@ -219,7 +219,7 @@ pub fn prompts_contain_the_task(kind: Kind) {
 }
 
 /// An execution that the server closed has the status `error`; the call that asks for it succeeded.
-pub fn the_status_error_of_an_execution_is_no_failure(kind: Kind) {
+pub fn an_execution_with_the_status_error_is_not_a_failed_call(kind: Kind) {
     let database = Database::new(kind);
     administer_with(&database, &["import", "-"], &people(1, 1).to_string());
     let mut instance = Instance::start_with(&database, &["--admin-tools"]);

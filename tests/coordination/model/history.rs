@@ -86,7 +86,7 @@ impl<'a> History<'a> {
         for tool in ["list_tasks", "get_pending_handoffs", "admin_session_list"] {
             self.call(tool, json!({})).await;
         }
-        self.model.keep_the_invariants();
+        self.model.check_invariants();
     }
 
     /// The model's answer to a call, after checking that the server's is the same.
@@ -158,7 +158,7 @@ impl<'a> History<'a> {
             "again" => self.planned.extend(self.last.clone()),
             "stay" => {
                 let token = self.value("session_token");
-                let is_alive = self.model.in_time(&json!({ "session_token": token })).is_ok();
+                let is_alive = self.model.unexpired_session(&json!({ "session_token": token })).is_ok();
                 for _ in 0..if is_alive { 30 } else { 0 } {
                     let tool = self.random.pick(&["get_my_task", "get_pending_tasks"]);
                     self.planned.push_back(Step::Pass(3_000_000));

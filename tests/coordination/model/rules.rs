@@ -1,4 +1,4 @@
-//! The state that the contract describes, and what each tool succeeds with it.
+//! The state that the contract describes, and what each tool does with it.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ fn list<'a>(name: &str, rows: impl Iterator<Item = &'a Value>) -> Answer {
 }
 
 /// Whether a row matches the filters; `null` matches any value.
-fn is_asked(row: &Value, given: &Value, names: &[(&str, &str)]) -> bool {
+fn matches_filters(row: &Value, given: &Value, names: &[(&str, &str)]) -> bool {
     names.iter().all(|(column, name)| given[*name].is_null() || row[*column] == given[*name])
 }
 
@@ -156,7 +156,7 @@ impl Model {
         }})
     }
 
-    pub fn agree_on_rows(&self, database: &Database) {
+    pub fn check_rows(&self, database: &Database) {
         let (prefix, length) = (&self.prefix, self.prefix.len());
         for (table, column, count) in [
             ("sessions", "agent_id", self.sessions.len()),
@@ -169,7 +169,7 @@ impl Model {
         }
     }
 
-    pub fn keep_the_invariants(&self) {
+    pub fn check_invariants(&self) {
         for (n, session) in self.sessions.iter().enumerate().filter(|(_, session)| session.end.is_none()) {
             assert_eq!(self.open(&session.agent, &session.project), Some(n), "two sessions of a pair are open");
         }
@@ -186,27 +186,27 @@ impl Model {
         find(&self.tasks, "Task", text(given, "task_id"))
     }
 
-    fn be_member(&self, project: &str, agent: &str) -> Result<(), String> {
+    fn require_member(&self, project: &str, agent: &str) -> Result<(), String> {
         find(&self.agents, "Agent", agent)?;
         let is_member = self.members.contains(&(project.to_owned(), agent.to_owned()));
         if is_member { Ok(()) } else { Err("Agent not assigned to project".to_owned()) }
     }
 
-    fn be_active(&self, agent: &str) -> Result<(), String> {
+    fn require_active(&self, agent: &str) -> Result<(), String> {
         let is_active = self.agents[find(&self.agents, "Agent", agent)?]["status"] == "active";
         if is_active { Ok(()) } else { Err(format!("Agent is not active: {agent}")) }
     }
 
-    fn be_open(&self, task: usize) -> Result<(), String> {
+    fn require_open(&self, task: usize) -> Result<(), String> {
         let (id, status) = (text(&self.tasks[task], "id"), text(&self.tasks[task], "status"));
         if ["done", "cancelled"].contains(&status) { Err(format!("Task is {status}: {id}")) } else { Ok(()) }
     }
 
     /// Only the assignee can hand over a task; any agent can if there is none.
-    fn be_ones_to_give(&self, task: usize, agent: &Value) -> Result<(), String> {
+    fn require_owner(&self, task: usize, agent: &Value) -> Result<(), String> {
         let owner = &self.tasks[task]["assignee_id"];
-        let is_ones = owner.is_null() || owner == agent;
-        if is_ones { Ok(()) } else { Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap())) }
+        let is_owner = owner.is_null() || owner == agent;
+        if is_owner { Ok(()) } else { Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap())) }
     }
 
     fn agents_of(&self, project: &Value) -> impl Iterator<Item = &str> {
@@ -227,7 +227,7 @@ impl Model {
     }
 
     /// The session of a token before it expires; an ended session is remembered for its maximum lifetime.
-    pub fn in_time(&self, given: &Value) -> Result<usize, String> {
+    pub fn unexpired_session(&self, given: &Value) -> Result<usize, String> {
         let token = text(given, "session_token");
         let until = |it: &Session| if it.end.is_some() { it.created + MAX } else { it.expires };
         let found = self.sessions.iter().position(|it| it.token == token && until(it) > self.now);
@@ -235,7 +235,7 @@ impl Model {
     }
 
     fn renew(&mut self, given: &Value) -> Option<usize> {
-        let found = self.in_time(given).ok().filter(|found| self.sessions[*found].end.is_none())?;
+        let found = self.unexpired_session(given).ok().filter(|found| self.sessions[*found].end.is_none())?;
         let session = &mut self.sessions[found];
         session.seen = self.now;
         session.expires = (self.now + TTL).min(session.created + MAX);
@@ -295,7 +295,7 @@ impl Model {
             return Ok(());
         }
         if let Some(agent) = to.as_str() {
-            self.be_member(text(&self.tasks[task], "project_id"), agent)?;
+            self.require_member(text(&self.tasks[task], "project_id"), agent)?;
         }
         let task = &mut self.tasks[task];
         (task["assignee_id"], task["updated_at"]) = (to.clone(), time(self.now));
@@ -382,10 +382,10 @@ impl Model {
     }
 
     pub fn should_start(&self, agent: &str, project: &str) -> Value {
-        let is_on = |rows: &[Value], id| rows.iter().any(|row| row["id"] == id && row["status"] == "active");
-        let are_on = is_on(&self.agents, agent) && is_on(&self.projects, project);
-        let is_idle = self.be_member(project, agent).is_ok() && !self.runs(agent, project);
-        if !are_on || !is_idle || self.to_do(agent, project).is_empty() {
+        let is_active = |rows: &[Value], id| rows.iter().any(|row| row["id"] == id && row["status"] == "active");
+        let are_active = is_active(&self.agents, agent) && is_active(&self.projects, project);
+        let is_idle = self.require_member(project, agent).is_ok() && !self.runs(agent, project);
+        if !are_active || !is_idle || self.to_do(agent, project).is_empty() {
             return json!({"should_start": false});
         }
         let agent = find(&self.agents, "Agent", agent).unwrap();
@@ -400,7 +400,7 @@ impl Model {
         if project["status"] != "active" {
             return Err(format!("Project is not active: {place}"));
         }
-        self.be_member(place, id)?;
+        self.require_member(place, id)?;
         let instance = given["instance_id"].as_str().map(str::to_owned);
         if let Some(open) = self.open(id, place) {
             let session = &self.sessions[open];
@@ -432,7 +432,7 @@ impl Model {
     }
 
     fn logout(&mut self, given: &Value) -> Answer {
-        let session = self.in_time(given)?;
+        let session = self.unexpired_session(given)?;
         match self.sessions[session].end {
             None => self.end(session, "logout"),
             Some("logout") => {}
@@ -481,7 +481,7 @@ impl Model {
                 return Err(format!("Argument 'result' is {other:?}; it must be one of success, failed, blocked."));
             }
         };
-        let n = self.in_time(given)?;
+        let n = self.unexpired_session(given)?;
         let answer = json!({"success": true, "instruction": "タスクが完了しました。セッションを終了します。"});
         let session = &self.sessions[n];
         if session.end.is_some() {
@@ -533,7 +533,10 @@ impl Model {
             return Err(format!("Argument 'limit' is {limit}; it must be a whole number from 1 to 100."));
         }
         let names = [("taskId", "task_id"), ("agentId", "agent_id")];
-        list("logs", self.executions.iter().rev().filter(|row| is_asked(row, given, &names)).take(limit as usize))
+        list(
+            "logs",
+            self.executions.iter().rev().filter(|row| matches_filters(row, given, &names)).take(limit as usize),
+        )
     }
 
     fn get_execution_log(&self, given: &Value) -> Answer {
@@ -558,7 +561,7 @@ impl Model {
             return Err(format!("Invalid status: {unknown}"));
         }
         let names = ["project_id", "status", "assignee_id"].map(|name| (name, name));
-        let mut tasks: Vec<_> = self.tasks.iter().filter(|row| is_asked(row, given, &names)).collect();
+        let mut tasks: Vec<_> = self.tasks.iter().filter(|row| matches_filters(row, given, &names)).collect();
         tasks.sort_by_key(|task| (urgency(task), text(task, "id")));
         list("tasks", tasks.into_iter())
     }
@@ -626,10 +629,10 @@ impl Model {
         if let Some(same) = same.filter(|same| is_gone || waits(same)) {
             return Ok(json!({"success": true, "handoff": show(same)}));
         }
-        self.be_open(task)?;
-        self.be_ones_to_give(task, &given["from_agent_id"])?;
+        self.require_open(task)?;
+        self.require_owner(task, &given["from_agent_id"])?;
         if let Some(to) = given["to_agent_id"].as_str() {
-            self.be_active(to)?;
+            self.require_active(to)?;
             self.assign(task, &given["to_agent_id"])?;
         }
         let id = format!("?hnd_{}", self.handoffs.len());
@@ -651,10 +654,10 @@ impl Model {
             if handoff["to_agent_id"].is_null() {
                 let task = self.task(&handoff)?;
                 if self.tasks[task]["assignee_id"] != *agent {
-                    self.be_ones_to_give(task, &handoff["from_agent_id"])?;
+                    self.require_owner(task, &handoff["from_agent_id"])?;
                 }
-                self.be_open(task)?;
-                self.be_active(text(given, "agent_id"))?;
+                self.require_open(task)?;
+                self.require_active(text(given, "agent_id"))?;
                 self.assign(task, agent)?;
             }
             (self.handoffs[n]["_by"], self.handoffs[n]["accepted_at"]) = (agent.clone(), time(self.now));
@@ -671,12 +674,12 @@ impl Model {
         }
         let is_member = |it: &Value| {
             let task = self.tasks.iter().find(|task| task["id"] == it["task_id"]).unwrap();
-            self.be_member(text(task, "project_id"), asked.as_str().unwrap_or_default()).is_ok()
+            self.require_member(text(task, "project_id"), asked.as_str().unwrap_or_default()).is_ok()
         };
         let is_open_to = |it: &Value| it["to_agent_id"].is_null() && it["from_agent_id"] != *asked && is_member(it);
         let is_for = |it: &&Value| asked.is_null() || it["to_agent_id"] == *asked || is_open_to(it);
         let is_pending =
-            |it: &&Value| it["_by"].is_null() && self.task(it).is_ok_and(|task| self.be_open(task).is_ok());
+            |it: &&Value| it["_by"].is_null() && self.task(it).is_ok_and(|task| self.require_open(task).is_ok());
         list("handoffs", self.handoffs.iter().filter(is_pending).filter(is_for))
     }
 
