@@ -366,6 +366,7 @@ impl Model {
             "get_pending_tasks" => self.get_pending_tasks(given),
             "report_execution_start" => self.report_execution_start(given),
             "report_execution_complete" => self.report_execution_complete(given),
+            "report_process_exit" => self.report_process_exit(given),
             _ => self.administer(tool, given),
         };
         answer.unwrap_or_else(|error| json!({"success": false, "error": error}))
@@ -525,6 +526,18 @@ impl Model {
         }
         let next = self.to_do(&session.agent, &session.project).first().map(|task| text(task, "id").to_owned());
         self.tasks.iter().position(|task| next.as_deref() == task["id"].as_str())
+    }
+
+    fn report_process_exit(&mut self, given: &Value) -> Answer {
+        let (agent, project) = (text(given, "agent_id"), text(given, "project_id"));
+        find(&self.projects, "Project", project)?;
+        find(&self.agents, "Agent", agent)?;
+        if let Some(open) = self.open(agent, project).filter(|open| self.is_alive(&self.sessions[*open])) {
+            if self.sessions[open].instance.as_deref() == given["instance_id"].as_str() {
+                self.end(open, "revoked");
+            }
+        }
+        Ok(json!({"success": true, "running": self.runs(agent, project)}))
     }
 
     fn list_execution_logs(&self, given: &Value) -> Answer {
