@@ -28,6 +28,7 @@
 //! | an answer to an agent | 25,000 tokens; longer lists are truncated and name the next offset |
 //! | waiting for the database | 15 s for a call, 10 min for an import |
 //! | calls waiting for the database | 4,096 per process |
+//! | calls of one agent over HTTP that run at once | 8; the others wait |
 //! | attempts to authenticate, verified or waiting | 1,024 per process; 2 of an agent after 4 wrong passkeys |
 //!
 //! ```
@@ -55,6 +56,7 @@
 
 pub mod admin;
 mod attempts;
+mod call_limit;
 mod caller;
 mod error;
 mod passkey;
@@ -73,6 +75,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use call_limit::CallLimit;
 pub use caller::Caller;
 pub use error::Error;
 pub use passkey::Cost;
@@ -138,6 +141,7 @@ pub struct Coordinator {
     store: Store,
     policy: SessionPolicy,
     passkeys: Arc<Passkeys>,
+    call_limit: CallLimit,
 }
 
 impl Coordinator {
@@ -153,7 +157,7 @@ impl Coordinator {
         let opening = tokio::task::spawn_blocking(move || Store::open(&location, create, connections, &clock));
         let opened = tokio::time::timeout(OPEN_TIMEOUT, opening).await.map_err(|_| StoreError::OpenTimeout)?;
         let store = opened.unwrap_or(Err(StoreError::Bug))?;
-        Ok(Arc::new(Self { store, policy, passkeys: Arc::new(Passkeys::new(cost)?) }))
+        Ok(Arc::new(Self { store, policy, passkeys: Arc::new(Passkeys::new(cost)?), call_limit: CallLimit::default() }))
     }
 
     /// Calls a tool and returns its answer, a JSON object.
@@ -169,6 +173,7 @@ impl Coordinator {
         arguments: Map<String, Value>,
         caller: &Caller,
     ) -> Result<Value, Error> {
+        let _admitted = self.call_limit.admit(caller).await;
         let answer = self.answer(tool, arguments, caller).await;
         match &answer {
             Ok(_) => tracing::debug!(tool = tool.name, "answered"),

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
-use crate::http_client::HttpServer;
-use crate::instance::administer;
+use crate::harness::people;
+use crate::http_client::{HttpServer, json_headers};
+use crate::instance::{administer, administer_with};
 use crate::races::{called, import, serve};
 
 /// The number of wrong passkeys sent at once.
@@ -16,15 +17,19 @@ fn authenticate(server: &HttpServer, bearer: &str, agent: &str, passkey: &str) -
     called(server, bearer, "authenticate", json!({"agent_id": agent, "passkey": passkey, "project_id": "prj_0"}))
 }
 
+/// The tokens of two agents.
+fn bearers(database: &Database) -> [String; 2] {
+    ["agt_0", "agt_1"].map(|agent| {
+        let issued = administer(database, &["token", "issue", "--scope", "agent", "--agent", agent]);
+        format!("Bearer {}", issued["token"].as_str().unwrap())
+    })
+}
+
 pub fn wrong_passkeys_of_one_agent_do_not_delay_another(kind: Kind) {
     let database = Database::new(kind);
     import(&database, 1, 2);
     let server = serve(&database, &[]);
-    let bearers = ["agt_0", "agt_1"].map(|agent| {
-        let issued = administer(&database, &["token", "issue", "--scope", "agent", "--agent", agent]);
-        format!("Bearer {}", issued["token"].as_str().unwrap())
-    });
-    let (server, [flooding, other]) = (&server, &bearers);
+    let (server, [flooding, other]) = (&server, &bearers(&database));
     let begun = Instant::now();
     let (answers, waited) = std::thread::scope(|scope| {
         let flood: Vec<_> =
@@ -50,4 +55,31 @@ pub fn wrong_passkeys_of_one_agent_do_not_delay_another(kind: Kind) {
         assert!(begun.elapsed() < Duration::from_secs(10), "the agent stays locked out");
         std::thread::sleep(Duration::from_millis(50));
     }
+}
+
+pub fn large_lists_of_one_agent_do_not_delay_another(kind: Kind) {
+    let database = Database::new(kind);
+    let mut data = people(1, 2);
+    let task = |number| {
+        json!({
+            "id": format!("tsk_{number}"), "project_id": "prj_0", "title": "Large", "status": "todo",
+            "description": "word ".repeat(1600),
+        })
+    };
+    data["tasks"].as_array_mut().unwrap().extend((0..1000).map(task));
+    administer_with(&database, &["import", "-"], &data.to_string());
+    let server = serve(&database, &[]);
+    let [flooding, other] = bearers(&database);
+    let list = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "list_tasks", "arguments": {"project_id": "prj_0"}},
+    });
+    let headers = [json_headers(), vec![("authorization", flooding.as_str())]].concat();
+    let flood: Vec<_> = (0..400).map(|_| server.open("POST", "/mcp", &headers, &list.to_string())).collect();
+    let begun = Instant::now();
+    let found = called(&server, &other, "get_task", json!({"task_id": "tsk_0_0"}));
+    let waited = begun.elapsed();
+    assert_eq!(found["success"], true, "{found}");
+    assert!(waited < Duration::from_secs(2), "another agent waited {waited:?}");
+    assert_eq!(server.send("GET", "/health", &[], "").status, 200);
+    drop(flood);
 }

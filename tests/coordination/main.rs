@@ -113,7 +113,7 @@ fn main() {
             a_file_that_is_not_a_database_is_not_touched;
         replaced: a_deleted_or_replaced_file_is_noticed, health_reports_a_deleted_file,
             what_was_acknowledged_is_in_the_file_that_was_moved;
-        floods: wrong_passkeys_of_one_agent_do_not_delay_another;
+        floods: wrong_passkeys_of_one_agent_do_not_delay_another, large_lists_of_one_agent_do_not_delay_another;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
     let long = trials! {
