@@ -96,7 +96,7 @@ fn main() {
         administration: passkeys_rotate, a_running_agent_cannot_be_unassigned, import_is_all_or_nothing, commands_print_json,
             a_backup_is_private_and_whole, the_doctor_finds_problems, the_doctor_reports_damage;
         protocol: tools_are_listed_as_in_the_contract, options_add_tools_and_change_the_language, resources_match_the_answers_of_tools,
-            resources_are_listed_page_by_page, prompts_contain_the_task,
+            resources_are_listed_page_by_page, prompts_contain_the_task, malformed_messages_get_errors_of_the_protocol,
             an_execution_with_the_status_error_is_not_a_failed_call;
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_can_run_in_a_hundred_projects, one_of_many_accepts,
