@@ -532,10 +532,11 @@ impl Model {
         let (agent, project) = (text(given, "agent_id"), text(given, "project_id"));
         find(&self.projects, "Project", project)?;
         find(&self.agents, "Agent", agent)?;
-        if let Some(open) = self.open(agent, project).filter(|open| self.is_alive(&self.sessions[*open])) {
-            if self.sessions[open].instance.as_deref() == given["instance_id"].as_str() {
-                self.end(open, "revoked");
-            }
+        let open = self.open(agent, project).filter(|open| self.is_alive(&self.sessions[*open]));
+        if let Some(open) =
+            open.filter(|open| self.sessions[*open].instance.as_deref() == given["instance_id"].as_str())
+        {
+            self.end(open, "revoked");
         }
         Ok(json!({"success": true, "running": self.runs(agent, project)}))
     }
