@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::Caller;
 
 /// The maximum number of calls of one agent that run at once; the others wait.
-const MAX_CALLS: usize = 4;
+const MAX_CALLS: usize = 2;
 
 /// The calls in progress, by agent.
 #[derive(Default)]

@@ -28,7 +28,7 @@
 //! | an answer to an agent | 25,000 tokens; longer lists are truncated and name the next offset |
 //! | waiting for the database | 15 s for a call, 10 min for an import |
 //! | calls waiting for the database | 4,096 per process |
-//! | calls of one agent over HTTP that run at once | 4; the others wait |
+//! | calls of one agent over HTTP that run at once | 2; the others wait |
 //! | attempts to authenticate, verified or waiting | 1,024 per process; 2 of an agent after 4 wrong passkeys |
 //!
 //! ```
