@@ -61,7 +61,7 @@ pub fn check(data: &[u8]) {
             assert!(is_elsewhere(&data) || !why.contains(SECRET), "{why}: {data}");
             assert_eq!(harness.call(&project::LIST, Map::new()), before, "{why}, but something was changed: {data}");
         }
-        Err(Error::Store(error)) => panic!("{error}: {data}"),
+        Err(error) => panic!("{error}: {data}"),
     }
 }
 

@@ -43,6 +43,10 @@ pub struct CoordinationOptions {
     #[arg(long)]
     pub hide_deprecated: bool,
 
+    /// Also offer report_process_exit to Runners, which frees an agent whose process has exited
+    #[arg(long)]
+    pub runner_tools: bool,
+
     /// Also offer the `admin` commands as tools; over HTTP only to tokens of scope admin
     #[arg(long)]
     pub admin_tools: bool,

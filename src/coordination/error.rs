@@ -1,5 +1,7 @@
 //! Why a call failed.
 
+use std::time::Duration;
+
 use crate::coordination::store::StoreError;
 
 /// Why a call failed. Clients see it as `{"success": false, "error": "…"}`; see [`failure`](super::failure).
@@ -8,6 +10,9 @@ pub enum Error {
     /// The rules do not allow the call; nothing was changed.
     #[error("{0}")]
     Refused(String),
+    /// Too many attempts to authenticate are pending; this one was not verified. It can be repeated after this time.
+    #[error("Too many attempts to authenticate are waiting, and this one was not checked. Try again in {} s.", .0.as_secs())]
+    TooManyAttempts(Duration),
     /// The database failed.
     #[error(transparent)]
     Store(#[from] StoreError),

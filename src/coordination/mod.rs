@@ -28,6 +28,8 @@
 //! | an answer to an agent | 25,000 tokens; longer lists are truncated and name the next offset |
 //! | waiting for the database | 15 s for a call, 10 min for an import |
 //! | calls waiting for the database | 4,096 per process |
+//! | calls of one agent over HTTP that run at once | 2; the others wait |
+//! | attempts to authenticate, verified or waiting | 1,024 per process; 2 of an agent after 4 wrong passkeys |
 //!
 //! ```
 //! use n8n_lens::coordination::store::{Clock, DatabaseLocation};
@@ -53,6 +55,8 @@
 //! ```
 
 pub mod admin;
+mod attempts;
+mod call_limit;
 mod caller;
 mod error;
 mod passkey;
@@ -71,6 +75,7 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
+use call_limit::CallLimit;
 pub use caller::Caller;
 pub use error::Error;
 pub use passkey::Cost;
@@ -136,6 +141,7 @@ pub struct Coordinator {
     store: Store,
     policy: SessionPolicy,
     passkeys: Arc<Passkeys>,
+    call_limit: CallLimit,
 }
 
 impl Coordinator {
@@ -151,7 +157,7 @@ impl Coordinator {
         let opening = tokio::task::spawn_blocking(move || Store::open(&location, create, connections, &clock));
         let opened = tokio::time::timeout(OPEN_TIMEOUT, opening).await.map_err(|_| StoreError::OpenTimeout)?;
         let store = opened.unwrap_or(Err(StoreError::Bug))?;
-        Ok(Arc::new(Self { store, policy, passkeys: Arc::new(Passkeys::new(cost)?) }))
+        Ok(Arc::new(Self { store, policy, passkeys: Arc::new(Passkeys::new(cost)?), call_limit: CallLimit::default() }))
     }
 
     /// Calls a tool and returns its answer, a JSON object.
@@ -171,7 +177,7 @@ impl Coordinator {
         match &answer {
             Ok(_) => tracing::debug!(tool = tool.name, "answered"),
             // The text of a refusal can quote an argument, so it is not logged.
-            Err(Error::Refused(_)) => tracing::info!(tool = tool.name, "refused"),
+            Err(Error::Refused(_) | Error::TooManyAttempts(_)) => tracing::info!(tool = tool.name, "refused"),
             Err(Error::Store(error)) => tracing::warn!(tool = tool.name, "failed: {error}"),
         }
         answer
@@ -184,6 +190,11 @@ impl Coordinator {
         caller: &Caller,
     ) -> Result<Value, Error> {
         let arguments = tool.check(arguments)?;
+        // The other tools limit themselves: `authenticate` turns calls away that would wait here.
+        let _admitted = match tool.handler.run {
+            Run::Read(_) | Run::Write(_) => self.call_limit.admit(caller).await,
+            Run::Call(_) => None,
+        };
         let (caller, name) = (caller.clone(), tool.name);
         let (policy, offset) = (self.policy, arguments.integer("offset").unwrap_or(0));
         let answer = match tool.handler.run {
@@ -216,10 +227,13 @@ impl Coordinator {
         })
     }
 
-    /// The database's time; `None` if it does not answer within 3 seconds.
-    pub async fn ping(&self) -> Option<Time> {
+    /// The database's time.
+    ///
+    /// # Errors
+    /// [`StoreError`] if the database cannot be read or does not answer within 3 seconds.
+    pub async fn ping(&self) -> Result<Time, StoreError> {
         let ping = self.store.read(|work| work.ping().map(|()| work.now()));
-        tokio::time::timeout(PING_TIMEOUT, ping).await.ok()?.ok()
+        tokio::time::timeout(PING_TIMEOUT, ping).await.map_err(|_| StoreError::Timeout(PING_TIMEOUT))?
     }
 
     /// Closes expired sessions once a minute, for as long as the future is polled.
@@ -243,7 +257,12 @@ impl Coordinator {
     }
 }
 
-/// The answer to a call that was refused or failed: `{"success": false, "error": "…"}`.
+/// The answer to a call that was refused or failed: `{"success": false, "error": "…"}`. If the call can be repeated
+/// after some time, `retry_after` says after how many seconds.
 pub fn failure(error: &Error) -> Value {
-    serde_json::json!({"success": false, "error": error.to_string()})
+    let mut failure = serde_json::json!({"success": false, "error": error.to_string()});
+    if let Error::TooManyAttempts(wait) = error {
+        failure["retry_after"] = wait.as_secs().into();
+    }
+    failure
 }

@@ -1,10 +1,6 @@
-//! Hashes and verifies passkeys with argon2id. At most one hash per core is computed at a time, and an agent
-//! whose passkey was wrong several times is slowed down.
+//! Hashes and verifies passkeys with argon2id, one hash at a time.
 
-use std::collections::HashMap;
-use std::num::NonZeroUsize;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use argon2::password_hash::phc::PasswordHash;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -12,22 +8,8 @@ use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::Semaphore;
 
 use super::Error;
+use super::attempts::Attempts;
 use crate::coordination::store::{Credential, StoreError};
-
-/// The longest delay before a passkey is verified, however many wrong ones came before.
-const MAX_BACKOFF: Duration = Duration::from_secs(1);
-
-/// The delay doubles from here with each wrong passkey beyond the free attempts.
-const BASE_BACKOFF: Duration = Duration::from_millis(10);
-
-/// Wrong passkeys that cause no delay: people mistype.
-const FREE_ATTEMPTS: u32 = 3;
-
-/// Wrong passkeys are forgotten after this long without another one.
-const FORGET_AFTER: Duration = Duration::from_secs(600);
-
-/// The maximum number of agents whose wrong passkeys are counted.
-const MAX_COUNTED_AGENTS: usize = 10_000;
 
 /// The maximum number of valid passkeys per agent. A wrong passkey is always compared with this many hashes, so
 /// that the time it takes does not reveal whether the agent exists.
@@ -54,9 +36,9 @@ pub(super) struct Passkeys {
     argon2: Argon2<'static>,
     /// Stands in for missing hashes, so that a comparison always takes place.
     dummy_hash: String,
+    /// One: however many agents authenticate, the other processors and threads are left to the calls of the rest.
     permits: Arc<Semaphore>,
-    /// How many wrong passkeys each agent presented, and when the last one came.
-    failures: Mutex<HashMap<String, (u32, Instant)>>,
+    attempts: Arc<Attempts>,
 }
 
 impl Passkeys {
@@ -64,8 +46,7 @@ impl Passkeys {
         let params = Params::new(cost.memory, cost.passes, 1, None).map_err(|_| StoreError::Bug)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let dummy_hash = hash(&argon2, "dummy")?;
-        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
-        Ok(Self { argon2, dummy_hash, permits: Arc::new(Semaphore::new(cores)), failures: Mutex::default() })
+        Ok(Self { argon2, dummy_hash, permits: Arc::new(Semaphore::new(1)), attempts: Arc::default() })
     }
 
     /// The hash of a passkey, in PHC string format.
@@ -73,18 +54,25 @@ impl Passkeys {
         self.blocking(move |passkeys| hash(&passkeys.argon2, &passkey)).await?
     }
 
-    /// The credential that matches the passkey; `None` if it is wrong. Waits first if the agent's last passkeys
-    /// were wrong.
+    /// The credential that matches the passkey; `None` if it is wrong. Waits first for the agent's other attempts,
+    /// and if its last passkeys were wrong.
+    ///
+    /// # Errors
+    /// [`Error::TooManyAttempts`] if too many attempts are pending.
     pub(super) async fn verify(
         self: &Arc<Self>,
         agent: &str,
         passkey: String,
         valid: Vec<Credential>,
     ) -> Result<Option<Credential>, Error> {
-        tokio::time::sleep(self.backoff(agent)).await;
-        let found = self.blocking(move |passkeys| passkeys.find(&passkey, valid)).await?;
-        self.count(agent, found.is_some());
-        Ok(found)
+        let attempt = self.attempts.admit(agent).await?;
+        self.blocking(move |passkeys| {
+            let found = passkeys.find(&passkey, valid);
+            // Here, so that it counts even if the call has been cancelled.
+            attempt.count(found.is_some());
+            found
+        })
+        .await
     }
 
     /// Whether the passkey matches one of the credentials. It never waits, so it is only for administrators.
@@ -107,7 +95,7 @@ impl Passkeys {
         found
     }
 
-    /// Runs `work` on a blocking thread, once a core is free.
+    /// Runs `work` on a blocking thread, after the work that came first.
     async fn blocking<T: Send + 'static>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> T + Send + 'static,
@@ -121,34 +109,6 @@ impl Passkeys {
             work(&passkeys)
         });
         Ok(done.await.map_err(|_| StoreError::Bug)?)
-    }
-
-    fn backoff(&self, agent: &str) -> Duration {
-        match self.failures().get(agent) {
-            Some((times, last)) if *times > FREE_ATTEMPTS && last.elapsed() < FORGET_AFTER => {
-                MAX_BACKOFF.min(BASE_BACKOFF * 2u32.saturating_pow((*times - FREE_ATTEMPTS).min(16)))
-            }
-            _ => Duration::ZERO,
-        }
-    }
-
-    fn count(&self, agent: &str, was_right: bool) {
-        let mut failures = self.failures();
-        if was_right {
-            failures.remove(agent);
-            return;
-        }
-        if failures.len() >= MAX_COUNTED_AGENTS {
-            failures.retain(|_, (_, last)| last.elapsed() < FORGET_AFTER);
-        }
-        if failures.len() < MAX_COUNTED_AGENTS || failures.contains_key(agent) {
-            let (times, last) = failures.entry(agent.to_owned()).or_insert((0, Instant::now()));
-            (*times, *last) = (times.saturating_add(1), Instant::now());
-        }
-    }
-
-    fn failures(&self) -> MutexGuard<'_, HashMap<String, (u32, Instant)>> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

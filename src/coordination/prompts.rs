@@ -79,6 +79,7 @@ impl Coordinator {
         if let Some(missing) = prompt.arguments.iter().find(|argument| text(argument.name).is_none()) {
             return Err(Error::refused(format!("PromptArgument '{}' is missing.", missing.name)));
         }
+        let _admitted = self.call_limit.admit(caller).await;
         if !caller.has_any_scope(&[Scope::Agent]) {
             return Err(Error::refused("This prompt is only for agents."));
         }

@@ -138,6 +138,7 @@ impl Coordinator {
         else {
             return Ok(None);
         };
+        let _admitted = self.call_limit.admit(caller).await;
         let caller = caller.clone();
         let arguments = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
         let arguments = Arguments::unchecked(arguments);
@@ -167,6 +168,7 @@ impl Coordinator {
         let (Some((first, after)), true) = (start, caller.has_any_scope(&[Scope::Agent])) else {
             return Ok(cursor.is_none().then(|| (Vec::new(), None)));
         };
+        let _admitted = self.call_limit.admit(caller).await;
         let agent = caller.agent().map(str::to_owned);
         self.store.read(move |work| page(work, first, &after, agent.as_deref()).map(Some)).await
     }

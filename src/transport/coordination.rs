@@ -33,7 +33,7 @@ use super::listener::Listener;
 use super::shutdown::Shutdown;
 use super::stdio;
 use crate::config::Access;
-use crate::coordination::tools::{RETIRED, TOOLS};
+use crate::coordination::tools::{RETIRED, RUNNER_TOOLS, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCE_TEMPLATES, Tool, admin, failure};
 use crate::toolkit::Effect;
 
@@ -47,6 +47,8 @@ pub struct CoordinationService {
     pub coordinator: Arc<Coordinator>,
     /// Whether to hide deprecated tools from the list; they can still be called.
     pub hide_deprecated: bool,
+    /// Whether to expose the optional tools for Runners.
+    pub runner_tools: bool,
     /// Whether to expose the administration tools.
     pub admin_tools: bool,
 }
@@ -91,13 +93,15 @@ fn sweep(service: &CoordinationService) -> tokio::task::JoinHandle<()> {
 
 /// Whether the server and its database are up, without authentication; `uptime` is in seconds.
 async fn health(State((coordinator, started_at)): State<(Arc<Coordinator>, Instant)>) -> Response {
-    let (code, status) = match coordinator.ping().await {
-        Some(_) => (StatusCode::OK, "ok"),
-        None => (StatusCode::SERVICE_UNAVAILABLE, "error"),
+    let mut health = json!({
+        "status": "ok", "version": env!("CARGO_PKG_VERSION"), "uptime": started_at.elapsed().as_secs(),
+    });
+    let Err(error) = coordinator.ping().await else {
+        return Json(health).into_response();
     };
-    let version = env!("CARGO_PKG_VERSION");
-    (code, Json(json!({"status": status, "version": version, "uptime": started_at.elapsed().as_secs()})))
-        .into_response()
+    health["status"] = "error".into();
+    health["error"] = error.without_details().into();
+    (StatusCode::SERVICE_UNAVAILABLE, Json(health)).into_response()
 }
 
 /// Requires a valid bearer token, and attaches its [`Caller`] to the request.
@@ -114,11 +118,11 @@ async fn authenticate(State(coordinator): State<Arc<Coordinator>>, mut request: 
         // The details are for the log, not for clients that are not authenticated.
         Err(error) => {
             tracing::warn!("could not look up a token: {error}");
-            refused(
-                StatusCode::SERVICE_UNAVAILABLE,
-                "UNAVAILABLE",
-                "The database is not available. Try again in a moment.",
-            )
+            let message = match error {
+                Error::Store(error) => error.without_details(),
+                error => error.to_string(),
+            };
+            refused(StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", &message)
         }
     }
 }
@@ -289,8 +293,9 @@ impl Server {
 
     /// The tools that a caller may use.
     fn tools(&self, caller: &Caller) -> impl Iterator<Item = &'static Tool> {
+        let runner = if self.service.runner_tools { RUNNER_TOOLS.as_slice() } else { &[] };
         let admin = if self.service.admin_tools { admin::TOOLS.as_slice() } else { &[] };
-        TOOLS.iter().chain(admin).copied().filter(move |tool| caller.may_call(tool))
+        TOOLS.iter().chain(runner).chain(admin).copied().filter(move |tool| caller.may_call(tool))
     }
 }
 

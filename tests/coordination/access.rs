@@ -1,7 +1,7 @@
 //! Access control over HTTP.
 
 use n8n_lens::coordination::admin;
-use n8n_lens::coordination::tools::TOOLS;
+use n8n_lens::coordination::tools::{RUNNER_TOOLS, TOOLS};
 use serde_json::{Value, json};
 
 use crate::database::{Database, Kind};
@@ -28,7 +28,7 @@ fn error(server: &HttpServer, bearer: &str, tool: &str, arguments: Value) -> Val
 pub fn each_scope_has_its_tools(kind: Kind) {
     let database = Database::new(kind);
     import(&database, 1, 2);
-    let server = serve(&database, &["--admin-tools"]);
+    let server = serve(&database, &["--admin-tools", "--runner-tools"]);
     let health = server.send("GET", "/health", &[], "");
     assert_eq!((health.status, health.body.contains("\"ok\"")), (200, true), "{health:?}");
     for credentials in [&[][..], &[("authorization", "Bearer sesame")], &[("authorization", "Basic sesame")]] {
@@ -45,7 +45,8 @@ pub fn each_scope_has_its_tools(kind: Kind) {
             "should_start",
             "list_execution_logs",
             "get_execution_log",
-            "list_projects"
+            "list_projects",
+            "report_process_exit"
         ]
     );
     assert_eq!(error(&server, &runner, "list_tasks", json!({})), -32602, "a Runner cannot list tasks");
@@ -54,7 +55,7 @@ pub fn each_scope_has_its_tools(kind: Kind) {
     assert_eq!(tools(&server, &agent).len(), 20);
     assert_eq!(error(&server, &agent, "list_execution_logs", json!({})), -32602);
     let administrator = bearer(&database, &["admin"]);
-    assert_eq!(tools(&server, &administrator).len(), TOOLS.len() + admin::TOOLS.len());
+    assert_eq!(tools(&server, &administrator).len(), TOOLS.len() + RUNNER_TOOLS.len() + admin::TOOLS.len());
     let id = administer(&database, &["token", "list"])["tokens"][0]["id"].as_str().unwrap().to_owned();
     administer(&database, &["token", "revoke", &id]);
     assert_eq!(server.request("tools/list", json!({}), &[("authorization", &runner)]).status, 401);

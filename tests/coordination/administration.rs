@@ -9,6 +9,9 @@ use crate::database::{Database, Kind};
 use crate::harness::{Harness, people, run};
 use crate::instance::{admin, administer, administer_with};
 
+/// The size of SQLite's pages, in bytes.
+const PAGE_SIZE: usize = 4096;
+
 pub fn passkeys_rotate(kind: Kind) {
     with_people(kind, 1, 0, async |harness: Harness| {
         succeeds(&harness, "admin_agent_add", json!({"id": "agt_0", "name": "Agent 0"})).await;
@@ -166,4 +169,32 @@ pub fn the_doctor_finds_problems(kind: Kind) {
     let revoked = json!({"agent_id": "agt_0", "project_id": "prj_0", "revoked": true});
     assert_eq!(command(&database, "session revoke --agent agt_0 --project prj_0"), revoked);
     assert_eq!(command(&database, "doctor"), json!({"ok": true, "problems": []}));
+}
+
+pub fn the_doctor_reports_damage(kind: Kind) {
+    if kind == Kind::Postgres {
+        return;
+    }
+    let database = Database::new(kind);
+    administer_with(&database, &["import", "-"], &people(8, 8).to_string());
+    let backup = database.folder.path().join("backup.db").to_str().unwrap().to_owned();
+    command(&database, &format!("backup {backup}"));
+    let whole = std::fs::read(&backup).unwrap();
+    let mut listed = 0;
+    for page in (0..whole.len() / PAGE_SIZE).step_by(3) {
+        let file = database.folder.path().join(format!("{page}.db"));
+        let mut damaged = whole.clone();
+        // The first page starts with the header of the file; one that is damaged there is no database.
+        let from = page * PAGE_SIZE + if page == 0 { 100 } else { 0 };
+        damaged[from..from + 200].fill(0x13);
+        std::fs::write(&file, damaged).unwrap();
+        let copy = Database { kind, argument: file.to_str().unwrap().to_owned(), folder: tempfile::tempdir().unwrap() };
+        let (code, output, errors) = admin(&copy, &["doctor"], "");
+        assert_eq!(code, 1, "page {page}: {output}{errors}");
+        let all = format!("{output}{errors}");
+        assert!(all.contains("is damaged") && all.contains("Restore a backup."), "page {page}: {all}");
+        assert!(!all.contains("admin doctor"), "it advises itself: {all}");
+        listed += usize::from(output.contains("\"ok\":false"));
+    }
+    assert!(listed > 4, "only {listed} were listed as problems");
 }

@@ -121,12 +121,12 @@ fn disturbed(kind: Kind, disturb: impl FnOnce(&[AtomicU32; 3], &Acknowledged)) {
         let lost: Vec<_> = ids.iter().filter(|id| !there.contains(*id)).collect();
         assert!(lost.is_empty() && !ids.is_empty(), "{table}: {lost:?} of {} were lost", ids.len());
     }
-    no_half_unit(&database);
+    no_unit_is_half_done(&database);
     let rows: usize = acknowledged.values().map(Vec::len).sum();
     print_figure!("{kind:?}: {rows} rows were acknowledged, 0 lost; the slowest start took {} ms", slowest.as_millis());
 }
 
-fn no_half_unit(database: &Database) {
+fn no_unit_is_half_done(database: &Database) {
     for half in [
         "SELECT COUNT(*) FROM sessions s JOIN tasks t ON t.id = s.task_id AND t.assignee_id = s.agent_id
             WHERE s.end_reason = 'completed' AND t.status = 'in_progress'",
@@ -230,6 +230,67 @@ pub fn a_dead_instance_can_be_replaced(kind: Kind) {
         assert_eq!(harness.call("should_start", pair).await["should_start"], true);
         is_refused_everywhere(&harness, &new).await;
     });
+}
+
+/// A Runner reports that a process has exited, which ends the session of that process only.
+pub fn a_process_that_exited_can_be_replaced_at_once(kind: Kind) {
+    let database = Database::new(kind);
+    run(async {
+        let harness = Harness::open(&database).await;
+        harness.people(2, 1).await;
+        let begin = async |instance: &str, project: &str| {
+            let who = json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": project, "instance_id": instance});
+            let begun = harness.call("authenticate", who).await;
+            let token = begun["session_token"].as_str().unwrap_or_else(|| panic!("{begun}")).to_owned();
+            harness.call("get_my_task", json!({ "session_token": token })).await;
+            token
+        };
+        let exited = async |instance: &str| {
+            let exit = json!({"agent_id": "agt_0", "project_id": "prj_0", "instance_id": instance});
+            harness.call("report_process_exit", exit).await
+        };
+        let (none, another) = (json!({"success": true, "running": false}), json!({"success": true, "running": true}));
+        assert_eq!(exited("first").await, none);
+        let (first, elsewhere) = (begin("first", "prj_0").await, begin("first", "prj_1").await);
+        assert_eq!(exited("second").await, another, "another instance runs");
+        assert_eq!((exited("first").await, exited("first").await), (none.clone(), none.clone()));
+        is_refused_everywhere(&harness, &first).await;
+        let log = harness.call("list_execution_logs", json!({"task_id": "tsk_0_0"})).await["logs"][0].clone();
+        assert_eq!((&log["status"], &log["exitCode"]), (&json!("error"), &Value::Null));
+        let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
+        assert_eq!(harness.call("should_start", pair).await["should_start"], true);
+        let second = begin("second", "prj_0").await;
+        assert_eq!(exited("first").await, another, "a late report does not end the next instance");
+        for token in [second, elsewhere] {
+            let done = json!({"session_token": token, "result": "success"});
+            assert_eq!(harness.call("report_completed", done).await["success"], true);
+        }
+        assert_eq!(exited("second").await, none);
+        for (agent, project, error) in
+            [("agt_x", "prj_0", "Agent not found: agt_x"), ("agt_0", "prj_x", "Project not found: prj_x")]
+        {
+            let exit = json!({"agent_id": agent, "project_id": project, "instance_id": "first"});
+            let answer = harness.call("report_process_exit", exit).await;
+            assert_eq!(answer, json!({"success": false, "error": error}));
+        }
+    });
+}
+
+/// The real binary is killed, and replaced within a second.
+pub fn a_killed_process_can_be_replaced_at_once(kind: Kind) {
+    let database = Database::new(kind);
+    import(&database, 1, 1);
+    let who = |instance: &str| json!({"agent_id": "agt_0", "passkey": "key_0", "project_id": "prj_0", "instance_id": instance});
+    let mut runner = Instance::start_with(&database, &["--runner-tools"]);
+    let mut first = Instance::start(&database);
+    assert_eq!(first.call("authenticate", who("first"))["success"], true);
+    first.mcp.kill();
+    let exit = json!({"agent_id": "agt_0", "project_id": "prj_0", "instance_id": "first"});
+    assert_eq!(runner.call("report_process_exit", exit), json!({"success": true, "running": false}));
+    let pair = json!({"agent_id": "agt_0", "project_id": "prj_0"});
+    assert_eq!(runner.call("should_start", pair)["should_start"], true);
+    let mut second = Instance::start(&database);
+    assert_eq!(second.call("authenticate", who("second"))["success"], true);
 }
 
 /// An instance is suspended until its session has expired, and then sends its report.

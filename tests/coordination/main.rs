@@ -28,12 +28,14 @@ mod administration;
 mod budgets;
 mod contract;
 mod crashes;
+mod floods;
 mod instance;
 mod load;
 mod migrations;
 mod model;
 mod protocol;
 mod races;
+mod replaced;
 mod replies;
 mod secrets;
 #[path = "../support/mod.rs"]
@@ -83,23 +85,25 @@ fn main() {
         walk_through: the_flow_of_the_contract;
         contract: a_runner_sees_active_projects_and_agents, only_idle_agents_with_tasks_should_start, nothing_is_revealed_without_a_passkey,
             a_session_is_renewed_up_to_its_maximum, session_lifetimes_are_configurable, an_expired_token_is_rejected_everywhere,
-            a_session_has_one_task_and_one_execution, the_most_urgent_task_comes_first, a_report_ends_task_execution_and_session,
+            a_session_has_one_task_and_one_execution, the_most_urgent_task_comes_first, a_report_ends_task_execution_and_session, no_duration_is_negative,
             a_rejected_report_changes_nothing, a_logout_does_not_change_the_task, a_repeated_report_gets_the_same_answer,
             an_instance_can_authenticate_again_after_a_lost_answer, an_instance_can_authenticate_again_until_its_first_task,
             execution_logs_are_camel_case, agents_and_projects_are_listed_and_found, tasks_are_listed_and_found, every_status_transition_is_checked,
             a_task_can_only_be_assigned_to_a_member;
         handoffs: context_is_carried_over, a_handoff_to_an_agent_moves_the_task,
+            a_late_report_does_not_hide_the_progress_of_the_new_assignee,
             an_open_handoff_moves_the_task_when_accepted, pending_handoffs_are_filtered_by_agent, deprecated_tools_still_work;
         administration: passkeys_rotate, a_running_agent_cannot_be_unassigned, import_is_all_or_nothing, commands_print_json,
-            a_backup_is_private_and_whole, the_doctor_finds_problems;
+            a_backup_is_private_and_whole, the_doctor_finds_problems, the_doctor_reports_damage;
         protocol: tools_are_listed_as_in_the_contract, options_add_tools_and_change_the_language, resources_match_the_answers_of_tools,
-            resources_are_listed_page_by_page, prompts_contain_the_task,
-            the_status_error_of_an_execution_is_no_failure;
+            resources_are_listed_page_by_page, prompts_contain_the_task, malformed_messages_get_errors_of_the_protocol,
+            an_execution_with_the_status_error_is_not_a_failed_call;
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_can_run_in_a_hundred_projects, one_of_many_accepts,
             checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
         crashes: kills_lose_nothing, a_killed_database_loses_nothing, health_reports_an_unreachable_database,
-            a_dead_instance_can_be_replaced, an_instance_that_wakes_up_late_changes_nothing;
+            a_dead_instance_can_be_replaced, a_process_that_exited_can_be_replaced_at_once,
+            a_killed_process_can_be_replaced_at_once, an_instance_that_wakes_up_late_changes_nothing;
         replies: lost_answers_are_repeated, aborted_calls_leave_nothing_open;
         budgets: lists_fit_the_token_budget, texts_have_limits;
         load: every_process_gets_a_fair_share;
@@ -107,6 +111,9 @@ fn main() {
         migrations: many_processes_can_migrate_at_once, databases_of_older_releases_are_migrated,
             a_newer_database_is_not_touched, the_database_of_another_program_is_left_alone,
             a_file_that_is_not_a_database_is_not_touched;
+        replaced: a_deleted_or_replaced_file_is_noticed, health_reports_a_deleted_file,
+            what_was_acknowledged_is_in_the_file_that_was_moved;
+        floods: wrong_passkeys_of_one_agent_do_not_delay_another, large_lists_of_one_agent_do_not_delay_another;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
     let long = trials! {

@@ -8,7 +8,9 @@ use crate::contract::handoffs::{accept, hand_over};
 use crate::contract::*;
 use crate::database::{Database, Kind};
 use crate::harness::{Harness, people, run};
-use crate::instance::{Instance, administer_with};
+use crate::http_client::json_headers;
+use crate::instance::{Instance, administer, administer_with};
+use crate::races::serve;
 
 /// In the notation of the contract, with later additions.
 const SIGNATURES: &str = "health_check(); list_active_projects_with_agents(); should_start(agent_id, project_id); \
@@ -219,7 +221,7 @@ pub fn prompts_contain_the_task(kind: Kind) {
 }
 
 /// An execution that the server closed has the status `error`; the call that asks for it succeeded.
-pub fn the_status_error_of_an_execution_is_no_failure(kind: Kind) {
+pub fn an_execution_with_the_status_error_is_not_a_failed_call(kind: Kind) {
     let database = Database::new(kind);
     administer_with(&database, &["import", "-"], &people(1, 1).to_string());
     let mut instance = Instance::start_with(&database, &["--admin-tools"]);
@@ -246,4 +248,45 @@ pub fn the_status_error_of_an_execution_is_no_failure(kind: Kind) {
 fn without_success(mut answer: Value) -> Value {
     answer.as_object_mut().unwrap().shift_remove("success");
     answer
+}
+
+pub fn malformed_messages_get_errors_of_the_protocol(kind: Kind) {
+    let database = Database::new(kind);
+    let issued = administer(&database, &["token", "issue", "--scope", "admin"]);
+    let bearer = format!("Bearer {}", issued["token"].as_str().unwrap());
+    let server = serve(&database, &[]);
+    let headers = [json_headers(), vec![("authorization", bearer.as_str())]].concat();
+    let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+    let twice = ping.repeat(2);
+    let parse_errors = [
+        "",
+        " ",
+        "ping",
+        &ping[1..],
+        &ping[..ping.len() - 1],
+        &twice,
+        "\u{feff}{}",
+        r#"{"jsonrpc":"2.0","id":NaN,"method":"ping"}"#,
+        "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"a\0\"}",
+    ];
+    let invalid_requests = [
+        "null",
+        "5",
+        r#"{"jsonrpc":"2.0","id":1,"method":"a\ud800"}"#,
+        "[]",
+        "{}",
+        r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#,
+        r#"{"jsonrpc":"2.0","id":{},"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1}"#,
+        r#"{"jsonrpc":"2.0","id":1,"method":5}"#,
+        r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#,
+        r#"{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}"#,
+    ];
+    let bodies = parse_errors.map(|body| (body, -32700)).into_iter().chain(invalid_requests.map(|body| (body, -32600)));
+    for (body, code) in bodies {
+        let answer = server.send("POST", "/mcp", &headers, body);
+        assert_eq!((answer.status, &answer.message()["error"]["code"]), (400, &json!(code)), "{body:?}: {answer:?}");
+    }
+    let answer = server.send("POST", "/mcp", &headers, ping);
+    assert_eq!((answer.status, &answer.message()["result"]), (200, &json!({})), "{answer:?}");
 }

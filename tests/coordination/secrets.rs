@@ -14,11 +14,11 @@ use crate::harness::{people, run};
 use crate::instance::{Instance, administer, administer_with, binary};
 
 /// Collects the files below a folder that contain one of the secrets.
-fn with_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
+fn find_secrets(folder: &Path, secrets: &[String], found: &mut Vec<String>) {
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
         let path = entry.path();
         if path.is_dir() {
-            with_secrets(&path, secrets, found);
+            find_secrets(&path, secrets, found);
             continue;
         }
         // A database server can delete files at any time.
@@ -64,18 +64,18 @@ pub fn secrets_are_not_stored_or_logged(kind: Kind) {
     if kind == Kind::Postgres {
         database.run("CHECKPOINT");
     }
-    with_secrets(&folder, &visible, &mut found);
+    find_secrets(&folder, &visible, &mut found);
     assert!(!found.is_empty(), "the search finds nothing");
 
     let mut found = Vec::new();
     if kind == Kind::Sqlite {
         let backup = database.folder.path().join("backup.db");
         administer(&database, &["backup", backup.to_str().unwrap()]);
-        with_secrets(database.folder.path(), &secrets, &mut found);
+        find_secrets(database.folder.path(), &secrets, &mut found);
         assert!(Path::new(&format!("{}-wal", database.argument)).exists(), "it was searched, too");
     } else {
-        with_secrets(&server_folder(), &secrets, &mut found);
-        with_secrets(database.folder.path(), &secrets, &mut found);
+        find_secrets(&server_folder(), &secrets, &mut found);
+        find_secrets(database.folder.path(), &secrets, &mut found);
     }
     assert!(std::fs::metadata(&log).unwrap().len() > 0, "the log is not empty");
     assert_eq!(found, Vec::<String>::new());
@@ -127,7 +127,7 @@ fn timing(kind: Kind, calls: usize, clock: impl Fn() -> f64) -> f64 {
             // Threads take turns, and memory costs one of them more than another: neither kind of call may
             // have the same thread each time.
             for who in if at % 2 == 0 { [0, 1] } else { [1, 0] } {
-                let agent = [format!("agt_{at}"), format!("nobody_{at}")][who].clone();
+                let agent = [format!("agt_{at}"), format!("agt_unknown_{at}")][who].clone();
                 let Value::Object(given) = json!({"agent_id": agent, "passkey": "wrong", "project_id": "prj_0"}) else {
                     panic!()
                 };

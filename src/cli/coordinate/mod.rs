@@ -58,8 +58,8 @@ impl Coordinate {
         let coordinator = Coordinator::open(&settings).await.map_err(failed)?;
         match self.command {
             None => {
-                let CoordinationOptions { hide_deprecated, admin_tools, port, .. } = self.options;
-                let service = CoordinationService { coordinator, hide_deprecated, admin_tools };
+                let CoordinationOptions { hide_deprecated, runner_tools, admin_tools, port, .. } = self.options;
+                let service = CoordinationService { coordinator, hide_deprecated, runner_tools, admin_tools };
                 match self.options.transport {
                     Transport::Stdio => transport::serve_coordination_stdio(service).await,
                     Transport::Http => {

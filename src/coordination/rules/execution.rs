@@ -80,7 +80,8 @@ fn finish(
     ended: Execution,
     why: Option<&str>,
 ) -> Result<Execution, StoreError> {
-    let ended = Execution { completed_at: Some(work.now()), ..ended };
+    // The clock may have been set back: no execution ends before it started.
+    let ended = Execution { completed_at: Some(work.now().max(ended.started_at)), ..ended };
     work.end_execution(&ended, why)?;
     let after = json!({"status": ended.status, "exit_code": ended.exit_code});
     record(

@@ -58,7 +58,7 @@ pub(crate) fn end(
     for running in work.running(&session.id)? {
         execution::end(work, session, running, ending)?;
     }
-    work.end_session(&session.id, reason, reply)?;
+    work.end_session(session, reason, reply)?;
     work.record(&Event {
         project: Some(&session.project_id),
         actor: Some(&session.agent_id),

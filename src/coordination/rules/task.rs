@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::coordination::Error;
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
-use crate::coordination::store::{AgentStatus, Context, Entity, Event, Session, Task, TaskStatus, Work};
+use crate::coordination::store::{AgentStatus, Context, Entity, Event, NoteOrigin, Session, Task, TaskStatus, Work};
 
 /// Who changes a task, if known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -164,7 +164,14 @@ pub(crate) fn save_note(work: &mut Work<'_>, task: &Task, note: Note, actor: Act
     if let Some(newest) = work.newest_context(&task.id)?.filter(|newest| newest.says_the_same_as(&context)) {
         return Ok(newest);
     }
-    work.add_context(&context, actor.agent.zip(actor.session))?;
+    // What the new assignee has written about the task is newer than the report of the old one.
+    let is_late = match actor.agent {
+        Some(agent) if task.assignee_id.as_deref().is_some_and(|assignee| assignee != agent) => {
+            work.has_notes_since_handoff(task, agent)?
+        }
+        _ => false,
+    };
+    work.add_context(&context, NoteOrigin { author: actor.agent.zip(actor.session), is_late })?;
     work.record(&Event {
         project: Some(&task.project_id),
         actor: actor.agent,

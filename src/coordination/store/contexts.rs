@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::sql::{Row, values};
-use super::{StoreError, Time, Work};
+use super::{StoreError, Task, Time, Work};
 
 /// One saved note.
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +18,8 @@ pub struct Context {
     pub created_at: Time,
 }
 
-/// A task's current context: for each field the newest value among its notes; `None` if that value is `""`.
+/// A task's current context: for each field the newest value among its notes; `None` if that value is `""`. A late
+/// note counts only for fields that no other note sets.
 #[derive(Clone, Debug, Default, Serialize, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the contract names the members")]
 pub struct LatestContext {
@@ -33,6 +34,32 @@ macro_rules! select {
     ($of:literal) => {
         concat!("SELECT id, task_id, progress, findings, blockers, next_steps, created_at FROM contexts ", $of)
     };
+}
+
+/// The newest value of a field. Two queries, so that each can stop at the first row that it finds in the index.
+macro_rules! latest {
+    ($field:literal) => {
+        concat!(
+            "COALESCE((SELECT ",
+            $field,
+            " FROM contexts WHERE task_id = ?1 AND late = 0 AND ",
+            $field,
+            " IS NOT NULL ORDER BY seq DESC LIMIT 1), (SELECT ",
+            $field,
+            " FROM contexts WHERE task_id = ?1 AND late = 1 AND ",
+            $field,
+            " IS NOT NULL ORDER BY seq DESC LIMIT 1))"
+        )
+    };
+}
+
+/// Who saved a note, if known, and whether too late to be the current state of the task.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct NoteOrigin<'a> {
+    /// The agent and its session.
+    pub(crate) author: Option<(&'a str, &'a str)>,
+    /// Whether the task had another assignee by then, with notes of its own.
+    pub(crate) is_late: bool,
 }
 
 impl Context {
@@ -70,12 +97,17 @@ impl Work<'_> {
 
     /// A task's current context; `None` if it has no notes.
     pub(crate) fn latest_context(&mut self, task: &str) -> Result<Option<LatestContext>, StoreError> {
-        const QUERY: &str = "SELECT
-            (SELECT progress FROM contexts WHERE task_id = ?1 AND progress IS NOT NULL ORDER BY seq DESC LIMIT 1),
-            (SELECT findings FROM contexts WHERE task_id = ?1 AND findings IS NOT NULL ORDER BY seq DESC LIMIT 1),
-            (SELECT blockers FROM contexts WHERE task_id = ?1 AND blockers IS NOT NULL ORDER BY seq DESC LIMIT 1),
-            (SELECT next_steps FROM contexts WHERE task_id = ?1 AND next_steps IS NOT NULL ORDER BY seq DESC LIMIT 1)
-            WHERE EXISTS (SELECT 1 FROM contexts WHERE task_id = ?1)";
+        const QUERY: &str = concat!(
+            "SELECT ",
+            latest!("progress"),
+            ", ",
+            latest!("findings"),
+            ", ",
+            latest!("blockers"),
+            ", ",
+            latest!("next_steps"),
+            " WHERE EXISTS (SELECT 1 FROM contexts WHERE task_id = ?1)"
+        );
         let Some(mut row) = self.sql.query(QUERY, values![task])?.pop() else {
             return Ok(None);
         };
@@ -83,12 +115,20 @@ impl Work<'_> {
         Ok(Some(LatestContext { progress: field()?, findings: field()?, blockers: field()?, next_steps: field()? }))
     }
 
-    /// Adds a note; `author` is the agent and its session, if known.
-    pub(crate) fn add_context(&mut self, context: &Context, author: Option<(&str, &str)>) -> Result<(), StoreError> {
+    /// Whether there are notes about a task from after the agent's last handoff of it, or from after its assignment
+    /// to another agent if there was no handoff.
+    pub(crate) fn has_notes_since_handoff(&mut self, task: &Task, agent: &str) -> Result<bool, StoreError> {
+        const QUERY: &str = "SELECT id FROM contexts WHERE task_id = ?1 AND created_at > COALESCE(
+            (SELECT MAX(created_at) FROM handoffs WHERE task_id = ?1 AND from_agent_id = ?2), ?3) LIMIT 1";
+        Ok(!self.sql.query(QUERY, values![&task.id, agent, task.assigned_at])?.is_empty())
+    }
+
+    /// Adds a note.
+    pub(crate) fn add_context(&mut self, context: &Context, origin: NoteOrigin<'_>) -> Result<(), StoreError> {
         const STATEMENT: &str = "INSERT INTO contexts
-            (id, task_id, agent_id, session_id, progress, findings, blockers, next_steps, created_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)";
-        let (agent, session) = author.unzip();
+            (id, task_id, agent_id, session_id, progress, findings, blockers, next_steps, created_at, late)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+        let (agent, session) = origin.author.unzip();
         let Context { id, task_id, progress, findings, blockers, next_steps, created_at } = context;
         let values = values![
             id,
@@ -100,6 +140,7 @@ impl Work<'_> {
             blockers.as_ref(),
             next_steps.as_ref(),
             *created_at,
+            i64::from(origin.is_late),
         ];
         self.sql.execute(STATEMENT, values).map(drop)
     }

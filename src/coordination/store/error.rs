@@ -18,6 +18,11 @@ pub enum StoreError {
         "The database cannot be opened: another process holds its lock, or the server does not answer. End that process, or try again."
     )]
     OpenTimeout,
+    /// The database file was deleted or replaced while it was open.
+    #[error(
+        "The database file was deleted or replaced while this process had it open, so nothing can be read or stored. Put the file back, or restart this process to use the file that is there now."
+    )]
+    Replaced,
     /// The unit of work was not answered within this time.
     #[error("The database did not answer within {} s. A change may or may not be stored; check before you repeat it.", .0.as_secs())]
     Timeout(Duration),
@@ -25,7 +30,7 @@ pub enum StoreError {
     #[error("The database rejected a statement: {0}. Nothing was changed.")]
     Rejected(String),
     /// The database contains something impossible.
-    #[error("The database is damaged: {0}. Run `n8n-lens coordinate --db … admin doctor`.")]
+    #[error("The database is damaged: {0}. Restore a backup.")]
     Corrupt(String),
     /// Another transaction was in the way, or too many calls are waiting.
     #[error("The database is busy. Nothing was changed; try again.")]
@@ -46,4 +51,14 @@ pub enum StoreError {
     /// The database cannot be used as it is; the text says why and what to do.
     #[error("{0}")]
     Unusable(String),
+}
+
+impl StoreError {
+    /// The message for clients that may not see the details, such as an address.
+    pub fn without_details(&self) -> String {
+        match self {
+            Self::Replaced => self.to_string(),
+            _ => "The database is not available. Try again in a moment.".to_owned(),
+        }
+    }
 }

@@ -61,7 +61,7 @@ impl Work<'_> {
         for mut row in self.sql.query("PRAGMA integrity_check", values![])? {
             let problem: String = row.next()?;
             if problem != "ok" {
-                found.push(format!("The file is damaged: {problem}. Restore a backup."));
+                found.push(StoreError::Corrupt(problem).to_string());
             }
         }
         for mut row in self.sql.query("PRAGMA foreign_key_check", values![])? {
@@ -73,6 +73,14 @@ impl Work<'_> {
     }
 }
 
+/// Damage that keeps a check from running is what the check was to find.
+fn damage_as_problem(found: Result<Vec<String>, StoreError>) -> Result<Vec<String>, StoreError> {
+    match found {
+        Err(damage @ StoreError::Corrupt(_)) => Ok(vec![damage.to_string()]),
+        found => found,
+    }
+}
+
 impl Store {
     /// Everything that is wrong with the database, one sentence each; empty if it is healthy.
     ///
@@ -81,11 +89,15 @@ impl Store {
     pub async fn examine(&self) -> Result<Vec<String>, StoreError> {
         let mut found = match self.location() {
             DatabaseLocation::Sqlite(_) => {
-                self.reads.submit(ADMIN_TIMEOUT, |work: &mut Work<'_>| work.file_problems()).await?
+                damage_as_problem(self.reads.submit(ADMIN_TIMEOUT, |work: &mut Work<'_>| work.file_problems()).await)?
             }
             DatabaseLocation::Postgres(_) => Vec::new(),
         };
-        found.extend(self.read(|work| work.problems()).await?);
+        for problem in damage_as_problem(self.read(|work| work.problems()).await)? {
+            if !found.contains(&problem) {
+                found.push(problem);
+            }
+        }
         Ok(found)
     }
 
@@ -93,13 +105,16 @@ impl Store {
     /// meanwhile.
     ///
     /// # Errors
-    /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL.
+    /// [`StoreError::Unusable`] if the target exists or cannot be written, or if the database is on PostgreSQL; any
+    /// other [`StoreError`] if the database cannot be read.
     pub async fn backup(&self, target: PathBuf) -> Result<(), StoreError> {
         let DatabaseLocation::Sqlite(source) = self.location().clone() else {
             return Err(StoreError::Unusable(
                 "This command backs up SQLite files only. Use pg_dump for PostgreSQL.".to_owned(),
             ));
         };
+        // The copy is made from the path, where another file may be by now.
+        self.read(|work| work.ping()).await?;
         tokio::task::spawn_blocking(move || sqlite::backup(&source, &target)).await.unwrap_or(Err(StoreError::Bug))
     }
 }

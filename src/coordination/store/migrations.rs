@@ -2,6 +2,7 @@
 //! their checksums.
 
 use refinery::error::Kind;
+use rusqlite::ErrorCode;
 
 use super::StoreError;
 
@@ -29,15 +30,21 @@ fn store_error(error: refinery::Error) -> StoreError {
             "The database was created by a newer n8n-lens or by another program. Upgrade n8n-lens, or use another database."
                 .to_owned(),
         ),
-        kind => StoreError::Unusable(format!("The tables cannot be created or migrated: {}.", reason(kind))),
+        kind => {
+            let reason = reason(kind);
+            match reason.downcast_ref::<rusqlite::ffi::Error>() {
+                Some(error) if error.code == ErrorCode::DatabaseCorrupt => StoreError::Corrupt(error.to_string()),
+                _ => StoreError::Unusable(format!("The tables cannot be created or migrated: {reason}.")),
+            }
+        }
     }
 }
 
-/// The database's own message: that of the innermost error.
-fn reason(kind: &Kind) -> String {
-    let mut innermost: &dyn std::error::Error = kind;
+/// The database's own error: the innermost one.
+fn reason(kind: &Kind) -> &(dyn std::error::Error + 'static) {
+    let mut innermost: &(dyn std::error::Error + 'static) = kind;
     while let Some(source) = innermost.source() {
         innermost = source;
     }
-    innermost.to_string()
+    innermost
 }

@@ -33,6 +33,7 @@ mod executions;
 mod handoffs;
 mod health;
 mod migrations;
+mod open_files;
 mod overview;
 mod postgres;
 mod projects;
@@ -52,6 +53,7 @@ use std::time::Duration;
 pub use access_tokens::{AccessToken, Scope};
 pub use agents::{Agent, AgentStatus, AgentType};
 pub use collection::Collection;
+pub(crate) use contexts::NoteOrigin;
 pub use contexts::{Context, LatestContext};
 pub use credentials::Credential;
 pub use error::StoreError;
@@ -250,7 +252,7 @@ fn open_sqlite(
         spawn_worker(database.reader(clock.clone())?, &readers)?;
     }
     let (writes, writers) = job_queue();
-    spawn_worker(database.writer(clock.clone())?, &writers)?;
+    spawn_worker(database.writer(clock.clone()), &writers)?;
     Ok((reads, writes))
 }
 

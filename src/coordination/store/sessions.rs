@@ -15,7 +15,7 @@ text_enum! {
         Logout = "logout",
         /// It was not used in time, or reached its maximum age.
         Expired = "expired",
-        /// An administrator ended it.
+        /// An administrator ended it, or a Runner reported that its process had exited.
         Revoked = "revoked",
         /// The same instance authenticated again before it asked for its task.
         Superseded = "superseded",
@@ -125,10 +125,16 @@ impl Work<'_> {
         self.sql.execute(STATEMENT, values).map(drop)
     }
 
-    /// Ends an open session; `reply` is kept for a client that repeats its last call.
-    pub(crate) fn end_session(&mut self, id: &str, reason: EndReason, reply: Option<&str>) -> Result<(), StoreError> {
+    /// Ends an open session, no earlier than it began; `reply` is kept for a client that repeats its last call.
+    pub(crate) fn end_session(
+        &mut self,
+        session: &Session,
+        reason: EndReason,
+        reply: Option<&str>,
+    ) -> Result<(), StoreError> {
         const STATEMENT: &str =
             "UPDATE sessions SET ended_at = ?2, end_reason = ?3, reply = ?4 WHERE id = ?1 AND ended_at IS NULL";
-        self.sql.execute(STATEMENT, values![id, self.now, reason, reply]).map(drop)
+        let ended_at = self.now.max(session.created_at);
+        self.sql.execute(STATEMENT, values![&session.id, ended_at, reason, reply]).map(drop)
     }
 }

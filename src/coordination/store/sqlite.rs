@@ -12,6 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
+use super::open_files::OpenFiles;
 use super::queue::{Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Work, migrations};
@@ -35,6 +36,9 @@ const STATEMENT_CACHE_SIZE: usize = 256;
 pub(super) struct Database {
     file: PathBuf,
     lock: File,
+    /// The writer's connection. It keeps the files of the database in place while others come and go.
+    connection: Connection,
+    files: OpenFiles,
 }
 
 impl Database {
@@ -56,64 +60,48 @@ impl Database {
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder).map_err(unusable)?;
         }
-        open_private(file).map_err(unusable)?;
+        create_private(file).map_err(unusable)?;
         refuse_network_file_system(file)?;
         let mut lock = file.as_os_str().to_owned();
         lock.push(".lock");
-        let database = Self { file: file.to_owned(), lock: open_private(Path::new(&lock)).map_err(unusable)? };
-        let mut connection = database.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        database.with_lock(|| {
+        let lock = open_private(Path::new(&lock)).map_err(unusable)?;
+        let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        with_lock(&lock, || {
             claim(file, &connection)?;
             // The journal mode is stored in the file. Changing it requires that there are no readers.
             connection.pragma_update(None, "journal_mode", "WAL").map_err(store_error)?;
             migrations::sqlite(&mut connection)
         })?;
-        Ok(database)
-    }
-
-    fn connect(&self, access: OpenFlags) -> Result<Connection, StoreError> {
-        let connection =
-            Connection::open_with_flags(&self.file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(store_error)?;
-        connection.busy_timeout(BUSY_TIMEOUT).map_err(store_error)?;
-        connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
-        // Otherwise SQLite plans a statement again whenever its parameter values change.
-        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
-        for (name, value) in [("foreign_keys", "ON"), ("synchronous", "FULL"), ("mmap_size", "0")] {
-            connection.pragma_update(None, name, value).map_err(store_error)?;
-        }
-        Ok(connection)
-    }
-
-    /// Runs `work` while no other process can write.
-    fn with_lock<T>(&self, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
-        self.lock.lock().map_err(|error| StoreError::Unreachable(error.to_string()))?;
-        let result = work();
-        // If this fails, the lock is released when the file is closed.
-        let _ = self.lock.unlock();
-        result
+        Ok(Self { file: file.to_owned(), lock, connection, files: OpenFiles::of(file)? })
     }
 
     /// The body of the writer thread: runs until the store is dropped.
-    pub(super) fn writer(self, clock: Clock) -> Result<impl FnOnce(JobReceiver) + Send, StoreError> {
-        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        Ok(move |jobs: JobReceiver| {
+    pub(super) fn writer(self, clock: Clock) -> impl FnOnce(JobReceiver) + Send {
+        let Self { lock, connection, files, .. } = self;
+        move |jobs: JobReceiver| {
             while let Some(first) = jobs.next() {
                 let mut group = vec![first];
-                let outcome = self.with_lock(|| commit_group(&connection, &clock, &mut group, &jobs));
+                let outcome = with_lock(&lock, || {
+                    files.check()?;
+                    commit_group(&connection, &clock, &mut group, &jobs)?;
+                    // What was committed to other files than those is not acknowledged.
+                    files.check()
+                });
                 for job in group {
                     job.answer(outcome.clone());
                 }
             }
-        })
+        }
     }
 
     /// The body of a reader thread: runs until the store is dropped.
     pub(super) fn reader(&self, clock: Clock) -> Result<impl FnOnce(JobReceiver) + Send + use<>, StoreError> {
-        let connection = self.connect(OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let connection = connect(&self.file, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+        let files = self.files.clone();
         Ok(move |jobs: JobReceiver| {
             while let Some(mut job) = jobs.next() {
                 // In one transaction, all queries of a unit see the same snapshot.
-                let outcome = run(&connection, "BEGIN").map(|()| {
+                let outcome = files.check().and_then(|()| run(&connection, "BEGIN")).map(|()| {
                     job.run(&mut Work::new(&mut Transaction(&connection), clock.now()));
                 });
                 if outcome.is_ok() {
@@ -123,6 +111,28 @@ impl Database {
             }
         })
     }
+}
+
+fn connect(file: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+    let connection =
+        Connection::open_with_flags(file, access | OpenFlags::SQLITE_OPEN_NO_MUTEX).map_err(store_error)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(store_error)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
+    // Otherwise SQLite plans a statement again whenever its parameter values change.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
+    for (name, value) in [("foreign_keys", "ON"), ("synchronous", "FULL"), ("mmap_size", "0")] {
+        connection.pragma_update(None, name, value).map_err(store_error)?;
+    }
+    Ok(connection)
+}
+
+/// Runs `work` while no other process can write.
+fn with_lock<T>(lock: &File, work: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
+    lock.lock().map_err(|error| StoreError::Unreachable(error.to_string()))?;
+    let result = work();
+    // If this fails, the lock is released when the file is closed.
+    let _ = lock.unlock();
+    result
 }
 
 /// Runs the first unit of a group and all units that are waiting by then, with one commit. The group grows by
@@ -220,8 +230,9 @@ fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
     if std::fs::metadata(file).map_or(true, |existing| existing.len() == 0) {
         return Ok(());
     }
-    let unusable = |error: rusqlite::Error| {
-        StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display()))
+    let unusable = |error: rusqlite::Error| match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt) => store_error(error),
+        _ => StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display())),
     };
     let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unusable)?;
     match owner(&connection).map_err(unusable)? {
@@ -273,6 +284,19 @@ pub(super) fn backup(source: &Path, target: &Path) -> Result<(), StoreError> {
         let _ = std::fs::remove_file(target);
         failed(error.to_string())
     })
+}
+
+/// Makes sure that there is a file, and that only its owner can read and write it. It does not open a file that
+/// exists: closing it would release SQLite's locks on it, if this process has it open already.
+fn create_private(file: &Path) -> std::io::Result<()> {
+    match private_options().create_new(true).open(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
+            #[cfg(unix)]
+            std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+            Ok(())
+        }
+        created => created.map(drop),
+    }
 }
 
 /// Opens or creates a file that only its owner can read and write.

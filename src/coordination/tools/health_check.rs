@@ -21,9 +21,12 @@ pub static TOOL: Tool = Tool {
 
 fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {
     Box::pin(async move {
-        let time = coordinator.ping().await;
-        let status = if time.is_some() { "ok" } else { "error" };
-        let timestamp = time.unwrap_or_else(Time::system_now);
-        Ok(json!({"status": status, "version": env!("CARGO_PKG_VERSION"), "timestamp": timestamp}))
+        let version = env!("CARGO_PKG_VERSION");
+        Ok(match coordinator.ping().await {
+            Ok(time) => json!({"status": "ok", "version": version, "timestamp": time}),
+            Err(error) => json!({
+                "status": "error", "version": version, "timestamp": Time::system_now(), "error": error.without_details(),
+            }),
+        })
     })
 }

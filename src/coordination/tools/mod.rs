@@ -1,4 +1,4 @@
-//! The tools, one file each, in the order of the contract.
+//! The tools, one file each, in the order of the contract. Tools for Runners beyond it are optional.
 
 pub mod accept_handoff;
 pub mod assign_task;
@@ -22,6 +22,7 @@ pub mod logout;
 pub mod report_completed;
 pub mod report_execution_complete;
 pub mod report_execution_start;
+pub mod report_process_exit;
 pub mod save_context;
 pub mod should_start;
 pub mod update_task_status;
@@ -31,7 +32,7 @@ use serde_json::{Value, json};
 use super::tool::{Tool, required_text};
 use crate::toolkit::{Kind, Parameter};
 
-/// All tools.
+/// The tools that are always there.
 pub static TOOLS: [&Tool; 25] = [
     &health_check::TOOL,
     &list_active_projects_with_agents::TOOL,
@@ -59,6 +60,9 @@ pub static TOOLS: [&Tool; 25] = [
     &report_execution_start::TOOL,
     &report_execution_complete::TOOL,
 ];
+
+/// Optional tools for Runners.
+pub static RUNNER_TOOLS: [&Tool; 1] = [&report_process_exit::TOOL];
 
 /// Retired tools, and what to use instead.
 pub const RETIRED: [(&str, &str); 6] = [

@@ -103,6 +103,29 @@ pub fn a_handoff_to_an_agent_moves_the_task(kind: Kind) {
     });
 }
 
+pub fn a_late_report_does_not_hide_the_progress_of_the_new_assignee(kind: Kind) {
+    with_people(kind, 1, 2, async |harness: Harness| {
+        let token = begin(&harness, 0).await;
+        hand_over(&harness, "tsk_0_0", "agt_0", Some("agt_1")).await;
+        harness.pass(seconds(1));
+        let save = json!({"task_id": "tsk_0_0", "progress": "most of it", "blockers": ""});
+        succeeds(&harness, "save_context", save).await;
+        harness.pass(seconds(1));
+        let said = json!({"summary": "half of it", "next_steps": "test it"});
+        returns(&harness, "report_completed", with(report(&token, "blocked"), said), reported()).await;
+        let answer = harness.call("get_task_context", json!({"task_id": "tsk_0_0", "include_history": true})).await;
+        let latest = json!({"progress": "most of it", "findings": null, "blockers": null, "next_steps": "test it"});
+        assert_eq!(answer["latest_context"], latest, "it sets only what no other note does");
+        assert_eq!(answer["contexts"][0]["progress"], "half of it", "it is part of the history");
+        let other = begin(&harness, 1).await;
+        assert_eq!(harness.call("get_my_task", by(&other)).await["task"]["context"], latest);
+        let said = json!({"summary": "all of it"});
+        returns(&harness, "report_completed", with(report(&other, "success"), said), reported()).await;
+        let found = harness.call("get_task", json!({"task_id": "tsk_0_0"})).await;
+        assert_eq!(found["task"]["latest_context"], with(latest, json!({"progress": "all of it"})));
+    });
+}
+
 pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
     with_people(kind, 1, 3, async |harness: Harness| {
         succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;

@@ -378,6 +378,23 @@ pub fn a_report_ends_task_execution_and_session(kind: Kind) {
     assert_eq!(database.number(without_project), 0, "every event of an execution names its project");
 }
 
+pub fn no_duration_is_negative(kind: Kind) {
+    let database = with_people(kind, 1, 3, async |harness: Harness| {
+        let mut tokens = Vec::new();
+        for agent in 0..3 {
+            tokens.push(begin(&harness, agent).await);
+        }
+        harness.set_back(seconds(3600));
+        returns(&harness, "report_completed", report(&tokens[0], "success"), reported()).await;
+        succeeds(&harness, "logout", by(&tokens[1])).await;
+        succeeds(&harness, "admin_session_revoke", json!({"agent": "agt_2", "project": "prj_0"})).await;
+        only_log(&harness, 0, "completed", Some(0), Some((0.0, NOW))).await;
+        only_log(&harness, 1, "error", None, Some((0.0, NOW))).await;
+        only_log(&harness, 2, "error", None, Some((0.0, NOW))).await;
+    });
+    assert_eq!(database.number("SELECT COUNT(*) FROM sessions WHERE ended_at < created_at"), 0);
+}
+
 pub fn a_rejected_report_changes_nothing(kind: Kind) {
     with_people(kind, 1, 2, async |harness: Harness| {
         set_status(&harness, "task", "tsk_0_0", "todo").await;

@@ -30,7 +30,7 @@ impl Model {
                 open.into_iter().for_each(|open| self.end(open, "revoked"));
                 Ok(json!({"success": true, "agent_id": agent, "project_id": project, "revoked": open.is_some()}))
             }
-            unknown => panic!("the model succeeds not know {unknown}"),
+            unknown => panic!("the model does not know {unknown}"),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use n8n_lens::coordination::tools::TOOLS;
+use n8n_lens::coordination::tools::{RUNNER_TOOLS, TOOLS};
 use n8n_lens::coordination::{Tool, admin};
 use serde_json::{Map, Value, json};
 
@@ -23,7 +23,8 @@ const MORE: &str = "pass pass pass pass pass pass pass pass pass pass pass pass 
     get_my_task get_my_task get_my_task get_my_task get_my_task get_my_task report_completed report_completed
     update_task_status update_task_status assign_task save_context create_handoff create_handoff accept_handoff
     accept_handoff get_pending_tasks report_execution_start report_execution_start report_execution_complete
-    admin_agent_set_status admin_project_set_status admin_assign admin_unassign admin_session_revoke";
+    admin_agent_set_status admin_project_set_status admin_assign admin_unassign admin_session_revoke
+    report_process_exit report_process_exit";
 
 pub struct History<'a> {
     harness: &'a Harness,
@@ -86,7 +87,7 @@ impl<'a> History<'a> {
         for tool in ["list_tasks", "get_pending_handoffs", "admin_session_list"] {
             self.call(tool, json!({})).await;
         }
-        self.model.keep_the_invariants();
+        self.model.check_invariants();
     }
 
     /// The model's answer to a call, after checking that the server's is the same.
@@ -158,7 +159,7 @@ impl<'a> History<'a> {
             "again" => self.planned.extend(self.last.clone()),
             "stay" => {
                 let token = self.value("session_token");
-                let is_alive = self.model.in_time(&json!({ "session_token": token })).is_ok();
+                let is_alive = self.model.unexpired_session(&json!({ "session_token": token })).is_ok();
                 for _ in 0..if is_alive { 30 } else { 0 } {
                     let tool = self.random.pick(&["get_my_task", "get_pending_tasks"]);
                     self.planned.push_back(Step::Pass(3_000_000));
@@ -166,7 +167,8 @@ impl<'a> History<'a> {
                 }
             }
             name => {
-                let tool = TOOLS.iter().chain(&admin::TOOLS).find(|tool| tool.name == name).unwrap();
+                let tool =
+                    TOOLS.iter().chain(&RUNNER_TOOLS).chain(&admin::TOOLS).find(|tool| tool.name == name).unwrap();
                 let given = self.arguments(tool);
                 self.planned.push_back(Step::Call(tool.name, given));
             }
@@ -210,6 +212,7 @@ impl<'a> History<'a> {
             "result" => return json!(random.pick(&["success", "success", "failed", "blocked", "maybe"])),
             "status" if random.one_in(24) => return json!("started"),
             "status" => return json!(random.pick(&STATUSES)),
+            "instance_id" => return json!(random.pick(&["one", "two"])),
             "limit" => return json!(random.pick(&[0, 1, 3, 100, 101])),
             "include_history" => return json!(random.one_in(2)),
             "exit_code" => return json!(random.pick(&[0, 0, 1, -9])),

@@ -1,4 +1,4 @@
-//! The state that the contract describes, and what each tool succeeds with it.
+//! The state that the contract describes, and what each tool does with it.
 
 use std::collections::BTreeSet;
 
@@ -78,7 +78,7 @@ fn list<'a>(name: &str, rows: impl Iterator<Item = &'a Value>) -> Answer {
 }
 
 /// Whether a row matches the filters; `null` matches any value.
-fn is_asked(row: &Value, given: &Value, names: &[(&str, &str)]) -> bool {
+fn matches_filters(row: &Value, given: &Value, names: &[(&str, &str)]) -> bool {
     names.iter().all(|(column, name)| given[*name].is_null() || row[*column] == given[*name])
 }
 
@@ -156,7 +156,7 @@ impl Model {
         }})
     }
 
-    pub fn agree_on_rows(&self, database: &Database) {
+    pub fn check_rows(&self, database: &Database) {
         let (prefix, length) = (&self.prefix, self.prefix.len());
         for (table, column, count) in [
             ("sessions", "agent_id", self.sessions.len()),
@@ -169,7 +169,7 @@ impl Model {
         }
     }
 
-    pub fn keep_the_invariants(&self) {
+    pub fn check_invariants(&self) {
         for (n, session) in self.sessions.iter().enumerate().filter(|(_, session)| session.end.is_none()) {
             assert_eq!(self.open(&session.agent, &session.project), Some(n), "two sessions of a pair are open");
         }
@@ -186,27 +186,27 @@ impl Model {
         find(&self.tasks, "Task", text(given, "task_id"))
     }
 
-    fn be_member(&self, project: &str, agent: &str) -> Result<(), String> {
+    fn require_member(&self, project: &str, agent: &str) -> Result<(), String> {
         find(&self.agents, "Agent", agent)?;
         let is_member = self.members.contains(&(project.to_owned(), agent.to_owned()));
         if is_member { Ok(()) } else { Err("Agent not assigned to project".to_owned()) }
     }
 
-    fn be_active(&self, agent: &str) -> Result<(), String> {
+    fn require_active(&self, agent: &str) -> Result<(), String> {
         let is_active = self.agents[find(&self.agents, "Agent", agent)?]["status"] == "active";
         if is_active { Ok(()) } else { Err(format!("Agent is not active: {agent}")) }
     }
 
-    fn be_open(&self, task: usize) -> Result<(), String> {
+    fn require_open(&self, task: usize) -> Result<(), String> {
         let (id, status) = (text(&self.tasks[task], "id"), text(&self.tasks[task], "status"));
         if ["done", "cancelled"].contains(&status) { Err(format!("Task is {status}: {id}")) } else { Ok(()) }
     }
 
     /// Only the assignee can hand over a task; any agent can if there is none.
-    fn be_ones_to_give(&self, task: usize, agent: &Value) -> Result<(), String> {
+    fn require_owner(&self, task: usize, agent: &Value) -> Result<(), String> {
         let owner = &self.tasks[task]["assignee_id"];
-        let is_ones = owner.is_null() || owner == agent;
-        if is_ones { Ok(()) } else { Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap())) }
+        let is_owner = owner.is_null() || owner == agent;
+        if is_owner { Ok(()) } else { Err(format!("Task is assigned to another agent: {}", owner.as_str().unwrap())) }
     }
 
     fn agents_of(&self, project: &Value) -> impl Iterator<Item = &str> {
@@ -227,7 +227,7 @@ impl Model {
     }
 
     /// The session of a token before it expires; an ended session is remembered for its maximum lifetime.
-    pub fn in_time(&self, given: &Value) -> Result<usize, String> {
+    pub fn unexpired_session(&self, given: &Value) -> Result<usize, String> {
         let token = text(given, "session_token");
         let until = |it: &Session| if it.end.is_some() { it.created + MAX } else { it.expires };
         let found = self.sessions.iter().position(|it| it.token == token && until(it) > self.now);
@@ -235,7 +235,7 @@ impl Model {
     }
 
     fn renew(&mut self, given: &Value) -> Option<usize> {
-        let found = self.in_time(given).ok().filter(|found| self.sessions[*found].end.is_none())?;
+        let found = self.unexpired_session(given).ok().filter(|found| self.sessions[*found].end.is_none())?;
         let session = &mut self.sessions[found];
         session.seen = self.now;
         session.expires = (self.now + TTL).min(session.created + MAX);
@@ -295,7 +295,7 @@ impl Model {
             return Ok(());
         }
         if let Some(agent) = to.as_str() {
-            self.be_member(text(&self.tasks[task], "project_id"), agent)?;
+            self.require_member(text(&self.tasks[task], "project_id"), agent)?;
         }
         let task = &mut self.tasks[task];
         (task["assignee_id"], task["updated_at"]) = (to.clone(), time(self.now));
@@ -303,20 +303,31 @@ impl Model {
         Ok(())
     }
 
-    fn note(&mut self, task: &str, said: &Value) -> Value {
+    /// Whether there are notes about a task from after it left the agent.
+    fn has_notes_since_handoff(&self, task: &Value, agent: &str) -> bool {
+        let is_its = |row: &&Value| row["task_id"] == task["id"] && row["from_agent_id"] == agent;
+        let left = self.handoffs.iter().filter(is_its).map(|handoff| &handoff["_at"]).next_back();
+        let left = left.unwrap_or(&task["_assigned"]).as_i64();
+        self.contexts.iter().any(|note| note["task_id"] == task["id"] && note["_at"].as_i64() > left)
+    }
+
+    /// Saves a note, which is late if the task had another assignee by then, with notes of its own.
+    fn note(&mut self, task: &str, said: &Value, is_late: bool) -> Value {
         let newest = self.contexts.iter().rfind(|context| context["task_id"] == task);
         if let Some(same) = newest.filter(|newest| FIELDS.iter().all(|name| newest[name] == said[name])) {
-            return same.clone();
+            return show(same);
         }
         let id = format!("?ctx_{}", self.contexts.len());
-        let mut row = json!({"id": id, "task_id": task, "created_at": time(self.now)});
+        let mut row =
+            json!({"id": id, "task_id": task, "created_at": time(self.now), "_at": self.now, "_late": is_late});
         FIELDS.iter().for_each(|name| row[name] = said[name].clone());
         self.contexts.push(row.clone());
-        row
+        show(&row)
     }
 
     fn latest_context(&self, task: &str) -> Value {
-        let its: Vec<_> = self.contexts.iter().rev().filter(|context| context["task_id"] == task).collect();
+        let mut its: Vec<_> = self.contexts.iter().rev().filter(|context| context["task_id"] == task).collect();
+        its.sort_by_key(|context| context["_late"] == true);
         let latest = |name: &str| its.iter().find_map(|note| note[name].as_str()).filter(|said| !said.is_empty());
         let fields: Map<_, _> = FIELDS.iter().map(|name| (name.to_string(), json!(latest(name)))).collect();
         if its.is_empty() { Value::Null } else { fields.into() }
@@ -355,6 +366,7 @@ impl Model {
             "get_pending_tasks" => self.get_pending_tasks(given),
             "report_execution_start" => self.report_execution_start(given),
             "report_execution_complete" => self.report_execution_complete(given),
+            "report_process_exit" => self.report_process_exit(given),
             _ => self.administer(tool, given),
         };
         answer.unwrap_or_else(|error| json!({"success": false, "error": error}))
@@ -371,10 +383,10 @@ impl Model {
     }
 
     pub fn should_start(&self, agent: &str, project: &str) -> Value {
-        let is_on = |rows: &[Value], id| rows.iter().any(|row| row["id"] == id && row["status"] == "active");
-        let are_on = is_on(&self.agents, agent) && is_on(&self.projects, project);
-        let is_idle = self.be_member(project, agent).is_ok() && !self.runs(agent, project);
-        if !are_on || !is_idle || self.to_do(agent, project).is_empty() {
+        let is_active = |rows: &[Value], id| rows.iter().any(|row| row["id"] == id && row["status"] == "active");
+        let are_active = is_active(&self.agents, agent) && is_active(&self.projects, project);
+        let is_idle = self.require_member(project, agent).is_ok() && !self.runs(agent, project);
+        if !are_active || !is_idle || self.to_do(agent, project).is_empty() {
             return json!({"should_start": false});
         }
         let agent = find(&self.agents, "Agent", agent).unwrap();
@@ -389,7 +401,7 @@ impl Model {
         if project["status"] != "active" {
             return Err(format!("Project is not active: {place}"));
         }
-        self.be_member(place, id)?;
+        self.require_member(place, id)?;
         let instance = given["instance_id"].as_str().map(str::to_owned);
         if let Some(open) = self.open(id, place) {
             let session = &self.sessions[open];
@@ -421,7 +433,7 @@ impl Model {
     }
 
     fn logout(&mut self, given: &Value) -> Answer {
-        let session = self.in_time(given)?;
+        let session = self.unexpired_session(given)?;
         match self.sessions[session].end {
             None => self.end(session, "logout"),
             Some("logout") => {}
@@ -470,7 +482,7 @@ impl Model {
                 return Err(format!("Argument 'result' is {other:?}; it must be one of success, failed, blocked."));
             }
         };
-        let n = self.in_time(given)?;
+        let n = self.unexpired_session(given)?;
         let answer = json!({"success": true, "instruction": "タスクが完了しました。セッションを終了します。"});
         let session = &self.sessions[n];
         if session.end.is_some() {
@@ -488,8 +500,10 @@ impl Model {
         }
         let (summary, next_steps) = (&given["summary"], &given["next_steps"]);
         if !summary.is_null() || !next_steps.is_null() {
+            let has_another = !is_mine && !self.tasks[task]["assignee_id"].is_null();
+            let is_late = has_another && self.has_notes_since_handoff(&self.tasks[task], &agent);
             let blockers = if given["result"] == "blocked" && is_mine { summary } else { &Value::Null };
-            self.note(&id, &json!({"progress": summary, "blockers": blockers, "next_steps": next_steps}));
+            self.note(&id, &json!({"progress": summary, "blockers": blockers, "next_steps": next_steps}), is_late);
         }
         let runs = |it: &&mut Value| it["_session"] == n && it["taskId"] == id.as_str() && it["status"] == "running";
         self.executions.iter_mut().filter(runs).for_each(|running| end_execution(running, Some(exit), self.now));
@@ -514,13 +528,29 @@ impl Model {
         self.tasks.iter().position(|task| next.as_deref() == task["id"].as_str())
     }
 
+    fn report_process_exit(&mut self, given: &Value) -> Answer {
+        let (agent, project) = (text(given, "agent_id"), text(given, "project_id"));
+        find(&self.projects, "Project", project)?;
+        find(&self.agents, "Agent", agent)?;
+        let open = self.open(agent, project).filter(|open| self.is_alive(&self.sessions[*open]));
+        if let Some(open) =
+            open.filter(|open| self.sessions[*open].instance.as_deref() == given["instance_id"].as_str())
+        {
+            self.end(open, "revoked");
+        }
+        Ok(json!({"success": true, "running": self.runs(agent, project)}))
+    }
+
     fn list_execution_logs(&self, given: &Value) -> Answer {
         let limit = given["limit"].as_u64().unwrap_or(20);
         if !(1..=100).contains(&limit) {
             return Err(format!("Argument 'limit' is {limit}; it must be a whole number from 1 to 100."));
         }
         let names = [("taskId", "task_id"), ("agentId", "agent_id")];
-        list("logs", self.executions.iter().rev().filter(|row| is_asked(row, given, &names)).take(limit as usize))
+        list(
+            "logs",
+            self.executions.iter().rev().filter(|row| matches_filters(row, given, &names)).take(limit as usize),
+        )
     }
 
     fn get_execution_log(&self, given: &Value) -> Answer {
@@ -545,7 +575,7 @@ impl Model {
             return Err(format!("Invalid status: {unknown}"));
         }
         let names = ["project_id", "status", "assignee_id"].map(|name| (name, name));
-        let mut tasks: Vec<_> = self.tasks.iter().filter(|row| is_asked(row, given, &names)).collect();
+        let mut tasks: Vec<_> = self.tasks.iter().filter(|row| matches_filters(row, given, &names)).collect();
         tasks.sort_by_key(|task| (urgency(task), text(task, "id")));
         list("tasks", tasks.into_iter())
     }
@@ -589,7 +619,7 @@ impl Model {
             return Err("Nothing to save: give at least one of progress, findings, blockers, next_steps".to_owned());
         }
         self.task(given)?;
-        Ok(json!({"success": true, "context": self.note(text(given, "task_id"), given)}))
+        Ok(json!({"success": true, "context": self.note(text(given, "task_id"), given, false)}))
     }
 
     fn get_task_context(&self, given: &Value) -> Answer {
@@ -597,7 +627,7 @@ impl Model {
         let task = text(given, "task_id");
         let mut shown = json!({"success": true, "task_id": task, "latest_context": self.latest_context(task)});
         if given["include_history"] == true {
-            shown["contexts"] = self.contexts.iter().rev().filter(|row| row["task_id"] == task).cloned().collect();
+            shown["contexts"] = self.contexts.iter().rev().filter(|row| row["task_id"] == task).map(show).collect();
         }
         Ok(shown)
     }
@@ -613,14 +643,15 @@ impl Model {
         if let Some(same) = same.filter(|same| is_gone || waits(same)) {
             return Ok(json!({"success": true, "handoff": show(same)}));
         }
-        self.be_open(task)?;
-        self.be_ones_to_give(task, &given["from_agent_id"])?;
+        self.require_open(task)?;
+        self.require_owner(task, &given["from_agent_id"])?;
         if let Some(to) = given["to_agent_id"].as_str() {
-            self.be_active(to)?;
+            self.require_active(to)?;
             self.assign(task, &given["to_agent_id"])?;
         }
         let id = format!("?hnd_{}", self.handoffs.len());
-        let mut row = json!({"id": id, "created_at": time(self.now), "accepted_at": null, "_by": null});
+        let mut row = json!({"id": id, "created_at": time(self.now), "accepted_at": null, "_by": null,
+            "_at": self.now});
         SAID.iter().for_each(|name| row[name] = given[name].clone());
         self.handoffs.push(row.clone());
         Ok(json!({"success": true, "handoff": show(&row)}))
@@ -637,10 +668,10 @@ impl Model {
             if handoff["to_agent_id"].is_null() {
                 let task = self.task(&handoff)?;
                 if self.tasks[task]["assignee_id"] != *agent {
-                    self.be_ones_to_give(task, &handoff["from_agent_id"])?;
+                    self.require_owner(task, &handoff["from_agent_id"])?;
                 }
-                self.be_open(task)?;
-                self.be_active(text(given, "agent_id"))?;
+                self.require_open(task)?;
+                self.require_active(text(given, "agent_id"))?;
                 self.assign(task, agent)?;
             }
             (self.handoffs[n]["_by"], self.handoffs[n]["accepted_at"]) = (agent.clone(), time(self.now));
@@ -657,12 +688,12 @@ impl Model {
         }
         let is_member = |it: &Value| {
             let task = self.tasks.iter().find(|task| task["id"] == it["task_id"]).unwrap();
-            self.be_member(text(task, "project_id"), asked.as_str().unwrap_or_default()).is_ok()
+            self.require_member(text(task, "project_id"), asked.as_str().unwrap_or_default()).is_ok()
         };
         let is_open_to = |it: &Value| it["to_agent_id"].is_null() && it["from_agent_id"] != *asked && is_member(it);
         let is_for = |it: &&Value| asked.is_null() || it["to_agent_id"] == *asked || is_open_to(it);
         let is_pending =
-            |it: &&Value| it["_by"].is_null() && self.task(it).is_ok_and(|task| self.be_open(task).is_ok());
+            |it: &&Value| it["_by"].is_null() && self.task(it).is_ok_and(|task| self.require_open(task).is_ok());
         list("handoffs", self.handoffs.iter().filter(is_pending).filter(is_for))
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use n8n_lens::coordination::admin;
 use n8n_lens::coordination::store::Clock;
-use n8n_lens::coordination::tools::TOOLS;
+use n8n_lens::coordination::tools::{RUNNER_TOOLS, TOOLS};
 use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings, failure};
 use serde_json::{Value, json};
 
@@ -47,9 +47,14 @@ impl Harness {
         self.now.fetch_add(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
     }
 
+    /// Sets the clock back.
+    pub fn set_back(&self, time: Duration) {
+        self.now.fetch_sub(i64::try_from(time.as_millis()).unwrap(), Ordering::SeqCst);
+    }
+
     /// Calls an agent's or an administrator's tool.
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
-        let tool = TOOLS.iter().chain(&admin::TOOLS).find(|known| known.name == tool).unwrap();
+        let tool = TOOLS.iter().chain(&RUNNER_TOOLS).chain(&admin::TOOLS).find(|known| known.name == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("{arguments}") };
         match self.coordinator.call(tool, arguments, &Caller::Local).await {
             Ok(answer) => answer,
