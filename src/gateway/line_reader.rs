@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::json::{Keep, Pruner};
+use super::unreadable::UnreadableMessage;
 
 /// The longest line that is held, in bytes: three times the largest answer, since a line may hold the answer twice,
 /// as text and as structured content, and escaped.
@@ -21,8 +21,7 @@ const RETAINED_BYTES: usize = 1024 * 1024;
 /// A line without its newline.
 pub(super) enum Line {
     Complete(BytesMut),
-    /// What [`Pruner`] kept of it.
-    TooLong(Vec<u8>),
+    TooLong(UnreadableMessage),
 }
 
 /// Reads lines. Dropping a read loses nothing.
@@ -31,13 +30,8 @@ pub(super) struct LineReader<R> {
     /// Read but not yet returned; there is no newline in the first `searched` bytes.
     buffer: BytesMut,
     searched: usize,
-    too_long: Option<TooLongLine>,
-}
-
-/// A line that is being skipped.
-struct TooLongLine {
-    pruner: Option<Pruner>,
-    kept: Vec<u8>,
+    /// A line that is being skipped.
+    too_long: Option<UnreadableMessage>,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
@@ -76,7 +70,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if self.searched > LINE_BYTES || self.too_long.is_some() {
                 let chunk = std::mem::take(&mut self.buffer);
                 self.searched = 0;
-                self.too_long.get_or_insert_with(TooLongLine::new).feed(&chunk);
+                self.too_long.get_or_insert_with(UnreadableMessage::new).feed(&chunk);
             }
             return None;
         };
@@ -86,25 +80,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         match self.too_long.take() {
             Some(mut too_long) => {
                 too_long.feed(&line);
-                Some(Line::TooLong(too_long.kept))
+                Some(Line::TooLong(too_long))
             }
             None => Some(Line::Complete(line)),
-        }
-    }
-}
-
-impl TooLongLine {
-    fn new() -> Self {
-        let pruner = Pruner::new(Keep::Members(&[("id", Keep::Whole)]), 0..0);
-        Self { pruner: Some(pruner), kept: Vec::new() }
-    }
-
-    fn feed(&mut self, chunk: &[u8]) {
-        // What was kept before a syntax error may still hold the id.
-        match self.pruner.as_mut().map(|pruner| pruner.feed(chunk)) {
-            Some(Ok(mut batch)) => self.kept.append(&mut batch.text),
-            Some(Err(_)) => self.pruner = None,
-            None => {}
         }
     }
 }

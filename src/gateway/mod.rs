@@ -60,6 +60,7 @@ mod session;
 mod stdio;
 mod supervisor;
 mod tool;
+mod unreadable;
 mod watch;
 mod wrong_type;
 

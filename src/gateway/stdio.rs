@@ -27,15 +27,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::limits::BLOCKING_PARSE_BYTES;
 use super::line_reader::{Line, LineReader};
-use crate::json::{Cursor, Keep, Pruner};
+use super::unreadable::UnreadableMessage;
 
 /// The code of an error that this transport makes for an unreadable answer; no server uses this code.
 pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
 /// The same, for an answer that is too large.
 pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
-
-/// What is kept of an unreadable message: its id.
-const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
 
 /// The transport over both pipes of a child.
 pub(super) struct StdioTransport {
@@ -118,7 +115,7 @@ impl Transport<RoleClient> for StdioTransport {
             let message = match line {
                 Some(Line::Complete(line)) if line.len() < BLOCKING_PARSE_BYTES => parse(&line, self.in_handshake),
                 Some(Line::Complete(line)) => tokio::task::block_in_place(|| parse(&line, self.in_handshake)),
-                Some(Line::TooLong(kept)) => error_for(id_in(&kept), TOO_LARGE),
+                Some(Line::TooLong(message)) => error_for(message.id(), TOO_LARGE),
                 None => {
                     self.pipes.closed.cancel();
                     return None;
@@ -187,8 +184,9 @@ impl ChildInput {
 /// The message in a line; `None` if it is not one, such as a line of a log.
 fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
-        let mut pruner = Pruner::new(ID, 0..0);
-        return error_for(pruner.feed(line).ok().and_then(|batch| id_in(&batch.text)), UNREADABLE);
+        let mut message = UnreadableMessage::new();
+        message.feed(line);
+        return error_for(message.id(), UNREADABLE);
     };
     match envelope {
         Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
@@ -208,21 +206,4 @@ fn error_for(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMess
         tracing::debug!("a server wrote a line that is not a message");
     }
     Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id?)))
-}
-
-/// The id of a message, the rest of which may be pruned or missing.
-fn id_in(text: &[u8]) -> Option<RequestId> {
-    let mut id = None;
-    // An error after the id does not matter.
-    let _ = Cursor::unpruned(text).object(|json, name| match name {
-        "id" => {
-            let excerpt = json.excerpt(1000)?;
-            let mut text = String::new();
-            excerpt.write(crate::json::Detail::WHOLE, &mut text, &mut 0);
-            id = serde_json::from_str(&text).ok();
-            Ok(())
-        }
-        _ => json.skip(),
-    });
-    id
 }

@@ -206,10 +206,11 @@ impl Server {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{complete}"#)
     }
 
-    fn send(&self, mut message: String) {
+    fn send(&self, message: impl Into<Vec<u8>>) {
+        let mut message = message.into();
         // Including the line break: stdout passes a complete line on in one write.
-        message.push('\n');
-        self.write(|out| out.write_all(message.as_bytes()));
+        message.push(b'\n');
+        self.write(|out| out.write_all(&message));
     }
 
     /// Writes without interleaving with other threads. A client that is gone is not an error: stdin ends, too.
@@ -425,16 +426,23 @@ impl Server {
 
     /// Responses that are invalid or incomplete.
     fn by_hand(&self, id: &str, kind: &str) -> Answer {
-        let (id, rest) = match kind {
-            "no_result" => (id, "}"),
-            "result_string" => (id, r#","result":"a string"}"#),
-            "content_string" => (id, r#","result":{"content":"a string"}}"#),
-            "truncated" => (id, r#","result":{"content":[{"type":"te"#),
-            "input_required" => (id, r#","result":{"resultType":"input_required","requestState":"round-1"}}"#),
-            "wrong_id" => (r#""unknown""#, r#","result":{"content":[]}}"#),
+        let answer = |rest: &str| format!(r#"{{"jsonrpc":"2.0","id":{id}{rest}"#);
+        let message = match kind {
+            "no_result" => answer("}"),
+            "result_string" => answer(r#","result":"a string"}"#),
+            "content_string" => answer(r#","result":{"content":"a string"}}"#),
+            "truncated" => answer(r#","result":{"content":[{"type":"te"#),
+            "input_required" => answer(r#","result":{"resultType":"input_required","requestState":"round-1"}}"#),
+            "wrong_id" => r#"{"jsonrpc":"2.0","id":"unknown","result":{"content":[]}}"#.to_owned(),
+            "latin_1" => answer(r#","result":{"content":[{"type":"text","text":"café"}]}}"#),
+            "latin_1_id_last" => format!(r#"{{"result":{{"content":["café"]}},"jsonrpc":"2.0","id":{id}}}"#),
+            "latin_1_without_id" => r#"{"jsonrpc":"2.0","result":{"content":["café"]}}"#.to_owned(),
+            "control_character" => answer(",\"result\":{\"content\":[\"a\tb\"]}}"),
+            "not_a_number" => answer(r#","result":{"structuredContent":{"mean":NaN}}}"#),
             _ => return unusable("kind"),
         };
-        self.send(format!(r#"{{"jsonrpc":"2.0","id":{id}{rest}"#));
+        // As Latin-1, which is not UTF-8 unless it is ASCII.
+        self.send(message.chars().map(|char| u8::try_from(char).unwrap_or(b'?')).collect::<Vec<_>>());
         Ok(None)
     }
 
