@@ -42,6 +42,7 @@
 
 mod answer;
 mod config;
+mod configured_secrets;
 mod connection;
 mod error;
 mod exit;
@@ -57,6 +58,7 @@ mod request;
 mod restart_policy;
 mod server;
 mod session;
+mod standard_error;
 mod stdio;
 mod supervisor;
 mod tool;

@@ -1,25 +1,19 @@
 //! A child process in a process group of its own; the whole group is ended together.
 
-use std::collections::VecDeque;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
 use super::exit::Exit;
 use super::program::Program;
 use super::reaper::Reaper;
-use crate::secrets::{Redactor, Secret};
+use super::standard_error::Tail;
 
 /// How long a child has to exit once its standard input is closed, and again after TERM.
 const EXIT_GRACE: Duration = Duration::from_millis(1500);
-
-/// How much of the end of standard error is kept for the log: lines, and bytes per line.
-const TAIL_LINES: usize = 20;
-const LINE_BYTES: u64 = 1000;
 
 /// A running child. Dropping it kills its whole process group.
 pub(super) struct Process {
@@ -30,9 +24,6 @@ pub(super) struct Process {
     /// Whether it was stopped on purpose.
     stopped: bool,
 }
-
-/// The last lines of standard error.
-type Tail = Arc<Mutex<VecDeque<String>>>;
 
 impl Process {
     /// Starts a program; returns the process and its standard input and output.
@@ -61,8 +52,7 @@ impl Process {
         else {
             return Err(Exit::because("its pipes could not be opened"));
         };
-        let tail = Tail::default();
-        tokio::spawn(keep_tail(stderr, tail.clone(), redactor(program)));
+        let tail = Tail::of(stderr, program);
         let server = server.to_owned();
         Ok((Self { server, child, group, tail, stopped: false }, stdin, stdout))
     }
@@ -90,21 +80,12 @@ impl Process {
 impl Drop for Process {
     /// Logs the end of standard error, unless the child was stopped on purpose.
     fn drop(&mut self) {
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.stopped && !tail.is_empty() {
-            let tail = tail.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
+        if !self.stopped
+            && let Some(tail) = self.tail.text()
+        {
             tracing::warn!(server = self.server, "the end of its standard error:\n{tail}");
         }
     }
-}
-
-/// Hides the values of the child's configured environment, which it may print.
-fn redactor(program: &Program) -> Redactor {
-    /// Shorter values are unlikely to be secrets, and would match inside ordinary words.
-    const LEAST_BYTES: usize = 8;
-    let values = program.env.values().filter(|value| value.len() >= LEAST_BYTES);
-    let secrets: Vec<_> = values.map(Secret::new).collect();
-    Redactor::new(&secrets)
 }
 
 fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
@@ -115,25 +96,6 @@ fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
         std::io::ErrorKind::NotFound => "its program was not found",
         std::io::ErrorKind::PermissionDenied => "its program is not executable",
         _ => "its program could not be started",
-    }
-}
-
-/// Reads standard error to its end, so that the child never blocks on it.
-async fn keep_tail(stderr: ChildStderr, tail: Tail, redactor: Redactor) {
-    let mut stderr = BufReader::new(stderr);
-    loop {
-        let mut line = Vec::new();
-        match (&mut stderr).take(LINE_BYTES).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let line = redactor.redact(String::from_utf8_lossy(&line).trim_end());
-        tracing::debug!("standard error of a server: {line}");
-        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        if tail.len() == TAIL_LINES {
-            tail.pop_front();
-        }
-        tail.push_back(line);
     }
 }
 

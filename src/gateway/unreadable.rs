@@ -5,7 +5,7 @@ use rmcp::model::RequestId;
 use crate::json::{Cursor, Detail, Keep, Pruner};
 
 /// What is kept of the message: its id, and whether it has a method.
-const ID: Keep = Keep::Members(&[("id", Keep::Whole), ("method", Keep::Skip)]);
+const ID: Keep = Keep::Members(&[("id", Keep::Whole), ("method", Keep::Count)]);
 
 /// How much of the message is repaired at once, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
