@@ -22,8 +22,9 @@
 //! | `crashed` | failed to start, or exited 5 times within a minute | `SERVER_CRASHED`, at once |
 //!
 //! A server that crashed is restarted with exponential backoff. After 5 exits within a minute restarts pause for 30 s,
-//! and then the next call starts it. No child outlives the gateway: each runs in its own process group, and if the
-//! gateway is killed, a [`reaper`] process ends the groups.
+//! and then the next call starts it. No child outlives the gateway, nor a process that it started: each child runs in its
+//! own process group and has a mark that its `descendants` inherit, and if the gateway is killed, a [`reaper`] process
+//! ends the groups.
 //!
 //! # Limits
 //!
@@ -44,6 +45,7 @@ mod answer;
 mod config;
 mod configured_secrets;
 mod connection;
+mod descendants;
 mod error;
 mod exit;
 mod limits;
@@ -97,6 +99,9 @@ pub struct Settings {
     pub checks: bool,
     /// Environment variables for the built-in servers, unless their configuration sets them.
     pub builtin_environment: BTreeMap<String, String>,
+    /// Whether this process has no children other than the gateway's. It then becomes the parent of what servers leave
+    /// behind, and ends all processes below it when it stops (Linux).
+    pub owns_process: bool,
 }
 
 /// The configured servers, and what their calls share.
@@ -126,6 +131,9 @@ impl Gateway {
             started: Instant::now(),
             shutdown: CancellationToken::new(),
         });
+        if gateway.settings.owns_process {
+            gateway.reaper.adopt_orphans();
+        }
         gateway.apply(config);
         gateway
     }
@@ -170,6 +178,9 @@ impl Gateway {
         }
         for supervised in servers.into_values() {
             let _ = supervised.supervisor.await;
+        }
+        if self.settings.owns_process {
+            tokio::task::block_in_place(|| self.reaper.end_all());
         }
     }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use super::descendants;
 use super::exit::Exit;
 use super::program::Program;
 use super::reaper::Reaper;
@@ -46,8 +47,11 @@ impl Process {
         }
         #[cfg(unix)]
         command.process_group(0);
-        let mut child = command.spawn().map_err(|error| Exit::because(start_failure(error.kind(), program)))?;
-        let group = Group::of(&child, reaper);
+        let mark = uuid::Uuid::new_v4().to_string();
+        command.env(descendants::MARK, &mark);
+        let spawned = reaper.spawn(&mut command);
+        let mut child = spawned.map_err(|error| Exit::because(start_failure(error.kind(), program)))?;
+        let group = Group::of(&child, mark, reaper);
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Exit::because("its pipes could not be opened"));
@@ -57,10 +61,10 @@ impl Process {
         Ok((Self { server, child, group, tail, stopped: false }, stdin, stdout))
     }
 
-    /// Waits until the child has exited, then kills what is left of its group. Cancel-safe.
+    /// Waits until the child has exited, then kills what is left of its group and its descendants. Cancel-safe.
     pub(super) async fn exited(&mut self) -> Exit {
         let status = self.child.wait().await;
-        self.group.kill();
+        tokio::task::block_in_place(|| self.group.kill());
         status.map_or_else(|_| Exit::because("its exit status could not be read"), Exit::of)
     }
 
@@ -99,30 +103,31 @@ fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
     }
 }
 
-/// The process group of a child, which the processes that the child starts belong to as well.
+/// The process group of a child, which the processes that the child starts belong to as well, unless they leave it.
 struct Group {
     #[cfg(unix)]
     id: Option<rustix::process::Pid>,
+    /// Identifies the child and all its descendants.
+    mark: String,
     reaper: Arc<Reaper>,
 }
 
 #[cfg(unix)]
 impl Group {
-    fn of(child: &Child, reaper: &Arc<Reaper>) -> Self {
+    fn of(child: &Child, mark: String, reaper: &Arc<Reaper>) -> Self {
         let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-        if let Some(id) = id {
-            reaper.register(id.as_raw_nonzero().get());
-        }
-        Self { id, reaper: reaper.clone() }
+        Self { id, mark, reaper: reaper.clone() }
     }
 
     fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Works after the leader has exited, too: the group exists as long as it has a member.
+    /// Works after the leader has exited, too: the group exists as long as it has a member. Kills the processes that
+    /// have left it as well.
     fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
+        descendants::end_marked(&self.mark);
     }
 
     fn signal(&self, signal: rustix::process::Signal) {

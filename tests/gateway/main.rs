@@ -14,6 +14,8 @@
 mod access;
 /// Results and errors of calls.
 mod calls;
+/// Processes that leave the group and the tree of their server.
+mod daemons;
 /// A running gateway.
 mod gateway;
 /// Changes of the configuration.
@@ -56,6 +58,8 @@ fn main() {
         supervision: a_killed_child_is_back_within_a_second, other_servers_lose_no_call, a_hundred_kills_leave_nothing,
             a_server_that_fails_at_startup_is_restarted, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
             a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, large_answers_leave_no_memory_behind, a_failing_remote_server_blocks_no_other;
+        daemons: daemons_end_with_their_server, daemons_end_with_the_gateway, daemons_that_exit_leave_no_zombie,
+            processes_from_before_the_gateway_are_not_ended, half_a_head_does_not_hold_up_a_stop;
         reload: servers_lose_no_call_when_others_change, a_broken_file_changes_nothing, a_file_that_replaces_the_old_one_is_used, calls_under_way_finish;
         secrets: the_configuration_is_in_no_response_and_no_log, the_address_of_an_unreachable_server_is_not_logged,
             a_request_that_a_server_echoes_is_not_logged, headers_are_not_sent_to_another_host,

@@ -49,6 +49,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("answer_and_exit", "Answers and exits", ""),
     ("pid", "Returns the ids of its process and of the processes that it started", ""),
     ("grandchild", "Starts a process that keeps stdout open", ""),
+    ("daemon", "Starts a process in a session of its own, whose parent exits", "clean?: boolean"),
     ("environment", "Reads a variable", "name: string"),
     ("arguments", "Returns its command line", ""),
     ("directory", "Returns its working directory", ""),
@@ -355,6 +356,10 @@ impl Server {
                 Ok(pid) => structured(&json!({"pid": pid})),
                 Err(failure) => error(-32603, &failure.to_string()),
             },
+            "daemon" => match daemon(call.argument("clean", Value::as_bool).unwrap_or(false)) {
+                Ok(pid) => structured(&json!({"pid": pid})),
+                Err(failure) => error(-32603, &failure.to_string()),
+            },
             "environment" => structured(&json!({"value": env::var(call.text("name")?).ok()})),
             "arguments" => structured(&json!({"args": self.args})),
             "directory" => structured(&json!({"cwd": env::current_dir().ok()})),
@@ -466,6 +471,19 @@ impl Server {
         self.send(format!(r#"{{"jsonrpc":"2.0","id":{question},"method":"roots/list"}}"#));
         Ok(None)
     }
+}
+
+/// Starts a process as daemons do: it shares no session, group, parent or pipe with this one, and if it is `clean`, no
+/// environment.
+fn daemon(clean: bool) -> io::Result<u32> {
+    let sleep = "sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!";
+    let mut command = Command::new("setsid");
+    command.args(["sh", "-c", sleep]).stdin(Stdio::null()).stderr(Stdio::null());
+    if clean {
+        command.env_clear().env("PATH", env::var("PATH").unwrap_or_default());
+    }
+    let pid = String::from_utf8_lossy(&command.output()?.stdout).trim().parse();
+    pid.map_err(|_| io::Error::other("the process did not start"))
 }
 
 /// A tool as listed by `tools/list`.
