@@ -1,8 +1,10 @@
-//! What the configuration passes to a child that may be a secret, and that the child may print.
+//! What the configuration passes to a server that may be a secret, and that the server may show.
 //!
-//! The values of its variables, and the arguments that do not read like words, paths or versions; after an option such
-//! as `--token`, any argument. Of a value that is a URL, the password and the parameters; of one with several lines,
-//! each line.
+//! To a child, the values of its variables, and the arguments that do not read like words, paths or versions; after an option such
+//! as `--token`, any argument. To a remote server, its headers, and what its URL holds. Of a value that is a URL, the
+//! password and the parameters; of one with several lines, each line.
+
+use std::collections::BTreeMap;
 
 use super::program::Program;
 use crate::secrets::{Redactor, Secret};
@@ -19,8 +21,21 @@ const SECRET_NAMES: [&str; 9] = ["auth", "cookie", "cred", "dsn", "key", "pass",
 /// The longest number in a word, such as that of a version or a port, in digits.
 const NUMBER_DIGITS: usize = 5;
 
+/// Hides the secrets that are sent to a remote server.
+pub(super) fn of_remote(url: &str, headers: &BTreeMap<String, String>) -> Redactor {
+    let mut values = Vec::new();
+    push(url, true, &mut values);
+    for (name, value) in headers {
+        push(value, is_secret_name(name), &mut values);
+        // Without the scheme, as in `Bearer …`.
+        push(value.rsplit(' ').next().unwrap_or_default(), is_secret_name(name), &mut values);
+    }
+    let secrets: Vec<_> = values.into_iter().map(Secret::new).collect();
+    Redactor::new(&secrets)
+}
+
 /// Hides the secrets that the program is started with.
-pub(super) fn redactor(program: &Program) -> Redactor {
+pub(super) fn of_program(program: &Program) -> Redactor {
     let mut values = Vec::new();
     for (name, value) in &program.env {
         push(value, is_secret_name(name), &mut values);
@@ -87,7 +102,7 @@ mod tests {
             env: env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect(),
             cwd: None,
         };
-        redactor(&program).redact(text)
+        of_program(&program).redact(text)
     }
 
     #[test]
@@ -105,6 +120,15 @@ mod tests {
         assert_eq!(redacted(&["--token", "sesame"], &[], "open sesame!"), "open [redacted]!");
         assert_eq!(redacted(&["--password=open-sesame"], &[], "open-sesame!"), "[redacted]!");
         assert_eq!(redacted(&["postgres://lens:p%40ssw0rd-9@localhost/db"], &[], "as p@ssw0rd-9"), "as [redacted]");
+    }
+
+    #[test]
+    fn secrets_of_remote_servers_are_hidden() {
+        let headers = [("Authorization".to_owned(), "Bearer t0ken-Kq7Zr2Lm9Xw4".to_owned())].into();
+        let redactor = of_remote("http://lens:open-sesame@localhost/mcp?key=k3y-Hs8Tb3Nc6Yd1", &headers);
+        for text in ["t0ken-Kq7Zr2Lm9Xw4", "open-sesame", "k3y-Hs8Tb3Nc6Yd1"] {
+            assert_eq!(redactor.redact(&format!("given {text}.")), "given [redacted].");
+        }
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    ErrorCode, ErrorData, Implementation, InitializeRequestParams, ListToolsRequest, PaginatedRequestParams,
-    ProtocolVersion, ServerResult, SubscriptionFilter,
+    ErrorCode, Implementation, InitializeRequestParams, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
+    ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestHandle,
@@ -17,7 +17,7 @@ use rmcp::{ClientHandler, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::stdio::{TOO_LARGE, UNREADABLE};
+use super::answer_fault::AnswerFault;
 use super::tool::{ToolPage, Tools};
 use crate::secrets::without_value;
 
@@ -57,8 +57,8 @@ pub(super) enum ConnectError {
 pub(super) enum CallError {
     /// The server answered with a JSON-RPC error.
     JsonRpc(i32, String),
-    /// The answer is too large.
-    TooLarge,
+    /// The answer is larger than this many bytes.
+    TooLarge(usize),
     /// The answer is malformed.
     Malformed(String),
     /// The connection is closed.
@@ -253,11 +253,11 @@ async fn cancel(peer: Peer<RoleClient>, handle: RequestHandle<RoleClient>) {
 impl CallError {
     fn of(error: ServiceError) -> Self {
         match error {
-            ServiceError::McpError(ErrorData { code: TOO_LARGE, .. }) => Self::TooLarge,
-            ServiceError::McpError(ErrorData { code: UNREADABLE, .. }) => {
-                Self::Malformed("a line that is not valid JSON-RPC".to_owned())
-            }
-            ServiceError::McpError(error) => Self::JsonRpc(error.code.0, error.message.into_owned()),
+            ServiceError::McpError(error) => match AnswerFault::of(&error) {
+                Some(AnswerFault::TooLarge(bytes)) => Self::TooLarge(bytes),
+                Some(AnswerFault::Unreadable(why)) => Self::Malformed(why),
+                None => Self::JsonRpc(error.code.0, error.message.into_owned()),
+            },
             ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
                 Self::Closed
             }

@@ -42,6 +42,7 @@
 //! | applying a changed configuration | within 3 s |
 
 mod answer;
+mod answer_fault;
 mod config;
 mod configured_secrets;
 mod connection;
@@ -56,6 +57,7 @@ mod process;
 mod program;
 pub mod reaper;
 mod remote;
+mod remote_client;
 mod request;
 mod restart_policy;
 mod server;

@@ -23,7 +23,7 @@ impl Tail {
     /// Reads standard error to its end in the background, so that the child never blocks on it.
     pub(super) fn of(stderr: ChildStderr, program: &Program) -> Self {
         let tail = Self::default();
-        tokio::spawn(read(stderr, tail.clone(), configured_secrets::redactor(program)));
+        tokio::spawn(read(stderr, tail.clone(), configured_secrets::of_program(program)));
         tail
     }
 

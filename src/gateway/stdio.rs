@@ -12,8 +12,8 @@ use std::sync::{Arc, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage,
-    JsonRpcNotification, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, JsonRpcMessage, JsonRpcNotification,
+    RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Deserialize;
@@ -25,14 +25,10 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::BLOCKING_PARSE_BYTES;
+use super::answer_fault::AnswerFault;
+use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES};
 use super::line_reader::{Line, LineReader};
 use super::unreadable::UnreadableMessage;
-
-/// The code of an error that this transport makes for an unreadable answer; no server uses this code.
-pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
-/// The same, for an answer that is too large.
-pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
 
 /// The transport over both pipes of a child.
 pub(super) struct StdioTransport {
@@ -115,7 +111,7 @@ impl Transport<RoleClient> for StdioTransport {
             let message = match line {
                 Some(Line::Complete(line)) if line.len() < BLOCKING_PARSE_BYTES => parse(&line, self.in_handshake),
                 Some(Line::Complete(line)) => tokio::task::block_in_place(|| parse(&line, self.in_handshake)),
-                Some(Line::TooLong(message)) => error_for(message.id(), TOO_LARGE),
+                Some(Line::TooLong(message)) => answer(message.id(), AnswerFault::TooLarge(ANSWER_BYTES)),
                 None => {
                     self.pipes.closed.cancel();
                     return None;
@@ -186,7 +182,7 @@ fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
         let mut message = UnreadableMessage::new();
         message.feed(line);
-        return error_for(message.id(), UNREADABLE);
+        return answer(message.id(), unreadable());
     };
     match envelope {
         Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
@@ -195,15 +191,19 @@ fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
         }
         Envelope { id, method, .. } => match serde_json::from_slice(line) {
             Ok(message) => Some(message),
-            Err(_) => error_for(id.filter(|_| method.is_none()), UNREADABLE),
+            Err(_) => answer(id.filter(|_| method.is_none()), unreadable()),
         },
     }
 }
 
-/// The error that answers the request with this id; `None` if the line had no id.
-fn error_for(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMessage> {
+/// The fault as the answer to the request with this id; `None` if the line had no id.
+fn answer(id: Option<RequestId>, fault: AnswerFault) -> Option<ServerJsonRpcMessage> {
     if id.is_none() {
         tracing::debug!("a server wrote a line that is not a message");
     }
-    Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id?)))
+    Some(fault.answer(id?))
+}
+
+fn unreadable() -> AnswerFault {
+    AnswerFault::Unreadable("a line that is not valid JSON-RPC".to_owned())
 }

@@ -20,6 +20,8 @@ mod daemons;
 mod gateway;
 /// Changes of the configuration.
 mod reload;
+/// Remote servers that misbehave.
+mod remote_faults;
 /// Validation of requests.
 mod rules;
 /// Secrets do not leak.
@@ -61,6 +63,7 @@ fn main() {
         daemons: daemons_end_with_their_server, daemons_end_with_the_gateway, daemons_that_exit_leave_no_zombie,
             processes_from_before_the_gateway_are_not_ended, half_a_head_does_not_hold_up_a_stop;
         reload: servers_lose_no_call_when_others_change, a_broken_file_changes_nothing, a_file_that_replaces_the_old_one_is_used, calls_under_way_finish;
+        remote_faults: every_fault_is_the_right_error_in_time, floods_stay_with_their_call;
         secrets: the_configuration_is_in_no_response_and_no_log, the_address_of_an_unreachable_server_is_not_logged,
             a_request_that_a_server_echoes_is_not_logged, headers_are_not_sent_to_another_host,
             secrets_that_a_child_prints_are_not_logged, the_gateways_secrets_are_not_inherited;
