@@ -36,6 +36,7 @@
 //! | name of a server, of a tool | 50, 100 characters |
 //! | calls in flight on one server | 64; further calls wait until their timeout |
 //! | duration of a call | [`TIMEOUT`] by default; configurable from 1 ms to 24 h |
+//! | requests of a server to the gateway, such as `ping` | 64 at a time; further ones are ignored |
 //! | handshake, first list of tools | 10 s each |
 //! | backoff before a restart | 0.25 s to 30 s |
 //! | stopping a server | 10 s for calls in flight, 1.5 s after standard input is closed, 1.5 s after TERM, then KILL |
@@ -61,6 +62,7 @@ mod remote_client;
 mod request;
 mod restart_policy;
 mod server;
+mod server_requests;
 mod session;
 mod standard_error;
 mod stdio;

@@ -45,5 +45,5 @@ pub(super) fn transport(
         .custom_headers(custom)
         .max_sse_event_size(LINE_BYTES)
         .max_concurrent_requests(CALLS_IN_FLIGHT + OWN_REQUESTS);
-    Ok(StreamableHttpClientTransport::with_client(RemoteClient(client), config))
+    Ok(StreamableHttpClientTransport::with_client(RemoteClient::new(client), config))
 }

@@ -17,6 +17,7 @@ use sse_stream::Sse;
 
 use super::answer_fault::AnswerFault;
 use super::limits::ANSWER_BYTES;
+use super::server_requests::ServerRequests;
 
 type Error = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -24,7 +25,10 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 
 /// The client.
 #[derive(Clone)]
-pub(super) struct RemoteClient(pub(super) reqwest::Client);
+pub(super) struct RemoteClient {
+    http: reqwest::Client,
+    requests: ServerRequests,
+}
 
 /// The members that say which request a message answers.
 #[derive(Deserialize)]
@@ -44,9 +48,9 @@ impl StreamableHttpClient for RemoteClient {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let request = awaited(&message);
-        let response = self.0.post_message(uri, message, session, token, headers).await;
-        of_request(request, response)
+        let request = self.sending(&message);
+        let response = self.http.post_message(uri, message, session, token, headers).await;
+        self.response_to(request, response)
     }
 
     async fn post_message_with_max_sse_event_size(
@@ -58,9 +62,10 @@ impl StreamableHttpClient for RemoteClient {
         headers: Headers,
         bytes: usize,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let request = awaited(&message);
-        let response = self.0.post_message_with_max_sse_event_size(uri, message, session, token, headers, bytes).await;
-        of_request(request, response)
+        let request = self.sending(&message);
+        let response =
+            self.http.post_message_with_max_sse_event_size(uri, message, session, token, headers, bytes).await;
+        self.response_to(request, response)
     }
 
     async fn delete_session(
@@ -70,7 +75,7 @@ impl StreamableHttpClient for RemoteClient {
         token: Option<String>,
         headers: Headers,
     ) -> Result<(), Error> {
-        self.0.delete_session(uri, session, token, headers).await
+        self.http.delete_session(uri, session, token, headers).await
     }
 
     async fn get_stream(
@@ -81,7 +86,8 @@ impl StreamableHttpClient for RemoteClient {
         token: Option<String>,
         headers: Headers,
     ) -> Result<Events, Error> {
-        self.0.get_stream(uri, session, last_event, token, headers).await
+        let events = self.http.get_stream(uri, session, last_event, token, headers).await?;
+        Ok(self.events(None, events))
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -93,38 +99,72 @@ impl StreamableHttpClient for RemoteClient {
         headers: Headers,
         bytes: usize,
     ) -> Result<Events, Error> {
-        self.0.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, bytes).await
+        let opening = self.http.get_stream_with_max_sse_event_size(uri, session, last_event, token, headers, bytes);
+        Ok(self.events(None, opening.await?))
     }
 }
 
-/// The id of a request that waits for an answer; `None` for other messages, and for a handshake, whose faults end the
-/// session.
-fn awaited(message: &ClientJsonRpcMessage) -> Option<RequestId> {
-    match message {
-        JsonRpcMessage::Request(request) => match request.request {
-            ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) => None,
-            _ => Some(request.id.clone()),
-        },
-        _ => None,
+impl RemoteClient {
+    /// A client that sends its requests over `http`.
+    pub(super) fn new(http: reqwest::Client) -> Self {
+        Self { http, requests: ServerRequests::default() }
     }
-}
 
-/// The response to a request. A response without an answer becomes an error with the request's id, unless the
-/// connection failed or the session has expired.
-fn of_request(
-    request: Option<RequestId>,
-    response: Result<StreamableHttpPostResponse, Error>,
-) -> Result<StreamableHttpPostResponse, Error> {
-    use StreamableHttpPostResponse::{Json, Sse};
-    let Some(request) = request else { return response };
-    match response {
-        Ok(Json(answer, session)) => Ok(Json(answer_to(request, answer), session)),
-        Ok(Sse(events, session)) => Ok(Sse(answers_to(request, events), session)),
-        Ok(other) => Ok(other),
-        Err(error) => match fault(&error) {
-            Some(fault) => Ok(Json(fault.answer(request), None)),
-            None => Err(error),
-        },
+    /// Returns the id of a request that waits for an answer; `None` for other messages, and for a handshake, whose
+    /// faults end the session.
+    fn sending(&self, message: &ClientJsonRpcMessage) -> Option<RequestId> {
+        match message {
+            JsonRpcMessage::Request(request) => match request.request {
+                ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) => {
+                    self.requests.reset();
+                    None
+                }
+                _ => Some(request.id.clone()),
+            },
+            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
+                self.requests.answered();
+                None
+            }
+            JsonRpcMessage::Notification(_) => None,
+        }
+    }
+
+    /// The response to a request. One without an answer becomes an error with the request's id, unless the connection
+    /// failed or the session has expired.
+    fn response_to(
+        &self,
+        request: Option<RequestId>,
+        response: Result<StreamableHttpPostResponse, Error>,
+    ) -> Result<StreamableHttpPostResponse, Error> {
+        use StreamableHttpPostResponse::{Json, Sse};
+        let Some(request) = request else { return response };
+        match response {
+            Ok(Json(answer, session)) => Ok(Json(answer_to(request, answer), session)),
+            Ok(Sse(events, session)) => Ok(Sse(self.events(Some(request), events), session)),
+            Ok(other) => Ok(other),
+            Err(error) => match fault(&error) {
+                Some(fault) => Ok(Json(fault.answer(request), None)),
+                None => Err(error),
+            },
+        }
+    }
+
+    /// The events of a response to `request`, or of the stream for everything else: without answers to other requests,
+    /// and without more requests than are answered. An event that is too large becomes an error.
+    fn events(&self, request: Option<RequestId>, events: Events) -> Events {
+        let requests = self.requests.clone();
+        let events = events.filter_map(move |event| {
+            let event = match (event, &request) {
+                (Ok(event), _) => is_wanted(&event, request.as_ref(), &requests).then_some(Ok(event)),
+                (Err(error), Some(request)) if is_too_large(&error) => {
+                    let answer = AnswerFault::TooLarge(ANSWER_BYTES).answer(request.clone());
+                    Some(Ok(Sse { data: serde_json::to_string(&answer).ok(), ..Sse::default() }))
+                }
+                (Err(error), _) => Some(Err(error)),
+            };
+            std::future::ready(event)
+        });
+        events.boxed()
     }
 }
 
@@ -139,27 +179,14 @@ fn answer_to(request: RequestId, answer: ServerJsonRpcMessage) -> ServerJsonRpcM
     }
 }
 
-/// The events without answers to other requests. One that is too large becomes an error.
-fn answers_to(request: RequestId, events: Events) -> Events {
-    let events = events.filter_map(move |event| {
-        let event = match event {
-            Ok(event) => is_for(&request, &event).then_some(Ok(event)),
-            Err(error) if is_too_large(&error) => {
-                let answer = AnswerFault::TooLarge(ANSWER_BYTES).answer(request.clone());
-                Some(Ok(Sse { data: serde_json::to_string(&answer).ok(), ..Sse::default() }))
-            }
-            Err(error) => Some(Err(error)),
-        };
-        std::future::ready(event)
-    });
-    events.boxed()
-}
-
-/// Whether an event is not an answer to another request.
-fn is_for(request: &RequestId, event: &Sse) -> bool {
+fn is_wanted(event: &Sse, request: Option<&RequestId>, requests: &ServerRequests) -> bool {
     let Some(data) = &event.data else { return true };
-    let envelope = serde_json::from_str::<Envelope>(data);
-    envelope.is_ok_and(|message| message.method.is_some() || message.id.is_none_or(|id| id == *request))
+    match serde_json::from_str(data) {
+        Ok(Envelope { id: Some(_), method: Some(_) }) => requests.admit(),
+        Ok(Envelope { id: Some(id), method: None }) => request.is_none_or(|request| *request == id),
+        Ok(Envelope { id: None, .. }) => true,
+        Err(_) => false,
+    }
 }
 
 /// rmcp names the cause in words only.

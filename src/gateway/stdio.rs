@@ -28,6 +28,7 @@ use tokio_util::sync::CancellationToken;
 use super::answer_fault::AnswerFault;
 use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES};
 use super::line_reader::{Line, LineReader};
+use super::server_requests::ServerRequests;
 use super::unreadable::UnreadableMessage;
 
 /// The transport over both pipes of a child.
@@ -37,6 +38,7 @@ pub(super) struct StdioTransport {
     /// The last request sent belongs to the handshake, whose answer rmcp has to parse itself.
     in_handshake: bool,
     pipes: Arc<PipeState>,
+    requests: ServerRequests,
 }
 
 /// What the transport and the session know of the pipes.
@@ -71,7 +73,13 @@ impl StdioTransport {
     /// A transport that reports to `pipes`.
     pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, pipes: Arc<PipeState>) -> Self {
         let input = ChildInput { pipe: Mutex::new(stdin), unsent: Default::default(), pipes: pipes.clone() };
-        Self { lines: LineReader::new(stdout), input: Arc::new(input), in_handshake: false, pipes }
+        Self {
+            lines: LineReader::new(stdout),
+            input: Arc::new(input),
+            in_handshake: false,
+            pipes,
+            requests: ServerRequests::default(),
+        }
     }
 }
 
@@ -90,17 +98,21 @@ impl Transport<RoleClient> for StdioTransport {
         }
         let input = self.input.clone();
         let admitted = input.admit(&message);
+        let answered =
+            matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)).then(|| self.requests.clone());
         async move {
             let Some((id, withdrawn)) = admitted else { return Ok(()) };
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            tokio::select! {
+            let sent = tokio::select! {
                 () = withdrawn.cancelled() => Ok(()),
                 mut pipe = input.pipe.lock() => {
                     input.mark_sent(id.as_ref());
                     input.write(&mut pipe, &line).await
                 }
-            }
+            };
+            answered.inspect(ServerRequests::answered);
+            sent
         }
     }
 
@@ -118,8 +130,10 @@ impl Transport<RoleClient> for StdioTransport {
                 }
             };
             self.pipes.parsing.store(false, Relaxed);
-            if message.is_some() {
-                return message;
+            match message {
+                Some(JsonRpcMessage::Request(_)) if !self.requests.admit() => {}
+                Some(message) => return Some(message),
+                None => {}
             }
         }
     }

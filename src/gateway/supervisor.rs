@@ -21,6 +21,9 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often the number of calls in flight is checked meanwhile.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The least time between two lists of tools: a server may report changes without a pause.
+const LISTING_INTERVAL: Duration = Duration::from_millis(100);
+
 /// Supervises a server until it is stopped.
 pub(super) async fn supervise(server: Arc<Server>, reaper: Arc<Reaper>) {
     let (mut handshake, mut policy) = (Handshake::default(), RestartPolicy::default());
@@ -120,8 +123,10 @@ async fn keep_tools_listed(
     };
     server.publish(State::Available(Arc::new(running)));
     loop {
+        let earliest = Instant::now() + LISTING_INTERVAL;
         connection.tools_changed().await;
         tool_list.send_modify(|list| list.outdated = true);
+        sleep_until(earliest).await;
         let tools = timeout(HANDSHAKE_TIMEOUT, connection.list_tools()).await;
         let tools = tools.ok().and_then(Result::ok).map(Arc::new);
         tool_list.send_modify(|list| {

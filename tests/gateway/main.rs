@@ -59,7 +59,7 @@ fn main() {
             a_stateless_server_is_supported, a_remote_server_is_called, the_n8n_server_is_built_in, the_agents_server_is_built_in, openapi_and_metrics_describe_every_tool;
         supervision: a_killed_child_is_back_within_a_second, other_servers_lose_no_call, a_hundred_kills_leave_nothing,
             a_server_that_fails_at_startup_is_restarted, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
-            a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, large_answers_leave_no_memory_behind, a_failing_remote_server_blocks_no_other;
+            a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, a_flood_of_requests_takes_little_memory, large_answers_leave_no_memory_behind, a_failing_remote_server_blocks_no_other;
         daemons: daemons_end_with_their_server, daemons_end_with_the_gateway, daemons_that_exit_leave_no_zombie,
             processes_from_before_the_gateway_are_not_ended, half_a_head_does_not_hold_up_a_stop;
         reload: servers_lose_no_call_when_others_change, a_broken_file_changes_nothing, a_file_that_replaces_the_old_one_is_used, calls_under_way_finish;

@@ -159,6 +159,10 @@ fn remote(request: &Request) -> Reply {
     }
 }
 
+fn is_list(request: &Request) -> bool {
+    String::from_utf8_lossy(&request.body).contains("tools/list")
+}
+
 fn elsewhere(server: &Server, timeout_ms: u64) -> Value {
     let authority = server.url().replace("http://", "");
     let url = format!("http://lens:{PASSWORD}@{authority}/mcp?token={QUERY}");
@@ -241,6 +245,8 @@ pub fn floods_stay_with_their_call() {
         });
         assert_eq!(near, 200, "{}", flood.0);
         eventually("the flood has ended", || server.open() == 0);
+        let lists = server.requests().iter().filter(|request| is_list(request)).count();
+        assert!(lists < 100, "{lists} lists of tools after {}", flood.0);
     }
     assert!(seen.is_empty(), "{} of {} are wrong:\n{}", seen.len(), FLOODS.len(), seen.join("\n"));
     for far in ["far", "patient", "near"] {

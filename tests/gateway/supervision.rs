@@ -314,6 +314,21 @@ pub fn a_child_that_reads_nothing_survives() {
     assert_eq!((gateway.pid_of("a"), &gateway.detail("a")["restarts"]), (pid, &json!(0)));
 }
 
+/// A child that sends requests and reads no replies takes no memory of the gateway.
+pub fn a_flood_of_requests_takes_little_memory() {
+    let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
+    std::thread::scope(|scope| {
+        let flood = scope.spawn(|| gateway.call("a", "flood", json!({"ms": 1500})).result());
+        eventually("the flood is under way", || gateway.detail("a")["pending"] == 1);
+        assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
+        assert_eq!(flood.join().unwrap(), "flooded");
+    });
+    let resident = resident(gateway.http.pid());
+    assert!(resident < 60_000_000, "{resident} bytes");
+    assert_eq!(gateway.call("a", "ask_client", json!({})).status, 200, "requests are answered again");
+    assert_eq!(gateway.detail("a")["restarts"], 0);
+}
+
 /// Resident memory in bytes.
 fn resident(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();

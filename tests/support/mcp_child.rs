@@ -12,7 +12,7 @@ use std::io::{self, BufRead, StdoutLock, Write};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, process, thread};
 
 use serde_json::value::RawValue;
@@ -57,6 +57,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("remove_tool", "Removes a tool", "name: string"),
     ("stderr", "Writes to stderr", "text: string"),
     ("input_required", "Requests more input", ""),
+    ("flood", "Sends requests to the client for so long", "ms: natural"),
     ("ask_client", "Asks the client for its roots", ""),
 ];
 /// Tools whose schemas cannot be compiled, or only by fetching a document.
@@ -370,6 +371,7 @@ impl Server {
                 texts(["written"])
             }
             "input_required" => self.by_hand(call.id, name),
+            "flood" => self.flood(call),
             "ask_client" => self.ask(call.id),
             // An echo, or a tool that only exists to be listed.
             _ => structured(call.arguments),
@@ -461,6 +463,18 @@ impl Server {
         drop(state);
         self.send(r#"{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}"#.to_owned());
         texts([if add { "added" } else { "removed" }])
+    }
+
+    /// Reads no reply meanwhile.
+    fn flood(&self, call: &Call) -> Answer {
+        let end = Instant::now() + Duration::from_millis(call.number("ms")?);
+        let pings = r#"{"jsonrpc":"2.0","id":"flood","method":"ping"}
+"#
+        .repeat(1000);
+        while Instant::now() < end {
+            self.write(|out| out.write_all(pings.as_bytes()));
+        }
+        texts(["flooded"])
     }
 
     fn ask(&self, id: &str) -> Answer {
