@@ -8,6 +8,7 @@ use futures::FutureExt;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::config::Source;
 use super::connection::{CallError, Connection, Handshake};
 use super::exit::Exit;
 use super::reaper::Reaper;
@@ -116,8 +117,8 @@ async fn keep_tools_listed(
 ) -> Exit {
     match timeout(HANDSHAKE_TIMEOUT, connection.list_tools()).await {
         Ok(Ok(tools)) => tool_list.send_replace(ToolList { tools: Arc::new(tools), outdated: false }),
-        // The session has ended, and knows how.
-        Ok(Err(CallError::Closed)) => std::future::pending().await,
+        // The child has exited, and its session knows how. That of a remote server goes on after a broken connection.
+        Ok(Err(CallError::Closed)) if matches!(server.source, Source::Child(_)) => std::future::pending().await,
         Ok(Err(_)) => return Exit::because("it could not list its tools"),
         Err(_) => return Exit::because("it did not list its tools within 10 s"),
     };

@@ -1,6 +1,9 @@
 //! A remote server that breaks every rule, through the real binary: each call gets the right error within its timeout,
 //! no secret is shown, memory stays bounded, and other calls and servers notice nothing.
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -138,7 +141,7 @@ fn remote(request: &Request) -> Reply {
     if request.method != "POST" {
         return Reply::json(405, "");
     }
-    let message: Value = serde_json::from_slice(&request.body).unwrap();
+    let message = message(request);
     let id = &message["id"];
     let answer = |result: Value| Reply::json(200, json!({"jsonrpc": "2.0", "id": id, "result": result}).to_string());
     match message["method"].as_str().unwrap_or_default() {
@@ -148,9 +151,11 @@ fn remote(request: &Request) -> Reply {
         }))
         .header("mcp-session-id", "one"),
         "tools/list" => {
-            let described = |fault: &Fault| json!({"name": fault.0, "inputSchema": {"type": "object"}});
-            answer(json!({"tools": FAULTS.iter().chain(FLOODS).map(described).collect::<Vec<_>>()}))
+            let described = |name| json!({"name": name, "inputSchema": {"type": "object"}});
+            let names = FAULTS.iter().chain(FLOODS).map(|fault| fault.0).chain(["cut"]);
+            answer(json!({"tools": names.map(described).collect::<Vec<_>>()}))
         }
+        "tools/call" if message["params"]["name"] == "cut" => cut(id, &message["params"]["arguments"]),
         "tools/call" => {
             let name = message["params"]["name"].as_str().unwrap();
             FAULTS.iter().chain(FLOODS).find(|fault| fault.0 == name).unwrap().1(id)
@@ -159,8 +164,23 @@ fn remote(request: &Request) -> Reply {
     }
 }
 
+fn message(request: &Request) -> Value {
+    serde_json::from_slice(&request.body).unwrap_or_default()
+}
+
 fn is_list(request: &Request) -> bool {
-    String::from_utf8_lossy(&request.body).contains("tools/list")
+    message(request)["method"] == "tools/list"
+}
+
+/// An answer that is cut off, in one of several framings.
+fn cut(id: &Value, arguments: &Value) -> Reply {
+    let reply = match arguments["framing"].as_str().unwrap() {
+        "length" => Reply::json(200, result(id)),
+        "chunks" => Reply::stream(std::io::Cursor::new(result(id))),
+        "until_close" => Reply::json(200, result(id)).until_close(),
+        _ => stream(event(&result(id))),
+    };
+    reply.cut_after(arguments["at"].as_u64().unwrap())
 }
 
 fn elsewhere(server: &Server, timeout_ms: u64) -> Value {
@@ -256,4 +276,90 @@ pub fn floods_stay_with_their_call() {
     }
     let peak = peak(gateway.http.pid());
     assert!(peak < MEMORY, "{peak} bytes");
+}
+
+/// What is not cut is right.
+pub fn an_answer_cut_at_any_byte_is_an_error() {
+    let server = Server::start(remote);
+    let gateway = Gateway::start(json!({"far": elsewhere(&server, 20_000)}));
+    let cases: Vec<_> = ["length", "chunks", "until_close", "events"]
+        .into_iter()
+        .flat_map(|framing| (0..150).step_by(3).map(move |at| (framing, at)))
+        .collect();
+    let right = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for cases in cases.chunks(cases.len() / 8) {
+            let (gateway, right) = (&gateway, &right);
+            scope.spawn(move || {
+                for (framing, at) in cases {
+                    let called = gateway.call("far", "cut", json!({"framing": framing, "at": at}));
+                    match called.status {
+                        200 => assert_eq!(called.result(), "fine", "{framing} {at}"),
+                        _ => assert_eq!(called.code(), (500, INTERNAL.to_owned()), "{framing} {at}"),
+                    }
+                    right.fetch_add(usize::from(called.status == 200), SeqCst);
+                }
+            });
+        }
+    });
+    let right = right.into_inner();
+    assert!(right > 20 && right < cases.len() / 2, "{right} of {} are right", cases.len());
+    assert_eq!(gateway.detail("far")["restarts"], 0);
+}
+
+/// A server that has restarted knows no session. Calls begin a new one, and none is lost.
+pub fn an_expired_session_is_renewed() {
+    let session = Arc::new(AtomicUsize::new(0));
+    let current = session.clone();
+    let server = Server::start(move |request| {
+        let current = current.load(SeqCst).to_string();
+        match message(request)["method"] == "initialize" {
+            true => remote(request).header("mcp-session-id", &current),
+            false if request.header("mcp-session-id") != Some(&current) => Reply::json(404, echo("no such session")),
+            false => remote(request),
+        }
+    });
+    let gateway = Gateway::start(json!({"far": elsewhere(&server, 20_000)}));
+    for _ in 0..3 {
+        session.fetch_add(1, SeqCst);
+        std::thread::scope(|scope| {
+            for _ in 0..8 {
+                scope.spawn(|| assert_eq!(gateway.call("far", "good", json!({})).result(), "fine"));
+            }
+        });
+    }
+    assert_eq!(gateway.detail("far")["restarts"], 0);
+}
+
+/// Each fault in the first answer to `initialize`, and to `tools/list`: the server is down, and soon back.
+pub fn a_server_recovers_from_every_fault_at_its_start() {
+    let seen = Mutex::new(BTreeSet::new());
+    let server = Server::start(move |request| {
+        let message = message(request);
+        let (fault, method) = request.path.trim_start_matches('/').split_once('/').unwrap_or_default();
+        if message["method"] == method.replace("list", "tools/list")
+            && seen.lock().unwrap().insert(request.path.clone())
+        {
+            let fault = FAULTS.iter().find(|known| known.0 == fault).unwrap();
+            return fault.1(&message["id"]);
+        }
+        remote(request)
+    });
+    let quick = FAULTS.iter().filter(|fault| ![TIMEOUT, NONE].contains(&fault.2));
+    let names = quick.flat_map(|fault| ["initialize", "list"].map(|method| format!("{}/{method}", fault.0)));
+    let entry = |path: String| {
+        let mut entry = elsewhere(&server, TIMEOUT_MS);
+        entry["url"] = entry["url"].as_str().unwrap().replace("/mcp?", &format!("/{path}?")).into();
+        (path.replace('/', "-"), entry)
+    };
+    let servers: serde_json::Map<_, _> = names.map(entry).collect();
+    let count = servers.len();
+    let gateway = Gateway::begin(servers.into(), &[], &[("LOG_LEVEL", "trace")]);
+    gateway.wait_for("all servers are available", |health| health["status"] == "ok");
+    let detail = gateway.get("/health?detail=true");
+    let restarted =
+        detail.json()["servers"].as_object().unwrap().values().filter(|server| server["restarts"] != 0).count();
+    assert!(restarted > count / 2, "{restarted} of {count} were down");
+    assert_eq!(secrets_in(&detail.text), Vec::<&str>::new());
+    assert_no_secret_is_logged(&gateway);
 }
