@@ -21,8 +21,9 @@ use super::answer_fault::AnswerFault;
 use super::tool::{ToolPage, Tools};
 use crate::secrets::without_value;
 
-/// The most pages of a tool list; a server's cursors may run in circles.
+/// The most pages of a tool list, and bytes of all of them; a server's cursors may run in circles.
 const MAX_TOOL_PAGES: usize = 1000;
+const TOOL_LIST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The kind of handshake, which depends on the protocol version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -150,9 +151,9 @@ impl Connection {
     /// Lists all tools. A server without support for tools has none.
     ///
     /// # Errors
-    /// [`CallError`] if one of the pages cannot be had or is malformed.
+    /// [`CallError`] if one of the pages cannot be had or is malformed, or the list is too large.
     pub(super) async fn list_tools(&self) -> Result<Tools, CallError> {
-        let (mut tools, mut cursor) = (Tools::new(), None);
+        let (mut tools, mut cursor, mut bytes) = (Tools::new(), None, 0);
         for _ in 0..MAX_TOOL_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ListToolsRequest { params: Some(params), ..Default::default() };
@@ -160,6 +161,10 @@ impl Connection {
                 Err(CallError::JsonRpc(code, _)) if code == ErrorCode::METHOD_NOT_FOUND.0 => return Ok(tools),
                 text => text?,
             };
+            bytes += text.len();
+            if bytes > TOOL_LIST_BYTES {
+                return Err(CallError::TooLarge(TOOL_LIST_BYTES));
+            }
             let page: ToolPage =
                 serde_json::from_str(&text).map_err(|error| CallError::Malformed(without_value(&error)))?;
             cursor = page.next_cursor.clone();

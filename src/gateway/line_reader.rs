@@ -21,7 +21,8 @@ const RETAINED_BYTES: usize = 1024 * 1024;
 /// A line without its newline.
 pub(super) enum Line {
     Complete(BytesMut),
-    TooLong(UnreadableMessage),
+    /// What is left of one that was not held.
+    TooLong(Box<UnreadableMessage>),
 }
 
 /// Reads lines. Dropping a read loses nothing.
@@ -80,7 +81,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         match self.too_long.take() {
             Some(mut too_long) => {
                 too_long.feed(&line);
-                Some(Line::TooLong(too_long))
+                Some(Line::TooLong(Box::new(too_long)))
             }
             None => Some(Line::Complete(line)),
         }

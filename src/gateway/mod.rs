@@ -38,6 +38,7 @@
 //! | duration of a call | [`TIMEOUT`] by default; configurable from 1 ms to 24 h |
 //! | requests of a server to the gateway, such as `ping` | 64 at a time; further ones are ignored |
 //! | handshake, first list of tools | 10 s each |
+//! | list of tools | 16 MiB, 1,000 pages |
 //! | backoff before a restart | 0.25 s to 30 s |
 //! | stopping a server | 10 s for calls in flight, 1.5 s after standard input is closed, 1.5 s after TERM, then KILL |
 //! | applying a changed configuration | within 3 s |

@@ -278,6 +278,26 @@ pub fn floods_stay_with_their_call() {
     assert!(peak < MEMORY, "{peak} bytes");
 }
 
+/// A list whose every page has a successor.
+pub fn a_flood_of_tools_takes_little_memory() {
+    let server = Server::start(|request| {
+        if !is_list(request) {
+            return remote(request);
+        }
+        let message = message(request);
+        let tool = json!({"name": message["id"].to_string(), "description": "x".repeat(1_000_000), "inputSchema": {}});
+        let result = json!({"tools": [tool], "nextCursor": message["id"].to_string()});
+        Reply::json(200, json!({"jsonrpc": "2.0", "id": message["id"], "result": result}).to_string())
+    });
+    let gateway = Gateway::begin(json!({"far": elsewhere(&server, TIMEOUT_MS), "near": child(&[])}), &[], &[]);
+    gateway.wait_for_status("near", "available");
+    gateway.wait_for_status("far", "crashed");
+    assert_eq!(gateway.call("far", "good", json!({})).code(), (502, "SERVER_CRASHED".to_owned()));
+    assert_eq!(gateway.call("near", "echo", json!({})).status, 200);
+    let peak = peak(gateway.http.pid());
+    assert!(peak < 150_000_000, "{peak} bytes");
+}
+
 /// What is not cut is right.
 pub fn an_answer_cut_at_any_byte_is_an_error() {
     let server = Server::start(remote);
