@@ -65,6 +65,7 @@ impl Process {
     pub(super) async fn exited(&mut self) -> Exit {
         let status = self.child.wait().await;
         tokio::task::block_in_place(|| self.group.kill());
+        self.group.is_ended = true;
         status.map_or_else(|_| Exit::because("its exit status could not be read"), Exit::of)
     }
 
@@ -109,6 +110,8 @@ struct Group {
     id: Option<rustix::process::Pid>,
     /// Identifies the child and all its descendants.
     mark: String,
+    /// Whether the child has exited, and what was left of it was killed.
+    is_ended: bool,
     reaper: Arc<Reaper>,
 }
 
@@ -116,7 +119,7 @@ struct Group {
 impl Group {
     fn of(child: &Child, mark: String, reaper: &Arc<Reaper>) -> Self {
         let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-        Self { id, mark, reaper: reaper.clone() }
+        Self { id, mark, is_ended: false, reaper: reaper.clone() }
     }
 
     fn terminate(&self) {
@@ -141,7 +144,9 @@ impl Group {
 #[cfg(unix)]
 impl Drop for Group {
     fn drop(&mut self) {
-        self.kill();
+        if !self.is_ended {
+            self.kill();
+        }
         if let Some(id) = self.id {
             self.reaper.unregister(id.as_raw_nonzero().get());
         }

@@ -89,8 +89,11 @@ async fn reap_adopted(reaper: Weak<Reaper>) {
     if let Ok(mut exits) = signal(SignalKind::child()) {
         while let (Some(()), Some(reaper)) = (exits.recv().await, reaper.upgrade()) {
             let reaping = tokio::task::spawn_blocking(move || {
+                let exited = descendants::exited_children();
+                // The gateway's own children are registered as long as their exit status is needed.
                 let state = reaper.lock();
-                descendants::reap_adopted(&state.groups.iter().copied().chain(state.process_id()).collect());
+                let is_own = |child: &i32| state.groups.contains(child) || state.process_id() == Some(*child);
+                exited.into_iter().filter(|child| !is_own(child)).for_each(descendants::reap);
             });
             let _ = reaping.await;
             tokio::time::sleep(REAP_INTERVAL).await;

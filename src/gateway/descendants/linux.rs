@@ -44,14 +44,16 @@ pub(in crate::gateway) fn end_all(spared: &BTreeSet<i32>) {
     end(|process| process.parent == this && !spared.contains(&raw(process.id)));
 }
 
-/// Reaps the adopted children that have exited: all except those in `own`, whose exit status is still needed.
-pub(in crate::gateway) fn reap_adopted(own: &BTreeSet<i32>) {
+/// The children that have exited and are not reaped yet.
+pub(in crate::gateway) fn exited_children() -> Vec<i32> {
     let this = raw(getpid());
-    for process in processes().filter(|process| process.parent == this && process.is_zombie) {
-        if !own.contains(&raw(process.id)) {
-            let _ = waitpid(Some(process.id), WaitOptions::NOHANG);
-        }
-    }
+    let exited = processes().filter(|process| process.parent == this && process.is_zombie);
+    exited.map(|process| raw(process.id)).collect()
+}
+
+/// Reaps a child that has exited.
+pub(in crate::gateway) fn reap(child: i32) {
+    let _ = waitpid(Pid::from_raw(child), WaitOptions::NOHANG);
 }
 
 /// Ends the processes below this one for which `is_wanted` holds, and those below them.

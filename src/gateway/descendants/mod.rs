@@ -13,7 +13,7 @@ pub(super) const MARK: &str = "N8N_LENS_GATEWAY_CHILD";
 #[cfg(target_os = "linux")]
 mod linux;
 #[cfg(target_os = "linux")]
-pub(super) use linux::{adopt_orphans, end_all, end_marked, reap_adopted};
+pub(super) use linux::{adopt_orphans, end_all, end_marked, exited_children, reap};
 
 #[cfg(not(target_os = "linux"))]
 mod elsewhere {
@@ -27,7 +27,11 @@ mod elsewhere {
 
     pub(in crate::gateway) fn end_marked(_: &str) {}
 
-    pub(in crate::gateway) fn reap_adopted(_: &BTreeSet<i32>) {}
+    pub(in crate::gateway) fn exited_children() -> Vec<i32> {
+        Vec::new()
+    }
+
+    pub(in crate::gateway) fn reap(_: i32) {}
 }
 #[cfg(not(target_os = "linux"))]
-pub(super) use elsewhere::{adopt_orphans, end_all, end_marked, reap_adopted};
+pub(super) use elsewhere::{adopt_orphans, end_all, end_marked, exited_children, reap};
