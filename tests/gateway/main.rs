@@ -64,7 +64,8 @@ fn main() {
             processes_from_before_the_gateway_are_not_ended, half_a_head_does_not_hold_up_a_stop;
         reload: servers_lose_no_call_when_others_change, a_broken_file_changes_nothing, a_file_that_replaces_the_old_one_is_used, calls_under_way_finish;
         remote_faults: every_fault_is_the_right_error_in_time, floods_stay_with_their_call,
-            a_flood_of_tools_takes_little_memory, an_answer_cut_at_any_byte_is_an_error, an_expired_session_is_renewed, a_server_recovers_from_every_fault_at_its_start;
+            a_flood_of_tools_takes_little_memory, an_answer_cut_at_any_byte_is_an_error, an_answer_reaches_only_the_call_that_it_answers,
+            an_expired_session_is_renewed, a_server_recovers_from_every_fault_at_its_start;
         secrets: the_configuration_is_in_no_response_and_no_log, the_address_of_an_unreachable_server_is_not_logged,
             a_request_that_a_server_echoes_is_not_logged, headers_are_not_sent_to_another_host,
             secrets_that_a_child_prints_are_not_logged, the_gateways_secrets_are_not_inherited;

@@ -327,6 +327,34 @@ pub fn an_answer_cut_at_any_byte_is_an_error() {
     assert_eq!(gateway.detail("far")["restarts"], 0);
 }
 
+/// A server that answers one call with the id of another.
+pub fn an_answer_reaches_only_the_call_that_it_answers() {
+    for is_event in [false, true] {
+        let victim = Mutex::new(Value::Null);
+        let server = Server::start(move |request| {
+            let message = message(request);
+            match message["params"]["arguments"]["part"].as_str() {
+                Some("victim") => {
+                    *victim.lock().unwrap() = message["id"].clone();
+                    remote(request).delay_first_byte(Duration::from_millis(600))
+                }
+                Some(_) => {
+                    let stolen = result(&victim.lock().unwrap()).replace("fine", "stolen");
+                    if is_event { stream(event(&stolen)) } else { Reply::json(200, stolen) }
+                }
+                None => remote(request),
+            }
+        });
+        let gateway = Gateway::start(json!({"far": elsewhere(&server, 20_000)}));
+        std::thread::scope(|scope| {
+            let victim = scope.spawn(|| gateway.call("far", "good", json!({"part": "victim"})).result());
+            eventually("the call is under way", || server.open() == 1);
+            assert_eq!(gateway.call("far", "good", json!({"part": "thief"})).code(), (500, INTERNAL.to_owned()));
+            assert_eq!(victim.join().unwrap(), "fine");
+        });
+    }
+}
+
 /// A server that has restarted knows no session. Calls begin a new one, and none is lost.
 pub fn an_expired_session_is_renewed() {
     let session = Arc::new(AtomicUsize::new(0));
