@@ -85,10 +85,8 @@ impl Process {
 impl Drop for Process {
     /// Logs the end of standard error, unless the child was stopped on purpose.
     fn drop(&mut self) {
-        if !self.stopped
-            && let Some(tail) = self.tail.text()
-        {
-            tracing::warn!(server = self.server, "the end of its standard error:\n{tail}");
+        if !self.stopped && tokio::runtime::Handle::try_current().is_ok() {
+            self.tail.log(&self.server);
         }
     }
 }

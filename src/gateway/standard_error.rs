@@ -3,9 +3,12 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, AsyncReadExt, BufReader};
 use tokio::process::ChildStderr;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
 
 use super::configured_secrets;
 use super::program::Program;
@@ -15,26 +18,45 @@ use crate::secrets::{Redactor, redact};
 const TAIL_LINES: usize = 20;
 const LINE_BYTES: usize = 1000;
 
+/// How long the rest of standard error is read once the child has exited.
+const READ_TIMEOUT: Duration = Duration::from_secs(1);
+
 /// The last lines of standard error, without secrets.
 #[derive(Clone, Default)]
-pub(super) struct Tail(Arc<Mutex<VecDeque<String>>>);
+pub(super) struct Tail {
+    lines: Arc<Mutex<VecDeque<String>>>,
+    /// Cancelled when standard error is read to its end.
+    is_complete: CancellationToken,
+}
 
 impl Tail {
     /// Reads standard error to its end in the background, so that the child never blocks on it.
     pub(super) fn of(stderr: ChildStderr, program: &Program) -> Self {
-        let tail = Self::default();
-        tokio::spawn(read(stderr, tail.clone(), configured_secrets::of_program(program)));
+        let (tail, redactor) = (Self::default(), configured_secrets::of_program(program));
+        let reading = tail.clone();
+        tokio::spawn(async move {
+            read(stderr, &reading, redactor).await;
+            reading.is_complete.cancel();
+        });
         tail
     }
 
-    /// The lines so far; `None` if there are none.
-    pub(super) fn text(&self) -> Option<String> {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        (!lines.is_empty()).then(|| lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n"))
+    /// Logs the lines of a child that has exited, once all are read.
+    pub(super) fn log(&self, server: &str) {
+        let (tail, server) = (self.clone(), server.to_owned());
+        tokio::spawn(async move {
+            // A process that is left may hold the pipe open.
+            let _ = timeout(READ_TIMEOUT, tail.is_complete.cancelled()).await;
+            let lines = tail.lines.lock().unwrap_or_else(PoisonError::into_inner);
+            if !lines.is_empty() {
+                let text = lines.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
+                tracing::warn!(server, "the end of its standard error:\n{text}");
+            }
+        });
     }
 
     fn push(&self, line: String) {
-        let mut lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         if lines.len() == TAIL_LINES {
             lines.pop_front();
         }
@@ -42,7 +64,7 @@ impl Tail {
     }
 }
 
-async fn read(stderr: ChildStderr, tail: Tail, redactor: Redactor) {
+async fn read(stderr: ChildStderr, tail: &Tail, redactor: Redactor) {
     let mut stderr = BufReader::new(stderr);
     // A secret that begins in what is kept of a line has to be read to its end.
     let most = LINE_BYTES + redactor.longest();

@@ -58,7 +58,7 @@ fn main() {
             a_hundred_calls_at_once, at_most_64_calls_run_at_once, tools_are_listed, changed_tools_are_listed_again,
             a_stateless_server_is_supported, a_remote_server_is_called, the_n8n_server_is_built_in, the_agents_server_is_built_in, openapi_and_metrics_describe_every_tool;
         supervision: a_killed_child_is_back_within_a_second, other_servers_lose_no_call, a_hundred_kills_leave_nothing,
-            a_server_that_fails_at_startup_is_restarted, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
+            a_server_that_fails_at_startup_is_restarted, each_exit_logs_the_end_of_standard_error, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
             a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, a_flood_of_requests_takes_little_memory, large_answers_leave_no_memory_behind, a_failing_remote_server_blocks_no_other;
         daemons: daemons_end_with_their_server, daemons_end_with_the_gateway, daemons_that_exit_leave_no_zombie,
             processes_from_before_the_gateway_are_not_ended, half_a_head_does_not_hold_up_a_stop;

@@ -151,6 +151,24 @@ pub fn a_server_that_fails_at_startup_is_restarted() {
     gateway.wait_for_status("once", "available");
 }
 
+/// However soon it exits after it has printed something.
+pub fn each_exit_logs_the_end_of_standard_error() {
+    let names = (0..8).map(|n| (format!("s{n}"), child(&["--crash-at-start"])));
+    let gateway = Gateway::begin(names.collect::<serde_json::Map<_, _>>().into(), &[], &[]);
+    let logged = |words: &str| {
+        let count = std::cell::Cell::new(0);
+        gateway.http.stderr.find(Duration::ZERO, |line| {
+            count.set(count.get() + usize::from(line.contains(words)));
+            None::<()>
+        });
+        count.get()
+    };
+    eventually("each exit has its lines", || {
+        let exits = logged(": exited server=");
+        exits >= 16 && logged("told to crash") == exits
+    });
+}
+
 pub fn restarts_of_a_server_that_always_fails_pause() {
     let folder = tempfile::tempdir().unwrap();
     let starts = folder.path().join("starts");

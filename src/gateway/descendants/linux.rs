@@ -3,7 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, getpid, pidfd_open, pidfd_send_signal, waitpid};
+use rustix::process::{
+    Pid, PidfdFlags, Signal, WaitOptions, getpid, kill_process, pidfd_open, pidfd_send_signal, waitpid,
+};
 
 use super::MARK;
 
@@ -114,9 +116,15 @@ impl Process {
 
     /// Kills it, unless its id belongs to another process by now.
     fn kill(&self) {
-        let Ok(process) = pidfd_open(self.id, PidfdFlags::empty()) else { return };
-        if Self::read(self.id).is_some_and(|now| now.started == self.started) {
-            let _ = pidfd_send_signal(process, Signal::KILL);
+        // Opened first: the handle cannot come to mean another process between the comparison and the signal.
+        let handle = pidfd_open(self.id, PidfdFlags::empty());
+        if Self::read(self.id).is_none_or(|now| now.started != self.started) {
+            return;
         }
+        let _ = match handle {
+            Ok(handle) => pidfd_send_signal(handle, Signal::KILL),
+            // Linux before 5.3 has no such handles, and neither do some sandboxes.
+            Err(_) => kill_process(self.id, Signal::KILL),
+        };
     }
 }
