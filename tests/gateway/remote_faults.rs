@@ -18,7 +18,7 @@ const HEADER: &str = "h3ader-Wm6Rx1Qz8Bt4";
 const PASSWORD: &str = "p4ssword-Lc9Dn5Sg3Fv0";
 const QUERY: &str = "qu3ry-Ea2Yh7Ji4Ok6";
 
-const TIMEOUT_MS: u64 = 2500;
+const TIMEOUT_MS: u64 = 2000;
 
 /// The most memory that the gateway may use, in bytes: twice the largest event.
 const MEMORY: u64 = 400_000_000;
