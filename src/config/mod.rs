@@ -441,7 +441,7 @@ impl GatewayOptions {
         let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", "1 to 4294967295", self.timeout_ms.as_deref())?;
         let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
         let builtin_environment = options.environment();
-        Ok(gateway::Settings { timeout, checks: !self.disable_validation, builtin_environment })
+        Ok(gateway::Settings { timeout, checks: !self.disable_validation, builtin_environment, owns_process: true })
     }
 }
 

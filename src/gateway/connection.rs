@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientRequest,
-    ErrorCode, ErrorData, Implementation, InitializeRequestParams, ListToolsRequest, PaginatedRequestParams,
-    ProtocolVersion, ServerResult, SubscriptionFilter,
+    ErrorCode, Implementation, InitializeRequestParams, ListToolsRequest, PaginatedRequestParams, ProtocolVersion,
+    ServerResult, SubscriptionFilter,
 };
 use rmcp::service::{
     ClientInitializeError, ClientLifecycleMode, NotificationContext, Peer, PeerRequestOptions, RequestHandle,
@@ -17,12 +17,13 @@ use rmcp::{ClientHandler, RoleClient, ServiceError};
 use serde_json::{Map, Value};
 use tokio::sync::Notify;
 
-use super::stdio::{TOO_LARGE, UNREADABLE};
+use super::answer_fault::AnswerFault;
 use super::tool::{ToolPage, Tools};
 use crate::secrets::without_value;
 
-/// The most pages of a tool list; a server's cursors may run in circles.
+/// The most pages of a tool list, and bytes of all of them; a server's cursors may run in circles.
 const MAX_TOOL_PAGES: usize = 1000;
+const TOOL_LIST_BYTES: usize = 16 * 1024 * 1024;
 
 /// The kind of handshake, which depends on the protocol version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -57,8 +58,8 @@ pub(super) enum ConnectError {
 pub(super) enum CallError {
     /// The server answered with a JSON-RPC error.
     JsonRpc(i32, String),
-    /// The answer is too large.
-    TooLarge,
+    /// The answer is larger than this many bytes.
+    TooLarge(usize),
     /// The answer is malformed.
     Malformed(String),
     /// The connection is closed.
@@ -150,9 +151,9 @@ impl Connection {
     /// Lists all tools. A server without support for tools has none.
     ///
     /// # Errors
-    /// [`CallError`] if one of the pages cannot be had or is malformed.
+    /// [`CallError`] if one of the pages cannot be had or is malformed, or the list is too large.
     pub(super) async fn list_tools(&self) -> Result<Tools, CallError> {
-        let (mut tools, mut cursor) = (Tools::new(), None);
+        let (mut tools, mut cursor, mut bytes) = (Tools::new(), None, 0);
         for _ in 0..MAX_TOOL_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
             let request = ListToolsRequest { params: Some(params), ..Default::default() };
@@ -160,6 +161,10 @@ impl Connection {
                 Err(CallError::JsonRpc(code, _)) if code == ErrorCode::METHOD_NOT_FOUND.0 => return Ok(tools),
                 text => text?,
             };
+            bytes += text.len();
+            if bytes > TOOL_LIST_BYTES {
+                return Err(CallError::TooLarge(TOOL_LIST_BYTES));
+            }
             let page: ToolPage =
                 serde_json::from_str(&text).map_err(|error| CallError::Malformed(without_value(&error)))?;
             cursor = page.next_cursor.clone();
@@ -253,11 +258,11 @@ async fn cancel(peer: Peer<RoleClient>, handle: RequestHandle<RoleClient>) {
 impl CallError {
     fn of(error: ServiceError) -> Self {
         match error {
-            ServiceError::McpError(ErrorData { code: TOO_LARGE, .. }) => Self::TooLarge,
-            ServiceError::McpError(ErrorData { code: UNREADABLE, .. }) => {
-                Self::Malformed("a line that is not valid JSON-RPC".to_owned())
-            }
-            ServiceError::McpError(error) => Self::JsonRpc(error.code.0, error.message.into_owned()),
+            ServiceError::McpError(error) => match AnswerFault::of(&error) {
+                Some(AnswerFault::TooLarge(bytes)) => Self::TooLarge(bytes),
+                Some(AnswerFault::Unreadable(why)) => Self::Malformed(why),
+                None => Self::JsonRpc(error.code.0, error.message.into_owned()),
+            },
             ServiceError::TransportClosed | ServiceError::TransportSend(_) | ServiceError::Cancelled { .. } => {
                 Self::Closed
             }

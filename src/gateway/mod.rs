@@ -22,8 +22,9 @@
 //! | `crashed` | failed to start, or exited 5 times within a minute | `SERVER_CRASHED`, at once |
 //!
 //! A server that crashed is restarted with exponential backoff. After 5 exits within a minute restarts pause for 30 s,
-//! and then the next call starts it. No child outlives the gateway: each runs in its own process group, and if the
-//! gateway is killed, a [`reaper`] process ends the groups.
+//! and then the next call starts it. No child outlives the gateway, nor a process that it started: each child runs in its
+//! own process group and has a mark that its `descendants` inherit, and if the gateway is killed, a [`reaper`] process
+//! ends the groups.
 //!
 //! # Limits
 //!
@@ -35,14 +36,19 @@
 //! | name of a server, of a tool | 50, 100 characters |
 //! | calls in flight on one server | 64; further calls wait until their timeout |
 //! | duration of a call | [`TIMEOUT`] by default; configurable from 1 ms to 24 h |
+//! | requests of a server to the gateway, such as `ping` | 64 at a time; further ones are ignored |
 //! | handshake, first list of tools | 10 s each |
+//! | list of tools | 16 MiB, 1,000 pages |
 //! | backoff before a restart | 0.25 s to 30 s |
 //! | stopping a server | 10 s for calls in flight, 1.5 s after standard input is closed, 1.5 s after TERM, then KILL |
 //! | applying a changed configuration | within 3 s |
 
 mod answer;
+mod answer_fault;
 mod config;
+mod configured_secrets;
 mod connection;
+mod descendants;
 mod error;
 mod exit;
 mod limits;
@@ -52,10 +58,13 @@ mod process;
 mod program;
 pub mod reaper;
 mod remote;
+mod remote_client;
 mod request;
 mod restart_policy;
 mod server;
+mod server_requests;
 mod session;
+mod standard_error;
 mod stdio;
 mod supervisor;
 mod tool;
@@ -93,6 +102,9 @@ pub struct Settings {
     pub checks: bool,
     /// Environment variables for the built-in servers, unless their configuration sets them.
     pub builtin_environment: BTreeMap<String, String>,
+    /// Whether this process has no children other than the gateway's. It then becomes the parent of what servers leave
+    /// behind, and ends all processes below it when it stops (Linux).
+    pub owns_process: bool,
 }
 
 /// The configured servers, and what their calls share.
@@ -122,6 +134,9 @@ impl Gateway {
             started: Instant::now(),
             shutdown: CancellationToken::new(),
         });
+        if gateway.settings.owns_process {
+            gateway.reaper.adopt_orphans();
+        }
         gateway.apply(config);
         gateway
     }
@@ -166,6 +181,9 @@ impl Gateway {
         }
         for supervised in servers.into_values() {
             let _ = supervised.supervisor.await;
+        }
+        if self.settings.owns_process {
+            tokio::task::block_in_place(|| self.reaper.end_all());
         }
     }
 

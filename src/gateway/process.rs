@@ -1,25 +1,20 @@
 //! A child process in a process group of its own; the whole group is ended together.
 
-use std::collections::VecDeque;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, BufReader};
-use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
 
+use super::descendants;
 use super::exit::Exit;
 use super::program::Program;
 use super::reaper::Reaper;
-use crate::secrets::{Redactor, Secret};
+use super::standard_error::Tail;
 
 /// How long a child has to exit once its standard input is closed, and again after TERM.
 const EXIT_GRACE: Duration = Duration::from_millis(1500);
-
-/// How much of the end of standard error is kept for the log: lines, and bytes per line.
-const TAIL_LINES: usize = 20;
-const LINE_BYTES: u64 = 1000;
 
 /// A running child. Dropping it kills its whole process group.
 pub(super) struct Process {
@@ -30,9 +25,6 @@ pub(super) struct Process {
     /// Whether it was stopped on purpose.
     stopped: bool,
 }
-
-/// The last lines of standard error.
-type Tail = Arc<Mutex<VecDeque<String>>>;
 
 impl Process {
     /// Starts a program; returns the process and its standard input and output.
@@ -55,22 +47,25 @@ impl Process {
         }
         #[cfg(unix)]
         command.process_group(0);
-        let mut child = command.spawn().map_err(|error| Exit::because(start_failure(error.kind(), program)))?;
-        let group = Group::of(&child, reaper);
+        let mark = uuid::Uuid::new_v4().to_string();
+        command.env(descendants::MARK, &mark);
+        let spawned = reaper.spawn(&mut command);
+        let mut child = spawned.map_err(|error| Exit::because(start_failure(error.kind(), program)))?;
+        let group = Group::of(&child, mark, reaper);
         let (Some(stdin), Some(stdout), Some(stderr)) = (child.stdin.take(), child.stdout.take(), child.stderr.take())
         else {
             return Err(Exit::because("its pipes could not be opened"));
         };
-        let tail = Tail::default();
-        tokio::spawn(keep_tail(stderr, tail.clone(), redactor(program)));
+        let tail = Tail::of(stderr, program);
         let server = server.to_owned();
         Ok((Self { server, child, group, tail, stopped: false }, stdin, stdout))
     }
 
-    /// Waits until the child has exited, then kills what is left of its group. Cancel-safe.
+    /// Waits until the child has exited, then kills what is left of its group and its descendants. Cancel-safe.
     pub(super) async fn exited(&mut self) -> Exit {
         let status = self.child.wait().await;
-        self.group.kill();
+        tokio::task::block_in_place(|| self.group.kill());
+        self.group.is_ended = true;
         status.map_or_else(|_| Exit::because("its exit status could not be read"), Exit::of)
     }
 
@@ -90,21 +85,10 @@ impl Process {
 impl Drop for Process {
     /// Logs the end of standard error, unless the child was stopped on purpose.
     fn drop(&mut self) {
-        let tail = self.tail.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.stopped && !tail.is_empty() {
-            let tail = tail.iter().map(String::as_str).collect::<Vec<_>>().join("\n");
-            tracing::warn!(server = self.server, "the end of its standard error:\n{tail}");
+        if !self.stopped && tokio::runtime::Handle::try_current().is_ok() {
+            self.tail.log(&self.server);
         }
     }
-}
-
-/// Hides the values of the child's configured environment, which it may print.
-fn redactor(program: &Program) -> Redactor {
-    /// Shorter values are unlikely to be secrets, and would match inside ordinary words.
-    const LEAST_BYTES: usize = 8;
-    let values = program.env.values().filter(|value| value.len() >= LEAST_BYTES);
-    let secrets: Vec<_> = values.map(Secret::new).collect();
-    Redactor::new(&secrets)
 }
 
 fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
@@ -118,49 +102,33 @@ fn start_failure(kind: std::io::ErrorKind, program: &Program) -> &'static str {
     }
 }
 
-/// Reads standard error to its end, so that the child never blocks on it.
-async fn keep_tail(stderr: ChildStderr, tail: Tail, redactor: Redactor) {
-    let mut stderr = BufReader::new(stderr);
-    loop {
-        let mut line = Vec::new();
-        match (&mut stderr).take(LINE_BYTES).read_until(b'\n', &mut line).await {
-            Ok(0) | Err(_) => return,
-            Ok(_) => {}
-        }
-        let line = redactor.redact(String::from_utf8_lossy(&line).trim_end());
-        tracing::debug!("standard error of a server: {line}");
-        let mut tail = tail.lock().unwrap_or_else(PoisonError::into_inner);
-        if tail.len() == TAIL_LINES {
-            tail.pop_front();
-        }
-        tail.push_back(line);
-    }
-}
-
-/// The process group of a child, which the processes that the child starts belong to as well.
+/// The process group of a child, which the processes that the child starts belong to as well, unless they leave it.
 struct Group {
     #[cfg(unix)]
     id: Option<rustix::process::Pid>,
+    /// Identifies the child and all its descendants.
+    mark: String,
+    /// Whether the child has exited, and what was left of it was killed.
+    is_ended: bool,
     reaper: Arc<Reaper>,
 }
 
 #[cfg(unix)]
 impl Group {
-    fn of(child: &Child, reaper: &Arc<Reaper>) -> Self {
+    fn of(child: &Child, mark: String, reaper: &Arc<Reaper>) -> Self {
         let id = child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()));
-        if let Some(id) = id {
-            reaper.register(id.as_raw_nonzero().get());
-        }
-        Self { id, reaper: reaper.clone() }
+        Self { id, mark, is_ended: false, reaper: reaper.clone() }
     }
 
     fn terminate(&self) {
         self.signal(rustix::process::Signal::TERM);
     }
 
-    /// Works after the leader has exited, too: the group exists as long as it has a member.
+    /// Works after the leader has exited, too: the group exists as long as it has a member. Kills the processes that
+    /// have left it as well.
     fn kill(&self) {
         self.signal(rustix::process::Signal::KILL);
+        descendants::end_marked(&self.mark);
     }
 
     fn signal(&self, signal: rustix::process::Signal) {
@@ -174,7 +142,9 @@ impl Group {
 #[cfg(unix)]
 impl Drop for Group {
     fn drop(&mut self) {
-        self.kill();
+        if !self.is_ended {
+            self.kill();
+        }
         if let Some(id) = self.id {
             self.reaper.unregister(id.as_raw_nonzero().get());
         }

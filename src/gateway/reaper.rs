@@ -5,11 +5,15 @@
 //! processes it started.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, Write};
+use std::io::{self, BufRead, Write};
 use std::process::{Child, Command, Stdio};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+#[cfg(unix)]
+use tokio::signal::unix::{SignalKind, signal};
+
+use super::descendants;
 use super::program::own_program;
 
 /// The first argument that makes n8n-lens run as the reaper.
@@ -17,6 +21,9 @@ pub const ARGUMENT: &str = "gateway-reaper";
 
 /// How long children have to exit by themselves once the gateway is gone, and again after TERM.
 const EXIT_GRACE: Duration = Duration::from_millis(400);
+
+/// The least time between two searches for adopted processes that have exited.
+const REAP_INTERVAL: Duration = Duration::from_millis(200);
 
 /// The gateway's handle to the reaper process.
 #[derive(Default)]
@@ -26,33 +33,90 @@ pub(super) struct Reaper(Mutex<State>);
 struct State {
     groups: BTreeSet<i32>,
     process: Option<Child>,
+    /// Children that the process had before the gateway started.
+    inherited: BTreeSet<i32>,
 }
 
 impl Reaper {
-    /// Registers a process group to end if the gateway is killed.
-    pub(super) fn register(&self, group: i32) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        state.groups.insert(group);
-        if state.process.is_none() || state.send(&format!("+{group}\n")).is_err() {
-            state.start();
+    /// Starts a child, which leads a process group of its own, and registers that group: it is ended if the gateway is
+    /// killed.
+    pub(super) fn spawn(&self, command: &mut tokio::process::Command) -> io::Result<tokio::process::Child> {
+        // Locked, so that the exit of a child is not taken for that of an adopted process.
+        let mut state = self.lock();
+        let child = command.spawn()?;
+        if let Some(group) = child.id() {
+            state.register(group.cast_signed());
         }
+        Ok(child)
     }
 
     /// Unregisters a process group that has ended.
     pub(super) fn unregister(&self, group: i32) {
-        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.lock();
         state.groups.remove(&group);
         if state.send(&format!("-{group}\n")).is_err() && !state.groups.is_empty() {
             state.start();
         }
     }
+
+    /// Adopts the processes below this one whose own parent has exited, and reaps them once they have exited, too.
+    pub(super) fn adopt_orphans(self: &Arc<Self>) {
+        match descendants::adopt_orphans() {
+            Ok(inherited) => {
+                self.lock().inherited = inherited;
+                tokio::spawn(reap_adopted(Arc::downgrade(self)));
+            }
+            Err(error) => {
+                tracing::warn!(%error, "orphans cannot be adopted: a process that a server leaves behind may outlive it")
+            }
+        }
+    }
+
+    /// Ends all processes that are below this one because of the gateway, except the reaper.
+    pub(super) fn end_all(&self) {
+        let state = self.lock();
+        descendants::end_all(&state.inherited.iter().copied().chain(state.process_id()).collect());
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Reaps adopted processes until the gateway stops.
+async fn reap_adopted(reaper: Weak<Reaper>) {
+    #[cfg(unix)]
+    if let Ok(mut exits) = signal(SignalKind::child()) {
+        while let (Some(()), Some(reaper)) = (exits.recv().await, reaper.upgrade()) {
+            let reaping = tokio::task::spawn_blocking(move || {
+                let exited = descendants::exited_children();
+                // The gateway's own children are registered as long as their exit status is needed.
+                let state = reaper.lock();
+                let is_own = |child: &i32| state.groups.contains(child) || state.process_id() == Some(*child);
+                exited.into_iter().filter(|child| !is_own(child)).for_each(descendants::reap);
+            });
+            let _ = reaping.await;
+            tokio::time::sleep(REAP_INTERVAL).await;
+        }
+    }
 }
 
 impl State {
-    fn send(&mut self, line: &str) -> std::io::Result<()> {
+    fn process_id(&self) -> Option<i32> {
+        self.process.as_ref().map(|process| process.id().cast_signed())
+    }
+
+    fn register(&mut self, group: i32) {
+        self.groups.insert(group);
+        if self.process.is_none() || self.send(&format!("+{group}\n")).is_err() {
+            self.start();
+        }
+    }
+
+    fn send(&mut self, line: &str) -> io::Result<()> {
         match self.process.as_mut().and_then(|process| process.stdin.as_mut()) {
             Some(stdin) => stdin.write_all(line.as_bytes()),
-            None => Err(std::io::ErrorKind::BrokenPipe.into()),
+            None => Err(io::ErrorKind::BrokenPipe.into()),
         }
     }
 
@@ -89,7 +153,7 @@ impl Drop for State {
 /// that are left.
 pub fn run() {
     let mut groups = BTreeSet::new();
-    for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+    for line in io::stdin().lock().lines().map_while(Result::ok) {
         match (line.get(..1), line.get(1..).and_then(|group| group.parse::<i32>().ok())) {
             (Some("+"), Some(group)) => drop(groups.insert(group)),
             (Some("-"), Some(group)) => drop(groups.remove(&group)),

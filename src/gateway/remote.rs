@@ -9,8 +9,12 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 
 use super::exit::Exit;
-use super::limits::LINE_BYTES;
+use super::limits::{CALLS_IN_FLIGHT, LINE_BYTES};
+use super::remote_client::RemoteClient;
 use crate::secrets::same_origin;
+
+/// How many requests of the gateway's own, lists of tools, are sent beside calls.
+const OWN_REQUESTS: usize = 2;
 
 /// A transport to `url` that sends `headers` with every request.
 ///
@@ -19,7 +23,7 @@ use crate::secrets::same_origin;
 pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
-) -> Result<StreamableHttpClientTransport<reqwest::Client>, Exit> {
+) -> Result<StreamableHttpClientTransport<RemoteClient>, Exit> {
     // If a provider is already installed, that one is used.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is invalid"))?;
@@ -36,7 +40,9 @@ pub(super) fn transport(
         value.set_sensitive(true);
         custom.insert(name, value);
     }
-    let config =
-        StreamableHttpClientTransportConfig::with_uri(url).custom_headers(custom).max_sse_event_size(LINE_BYTES);
-    Ok(StreamableHttpClientTransport::with_client(client, config))
+    let config = StreamableHttpClientTransportConfig::with_uri(url)
+        .custom_headers(custom)
+        .max_sse_event_size(LINE_BYTES)
+        .max_concurrent_requests(CALLS_IN_FLIGHT + OWN_REQUESTS);
+    Ok(StreamableHttpClientTransport::with_client(RemoteClient::new(client), config))
 }

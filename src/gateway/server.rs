@@ -11,11 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer::{self, Answer};
 use super::config::Source;
+use super::configured_secrets;
 use super::connection::{CallError, Connection};
 use super::error::{Error, StopReason};
 use super::exit::Exit;
 use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES, CALLS_IN_FLIGHT};
 use super::tool::Tools;
+use crate::secrets::Redactor;
 
 /// When a connection breaks off, how long a call waits to learn whether the server has exited.
 const EXIT_DETECTION_TIMEOUT: Duration = Duration::from_secs(2);
@@ -51,6 +53,8 @@ pub(super) struct ToolList {
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) source: Source,
+    /// Hides what only a remote server is told, which it may quote in an error.
+    redactor: Redactor,
     /// The timeout of a call, in milliseconds. A reload may change it.
     timeout_ms: AtomicU64,
     pub(super) state: watch::Sender<State>,
@@ -79,9 +83,14 @@ pub(super) struct History {
 impl Server {
     /// A server that its supervisor has not started yet.
     pub(super) fn new(name: String, source: Source, timeout: Duration, shutdown: &CancellationToken) -> Self {
+        let redactor = match &source {
+            Source::Remote { url, headers } => configured_secrets::of_remote(url, headers),
+            Source::Child(_) => Redactor::new(None),
+        };
         let server = Self {
             name,
             source,
+            redactor,
             timeout_ms: AtomicU64::new(0),
             state: watch::Sender::new(State::Unavailable { retry_at: Instant::now() }),
             since: Mutex::new(SystemTime::now()),
@@ -247,17 +256,18 @@ impl Server {
     }
 
     fn answer(&self, tool: &str, called: Result<String, CallError>) -> Result<String, Error> {
-        let failed = |message, jsonrpc_code| {
+        let failed = |message: String, jsonrpc_code| {
+            let message = self.redactor.redact(&message);
             Err(Error::Execution { tool: tool.to_owned(), server: self.name.clone(), message, jsonrpc_code })
         };
-        let too_large = || failed(format!("The answer is larger than {ANSWER_BYTES} bytes."), None);
+        let too_large = |bytes| failed(format!("The answer is larger than {bytes} bytes."), None);
         let malformed =
             |why: &str| Err(Error::internal(&format!("server {}, tool {tool}: malformed answer: {why}", self.name)));
         let answer = match called {
             Ok(text) if text.len() < BLOCKING_PARSE_BYTES => answer::parse(&text),
             Ok(text) => tokio::task::block_in_place(|| answer::parse(&text)),
             Err(CallError::JsonRpc(code, message)) => return failed(message, Some(code)),
-            Err(CallError::TooLarge) => return too_large(),
+            Err(CallError::TooLarge(bytes)) => return too_large(bytes),
             Err(CallError::Malformed(why)) => return malformed(&why),
             Err(CallError::Closed) => return malformed("none"),
         };
@@ -267,7 +277,7 @@ impl Server {
                 failed("The tool failed without an error message.".to_owned(), None)
             }
             Ok(Answer::Failed(message)) => failed(message, None),
-            Ok(Answer::TooLarge) => too_large(),
+            Ok(Answer::TooLarge) => too_large(ANSWER_BYTES),
             Err(why) => malformed(&why),
         }
     }

@@ -52,8 +52,11 @@ impl Session {
         let opening = async {
             match Self::open_with(name, source, *handshake, reaper).await {
                 Err(OpenError::Rejected) => {
-                    *handshake = handshake.other();
-                    Self::open_with(name, source, *handshake, reaper).await
+                    let opened = Self::open_with(name, source, handshake.other(), reaper).await;
+                    if opened.is_ok() {
+                        *handshake = handshake.other();
+                    }
+                    opened
                 }
                 opened => opened,
             }

@@ -12,8 +12,8 @@ use std::sync::{Arc, PoisonError};
 
 use rmcp::RoleClient;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, ErrorCode, ErrorData, JsonRpcMessage,
-    JsonRpcNotification, RequestId, ServerJsonRpcMessage, ServerResult,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, JsonRpcMessage, JsonRpcNotification,
+    RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Deserialize;
@@ -25,13 +25,10 @@ use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::limits::{BLOCKING_PARSE_BYTES, LINE_BYTES};
-use crate::line_reader::{Line, LineReader, message_id};
-
-/// The code of an error that this transport makes for an unreadable answer; no server uses this code.
-pub(super) const UNREADABLE: ErrorCode = ErrorCode(i32::MIN);
-/// The same, for an answer that is too large.
-pub(super) const TOO_LARGE: ErrorCode = ErrorCode(i32::MIN + 1);
+use super::answer_fault::AnswerFault;
+use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES, LINE_BYTES};
+use super::server_requests::ServerRequests;
+use crate::json_rpc::{Line, LineReader, UnreadableMessage};
 
 /// The transport over both pipes of a child.
 pub(super) struct StdioTransport {
@@ -40,6 +37,7 @@ pub(super) struct StdioTransport {
     /// The last request sent belongs to the handshake, whose answer rmcp has to parse itself.
     in_handshake: bool,
     pipes: Arc<PipeState>,
+    requests: ServerRequests,
 }
 
 /// What the transport and the session know of the pipes.
@@ -74,7 +72,13 @@ impl StdioTransport {
     /// A transport that reports to `pipes`.
     pub(super) fn new(stdin: ChildStdin, stdout: ChildStdout, pipes: Arc<PipeState>) -> Self {
         let input = ChildInput { pipe: Mutex::new(stdin), unsent: Default::default(), pipes: pipes.clone() };
-        Self { lines: LineReader::new(stdout, LINE_BYTES), input: Arc::new(input), in_handshake: false, pipes }
+        Self {
+            lines: LineReader::new(stdout, LINE_BYTES),
+            input: Arc::new(input),
+            in_handshake: false,
+            pipes,
+            requests: ServerRequests::default(),
+        }
     }
 }
 
@@ -93,17 +97,21 @@ impl Transport<RoleClient> for StdioTransport {
         }
         let input = self.input.clone();
         let admitted = input.admit(&message);
+        let answered =
+            matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)).then(|| self.requests.clone());
         async move {
             let Some((id, withdrawn)) = admitted else { return Ok(()) };
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
-            tokio::select! {
+            let sent = tokio::select! {
                 () = withdrawn.cancelled() => Ok(()),
                 mut pipe = input.pipe.lock() => {
                     input.mark_sent(id.as_ref());
                     input.write(&mut pipe, &line).await
                 }
-            }
+            };
+            answered.inspect(ServerRequests::answered);
+            sent
         }
     }
 
@@ -115,15 +123,17 @@ impl Transport<RoleClient> for StdioTransport {
             let message = match line {
                 Some(Line::Complete(line)) if line.len() < BLOCKING_PARSE_BYTES => parse(&line, self.in_handshake),
                 Some(Line::Complete(line)) => tokio::task::block_in_place(|| parse(&line, self.in_handshake)),
-                Some(Line::TooLong { id }) => error_for(request_id(id), TOO_LARGE),
+                Some(Line::TooLong(message)) => answer(message.answered(), AnswerFault::TooLarge(ANSWER_BYTES)),
                 None => {
                     self.pipes.closed.cancel();
                     return None;
                 }
             };
             self.pipes.parsing.store(false, Relaxed);
-            if message.is_some() {
-                return message;
+            match message {
+                Some(JsonRpcMessage::Request(_)) if !self.requests.admit() => {}
+                Some(message) => return Some(message),
+                None => {}
             }
         }
     }
@@ -184,7 +194,7 @@ impl ChildInput {
 /// The message in a line; `None` if it is not one, such as a line of a log.
 fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
     let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
-        return error_for(request_id(message_id(line)), UNREADABLE);
+        return answer(UnreadableMessage::of(line).answered(), unreadable());
     };
     match envelope {
         Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
@@ -193,19 +203,19 @@ fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
         }
         Envelope { id, method, .. } => match serde_json::from_slice(line) {
             Ok(message) => Some(message),
-            Err(_) => error_for(id.filter(|_| method.is_none()), UNREADABLE),
+            Err(_) => answer(id.filter(|_| method.is_none()), unreadable()),
         },
     }
 }
 
-/// The error that answers the request with this id; `None` if the line had no id.
-fn error_for(id: Option<RequestId>, code: ErrorCode) -> Option<ServerJsonRpcMessage> {
+/// The fault as the answer to the request with this id; `None` if the line had no id.
+fn answer(id: Option<RequestId>, fault: AnswerFault) -> Option<ServerJsonRpcMessage> {
     if id.is_none() {
         tracing::debug!("a server wrote a line that is not a message");
     }
-    Some(ServerJsonRpcMessage::error(ErrorData::new(code, "", None), Some(id?)))
+    Some(fault.answer(id?))
 }
 
-fn request_id(json: Option<String>) -> Option<RequestId> {
-    serde_json::from_str(&json?).ok()
+fn unreadable() -> AnswerFault {
+    AnswerFault::Unreadable("a line that is not valid JSON-RPC".to_owned())
 }

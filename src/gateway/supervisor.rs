@@ -8,6 +8,7 @@ use futures::FutureExt;
 use tokio::sync::watch;
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::config::Source;
 use super::connection::{CallError, Connection, Handshake};
 use super::exit::Exit;
 use super::reaper::Reaper;
@@ -21,26 +22,34 @@ const DRAIN_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often the number of calls in flight is checked meanwhile.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Supervises a server until it is stopped.
+/// The least time between two lists of tools: a server may report changes without a pause.
+const LISTING_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Supervises a server until it is stopped. Its calls in flight learn of its exit once its state says so.
 pub(super) async fn supervise(server: Arc<Server>, reaper: Arc<Reaper>) {
     let (mut handshake, mut policy) = (Handshake::default(), RestartPolicy::default());
     loop {
-        let Some(exit) = run(&server, &mut handshake, &reaper).await else { return };
+        let (exit_sender, exit_receiver) = watch::channel(None);
+        let Some(exit) = run(&server, &mut handshake, exit_receiver, &reaper).await else { return };
         tracing::warn!(server = server.name, ?exit, "exited");
         *server.history.last_exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit.clone());
         let was_available = matches!(*server.state.borrow(), State::Available(_));
         let stopped = match policy.record_exit(Instant::now(), was_available) {
             NextStart::At(retry_at) => {
                 // A server that failed to start is not about to be available.
-                let state =
-                    if was_available { State::Unavailable { retry_at } } else { State::Crashed { exit, retry_at } };
+                let state = match was_available {
+                    true => State::Unavailable { retry_at },
+                    false => State::Crashed { exit: exit.clone(), retry_at },
+                };
                 server.publish(state);
+                exit_sender.send_replace(Some(exit));
                 is_stopped_during(&server, sleep_until(retry_at)).await
             }
             NextStart::OnCallAfter(retry_at) => {
                 // Calls before this moment do not count.
                 let _ = server.start_requested.notified().now_or_never();
-                server.publish(State::Crashed { exit, retry_at });
+                server.publish(State::Crashed { exit: exit.clone(), retry_at });
+                exit_sender.send_replace(Some(exit));
                 let stopped = is_stopped_during(&server, start_request(&server, retry_at)).await;
                 server.publish(State::Unavailable { retry_at: Instant::now() });
                 stopped
@@ -68,7 +77,12 @@ async fn is_stopped_during(server: &Server, event: impl Future<Output = ()>) -> 
 }
 
 /// Runs the server once, from its start to its exit; `None` if it was stopped.
-async fn run(server: &Server, handshake: &mut Handshake, reaper: &Arc<Reaper>) -> Option<Exit> {
+async fn run(
+    server: &Server,
+    handshake: &mut Handshake,
+    exit: watch::Receiver<Option<Exit>>,
+    reaper: &Arc<Reaper>,
+) -> Option<Exit> {
     let opened = tokio::select! {
         opened = Session::open(&server.name, &server.source, handshake, reaper) => opened,
         () = server.stopping.cancelled() => return None,
@@ -79,7 +93,6 @@ async fn run(server: &Server, handshake: &mut Handshake, reaper: &Arc<Reaper>) -
     };
     let connection = Arc::new(connection);
     let (tool_list, tools) = watch::channel(ToolList { tools: Arc::default(), outdated: true });
-    let (exit_sender, exit) = watch::channel(None);
     let running = Running { connection: connection.clone(), tools, exit };
     let exit = {
         let ended = session.ended(&connection);
@@ -90,17 +103,11 @@ async fn run(server: &Server, handshake: &mut Handshake, reaper: &Arc<Reaper>) -
             () = server.stopping.cancelled() => None,
         }
     };
-    match exit {
-        Some(exit) => {
-            exit_sender.send_replace(Some(exit.clone()));
-            Some(exit)
-        }
-        None => {
-            drain(server).await;
-            session.close(connection).await;
-            None
-        }
+    if exit.is_none() {
+        drain(server).await;
+        session.close(connection).await;
     }
+    exit
 }
 
 /// Lists the tools, publishes the server as available, and lists the tools again whenever they change. Returns only if
@@ -113,15 +120,17 @@ async fn keep_tools_listed(
 ) -> Exit {
     match timeout(HANDSHAKE_TIMEOUT, connection.list_tools()).await {
         Ok(Ok(tools)) => tool_list.send_replace(ToolList { tools: Arc::new(tools), outdated: false }),
-        // The session has ended, and knows how.
-        Ok(Err(CallError::Closed)) => std::future::pending().await,
+        // The child has exited, and its session knows how. That of a remote server goes on after a broken connection.
+        Ok(Err(CallError::Closed)) if matches!(server.source, Source::Child(_)) => std::future::pending().await,
         Ok(Err(_)) => return Exit::because("it could not list its tools"),
         Err(_) => return Exit::because("it did not list its tools within 10 s"),
     };
     server.publish(State::Available(Arc::new(running)));
     loop {
+        let earliest = Instant::now() + LISTING_INTERVAL;
         connection.tools_changed().await;
         tool_list.send_modify(|list| list.outdated = true);
+        sleep_until(earliest).await;
         let tools = timeout(HANDSHAKE_TIMEOUT, connection.list_tools()).await;
         let tools = tools.ok().and_then(Result::ok).map(Arc::new);
         tool_list.send_modify(|list| {

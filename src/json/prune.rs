@@ -159,6 +159,11 @@ impl Pruner {
         Ok(self.out.take())
     }
 
+    /// What was kept before a fault and is not returned yet.
+    pub fn take(&mut self) -> Batch {
+        self.out.take()
+    }
+
     /// Ends the body; returns the rest of the output.
     ///
     /// # Errors

@@ -7,6 +7,7 @@ use super::secret::{MIN_PART_BYTES, Secret};
 
 /// Removes a set of secrets from texts, however they are spelled there, and even if a text ends within one.
 pub struct Redactor {
+    /// The longest first.
     spellings: Vec<String>,
     /// Any of the spellings; `None` if they are too large for a pattern, and then every text is redacted whole.
     pattern: Option<Regex>,
@@ -21,6 +22,11 @@ impl Redactor {
         let any = spellings.iter().map(|spelling| regex::escape(spelling)).collect::<Vec<_>>().join("|");
         let pattern = RegexBuilder::new(&any).case_insensitive(true).build().ok();
         Self { spellings, pattern }
+    }
+
+    /// The length of the longest spelling of a secret, bytes.
+    pub fn longest(&self) -> usize {
+        self.spellings.first().map_or(0, String::len)
     }
 
     /// `text` with each secret replaced by [`REDACTED`].

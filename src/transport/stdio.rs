@@ -31,7 +31,7 @@ use super::body::{self, LARGE_BYTES};
 use super::{lock, shutdown};
 use crate::blocking::blocking;
 use crate::json::Extent;
-use crate::line_reader::{Line, LineReader, message_id};
+use crate::json_rpc::{Line, LineReader, UnreadableMessage};
 
 /// How long calls in progress have to finish after the client has closed standard input.
 const CALL_GRACE: Duration = Duration::from_millis(1500);
@@ -181,7 +181,9 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
                         self.parsing = Some(blocking(move || parse(&line)).boxed());
                         continue;
                     }
-                    Some(Line::TooLong { id }) => Err(refuse(id, body::Error::TooLarge { max_bytes: self.max_bytes })),
+                    Some(Line::TooLong(message)) => {
+                        Err(refuse(&message, body::Error::TooLarge { max_bytes: self.max_bytes }))
+                    }
                     None => {
                         self.input_closed.cancel();
                         return None;
@@ -214,29 +216,37 @@ fn parse(line: &[u8]) -> Parsed {
     if line.is_empty() {
         return Ok(None);
     }
-    body::check_extent(Extent::of(line)).map_err(|error| refuse(message_id(line), error))?;
+    body::check_extent(Extent::of(line)).map_err(|error| refuse(&UnreadableMessage::of(line), error))?;
     if let Ok(message) = serde_json::from_slice(line) {
         return Ok(Some(message));
     }
     if std::str::from_utf8(line).map_or(true, |line| serde_json::from_str::<IgnoredAny>(line).is_err()) {
         // Not even the id can be relied on.
-        return Err(ServerJsonRpcMessage::error(ErrorData::parse_error("The line is not JSON.", None), None));
+        return Err(ServerJsonRpcMessage::error(
+            ErrorData::parse_error(
+                "Parse error: the line is not valid JSON. Send one JSON-RPC message per line.",
+                None,
+            ),
+            None,
+        ));
     }
     match serde_json::from_slice(line) {
         // A notification is never answered (JSON-RPC 2.0, section 4.1).
         Ok(Envelope { id: None, method: Some(_) }) => Ok(None),
         envelope => {
-            let error = ErrorData::invalid_request("The line is not an MCP message.", None);
+            let error = ErrorData::invalid_request(
+                "Invalid request: the line is not a JSON-RPC message. Send one object, with an id and a method.",
+                None,
+            );
             Err(ServerJsonRpcMessage::error(error, envelope.ok().and_then(|envelope| envelope.id)))
         }
     }
 }
 
 /// The answer to a message that is refused before it is parsed.
-fn refuse(id: Option<String>, error: body::Error) -> ServerJsonRpcMessage {
+fn refuse(message: &UnreadableMessage, error: body::Error) -> ServerJsonRpcMessage {
     let (_, _, text) = error.reason();
-    let id = id.and_then(|id| serde_json::from_str(&id).ok());
-    ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), id)
+    ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), message.requested())
 }
 
 /// Standard output, which reports when it is closed.

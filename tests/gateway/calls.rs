@@ -107,14 +107,21 @@ pub fn errors_have_their_codes() {
 }
 
 pub fn malformed_answers_are_internal_errors() {
-    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 3000)}));
+    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 1500)}));
     for kind in ["no_result", "result_string", "content_string", "truncated"] {
         let (status, code, _, details) = gateway.call("a", "malformed", json!({"kind": kind})).failure();
         assert_eq!((status, code.as_str()), (500, "INTERNAL_ERROR"), "{kind}");
         assert!(details["id"].as_str().is_some_and(|id| id.len() == 36), "{kind}: {details}");
     }
     assert_eq!(gateway.call("a", "input_required", json!({})).code(), (500, "INTERNAL_ERROR".to_owned()));
-    assert_eq!(gateway.call("a", "malformed", json!({"kind": "wrong_id"})).code(), (408, "TIMEOUT_ERROR".to_owned()));
+    for kind in ["latin_1", "latin_1_id_last", "control_character", "not_a_number"] {
+        let failed = gateway.call("a", "malformed", json!({"kind": kind})).code();
+        assert_eq!(failed, (500, "INTERNAL_ERROR".to_owned()), "{kind}");
+    }
+    for kind in ["wrong_id", "latin_1_without_id"] {
+        let failed = gateway.call("a", "malformed", json!({"kind": kind})).code();
+        assert_eq!(failed, (408, "TIMEOUT_ERROR".to_owned()), "{kind}: nothing says which call it answers");
+    }
     assert_eq!(gateway.call("a", "echo", json!({})).status, 200);
     assert_eq!(gateway.detail("a")["restarts"], 0);
 }

@@ -14,10 +14,14 @@
 mod access;
 /// Results and errors of calls.
 mod calls;
+/// Processes that leave the group and the tree of their server.
+mod daemons;
 /// A running gateway.
 mod gateway;
 /// Changes of the configuration.
 mod reload;
+/// Remote servers that misbehave.
+mod remote_faults;
 /// Validation of requests.
 mod rules;
 /// Secrets do not leak.
@@ -54,9 +58,14 @@ fn main() {
             a_hundred_calls_at_once, at_most_64_calls_run_at_once, tools_are_listed, changed_tools_are_listed_again,
             a_stateless_server_is_supported, a_remote_server_is_called, the_n8n_server_is_built_in, the_agents_server_is_built_in, openapi_and_metrics_describe_every_tool;
         supervision: a_killed_child_is_back_within_a_second, other_servers_lose_no_call, a_hundred_kills_leave_nothing,
-            a_server_that_fails_at_startup_is_restarted, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
-            a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, large_answers_leave_no_memory_behind, answers_that_are_never_read_are_given_up, a_failing_remote_server_blocks_no_other;
+            a_server_that_fails_at_startup_is_restarted, each_exit_logs_the_end_of_standard_error, a_server_that_hangs_blocks_no_other, grandchildren_end_with_their_parent,
+            a_stop_is_orderly, a_killed_gateway_leaves_no_process, a_child_that_reads_nothing_survives, a_flood_of_requests_takes_little_memory, large_answers_leave_no_memory_behind, answers_that_are_never_read_are_given_up, a_failing_remote_server_blocks_no_other;
+        daemons: daemons_end_with_their_server, daemons_end_with_the_gateway, daemons_that_exit_leave_no_zombie,
+            processes_from_before_the_gateway_are_not_ended, half_a_head_does_not_hold_up_a_stop;
         reload: servers_lose_no_call_when_others_change, a_broken_file_changes_nothing, a_file_that_replaces_the_old_one_is_used, calls_under_way_finish;
+        remote_faults: every_fault_is_the_right_error_in_time, floods_stay_with_their_call,
+            a_flood_of_tools_takes_little_memory, an_answer_cut_at_any_byte_is_an_error, an_answer_reaches_only_the_call_that_it_answers,
+            an_expired_session_is_renewed, a_server_recovers_from_every_fault_at_its_start;
         secrets: the_configuration_is_in_no_response_and_no_log, the_address_of_an_unreachable_server_is_not_logged,
             a_request_that_a_server_echoes_is_not_logged, headers_are_not_sent_to_another_host,
             secrets_that_a_child_prints_are_not_logged, the_gateways_secrets_are_not_inherited;

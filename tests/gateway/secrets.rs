@@ -209,16 +209,29 @@ pub fn headers_are_not_sent_to_another_host() {
     }
 }
 
+/// Each secret, at many places around the end of what is kept of a line.
 pub fn secrets_that_a_child_prints_are_not_logged() {
     let gateway = Logged::start(&json!({"a": trusted(&[])}));
     gateway.wait_for_log(AVAILABLE);
-    let words = format!("{MARKER}: started with {VARIABLE}");
+    let words = format!("{MARKER}: started with {VARIABLE} and --key={ARGUMENT}");
     gateway.call("a", "stderr", &json!({ "text": words }));
+    for padding in (960..1040).step_by(3) {
+        for secret in [VARIABLE, ARGUMENT] {
+            let text = format!("{}{secret}{}", "-".repeat(padding), "+".repeat(padding % 7 * 200));
+            gateway.call("a", "stderr", &json!({ "text": text }));
+        }
+    }
     gateway.call("a", "crash", &json!({}));
     gateway.wait_for_log("the end of its standard error");
     let log = gateway.log();
     assert!(log.contains(MARKER), "{log}");
     assert_eq!(secrets_in(&log), Vec::<&str>::new());
+    for secret in [VARIABLE, ARGUMENT] {
+        for part in secret.as_bytes().windows(8) {
+            let part = std::str::from_utf8(part).unwrap();
+            assert!(!log.contains(part), "{part} of {secret} is in the log");
+        }
+    }
 }
 
 pub fn the_gateways_secrets_are_not_inherited() {

@@ -124,9 +124,10 @@ fn kills_leave_nothing(rounds: usize) {
     }
     assert_eq!(seen.len(), SERVERS * KILLS * rounds * 2);
     eventually("all are gone", || !seen.iter().any(|pid| runs(*pid)));
+    // Adopted processes are reaped a moment after they have ended.
+    eventually("only the servers and the reaper are left", || children(gateway.http.pid()).len() == SERVERS + 1);
     let its = children(gateway.http.pid());
     assert!(its.iter().all(|(_, state)| *state != 'Z'), "{its:?}");
-    assert_eq!(its.len(), SERVERS + 1, "the servers and the reaper");
     let after = descriptors(gateway.http.pid());
     assert!(after <= before + 3, "{before} descriptors before, {after} after");
 }
@@ -151,6 +152,24 @@ pub fn a_server_that_fails_at_startup_is_restarted() {
     assert_eq!(gateway.call("a", "echo", json!({})).failure().3["exitCode"], 9);
     // It is restarted without a call.
     gateway.wait_for_status("once", "available");
+}
+
+/// However soon it exits after it has printed something.
+pub fn each_exit_logs_the_end_of_standard_error() {
+    let names = (0..8).map(|n| (format!("s{n}"), child(&["--crash-at-start"])));
+    let gateway = Gateway::begin(names.collect::<serde_json::Map<_, _>>().into(), &[], &[]);
+    let logged = |words: &str| {
+        let count = std::cell::Cell::new(0);
+        gateway.http.stderr.find(Duration::ZERO, |line| {
+            count.set(count.get() + usize::from(line.contains(words)));
+            None::<()>
+        });
+        count.get()
+    };
+    eventually("each exit has its lines", || {
+        let exits = logged(": exited server=");
+        exits >= 16 && logged("told to crash") == exits
+    });
 }
 
 pub fn restarts_of_a_server_that_always_fails_pause() {
@@ -314,6 +333,21 @@ pub fn a_child_that_reads_nothing_survives() {
     kill(pid, "CONT");
     eventually("the child answers again", || gateway.call("a", "echo", json!({})).status == 200);
     assert_eq!((gateway.pid_of("a"), &gateway.detail("a")["restarts"]), (pid, &json!(0)));
+}
+
+/// A child that sends requests and reads no replies takes no memory of the gateway.
+pub fn a_flood_of_requests_takes_little_memory() {
+    let gateway = Gateway::start(json!({"a": child(&[]), "b": child(&[])}));
+    std::thread::scope(|scope| {
+        let flood = scope.spawn(|| gateway.call("a", "flood", json!({"ms": 1500})).result());
+        eventually("the flood is under way", || gateway.detail("a")["pending"] == 1);
+        assert_eq!(gateway.call("b", "echo", json!({})).status, 200);
+        assert_eq!(flood.join().unwrap(), "flooded");
+    });
+    let held = resident(gateway.http.pid());
+    assert!(held < 60_000_000, "{held} bytes");
+    assert_eq!(gateway.call("a", "ask_client", json!({})).status, 200, "requests are answered again");
+    assert_eq!(gateway.detail("a")["restarts"], 0);
 }
 
 /// Large answers are passed on, and their memory is released.

@@ -17,7 +17,7 @@ pub struct HttpServer {
     child: Child,
     /// `127.0.0.1:PORT`
     pub authority: String,
-    _stderr: Stderr,
+    pub stderr: Stderr,
 }
 
 /// An HTTP response.
@@ -51,7 +51,7 @@ impl HttpServer {
             let (_, url) = line.split_once("listens on http://")?;
             Some(url.trim_end_matches("/mcp").to_owned())
         });
-        Self { child, authority: address.expect("the server listens"), _stderr: stderr }
+        Self { child, authority: address.expect("the server listens"), stderr }
     }
 
     pub fn pid(&self) -> u32 {

@@ -12,7 +12,7 @@ use std::io::{self, BufRead, StdoutLock, Write};
 use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use std::{env, process, thread};
 
 use serde_json::value::RawValue;
@@ -49,6 +49,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("answer_and_exit", "Answers and exits", ""),
     ("pid", "Returns the ids of its process and of the processes that it started", ""),
     ("grandchild", "Starts a process that keeps stdout open", ""),
+    ("daemon", "Starts a process in a session of its own, whose parent exits", "clean?: boolean"),
     ("environment", "Reads a variable", "name: string"),
     ("arguments", "Returns its command line", ""),
     ("directory", "Returns its working directory", ""),
@@ -56,6 +57,7 @@ const TOOLS: &[(&str, &str, &str)] = &[
     ("remove_tool", "Removes a tool", "name: string"),
     ("stderr", "Writes to stderr", "text: string"),
     ("input_required", "Requests more input", ""),
+    ("flood", "Sends requests to the client for so long", "ms: natural"),
     ("ask_client", "Asks the client for its roots", ""),
 ];
 /// Tools whose schemas cannot be compiled, or only by fetching a document.
@@ -206,10 +208,11 @@ impl Server {
         format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{{complete}"#)
     }
 
-    fn send(&self, mut message: String) {
+    fn send(&self, message: impl Into<Vec<u8>>) {
+        let mut message = message.into();
         // Including the line break: stdout passes a complete line on in one write.
-        message.push('\n');
-        self.write(|out| out.write_all(message.as_bytes()));
+        message.push(b'\n');
+        self.write(|out| out.write_all(&message));
     }
 
     /// Writes without interleaving with other threads. A client that is gone is not an error: stdin ends, too.
@@ -354,6 +357,10 @@ impl Server {
                 Ok(pid) => structured(&json!({"pid": pid})),
                 Err(failure) => error(-32603, &failure.to_string()),
             },
+            "daemon" => match daemon(call.argument("clean", Value::as_bool).unwrap_or(false)) {
+                Ok(pid) => structured(&json!({"pid": pid})),
+                Err(failure) => error(-32603, &failure.to_string()),
+            },
             "environment" => structured(&json!({"value": env::var(call.text("name")?).ok()})),
             "arguments" => structured(&json!({"args": self.args})),
             "directory" => structured(&json!({"cwd": env::current_dir().ok()})),
@@ -364,6 +371,7 @@ impl Server {
                 texts(["written"])
             }
             "input_required" => self.by_hand(call.id, name),
+            "flood" => self.flood(call),
             "ask_client" => self.ask(call.id),
             // An echo, or a tool that only exists to be listed.
             _ => structured(call.arguments),
@@ -425,16 +433,23 @@ impl Server {
 
     /// Responses that are invalid or incomplete.
     fn by_hand(&self, id: &str, kind: &str) -> Answer {
-        let (id, rest) = match kind {
-            "no_result" => (id, "}"),
-            "result_string" => (id, r#","result":"a string"}"#),
-            "content_string" => (id, r#","result":{"content":"a string"}}"#),
-            "truncated" => (id, r#","result":{"content":[{"type":"te"#),
-            "input_required" => (id, r#","result":{"resultType":"input_required","requestState":"round-1"}}"#),
-            "wrong_id" => (r#""unknown""#, r#","result":{"content":[]}}"#),
+        let answer = |rest: &str| format!(r#"{{"jsonrpc":"2.0","id":{id}{rest}"#);
+        let message = match kind {
+            "no_result" => answer("}"),
+            "result_string" => answer(r#","result":"a string"}"#),
+            "content_string" => answer(r#","result":{"content":"a string"}}"#),
+            "truncated" => answer(r#","result":{"content":[{"type":"te"#),
+            "input_required" => answer(r#","result":{"resultType":"input_required","requestState":"round-1"}}"#),
+            "wrong_id" => r#"{"jsonrpc":"2.0","id":"unknown","result":{"content":[]}}"#.to_owned(),
+            "latin_1" => answer(r#","result":{"content":[{"type":"text","text":"café"}]}}"#),
+            "latin_1_id_last" => format!(r#"{{"result":{{"content":["café"]}},"jsonrpc":"2.0","id":{id}}}"#),
+            "latin_1_without_id" => r#"{"jsonrpc":"2.0","result":{"content":["café"]}}"#.to_owned(),
+            "control_character" => answer(",\"result\":{\"content\":[\"a\tb\"]}}"),
+            "not_a_number" => answer(r#","result":{"structuredContent":{"mean":NaN}}}"#),
             _ => return unusable("kind"),
         };
-        self.send(format!(r#"{{"jsonrpc":"2.0","id":{id}{rest}"#));
+        // As Latin-1, which is not UTF-8 unless it is ASCII.
+        self.send(message.chars().map(|char| u8::try_from(char).unwrap_or(b'?')).collect::<Vec<_>>());
         Ok(None)
     }
 
@@ -450,6 +465,18 @@ impl Server {
         texts([if add { "added" } else { "removed" }])
     }
 
+    /// Reads no reply meanwhile.
+    fn flood(&self, call: &Call) -> Answer {
+        let end = Instant::now() + Duration::from_millis(call.number("ms")?);
+        let pings = r#"{"jsonrpc":"2.0","id":"flood","method":"ping"}
+"#
+        .repeat(1000);
+        while Instant::now() < end {
+            self.write(|out| out.write_all(pings.as_bytes()));
+        }
+        texts(["flooded"])
+    }
+
     fn ask(&self, id: &str) -> Answer {
         let mut state = self.state();
         let question = format!(r#""ask-{}""#, state.asked.len() + 1);
@@ -458,6 +485,19 @@ impl Server {
         self.send(format!(r#"{{"jsonrpc":"2.0","id":{question},"method":"roots/list"}}"#));
         Ok(None)
     }
+}
+
+/// Starts a process as daemons do: it shares no session, group, parent or pipe with this one, and if it is `clean`, no
+/// environment.
+fn daemon(clean: bool) -> io::Result<u32> {
+    let sleep = "sleep 1000 < /dev/null > /dev/null 2>&1 & echo $!";
+    let mut command = Command::new("setsid");
+    command.args(["sh", "-c", sleep]).stdin(Stdio::null()).stderr(Stdio::null());
+    if clean {
+        command.env_clear().env("PATH", env::var("PATH").unwrap_or_default());
+    }
+    let pid = String::from_utf8_lossy(&command.output()?.stdout).trim().parse();
+    pid.map_err(|_| io::Error::other("the process did not start"))
 }
 
 /// A tool as listed by `tools/list`.

@@ -254,6 +254,11 @@ impl Reply {
         Reply { body, framing: Framing::Chunked, ..self }
     }
 
+    /// Repeats these bytes forever after raw bytes.
+    pub fn endless_raw(self, unit: &[u8]) -> Reply {
+        Reply { framing: Framing::Raw, ..self.endless(unit) }
+    }
+
     /// Compresses the body (even an endless one) while it is sent, chunked as n8n does it.
     pub fn gzip(self) -> Reply {
         let body = Box::new(GzEncoder::new(self.body, Compression::fast()));

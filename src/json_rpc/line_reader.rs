@@ -6,13 +6,7 @@ use std::io;
 use bytes::BytesMut;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-use crate::json::{Cursor, Detail, Keep, Pruner};
-
-/// What is kept of a message that cannot be read: its id.
-const ID: Keep = Keep::Members(&[("id", Keep::Whole)]);
-
-/// The longest id that is found, in characters.
-const ID_CHARS: usize = 1000;
+use super::unreadable::UnreadableMessage;
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -23,10 +17,8 @@ const RETAINED_BYTES: usize = 1024 * 1024;
 /// A line without its newline.
 pub(crate) enum Line {
     Complete(BytesMut),
-    TooLong {
-        /// The id of its message, as JSON.
-        id: Option<String>,
-    },
+    /// What is left of one that was not held.
+    TooLong(Box<UnreadableMessage>),
 }
 
 /// Reads lines. Dropping a read loses nothing.
@@ -36,13 +28,8 @@ pub(crate) struct LineReader<R> {
     /// Read but not yet returned; there is no newline in the first `searched` bytes.
     buffer: BytesMut,
     searched: usize,
-    too_long: Option<TooLongLine>,
-}
-
-/// A line that is being skipped.
-struct TooLongLine {
-    pruner: Option<Pruner>,
-    kept: Vec<u8>,
+    /// A line that is being skipped.
+    too_long: Option<UnreadableMessage>,
 }
 
 impl<R: AsyncRead + Unpin> LineReader<R> {
@@ -82,7 +69,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if self.searched > self.max_bytes || self.too_long.is_some() {
                 let chunk = std::mem::take(&mut self.buffer);
                 self.searched = 0;
-                self.too_long.get_or_insert_with(TooLongLine::new).feed(&chunk);
+                self.too_long.get_or_insert_with(UnreadableMessage::new).feed(&chunk);
             }
             return None;
         };
@@ -92,45 +79,10 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         match self.too_long.take() {
             Some(mut too_long) => {
                 too_long.feed(&line);
-                Some(Line::TooLong { id: id_in(&too_long.kept) })
+                Some(Line::TooLong(Box::new(too_long)))
             }
-            None if line.len() > self.max_bytes => Some(Line::TooLong { id: message_id(&line) }),
+            None if line.len() > self.max_bytes => Some(Line::TooLong(Box::new(UnreadableMessage::of(&line)))),
             None => Some(Line::Complete(line)),
         }
     }
-}
-
-impl TooLongLine {
-    fn new() -> Self {
-        Self { pruner: Some(Pruner::new(ID, 0..0)), kept: Vec::new() }
-    }
-
-    fn feed(&mut self, chunk: &[u8]) {
-        // What was kept before a syntax error may still hold the id.
-        match self.pruner.as_mut().map(|pruner| pruner.feed(chunk)) {
-            Some(Ok(mut batch)) => self.kept.append(&mut batch.text),
-            Some(Err(_)) => self.pruner = None,
-            None => {}
-        }
-    }
-}
-
-/// The id of a message that cannot be parsed, as JSON.
-pub(crate) fn message_id(text: &[u8]) -> Option<String> {
-    id_in(&Pruner::new(ID, 0..0).feed(text).ok()?.text)
-}
-
-/// The id in what [`ID`] keeps of a message.
-fn id_in(kept: &[u8]) -> Option<String> {
-    let mut id = None;
-    // An error after the id does not matter.
-    let _ = Cursor::unpruned(kept).object(|json, name| match name {
-        "id" => {
-            let excerpt = json.excerpt(ID_CHARS)?;
-            excerpt.write(Detail::WHOLE, id.insert(String::new()), &mut 0);
-            Ok(())
-        }
-        _ => json.skip(),
-    });
-    id
 }
