@@ -140,7 +140,9 @@ impl Client {
     pub(super) async fn send_once(&self, request: &Request<'_>) -> Result<Response, AttemptError> {
         let http = self.http().await.map_err(AttemptError::Final)?;
         let http = if request.writes() { &http.writes } else { &http.reads };
+        // Such an id names nothing in n8n.
         let url = self.settings().address.join(request.segments, request.query);
+        let url = url.ok_or_else(|| AttemptError::Final(Error::NotFound(request.subject.clone())))?;
         let mut sent = http.request(request.method.clone(), url);
         sent = sent.header(API_KEY, self.key().map_err(AttemptError::Final)?);
         if request.accepts_gzip && !self.settings().address.is_near() {

@@ -136,6 +136,11 @@ pub enum Error {
         /// The decoder's error.
         cause: String,
     },
+    /// The path of a trigger is not one that a URL can have; the text is the path.
+    #[error(
+        "The URL path {0:?} of this workflow's trigger leads elsewhere, so it was not called. Remove '.', '..', tabs and line breaks from the trigger's path."
+    )]
+    UnusablePath(String),
     /// The HTTP client could not be created.
     #[error("The HTTP client could not be created: {0}.")]
     Client(String),

@@ -62,6 +62,8 @@ mod support;
 mod tidy;
 /// Schemas, lists and instructions.
 mod tool_schemas;
+/// The URLs that `test_workflow` calls, through the real binary.
+mod webhook_paths;
 /// Activating workflows, through the real binary.
 mod workflow_activation;
 /// Which output of a node leads where, through the real binary.
