@@ -123,6 +123,16 @@ pub enum Error {
         /// The beginning of the body.
         beginning: String,
     },
+    /// The body is about something else than what was requested.
+    #[error(
+        "n8n's response is about '{received}', but '{requested}' was requested. None of it is shown; try again, and check for a proxy that mixes up or caches responses."
+    )]
+    OtherId {
+        /// The id in the request.
+        requested: String,
+        /// The id in the response.
+        received: String,
+    },
     /// The body is incomplete or invalid JSON.
     #[error(
         "n8n's response is incomplete or not valid JSON: {0}. None of it is shown; try again, and check for a proxy that alters responses."

@@ -8,6 +8,7 @@ use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, sleep};
 
+use super::body::Body;
 use super::client::{Client, cause};
 use super::error::Error;
 use crate::json::shorten;
@@ -83,16 +84,16 @@ impl Client {
         if let Some((media_type, body)) = &call.body {
             request = request.header(CONTENT_TYPE, media_type).body(body.clone());
         }
-        let mut response = request.send().await.map_err(|error| self.not_called(&error))?;
+        let response = request.send().await.map_err(|error| self.not_called(&error))?;
         let status = response.status().as_u16();
-        let mut body = Vec::new();
-        while let Some(chunk) = self.chunk(&mut response, body.len() as u64, None).await? {
-            body.extend_from_slice(&chunk);
-            if body.len() > RESPONSE_BYTES {
+        let (mut body, mut text) = (Body::from(response), Vec::new());
+        while let Some(chunk) = self.chunk(&mut body, text.len() as u64).await? {
+            text.extend_from_slice(&chunk);
+            if text.len() > RESPONSE_BYTES {
                 break;
             }
         }
-        Ok(ProductionResponse { status, body: self.clean(&String::from_utf8_lossy(&body)) })
+        Ok(ProductionResponse { status, body: self.clean(&String::from_utf8_lossy(&text)) })
     }
 
     fn not_called(&self, error: &reqwest::Error) -> Error {

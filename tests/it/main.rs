@@ -25,6 +25,8 @@ mod faults;
 mod faults_on_the_wire;
 /// Streamable HTTP, through the real binary.
 mod http;
+/// Responses about something else than what was requested.
+mod identity;
 /// The JSON parsing test suite.
 mod json_suite;
 /// Connections and bodies that would use up the server.
@@ -53,6 +55,8 @@ mod shutdown;
 /// Signals and pipes, through the real binary.
 #[cfg(unix)]
 mod signals;
+/// How many requests wait on n8n, and how many bodies are read, at once.
+mod slots;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
 /// Code that the test binaries and benchmarks share.
