@@ -62,6 +62,9 @@ mod stdio;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
+/// What reaches a terminal.
+#[cfg(target_os = "linux")]
+mod terminal;
 /// House rules.
 mod tidy;
 /// Schemas, lists and instructions.
