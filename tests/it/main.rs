@@ -13,6 +13,8 @@
 mod budgets;
 /// The builder, through the real binary.
 mod builder;
+/// Workflows in memory.
+mod builder_memory;
 /// `n8n-lens check`, through the real binary.
 mod check;
 /// The command line, through the real binary.
