@@ -48,7 +48,7 @@ impl MemoryStore {
     /// A copy of a workflow.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if this process does not hold it.
+    /// [`Error::FailedPrecondition`] if this process does not hold it.
     pub(super) fn get(&self, id: &str) -> Result<Document, Error> {
         self.lock().get(id).cloned().ok_or_else(|| not_held(id))
     }
@@ -57,7 +57,7 @@ impl MemoryStore {
     /// stays as it was.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if this process does not hold it, [`Error::Argument`] if the edit is not possible or makes
+    /// [`Error::FailedPrecondition`] if this process does not hold it, [`Error::Argument`] if the edit is not possible or makes
     /// it too large.
     pub(super) fn edit<T>(
         &self,
@@ -100,7 +100,7 @@ fn check_size(document: &Document) -> Result<(), Error> {
 }
 
 fn not_held(id: &str) -> Error {
-    Error::NotThere(format!(
+    Error::FailedPrecondition(format!(
         "Workflow '{}' is not in memory: another process created it, newer ones replaced it, or it never existed. Create it \
          with workflow_create.",
         shorten(id, CUT_NAME_CHARS)

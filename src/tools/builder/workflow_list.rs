@@ -62,7 +62,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
         blocking(move || {
             let folder = files.folder(directory.as_deref())?;
             let (found, skipped) = folder::list(&folder).map_err(|error| {
-                Error::NotThere(format!("The folder {} cannot be read: {error}.", folder.display()))
+                Error::FailedPrecondition(format!("The folder {} cannot be read: {error}.", folder.display()))
             })?;
             let shown = found.iter().skip(offset as usize).take(limit as usize);
             let entries: Vec<_> = shown.map(|file| entry(file, &folder)).collect();
