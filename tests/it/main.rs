@@ -64,6 +64,9 @@ mod stdio;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
+/// Links that are exchanged while the builder works.
+#[cfg(target_os = "linux")]
+mod symlink_swaps;
 /// What reaches a terminal.
 #[cfg(target_os = "linux")]
 mod terminal;
