@@ -8,7 +8,7 @@ use crate::fixtures;
 use crate::mcp_client::McpClient;
 use crate::server::{Reply, Request, Server};
 
-/// A name in a body that nobody requested.
+/// A name in a body that was not requested.
 const CANARY: &str = "of another request";
 
 fn start(handler: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> (Server, McpClient) {

@@ -539,8 +539,9 @@ fn a_connection_that_is_reset_anywhere() {
     assert_eq!(broken.right, 0);
     for (position, said) in &broken.errors {
         // A reset discards what the client has not read yet.
-        let told = named(said).map_or(said.contains("could not be reached"), |byte| byte <= wire.offset(*position));
-        assert!(told, "reset at {position}: {said}");
+        let names_the_place =
+            named(said).map_or(said.contains("could not be reached"), |byte| byte <= wire.offset(*position));
+        assert!(names_the_place, "reset at {position}: {said}");
     }
     assert!(broken.errors.iter().any(|(position, said)| named(said) == Some(wire.offset(*position))));
 }
