@@ -121,7 +121,7 @@ fn over_http(criterion: &mut Criterion) {
     });
     let _ = rustls::crypto::ring::default_provider().install_default();
     let drain = reqwest::Client::builder().no_proxy().tcp_nodelay(true).build().unwrap();
-    let url = format!("{}/api/v1/executions/1", n8n.url());
+    let url = format!("{}/api/v1/executions/59", n8n.url());
     let mut group = group(criterion, "http", bytes);
     group.bench_function("limit: download and throw away", |bencher| {
         bencher.iter(|| {
@@ -131,7 +131,7 @@ fn over_http(criterion: &mut Criterion) {
             });
         });
     });
-    let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
+    let request = ExecutionRequest { id: "59".to_owned(), ignore_size_limit: false };
     group.bench_function("ours: summary", |bencher| {
         bencher.iter(|| {
             runtime.block_on(async {

@@ -35,11 +35,11 @@ fn main() {
         for connections in [1, 16, 64] {
             load(&n8n, &format!("small execution, {connections} connections"), "42", connections, LAST / 4).await;
         }
-        load(&n8n, "10 MB execution, 64 connections", "10", 64, LAST).await;
+        load(&n8n, "10 MB execution, 64 connections", "59", 64, LAST).await;
     });
 }
 
-/// Serves execution 10 with 10 MB, and all others with 5 KB.
+/// Serves execution 59 with 10 MB, and all others with 5 KB.
 async fn start_n8n() -> String {
     let small = Bytes::from(std::fs::read(SMALL).unwrap());
     let mut large = Vec::new();
@@ -47,7 +47,7 @@ async fn start_n8n() -> String {
     std::io::Read::read_to_end(&mut file, &mut large).unwrap();
     let large = Bytes::from(large);
     let answer = move |Path(id): Path<String>| {
-        let body = if id == "10" { large.clone() } else { small.clone() };
+        let body = if id == "59" { large.clone() } else { small.clone() };
         std::future::ready(([(CONTENT_TYPE, "application/json")], body))
     };
     let router = Router::new().route("/api/v1/executions/{id}", get(answer));

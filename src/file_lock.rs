@@ -26,7 +26,19 @@ impl FileLock {
     /// When the file cannot be opened or is not a regular file, and when another process holds the lock for longer: then
     /// the error names that process, if it is one of ours.
     pub(crate) fn acquire(path: &Path) -> Result<Self> {
-        let mut file = open(path)?;
+        Self::lock(open(path))
+    }
+
+    /// As [`acquire`](Self::acquire), with a lock file that was opened for reading and writing, without following a link.
+    ///
+    /// # Errors
+    /// As [`acquire`](Self::acquire).
+    pub(crate) fn lock(opened: Result<File>) -> Result<Self> {
+        let refused = || Error::other("the lock file beside it is not a regular file: remove it");
+        let mut file = opened.map_err(|error| if is_link(&error) { refused() } else { error })?;
+        if !file.metadata()?.is_file() {
+            return Err(refused());
+        }
         let start = Instant::now();
         loop {
             match file.try_lock() {
@@ -53,9 +65,18 @@ fn open(path: &Path) -> Result<File> {
         let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
         options.custom_flags(flags.bits().cast_signed());
     }
-    let refused = || Error::other("the lock file beside it is not a regular file: remove it");
-    let file = options.open(path).map_err(|error| if path.is_symlink() { refused() } else { error })?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(refused()) }
+    options.open(path)
+}
+
+/// Whether a file was not opened because it is a link.
+#[cfg(unix)]
+fn is_link(error: &Error) -> bool {
+    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+}
+
+#[cfg(not(unix))]
+fn is_link(_error: &Error) -> bool {
+    false
 }
 
 fn held(file: &mut File) -> Error {

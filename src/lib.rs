@@ -55,8 +55,9 @@
 //! # Memory
 //!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
-//! the page + O(nodes) + the tokenizer, times the number of bodies read at once; a workflow being changed is held whole (64
-//! MiB at most; n8n accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
+//! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
+//! workflows and lists); a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the
+//! body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 pub mod units;
 

@@ -127,7 +127,7 @@ fn read_in_pieces<T: Debug, P: Projection<View = Result<T, Error>>>(
 fn assert_node(view: &NodeView, question: &NodeQuery, limit: u64) {
     let answer = match get_execution_by_node::answer(view, Some("1234"), question) {
         Ok(answer) => answer,
-        Err(tools::Error::NotThere(why)) => {
+        Err(tools::Error::FailedPrecondition(why)) => {
             let no_run = view.node.as_ref().is_none_or(|node| node.run.is_none());
             assert!(no_run || question.output.is_some(), "{why}");
             return;

@@ -158,9 +158,9 @@ fn assert_inside(entropy: &mut Entropy<'_>) {
         Ok(text) => assert_eq!(String::from_utf8_lossy(&text), INSIDE, "{path:?}"),
         Err(error) => assert!(!error.to_string().contains(OUTSIDE), "{path:?}: {error}"),
     }
-    if let Ok(found) = files.folder(Some(&path)) {
+    if let Ok(found) = files.open_folder(Some(&path)) {
         let root = Path::new(&root).canonicalize().expect("it is there");
-        assert!(found.starts_with(&root), "{path:?} is {}", found.display());
+        assert!(found.path().starts_with(&root), "{path:?} is {}", found.path().display());
     }
 }
 

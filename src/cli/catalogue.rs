@@ -12,7 +12,8 @@ use flate2::read::GzDecoder;
 
 use clap::Subcommand;
 
-use super::{Error, print};
+use super::Error;
+use super::terminal::print;
 use crate::units::megabytes;
 use crate::workflow::catalogue::build;
 

@@ -1,6 +1,7 @@
 //! `n8n-lens check`: what n8n's version and the API key allow, for people.
 
-use super::{Error, print};
+use super::Error;
+use super::terminal::print;
 use crate::n8n::{Client, SCOPES};
 use crate::tools;
 

@@ -1,8 +1,7 @@
 //! `n8n-lens gateway`.
 
-use std::io::Write;
-
 use super::Error;
+use super::terminal::report;
 use crate::config::{GatewayOptions, Options};
 use crate::gateway::{self, Config, Gateway};
 use crate::transport;
@@ -15,10 +14,7 @@ pub(super) async fn run(options: &GatewayOptions, shared: &Options) -> Result<()
     let ((host, port), settings) = (options.address(&config)?, options.settings(shared)?);
     let access = options.access(&host)?;
     if !settings.checks {
-        let _ = writeln!(
-            std::io::stderr(),
-            "n8n-lens: VALIDATION IS DISABLED. The names and inputs of calls are not checked."
-        );
+        report("VALIDATION IS DISABLED. The names and inputs of calls are not checked.");
     }
     let gateway = Gateway::start(&config, settings);
     let watching = tokio::spawn(gateway::watch(gateway.clone(), options.config.clone(), text));

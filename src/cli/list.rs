@@ -5,7 +5,8 @@ use std::sync::Arc;
 use clap::Args;
 use serde_json::json;
 
-use super::{Error, as_arguments, context, for_people, print, render};
+use super::terminal::{for_people, print_json, print_styled};
+use super::{Error, as_arguments, context, render};
 use crate::config::Options;
 use crate::n8n::Progress;
 use crate::tools::executions::list_executions;
@@ -57,6 +58,10 @@ impl List {
         let context = context(options, options.n8n()?, Files::default());
         let call = list_executions::TOOL.run(Arc::new(context), as_arguments(arguments), Progress::default());
         let answer = call.await?;
-        print(&if for_people(self.json) && !self.raw { render::list(&answer) } else { answer })
+        match for_people(self.json) && !self.raw {
+            true => print_styled(&render::list(&answer)),
+            false => print_json(&answer),
+        }
+        .map(drop)
     }
 }

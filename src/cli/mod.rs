@@ -12,9 +12,10 @@ mod progress;
 mod render;
 mod source;
 mod summary;
+mod terminal;
 mod tools;
 
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -23,6 +24,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use self::terminal::{LogWriter, print};
 use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
 use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
@@ -105,7 +107,7 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| terminal::usage(&error));
     log(&cli.options);
     let done = runtime(&cli)
         .enable_all()
@@ -120,7 +122,7 @@ pub fn run() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _ = writeln!(std::io::stderr(), "n8n-lens: {error}");
+            terminal::report(&error.to_string());
             ExitCode::from(error.exit_code())
         }
     }
@@ -146,29 +148,8 @@ fn log(options: &Options) {
         .with_default(level.min(LevelFilter::WARN))
         .with_target("rmcp", LevelFilter::OFF)
         .with_target("n8n_lens", level);
-    let layer =
-        tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
+    let layer = tracing_subscriber::fmt::layer().with_writer(|| LogWriter).with_ansi(std::io::stderr().is_terminal());
     tracing_subscriber::registry().with(layer).with(targets).init();
-}
-
-/// Whether to print for people: standard output is a terminal, and JSON was not requested.
-fn for_people(json: bool) -> bool {
-    !json && std::io::stdout().is_terminal()
-}
-
-/// Prints a line to standard output. A closed pipe is not an error.
-fn print(text: &str) -> Result<(), Error> {
-    is_read(text).map(drop)
-}
-
-/// Prints a line to standard output; returns whether anything still reads it.
-fn is_read(text: &str) -> Result<bool, Error> {
-    let mut out = std::io::stdout().lock();
-    match writeln!(out, "{text}").and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Error::Input(format!("Standard output: {error}."))),
-    }
 }
 
 impl Cli {

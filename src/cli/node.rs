@@ -4,7 +4,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::source::ExecutionArguments;
-use super::{Error, for_people, print, render};
+use super::terminal::{for_people, print_json, print_styled};
+use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
 use crate::tools::executions::get_execution_by_node::{self, NodeQuery};
@@ -50,6 +51,10 @@ impl Node {
         let read = move |projection| async move { from.read(&projection).await };
         let view = get_execution_by_node::read_view(&query.projection, read);
         let answer = get_execution_by_node::answer(&view.await?, source.id(), &query)?;
-        print(&if for_people(self.execution.json) { render::node(&answer) } else { answer })
+        match for_people(self.execution.json) {
+            true => print_styled(&render::node(&answer)),
+            false => print_json(&answer),
+        }
+        .map(drop)
     }
 }

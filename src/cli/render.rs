@@ -5,6 +5,7 @@ use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 use comfy_table::{Attribute, Cell, Color, Table};
 use serde_json::Value;
 
+use super::terminal::{Styled, plain};
 use crate::execution::summary::{NodeSummary, Summary};
 
 const BOLD: Style = Style::new().bold();
@@ -17,11 +18,6 @@ const ROWS: usize = 200;
 
 fn paint(style: Style, text: &str) -> String {
     format!("{style}{}{style:#}", plain(text))
-}
-
-/// Text without control characters: text from a workflow must not control the terminal.
-pub(super) fn plain(text: &str) -> String {
-    text.chars().map(|char| if char.is_control() { '\u{fffd}' } else { char }).collect()
 }
 
 fn status_color(status: &str) -> Color {
@@ -46,7 +42,7 @@ pub(super) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
 }
 
 /// A summary: a line, the error, and a row for each node.
-pub(super) fn summary(summary: &Summary) -> String {
+pub(super) fn summary(summary: &Summary) -> Styled {
     let header = &summary.header;
     let word = |word: &Option<String>| plain(word.as_deref().unwrap_or("?"));
     let name = summary.workflow_name.as_deref().unwrap_or("Unknown Workflow");
@@ -66,7 +62,7 @@ pub(super) fn summary(summary: &Summary) -> String {
             text += &format!("\n{}", paint(DIM, &description.kept));
         }
     }
-    format!("{text}\n{}", nodes(&summary.nodes))
+    Styled(format!("{text}\n{}", nodes(&summary.nodes)))
 }
 
 fn nodes(nodes: &[NodeSummary]) -> String {
@@ -87,7 +83,7 @@ fn nodes(nodes: &[NodeSummary]) -> String {
 }
 
 /// A list of executions.
-pub(super) fn list(answer: &str) -> String {
+pub(super) fn list(answer: &str) -> Styled {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let mut table = table(["Id", "Workflow", "Status", "Started", "ms"]);
     for execution in answer["data"]["executions"].as_array().into_iter().flatten() {
@@ -101,14 +97,14 @@ pub(super) fn list(answer: &str) -> String {
             Cell::new(time),
         ]);
     }
-    match answer["data"]["nextCursor"].as_str() {
+    Styled(match answer["data"]["nextCursor"].as_str() {
         Some(cursor) => format!("{table}\n{}", paint(DIM, &format!("more: --cursor {cursor}"))),
         None => table.to_string(),
-    }
+    })
 }
 
 /// A node: what the tool returns, indented and colored.
-pub(super) fn node(answer: &str) -> String {
+pub(super) fn node(answer: &str) -> Styled {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let data = &answer["data"];
     let text = |member: &str| plain(data[member].as_str().unwrap_or_default());
@@ -130,7 +126,7 @@ pub(super) fn node(answer: &str) -> String {
             write(&data[section], 0, &mut shown);
         }
     }
-    shown
+    Styled(shown)
 }
 
 fn write(value: &Value, indent: usize, to: &mut String) {

@@ -4,7 +4,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::source::ExecutionArguments;
-use super::{Error, for_people, print, render};
+use super::terminal::{for_people, print_json, print_styled};
+use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
 use crate::execution::summary::SummaryProjection;
@@ -29,9 +30,9 @@ impl Summary {
         }
         let summary = source.read(&SummaryProjection).await?;
         if is_for_people {
-            return print(&render::summary(&summary));
+            return print_styled(&render::summary(&summary)).map(drop);
         }
         let offset = arguments.integer("offset").unwrap_or(0);
-        print(&summary_answer::compose(&summary, source.id(), offset, options.locale))
+        print_json(&summary_answer::compose(&summary, source.id(), offset, options.locale)).map(drop)
     }
 }

@@ -4,7 +4,8 @@ use clap::Args;
 use comfy_table::Table;
 use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
 
-use super::{Error, print};
+use super::Error;
+use super::terminal::print;
 use crate::config::ToolChoice;
 use crate::toolkit::Effect;
 use crate::tools::{TOOLSETS, Tool, Toolbox};

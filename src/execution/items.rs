@@ -138,7 +138,7 @@ impl ItemLists {
         cursor.array(|cursor, _| {
             let element = self.lists[at].total;
             let read = cursor.element()?;
-            self.lists[at].total += if let Element::Skipped(elements) = read { elements } else { 1 };
+            self.lists[at].total += if let Element::Omitted(elements) = read { elements } else { 1 };
             match (read, limits) {
                 (Element::Captured(json), Some(limits)) => self.hold(at, Item::Captured(json), limits),
                 (Element::Unread, Some(limits)) if limits.window.contains(&element) => {
@@ -146,7 +146,7 @@ impl ItemLists {
                     self.hold(at, Item::Excerpt(item), limits)
                 }
                 (Element::Unread, _) => cursor.skip(),
-                (Element::Captured(_) | Element::Skipped(_), _) => Ok(()),
+                (Element::Captured(_) | Element::Omitted(_), _) => Ok(()),
             }
         })?;
         self.lists[at].items.shrink_to_fit();

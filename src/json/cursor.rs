@@ -51,7 +51,7 @@ pub enum Element {
     /// The captured value.
     Captured(Captured),
     /// This many elements outside the window.
-    Skipped(u64),
+    Omitted(u64),
     /// A value that was not captured, because it is too large or the text was not pruned: it is still to be read.
     Unread,
 }
@@ -254,11 +254,11 @@ impl<R: Read> Cursor<R> {
         if self.json.peek()? != ValueType::Number {
             return Ok(Element::Unread);
         }
-        if let Some(skipped) = self.json.next_number_as_str()?.strip_prefix('-') {
-            return Ok(Element::Skipped(skipped.parse().unwrap_or(0)));
+        if let Some(omitted) = self.json.next_number_as_str()?.strip_prefix('-') {
+            return Ok(Element::Omitted(omitted.parse().unwrap_or(0)));
         }
         // The filter sends a captured value before the `1` that marks its place.
-        Ok(captured.try_recv().map_or(Element::Skipped(0), Element::Captured))
+        Ok(captured.try_recv().map_or(Element::Omitted(0), Element::Captured))
     }
 
     /// The number of elements of an array that is kept as [`Keep::Count`](super::Keep::Count).

@@ -1,7 +1,7 @@
 //! The pruning filter, a push parser in front of struson.
 //!
 //! It walks the containers that its [`Keep`] table names token by token, checks their grammar, and skips everything
-//! else at memory speed ([`Skipped`]). If the body is valid JSON, so is the output; a fault in what is kept, or a body
+//! else at memory speed ([`OpenBrackets`]). If the body is valid JSON, so is the output; a fault in what is kept, or a body
 //! that ends early, is a [`Fault`] with its offset.
 
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
 use super::name::Name;
-use super::skip::Skipped;
+use super::skip::OpenBrackets;
 use super::string::SurrogateRepair;
 use super::utf8::Utf8;
 
@@ -56,7 +56,7 @@ pub struct Pruner {
     frames: Vec<Frame>,
     /// The rule for the next value of an object, or for the top-level value.
     member: Keep,
-    skipped: Skipped,
+    brackets: OpenBrackets,
     name: Name,
     repair: SurrogateRepair,
     scalar: Vec<u8>,
@@ -76,7 +76,7 @@ enum State {
     /// A string that is skipped.
     Dropped,
     /// A container that is skipped.
-    Skipped,
+    SkippedContainer,
 }
 
 /// What the grammar allows next.
@@ -99,7 +99,7 @@ struct Frame {
     /// Elements that are complete.
     elements: u64,
     /// Elements outside the window that the output does not count yet.
-    skipped: u64,
+    omitted: u64,
     captured: bool,
     /// Whether an element was written, so that the next one needs a comma.
     written: bool,
@@ -132,7 +132,7 @@ impl Pruner {
             expect: Expect::Value,
             frames: Vec::new(),
             member: keep,
-            skipped: Skipped::default(),
+            brackets: OpenBrackets::default(),
             name: Name::default(),
             repair: SurrogateRepair::default(),
             scalar: Vec::new(),
@@ -197,7 +197,7 @@ impl Pruner {
             at = match self.state {
                 State::Structure => self.structure(bytes, at)?,
                 State::Scalar => self.scalar(bytes, at)?,
-                State::Skipped => match self.skipped.skip(bytes, at, masks)? {
+                State::SkippedContainer => match self.brackets.skip(bytes, at, masks)? {
                     Some(after) => {
                         self.end_value();
                         after
@@ -255,9 +255,9 @@ impl Pruner {
             if frame.is_silent(&self.window) {
                 return Keep::Skip;
             }
-            let skipped = std::mem::take(&mut frame.skipped);
-            if skipped > 0 {
-                self.out.put(format!("-{skipped},").as_bytes());
+            let omitted = std::mem::take(&mut frame.omitted);
+            if omitted > 0 {
+                self.out.put(format!("-{omitted},").as_bytes());
             } else if frame.written {
                 self.out.put(b",");
             }
@@ -294,12 +294,12 @@ impl Pruner {
             if !matches!(keep, Keep::Count) {
                 self.out.put(&brackets[..1]);
             }
-            self.frames.push(Frame { object, keep, elements: 0, skipped: 0, captured, written: false });
+            self.frames.push(Frame { object, keep, elements: 0, omitted: 0, captured, written: false });
             self.expect = if object { Expect::NameOrEnd } else { Expect::ValueOrEnd };
         } else {
             self.put_shown(if rule.enters(object) { brackets } else { b"0" });
-            self.skipped.enter(object);
-            self.state = State::Skipped;
+            self.brackets.enter(object);
+            self.state = State::SkippedContainer;
         }
     }
 
@@ -320,9 +320,9 @@ impl Pruner {
     fn end_elements(&mut self, frame: &Frame, bracket: u8) {
         match frame.keep {
             Keep::Count => self.out.put(frame.elements.to_string().as_bytes()),
-            Keep::Window if frame.skipped > 0 => {
+            Keep::Window if frame.omitted > 0 => {
                 let comma = if frame.written { "," } else { "" };
-                self.out.put(format!("{comma}-{}]", frame.skipped).as_bytes());
+                self.out.put(format!("{comma}-{}]", frame.omitted).as_bytes());
             }
             _ => self.out.put(&[bracket]),
         }
@@ -340,7 +340,7 @@ impl Pruner {
 
     fn end_value(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.skipped += u64::from(frame.is_silent(&self.window));
+            frame.omitted += u64::from(frame.is_silent(&self.window));
             frame.elements += 1;
         }
         self.state = State::Structure;

@@ -9,7 +9,7 @@ const CHECKED_DEPTH: u64 = 8 * 1024 * 1024;
 
 /// The open brackets of the container that is being skipped.
 #[derive(Default)]
-pub(super) struct Skipped {
+pub(super) struct OpenBrackets {
     inner: Inner,
     /// The kinds of the outer levels, 64 per word.
     outer: Vec<u64>,
@@ -23,7 +23,7 @@ struct Inner {
     kinds: u64,
 }
 
-impl Skipped {
+impl OpenBrackets {
     /// Enters the container whose opening bracket was just read.
     pub(super) fn enter(&mut self, object: bool) {
         self.inner.push(object, &mut self.outer);

@@ -41,16 +41,14 @@ impl Address {
         url
     }
 
-    /// The URL of one resource.
-    pub(super) fn join(&self, segments: &[&str], query: &[(&str, &str)]) -> Url {
-        let mut url = self.0.clone();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(segments);
-        }
-        if !query.is_empty() {
-            url.query_pairs_mut().extend_pairs(query);
-        }
-        url
+    /// The URL of one resource; `None` if the segments cannot be part of a URL as they are.
+    pub(super) fn join(&self, segments: &[&str], query: &[(&str, &str)]) -> Option<Url> {
+        extended(self.0.clone(), segments, query)
+    }
+
+    /// The production URL of a webhook, a form or a chat; `None` as for [`join`](Self::join).
+    pub(super) fn production(&self, segments: &[String], query: &[(String, String)]) -> Option<Url> {
+        extended(self.editor(), segments, query)
     }
 
     /// The credentials for a proxy in front of n8n: the password, and `user:password` as Basic authentication sends it.
@@ -81,6 +79,22 @@ impl Address {
         let ip: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
         host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
     }
+}
+
+/// A URL with more segments and a query. Not every text can be a segment: the parser drops `.`, `..`, tabs and line
+/// breaks, in whatever order leads out of `base`. So the parsed URL must have exactly these segments below it.
+fn extended<S: AsRef<str>>(base: Url, segments: &[S], query: &[(S, S)]) -> Option<Url> {
+    let mut url = base.clone();
+    url.path_segments_mut().ok()?.pop_if_empty().extend(segments);
+    let below = url.path().strip_prefix(base.path().trim_end_matches('/'))?.strip_prefix('/')?;
+    let parsed = below.split('/').map(|segment| percent_decode_str(segment).collect::<Vec<_>>());
+    if !parsed.eq(segments.iter().map(|segment| segment.as_ref().as_bytes())) {
+        return None;
+    }
+    if !query.is_empty() {
+        url.query_pairs_mut().extend_pairs(query);
+    }
+    Some(url)
 }
 
 impl fmt::Display for Address {

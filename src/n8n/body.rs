@@ -2,14 +2,16 @@
 
 use std::io;
 
+use bytes::Bytes;
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
-use tokio::sync::{SemaphorePermit, mpsc};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 
 use super::client::{Client, cause};
 use super::error::Error;
 use super::gzip::Gunzip;
+use super::identity::Identity;
 use super::progress::{Progress, Stage};
 use super::request::Request;
 use crate::blocking::joined;
@@ -23,6 +25,21 @@ const GZIP_SLICE: usize = 1024;
 
 /// Bytes shown of a response that is not JSON.
 const BEGINNING_BYTES: usize = 80;
+
+/// The body of a response.
+pub(super) struct Body {
+    response: Response,
+    /// Bytes in total, if n8n announced them.
+    total: Option<u64>,
+    /// A chunk that arrived and was not read yet.
+    first: Option<Bytes>,
+}
+
+impl From<Response> for Body {
+    fn from(response: Response) -> Self {
+        Self { total: response.content_length(), response, first: None }
+    }
+}
 
 /// The pruned batches of a download, as an iterator for the blocking thread.
 struct Incoming(mpsc::Receiver<Batch>);
@@ -58,66 +75,70 @@ impl Filter {
 }
 
 impl Client {
-    /// Waits for a permit to read a body.
-    pub(super) async fn download_permit(&self, progress: &Progress) -> Result<SemaphorePermit<'_>, Error> {
-        if let Ok(permit) = self.downloads().try_acquire() {
-            return Ok(permit);
-        }
-        progress.set(Stage::Queued);
-        self.downloads().acquire().await.map_err(|_| Error::Stopped)
+    /// Waits until a body begins to arrive. n8n can have sent the head of a response long before.
+    pub(super) async fn begin(&self, response: Response) -> Result<Body, Error> {
+        let mut body = Body::from(response);
+        body.first = self.chunk(&mut body, 0).await?;
+        Ok(body)
     }
 
-    /// Reads a body; the projection's reader runs on a blocking thread while the body arrives.
+    /// Reads a body; the projection's reader runs on a blocking thread while the body arrives. If `id` is given, the
+    /// body must be about it.
     pub(super) async fn read_body<P: Projection>(
         &self,
-        response: Response,
+        body: Body,
+        id: Option<&str>,
         projection: &P,
         progress: &Progress,
     ) -> Result<P::View, Error> {
-        let response = self.check_type(response).await?;
+        let body = self.check_type(body).await?;
         let (sender, receiver) = mpsc::channel(PIPE_BATCHES);
         let (pruner, projection) = (projection.pruner(), projection.clone());
         let reading = tokio::task::spawn_blocking(move || projection.read(Cursor::over(Incoming(receiver))));
-        self.pump(response, pruner, sender, progress).await?;
+        self.pump(body, id.map(Identity::new), pruner, sender, progress).await?;
         joined(reading).await.ok_or(Error::Stopped)
     }
 
     /// Refuses a body whose content type is not JSON.
-    pub(super) async fn check_type(&self, mut response: Response) -> Result<Response, Error> {
-        let Some(content_type) = response.headers().get(CONTENT_TYPE) else {
-            return Ok(response);
+    pub(super) async fn check_type(&self, mut body: Body) -> Result<Body, Error> {
+        let Some(content_type) = body.response.headers().get(CONTENT_TYPE) else {
+            return Ok(body);
         };
         let content_type = content_type.to_str().unwrap_or("an unknown content type");
         if content_type.contains("json") {
-            return Ok(response);
+            return Ok(body);
         }
         let content_type = match content_type.split(';').next().unwrap_or(content_type).trim() {
             "text/html" => "HTML".to_owned(),
             other => self.clean(other),
         };
-        let first = self.chunk(&mut response, 0, None).await?.unwrap_or_default();
+        let first = self.chunk(&mut body, 0).await?.unwrap_or_default();
         let first = String::from_utf8_lossy(&first[..first.len().min(BEGINNING_BYTES)]).into_owned();
         Err(Error::NotJson { content_type, beginning: self.clean(&first) })
     }
 
     async fn pump(
         &self,
-        mut response: Response,
+        mut body: Body,
+        mut identity: Option<Identity>,
         pruner: Pruner,
         sender: mpsc::Sender<Batch>,
         progress: &Progress,
     ) -> Result<(), Error> {
-        let total = response.content_length();
-        let gzip = response.headers().get(CONTENT_ENCODING).is_some_and(is_gzip);
+        let total = body.total;
+        let gzip = body.response.headers().get(CONTENT_ENCODING).is_some_and(is_gzip);
         let mut filter =
             if gzip { Filter::Gzip(Box::new(Gunzip::new(pruner))) } else { Filter::Plain(Box::new(pruner)) };
         let mut offset = 0;
         progress.set(Stage::Reading { bytes: 0, total });
-        while let Some(chunk) = self.chunk(&mut response, offset, total).await? {
+        while let Some(chunk) = self.chunk(&mut body, offset).await? {
             let mut at = offset;
             for slice in chunk.chunks(if gzip { GZIP_SLICE } else { usize::MAX }) {
                 let batch = filter.feed(slice).map_err(|error| filter_error(error, at))?;
                 at += slice.len() as u64;
+                if let Some(identity) = &mut identity {
+                    identity.check(&batch.text)?;
+                }
                 // The projection stopped reading early; its view says why.
                 if !batch.is_empty() && sender.send(batch).await.is_err() {
                     return Ok(());
@@ -132,32 +153,41 @@ impl Client {
     }
 
     /// Sends a request and collects the whole body of the response, at most `max_bytes`.
-    pub(super) async fn collect(&self, request: &Request<'_>, max_bytes: usize) -> Result<Vec<u8>, Error> {
-        self.gather(self.check_type(self.send(request).await?).await?, max_bytes).await
+    pub(super) async fn collect(
+        &self,
+        request: &Request<'_>,
+        max_bytes: usize,
+        progress: &Progress,
+    ) -> Result<Vec<u8>, Error> {
+        let slot = self.slots().small.enter(progress).await?;
+        progress.set(Stage::Waiting { stored: None });
+        let body = self.begin(self.send(request).await?).await?;
+        let _slot = slot.read(progress).await?;
+        let text = self.gather(self.check_type(body).await?, max_bytes).await?;
+        request.id.map_or(Ok(()), |id| Identity::new(id).check(&text))?;
+        Ok(text)
     }
 
     /// Collects a whole body, at most `max_bytes`.
-    pub(super) async fn gather(&self, mut response: Response, max_bytes: usize) -> Result<Vec<u8>, Error> {
-        let (mut body, total) = (Vec::new(), response.content_length());
-        while let Some(chunk) = self.chunk(&mut response, body.len() as u64, total).await? {
-            if body.len() + chunk.len() > max_bytes {
-                let (offset, cause) = (body.len() as u64, format!("the response exceeds {max_bytes} bytes"));
-                return Err(Error::BrokenOff { offset, total, cause });
+    pub(super) async fn gather(&self, mut body: Body, max_bytes: usize) -> Result<Vec<u8>, Error> {
+        let mut text = Vec::new();
+        while let Some(chunk) = self.chunk(&mut body, text.len() as u64).await? {
+            if text.len() + chunk.len() > max_bytes {
+                let (offset, cause) = (text.len() as u64, format!("the response exceeds {max_bytes} bytes"));
+                return Err(Error::BrokenOff { offset, total: body.total, cause });
             }
-            body.extend_from_slice(&chunk);
+            text.extend_from_slice(&chunk);
         }
-        Ok(body)
+        Ok(text)
     }
 
-    /// The next chunk of a body; `None` at its end.
-    pub(super) async fn chunk(
-        &self,
-        response: &mut Response,
-        offset: u64,
-        total: Option<u64>,
-    ) -> Result<Option<bytes::Bytes>, Error> {
-        let wait = self.settings().idle_timeout;
-        match timeout(wait, response.chunk()).await {
+    /// The next chunk of a body, of which `offset` bytes were read; `None` at its end.
+    pub(super) async fn chunk(&self, body: &mut Body, offset: u64) -> Result<Option<Bytes>, Error> {
+        if let Some(first) = body.first.take() {
+            return Ok(Some(first));
+        }
+        let (wait, total) = (self.settings().idle_timeout, body.total);
+        match timeout(wait, body.response.chunk()).await {
             Ok(Ok(chunk)) => Ok(chunk),
             Ok(Err(error)) => Err(Error::BrokenOff { offset, total, cause: cause(&error) }),
             Err(_) => Err(Error::Idle { offset, after: wait }),

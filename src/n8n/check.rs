@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use super::client::Client;
 use super::error::Error;
+use super::progress::Progress;
 use super::request::{AttemptError, Request};
 
 /// The scopes that the tools need, in the order in which they are used.
@@ -76,7 +77,7 @@ impl Client {
         let subject = "n8n's public API (is N8N_URL right, and is the API enabled?)".to_owned();
         let request = Request::get(&["executions"], query, "execution:list", subject);
         match self.send_once(&request).await {
-            Ok(response) => self.check_type(response).await.map(drop),
+            Ok(response) => self.check_type(response.into()).await.map(drop),
             Err(AttemptError::Final(error)) => Err(error),
             Err(AttemptError::Transient { error, .. }) => Err(self.retries_exhausted(error, 1, Duration::ZERO)),
         }
@@ -85,7 +86,8 @@ impl Client {
     /// The scopes of the key; `None` if n8n does not list them.
     async fn scopes(&self) -> Option<Vec<String>> {
         let request = Request::get(&["discover"], &[], "", String::new());
-        let body: Value = serde_json::from_slice(&self.collect(&request, MAX_BODY_BYTES).await.ok()?).ok()?;
+        let body: Value =
+            serde_json::from_slice(&self.collect(&request, MAX_BODY_BYTES, &Progress::default()).await.ok()?).ok()?;
         let scopes = body["data"]["scopes"].as_array()?;
         Some(scopes.iter().filter_map(|scope| scope.as_str().map(str::to_owned)).collect())
     }
@@ -97,7 +99,7 @@ impl Client {
         let http = self.http().await.ok()?;
         let sent = http.reads.get(self.settings().address.editor()).send();
         let response = timeout(EDITOR_TIMEOUT, sent).await.ok()?.ok()?;
-        let page = self.gather(response, MAX_BODY_BYTES).await.ok()?;
+        let page = self.gather(response.into(), MAX_BODY_BYTES).await.ok()?;
         let page = String::from_utf8_lossy(&page);
         let (_, content) = page.split_once(META)?;
         let config: Value = serde_json::from_slice(&STANDARD.decode(content.split('"').next()?).ok()?).ok()?;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use reqwest::header::{ACCEPT_ENCODING, CONTENT_TYPE, HeaderMap, HeaderValue, LOCATION};
 use reqwest::{Response, StatusCode, Url, redirect};
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::address::Address;
@@ -13,6 +13,7 @@ use super::error::Error;
 use super::locks::Locks;
 use super::request::{AttemptError, Attempts, Request, TransientError};
 use super::retry::{RetryDelay, retry_after};
+use super::slots::Slots;
 use crate::json::shorten;
 use crate::secrets::{self, Redactor, Secret};
 
@@ -41,12 +42,12 @@ pub struct Settings {
     pub first_byte_timeout: Duration,
     /// How long a body may stall between two chunks.
     pub idle_timeout: Duration,
-    /// How many bodies may be downloaded at once.
+    /// How many executions may be read at once, and how many workflows and lists.
     pub max_downloads: usize,
 }
 
 /// A client for one n8n instance and one API key. Dropping a request's future cancels it. Clones
-/// share their connections and the limit of concurrent downloads.
+/// share their connections and the limits of concurrent downloads.
 #[derive(Clone)]
 pub struct Client {
     api_key: Option<Secret>,
@@ -55,7 +56,7 @@ pub struct Client {
 
 struct Shared {
     settings: Settings,
-    downloads: Semaphore,
+    slots: Slots,
     /// Allows one change to a workflow at a time.
     workflow_locks: Locks,
     http: OnceCell<Http>,
@@ -72,11 +73,11 @@ pub(super) struct Http {
 impl Client {
     /// Creates a client. No request is sent yet.
     pub fn new(settings: Settings) -> Self {
-        let downloads = Semaphore::new(settings.max_downloads.max(1));
+        let slots = Slots::new(settings.max_downloads);
         let api_key = settings.api_key.clone();
         Self {
             api_key,
-            shared: Arc::new(Shared { settings, downloads, workflow_locks: Locks::default(), http: OnceCell::new() }),
+            shared: Arc::new(Shared { settings, slots, workflow_locks: Locks::default(), http: OnceCell::new() }),
         }
     }
 
@@ -93,8 +94,8 @@ impl Client {
         &self.shared.workflow_locks
     }
 
-    pub(super) fn downloads(&self) -> &Semaphore {
-        &self.shared.downloads
+    pub(super) fn slots(&self) -> &Slots {
+        &self.shared.slots
     }
 
     /// Sends a request, and retries it while the error is transient.
@@ -140,7 +141,9 @@ impl Client {
     pub(super) async fn send_once(&self, request: &Request<'_>) -> Result<Response, AttemptError> {
         let http = self.http().await.map_err(AttemptError::Final)?;
         let http = if request.writes() { &http.writes } else { &http.reads };
+        // Such an id names nothing in n8n.
         let url = self.settings().address.join(request.segments, request.query);
+        let url = url.ok_or_else(|| AttemptError::Final(Error::NotFound(request.subject.clone())))?;
         let mut sent = http.request(request.method.clone(), url);
         sent = sent.header(API_KEY, self.key().map_err(AttemptError::Final)?);
         if request.accepts_gzip && !self.settings().address.is_near() {

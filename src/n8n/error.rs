@@ -123,6 +123,16 @@ pub enum Error {
         /// The beginning of the body.
         beginning: String,
     },
+    /// The body is about something else than what was requested.
+    #[error(
+        "n8n's response is about '{received}', but '{requested}' was requested. None of it is shown; try again, and check for a proxy that mixes up or caches responses."
+    )]
+    OtherId {
+        /// The id in the request.
+        requested: String,
+        /// The id in the response.
+        received: String,
+    },
     /// The body is incomplete or invalid JSON.
     #[error(
         "n8n's response is incomplete or not valid JSON: {0}. None of it is shown; try again, and check for a proxy that alters responses."
@@ -136,6 +146,11 @@ pub enum Error {
         /// The decoder's error.
         cause: String,
     },
+    /// The path of a trigger is not one that a URL can have; the text is the path.
+    #[error(
+        "The URL path {0:?} of this workflow's trigger leads elsewhere, so it was not called. Remove '.', '..', tabs and line breaks from the trigger's path."
+    )]
+    UnusablePath(String),
     /// The HTTP client could not be created.
     #[error("The HTTP client could not be created: {0}.")]
     Client(String),

@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::client::Client;
 use super::error::Error;
+use super::identity::Identity;
 use super::progress::{Progress, Stage};
 use super::request::{AttemptError, Attempts, Request, TransientError};
 use crate::json::Projection;
@@ -43,13 +44,10 @@ impl Client {
         projection: &P,
         progress: &Progress,
     ) -> Result<P::View, Error> {
-        let _permit = self.download_permit(progress).await?;
-        progress.set(Stage::Waiting { stored: None });
-        let stored = if progress.is_watched() { self.stored_bytes(&request.id).await } else { None };
-        match self.download(request, stored, projection, progress).await {
+        match self.download(request, projection, progress).await {
             Err(error) if error.is_broken_off() => {
                 tracing::warn!(%error, "requesting it once more");
-                self.download(request, stored, projection, progress).await
+                self.download(request, projection, progress).await
             }
             done => done,
         }
@@ -58,13 +56,16 @@ impl Client {
     async fn download<P: Projection>(
         &self,
         request: &ExecutionRequest,
-        stored: Option<u64>,
         projection: &P,
         progress: &Progress,
     ) -> Result<P::View, Error> {
+        let slot = self.slots().executions.enter(progress).await?;
+        progress.set(Stage::Waiting { stored: None });
+        let stored = if progress.is_watched() { self.stored_bytes(&request.id).await } else { None };
         progress.set(Stage::Waiting { stored });
-        let response = self.open(request, stored).await?;
-        self.read_body(response, projection, progress).await
+        let body = self.begin(self.open(request, stored).await?).await?;
+        let _slot = slot.read(progress).await?;
+        self.read_body(body, Some(&request.id), projection, progress).await
     }
 
     /// Requests the body, without `ignoreDataSizeLimit` if this n8n does not accept it.
@@ -110,8 +111,9 @@ impl Client {
         let segments = ["executions", id];
         let request = Request { accepts_gzip: false, ..execution(&segments, &[], id) };
         // A busy n8n does not respond for a while; the size is not worth that wait.
-        let metadata = async { self.gather(self.send_once(&request).await.ok()?, METADATA_BYTES).await.ok() };
+        let metadata = async { self.gather(self.send_once(&request).await.ok()?.into(), METADATA_BYTES).await.ok() };
         let metadata = timeout(METADATA_TIMEOUT, metadata).await.ok()??;
+        Identity::new(id).check(&metadata).ok()?;
         let metadata: serde_json::Value = serde_json::from_slice(&metadata).ok()?;
         metadata["jsonSizeBytes"].as_u64().filter(|bytes| *bytes > 0)
     }

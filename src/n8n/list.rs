@@ -4,10 +4,11 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::client::Client;
 use super::error::Error;
+use super::identity::Identity;
+use super::progress::Progress;
 use super::request::Request;
 use crate::json::{Cursor, Fault, Keep, Pruner};
 
@@ -94,7 +95,8 @@ impl Client {
         let mut pairs = vec![("limit", limit.as_str())];
         pairs.extend(optional.iter().filter_map(|(name, value)| Some((*name, value.as_deref()?))));
         let subject = "The list of executions (is N8N_URL right?)".to_owned();
-        let body = self.collect(&Request::get(&["executions"], &pairs, "execution:list", subject), LIST_BYTES).await?;
+        let request = Request::get(&["executions"], &pairs, "execution:list", subject);
+        let body = self.collect(&request, LIST_BYTES, &Progress::default()).await?;
         let response = serde_json::from_slice::<Response>(&body).map_err(|_| match fault_in(&body) {
             // A body that begins like a list was damaged on its way.
             Some(fault) if body.trim_ascii_start().starts_with(b"{") => fault.into(),
@@ -114,14 +116,19 @@ impl Client {
     /// or the body is not JSON.
     pub async fn workflow_name(&self, id: &str) -> Result<Option<String>, Error> {
         // Only the beginning of the body is read, so this is not a projection.
-        const KEEP: Keep = Keep::Members(&[("name", Keep::Whole)]);
+        const KEEP: Keep = Keep::Members(&[("id", Keep::Whole), ("name", Keep::Whole)]);
         let segments = ["workflows", id];
         let request = Request::get(&segments, &[], "workflow:read", format!("Workflow '{id}'"));
-        let mut response = self.send(&request).await?;
-        let mut pruner = Pruner::new(KEEP, 0..0);
+        let progress = Progress::default();
+        let slot = self.slots().small.enter(&progress).await?;
+        let Ok(mut body) = self.begin(self.send(&request).await?).await else { return Ok(None) };
+        let _slot = slot.read(&progress).await?;
+        let (mut pruner, mut identity) = (Pruner::new(KEEP, 0..0), Identity::new(id));
         let mut text = Vec::new();
-        while let Ok(Ok(Some(chunk))) = timeout(self.settings().idle_timeout, response.chunk()).await {
-            text.extend(pruner.feed(&chunk)?.text);
+        while let Ok(Some(chunk)) = self.chunk(&mut body, text.len() as u64).await {
+            let kept = pruner.feed(&chunk)?.text;
+            identity.check(&kept)?;
+            text.extend(kept);
             if let Some(name) = name_in(&text) {
                 return Ok(Some(name));
             }

@@ -11,12 +11,14 @@ mod client;
 mod error;
 mod execution;
 mod gzip;
+mod identity;
 mod list;
 mod locks;
 mod production;
 mod progress;
 mod request;
 mod retry;
+mod slots;
 mod workflows;
 
 pub use address::Address;

@@ -8,8 +8,10 @@ use reqwest::Method;
 use reqwest::header::CONTENT_TYPE;
 use tokio::time::{Instant, sleep};
 
+use super::body::Body;
 use super::client::{Client, cause};
 use super::error::Error;
+use crate::json::shorten;
 
 /// How long n8n may take to register the production URL of a workflow that was just activated.
 const REGISTRATION_TIMEOUT: Duration = Duration::from_secs(5);
@@ -19,6 +21,12 @@ const RETRY_PAUSE: Duration = Duration::from_millis(500);
 
 /// Bytes read of a response.
 const RESPONSE_BYTES: usize = 64 * 1024;
+
+/// Characters shown of a path in an error.
+const PATH_CHARS: usize = 200;
+
+/// The methods that a webhook can have in n8n.
+const METHODS: [Method; 6] = [Method::DELETE, Method::GET, Method::HEAD, Method::PATCH, Method::POST, Method::PUT];
 
 /// A call to a production URL.
 #[derive(Clone, Debug)]
@@ -54,7 +62,7 @@ impl Client {
     /// workflow can return a 404 of its own; then it has run.
     ///
     /// # Errors
-    /// [`Error::Unreachable`] if there was no connection; otherwise the workflow may have run: [`Error::Unsure`] if
+    /// [`Error::UnusablePath`] if the path would lead elsewhere, and [`Error::Unreachable`] if there was no connection; otherwise the workflow may have run: [`Error::Unsure`] if
     /// no response came, [`Error::BrokenOff`] or [`Error::Idle`] if it is incomplete.
     pub async fn call_production(&self, call: &ProductionCall) -> Result<ProductionResponse, Error> {
         let started = Instant::now();
@@ -68,28 +76,24 @@ impl Client {
     }
 
     async fn call_once(&self, call: &ProductionCall) -> Result<ProductionResponse, Error> {
-        let method = Method::from_bytes(call.method.as_bytes()).unwrap_or(Method::POST);
-        let mut url = self.settings().address.editor();
-        if let Ok(mut path) = url.path_segments_mut() {
-            path.pop_if_empty().extend(&call.segments);
-        }
-        if !call.query.is_empty() {
-            url.query_pairs_mut().extend_pairs(&call.query);
-        }
+        let method = Method::from_bytes(call.method.as_bytes()).ok().filter(|method| METHODS.contains(method));
+        let method = method.unwrap_or(Method::POST);
+        let url = self.settings().address.production(&call.segments, &call.query);
+        let url = url.ok_or_else(|| Error::UnusablePath(shorten(&call.segments.join("/"), PATH_CHARS)))?;
         let mut request = self.http().await?.writes.request(method, url);
         if let Some((media_type, body)) = &call.body {
             request = request.header(CONTENT_TYPE, media_type).body(body.clone());
         }
-        let mut response = request.send().await.map_err(|error| self.not_called(&error))?;
+        let response = request.send().await.map_err(|error| self.not_called(&error))?;
         let status = response.status().as_u16();
-        let mut body = Vec::new();
-        while let Some(chunk) = self.chunk(&mut response, body.len() as u64, None).await? {
-            body.extend_from_slice(&chunk);
-            if body.len() > RESPONSE_BYTES {
+        let (mut body, mut text) = (Body::from(response), Vec::new());
+        while let Some(chunk) = self.chunk(&mut body, text.len() as u64).await? {
+            text.extend_from_slice(&chunk);
+            if text.len() > RESPONSE_BYTES {
                 break;
             }
         }
-        Ok(ProductionResponse { status, body: self.clean(&String::from_utf8_lossy(&body)) })
+        Ok(ProductionResponse { status, body: self.clean(&String::from_utf8_lossy(&text)) })
     }
 
     fn not_called(&self, error: &reqwest::Error) -> Error {

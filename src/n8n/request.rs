@@ -18,6 +18,8 @@ pub(super) struct Request<'a> {
     pub body: Option<Bytes>,
     /// The scope that the key needs.
     pub scope: &'static str,
+    /// The id that the response must have, if it is about one thing.
+    pub id: Option<&'a str>,
     /// What was not found if n8n returns 404.
     pub subject: String,
     /// Whether the response may be compressed: its reader decompresses it.
@@ -32,7 +34,7 @@ impl<'a> Request<'a> {
         scope: &'static str,
         subject: String,
     ) -> Self {
-        Self { method: Method::GET, segments, query, body: None, scope, subject, accepts_gzip: false }
+        Self { method: Method::GET, segments, query, body: None, scope, id: None, subject, accepts_gzip: false }
     }
 
     /// A request that changes something. It is retried only if no connection was made: a request that
@@ -44,7 +46,12 @@ impl<'a> Request<'a> {
         scope: &'static str,
         subject: String,
     ) -> Self {
-        Self { method, segments, query: &[], body, scope, subject, accepts_gzip: false }
+        Self { method, segments, query: &[], body, scope, id: None, subject, accepts_gzip: false }
+    }
+
+    /// The same request about the resource with this id, which the response must have.
+    pub(super) fn about(self, id: &'a str) -> Self {
+        Self { id: Some(id), ..self }
     }
 
     /// Whether the request changes something.

@@ -109,7 +109,7 @@ impl Client {
     ) -> Result<P::View, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
         let query: &[_] = if pinned { &[] } else { &query };
-        let request = Request::get(&segments, query, "workflow:read", subject(id));
+        let request = Request::get(&segments, query, "workflow:read", subject(id)).about(id);
         self.read(Request { accepts_gzip: true, ..request }, projection, progress).await
     }
 
@@ -119,16 +119,26 @@ impl Client {
         projection: &P,
         progress: &Progress,
     ) -> Result<P::View, Error> {
-        let _permit = self.download_permit(progress).await?;
-        progress.set(Stage::Waiting { stored: None });
-        match self.read_body(self.send(&request).await?, projection, progress).await {
+        match self.read_once(&request, projection, progress).await {
             Err(error) if error.is_broken_off() => {
                 tracing::warn!(%error, "requesting it once more");
-                progress.set(Stage::Waiting { stored: None });
-                self.read_body(self.send(&request).await?, projection, progress).await
+                self.read_once(&request, projection, progress).await
             }
             done => done,
         }
+    }
+
+    async fn read_once<P: Projection>(
+        &self,
+        request: &Request<'_>,
+        projection: &P,
+        progress: &Progress,
+    ) -> Result<P::View, Error> {
+        let slot = self.slots().small.enter(progress).await?;
+        progress.set(Stage::Waiting { stored: None });
+        let body = self.begin(self.send(request).await?).await?;
+        let _slot = slot.read(progress).await?;
+        self.read_body(body, request.id, projection, progress).await
     }
 
     /// Reads one workflow as n8n sends it, byte for byte, without its pinned data.
@@ -137,9 +147,8 @@ impl Client {
     /// As [`read_workflow`](Self::read_workflow); also when the body exceeds 64 MiB.
     pub async fn workflow_text(&self, id: &str, progress: &Progress) -> Result<Vec<u8>, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
-        let _permit = self.download_permit(progress).await?;
-        progress.set(Stage::Waiting { stored: None });
-        self.collect(&Request::get(&segments, &query, "workflow:read", subject(id)), MAX_WORKFLOW_BYTES).await
+        let request = Request::get(&segments, &query, "workflow:read", subject(id)).about(id);
+        self.collect(&request, MAX_WORKFLOW_BYTES, progress).await
     }
 
     /// Creates a workflow, and reads n8n's response, the created workflow.
@@ -170,7 +179,7 @@ impl Client {
         progress: &Progress,
     ) -> Result<P::View, Error> {
         let segments = path(id)?;
-        let request = Request::write(Method::PUT, &segments, Some(body.into()), UPDATE_SCOPE, subject(id));
+        let request = Request::write(Method::PUT, &segments, Some(body.into()), UPDATE_SCOPE, subject(id)).about(id);
         self.change(&request, projection, progress).await.map_err(saved_but_not_activated)
     }
 
@@ -193,7 +202,7 @@ impl Client {
         let [workflows, id] = path(id)?;
         let segments = [workflows, id, action];
         // No options: n8n publishes what is saved.
-        let request = Request::write(Method::POST, &segments, Some("{}".into()), scope, subject(id));
+        let request = Request::write(Method::POST, &segments, Some("{}".into()), scope, subject(id)).about(id);
         self.change(&request, projection, progress).await
     }
 
@@ -204,7 +213,7 @@ impl Client {
     /// with any other error it was not deleted.
     pub async fn delete_workflow(&self, id: &str, progress: &Progress) -> Result<(), Error> {
         let segments = path(id)?;
-        let request = Request::write(Method::DELETE, &segments, None, "workflow:delete", subject(id));
+        let request = Request::write(Method::DELETE, &segments, None, "workflow:delete", subject(id)).about(id);
         self.change(&request, &Nothing, progress).await
     }
 
@@ -215,11 +224,15 @@ impl Client {
         projection: &P,
         progress: &Progress,
     ) -> Result<P::View, Error> {
-        let _permit = self.download_permit(progress).await?;
+        let slot = self.slots().small.enter(progress).await?;
         progress.set(Stage::Waiting { stored: None });
         let response = self.send(request).await?;
-        let changed = self.read_body(response, projection, progress).await;
-        changed.map_err(|error| Error::unsure(&error.to_string()))
+        let changed = async {
+            let body = self.begin(response).await?;
+            let _slot = slot.read(progress).await?;
+            self.read_body(body, request.id, projection, progress).await
+        };
+        changed.await.map_err(|error| Error::unsure(&error.to_string()))
     }
 }
 
@@ -236,13 +249,13 @@ fn saved_but_not_activated(error: Error) -> Error {
     }
 }
 
-/// Reads a response whose content does not matter.
+/// Reads a response of which only the id matters.
 #[derive(Clone)]
 struct Nothing;
 
 impl Projection for Nothing {
     type View = ();
-    const KEEP: Keep = Keep::Skip;
+    const KEEP: Keep = Keep::Members(&[("id", Keep::Whole)]);
 
     fn read<R: Read>(&self, _cursor: Cursor<R>) {}
 }
@@ -251,9 +264,8 @@ fn subject(id: &str) -> String {
     format!("Workflow '{}'", shorten(id, ID_CHARS))
 }
 
-/// The path of a workflow. Not every text can be part of a URL's path: `.` and `..` would name another
-/// resource, and control characters would be dropped.
+/// The path of a workflow.
 fn path(id: &str) -> Result<[&str; 2], Error> {
-    let named = !matches!(id, "" | "." | "..") && !id.chars().any(char::is_control) && id.len() <= MAX_ID_BYTES;
-    if named { Ok(["workflows", id]) } else { Err(Error::NotFound(subject(id))) }
+    let is_id = !id.is_empty() && id.len() <= MAX_ID_BYTES;
+    if is_id { Ok(["workflows", id]) } else { Err(Error::NotFound(subject(id))) }
 }

@@ -21,9 +21,9 @@ pub enum Error {
     /// A workflow file cannot be read or written.
     #[error(transparent)]
     File(#[from] workflow::file::Error),
-    /// What the call needs does not exist or is not usable.
+    /// What the call needs does not exist, or is not in a state in which the call is possible.
     #[error("{0}")]
-    NotThere(String),
+    FailedPrecondition(String),
 }
 
 impl From<ArgumentError> for Error {

@@ -111,7 +111,7 @@ impl Context {
         let folder = Path::new(path).parent().unwrap_or(Path::new("")).to_string_lossy().into_owned();
         let Ok(_lock) = tokio::time::timeout(TIMEOUT, self.folders.0.lock(&folder)).await else {
             let seconds = TIMEOUT.as_secs();
-            return Err(Error::NotThere(format!(
+            return Err(Error::FailedPrecondition(format!(
                 "Other calls have been writing files in this folder for {seconds} s. Try again when they are done."
             )));
         };

@@ -93,6 +93,11 @@ impl Document {
         Ok(())
     }
 
+    /// Bytes of its text, without white space.
+    pub fn bytes(&self) -> usize {
+        self.members.iter().map(|(name, value)| name.len() + value.get().len()).sum()
+    }
+
     /// Replaces members with the given ones, and settings one by one.
     ///
     /// # Errors

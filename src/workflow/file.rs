@@ -1,9 +1,10 @@
 //! Workflow files, confined to a folder.
 
-use std::fs::File;
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use super::directory::Directory;
 use crate::json::shorten;
 
 /// The largest file, in bytes. n8n accepts 16 MiB by default.
@@ -41,6 +42,9 @@ pub enum Error {
     /// It is outside of the folder, itself or through a link.
     #[error("'{0}' is outside the folder for workflow files (--files-root). Give a path inside it.")]
     Outside(String),
+    /// It, or a folder on its path, was exchanged with a link while it was used.
+    #[error("'{0}' was replaced while it was used. Try again.")]
+    Replaced(String),
     /// It is too large.
     #[error("File '{0}' is larger than 64 MiB, which no workflow is.")]
     TooLarge(String),
@@ -88,20 +92,16 @@ impl Files {
     /// the system's reason.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, Error> {
         let file = self.resolve(path)?;
-        let unreadable = |error| Error::Unreadable(path.to_owned(), error);
-        let metadata = std::fs::metadata(&file).map_err(unreadable)?;
-        // Checked before opening, since opening a pipe would wait for its writer.
-        if !metadata.is_file() {
-            return Err(Error::NotAFile(path.to_owned()));
-        }
-        let mut text = Vec::new();
-        let opened = File::open(&file).map_err(unreadable)?;
-        opened.take(FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
-        if text.len() as u64 > FILE_BYTES {
-            return Err(Error::TooLarge(path.to_owned()));
-        }
-        // Editors on Windows write a byte order mark, which is not JSON.
-        Ok(text.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(text))
+        let (directory, name) = self.open_parent(&file, path)?;
+        read(&directory, name, path)
+    }
+
+    /// Opens the folder of a resolved path; returns it with the name of the file.
+    pub(super) fn open_parent<'a>(&self, file: &'a Path, path: &str) -> Result<(Directory, &'a OsStr), Error> {
+        let root = self.root()?;
+        let parent = file.parent().filter(|parent| parent.starts_with(root)).zip(file.file_name());
+        let (parent, name) = parent.ok_or_else(|| Error::NotAFile(path.to_owned()))?;
+        Ok((Directory::open(root, parent).map_err(|error| unreadable(path, error))?, name))
     }
 
     /// The existing file that a path leads to, through links and `..`.
@@ -139,17 +139,46 @@ impl Files {
         self.root.as_deref().ok_or(Error::NoRoot)
     }
 
-    /// A folder; by default the root.
+    /// Opens a folder; by default the root.
     ///
     /// # Errors
     /// [`Error::Missing`], [`Error::NotAFolder`] or [`Error::Outside`], and [`Error::Unreadable`] with the system's
     /// reason.
-    pub fn folder(&self, path: Option<&str>) -> Result<PathBuf, Error> {
+    pub fn open_folder(&self, path: Option<&str>) -> Result<Directory, Error> {
         let folder = match path {
             Some(path) => self.resolve(path)?,
             None => self.root()?.to_owned(),
         };
-        if folder.is_dir() { Ok(folder) } else { Err(Error::NotAFolder(folder.display().to_string())) }
+        let shown = folder.display().to_string();
+        if !folder.is_dir() {
+            return Err(Error::NotAFolder(shown));
+        }
+        Directory::open(self.root()?, &folder).map_err(|error| unreadable(&shown, error))
+    }
+}
+
+/// Reads a file.
+pub(super) fn read(directory: &Directory, name: &OsStr, path: &str) -> Result<Vec<u8>, Error> {
+    let unreadable = |error| unreadable(path, error);
+    let file = directory.open_file(name).map_err(unreadable)?;
+    if !file.metadata().map_err(unreadable)?.is_file() {
+        return Err(Error::NotAFile(path.to_owned()));
+    }
+    let mut text = Vec::new();
+    file.take(FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;
+    if text.len() as u64 > FILE_BYTES {
+        return Err(Error::TooLarge(path.to_owned()));
+    }
+    // Editors on Windows write a byte order mark, which is not JSON.
+    Ok(text.strip_prefix(b"\xef\xbb\xbf").map(<[u8]>::to_vec).unwrap_or(text))
+}
+
+fn unreadable(path: &str, error: std::io::Error) -> Error {
+    let path = shorten(path, PATH_CHARS);
+    match error {
+        error if Directory::met_link(&error) => Error::Replaced(path),
+        error if error.kind() == ErrorKind::NotFound => Error::Missing(path),
+        error => Error::Unreadable(path, error),
     }
 }
 

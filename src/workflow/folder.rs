@@ -1,10 +1,10 @@
 //! The workflow files in a folder.
 
-use std::fs::File;
+use std::ffi::OsStr;
 use std::io::BufReader;
-use std::path::Path;
 use std::time::SystemTime;
 
+use super::directory::Directory;
 use super::file::FILE_BYTES;
 use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
 
@@ -36,17 +36,15 @@ pub struct WorkflowFile {
 ///
 /// # Errors
 /// The system's error, if the folder cannot be read.
-pub fn list(folder: &Path) -> std::io::Result<(Vec<WorkflowFile>, usize)> {
-    let files = std::fs::read_dir(folder)?.filter_map(Result::ok).filter(|entry| {
-        let name = entry.file_name();
+pub fn list(directory: &Directory) -> std::io::Result<(Vec<WorkflowFile>, usize)> {
+    // Links are left out: one could lead out of the folder.
+    let files = directory.names()?.into_iter().filter(|name| {
         let name = name.to_string_lossy();
-        // A link could lead out of the folder.
-        let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
-        name.ends_with(".json") && !name.starts_with('.') && !is_link
+        name.ends_with(".json") && !name.starts_with('.')
     });
     let (mut found, mut skipped) = (Vec::new(), 0);
-    for file in files {
-        match read(&file.path()) {
+    for name in files {
+        match read(directory, &name) {
             Some(entry) => found.push(entry),
             None => skipped += 1,
         }
@@ -56,12 +54,13 @@ pub fn list(folder: &Path) -> std::io::Result<(Vec<WorkflowFile>, usize)> {
 }
 
 /// What the list shows of a file; `None` if it is not a workflow.
-fn read(path: &Path) -> Option<WorkflowFile> {
-    let metadata = path.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
-    let body = BufReader::with_capacity(64 * 1024, File::open(path).ok()?);
-    let (id, name) = outline(Cursor::over(PrunedReader::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
-    let file = path.file_name()?.to_string_lossy().into_owned();
-    Some(WorkflowFile { id, name, file, modified: metadata.modified().ok() })
+fn read(directory: &Directory, name: &OsStr) -> Option<WorkflowFile> {
+    let file = directory.open_file(name).ok()?;
+    let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
+    let body = BufReader::with_capacity(64 * 1024, file);
+    let (id, title) = outline(Cursor::over(PrunedReader::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
+    let file = name.to_string_lossy().into_owned();
+    Some(WorkflowFile { id, name: title, file, modified: metadata.modified().ok() })
 }
 
 fn outline<R: std::io::Read>(mut cursor: Cursor<R>) -> Result<Option<(Option<String>, String)>, ReadError> {

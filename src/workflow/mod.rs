@@ -7,6 +7,7 @@
 mod accepted;
 pub mod catalogue;
 pub mod connections;
+pub mod directory;
 pub mod document;
 pub mod edit;
 pub mod file;

@@ -1,11 +1,12 @@
 //! Writing workflow files: completely or not at all, one writer after another.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::directory::Directory;
 use super::document::Document;
-use super::file::{Error, Files};
+use super::file::{Error, Files, read};
 use super::layout::Layout;
 use crate::file_lock::FileLock;
 
@@ -43,15 +44,16 @@ impl Files {
         edit: impl FnOnce(&mut Document) -> Result<T, super::Error>,
     ) -> Result<(T, Document), Error> {
         let file = self.resolve(path)?;
-        let _lock = lock(&file)?;
-        let text = self.read(path)?;
+        let (directory, name) = self.open_parent(&file, path)?;
+        let _lock = lock(&directory, path)?;
+        let text = read(&directory, name, path)?;
         let unusable = |error| Error::Unusable(path.to_owned(), error);
         let mut document = Document::parse(&text).map_err(unusable)?;
         let before = document.text();
         let done = edit(&mut document).map_err(Error::Edit)?;
         let after = document.text();
         if after != before {
-            replace(&file, &Layout::of(&text).apply(&after))?;
+            replace(&directory, name, &Layout::of(&text).apply(&after)).map_err(|error| unwritable(path, error))?;
         }
         Ok((done, document))
     }
@@ -64,57 +66,60 @@ impl Files {
     /// the path is not one for a workflow file, and [`Error::Unwritable`] with the system's reason.
     pub fn write(&self, path: &str, document: &Document, mode: WriteMode) -> Result<PathBuf, Error> {
         let file = self.resolve_new(path)?;
-        let name = file.file_name().unwrap_or_default().to_string_lossy();
-        if !name.ends_with(".json") || name.starts_with('.') {
-            return Err(Error::InvalidName(name.into_owned()));
+        let (directory, name) = self.open_parent(&file, path)?;
+        let shown = name.to_string_lossy();
+        if !shown.ends_with(".json") || shown.starts_with('.') {
+            return Err(Error::InvalidName(shown.into_owned()));
         }
-        let _lock = lock(&file)?;
-        let layout = match fs::symlink_metadata(&file) {
-            Ok(_) if mode == WriteMode::Create => return Err(Error::Exists(path.to_owned())),
-            Ok(_) => {
-                let text = self.read(path)?;
+        let _lock = lock(&directory, path)?;
+        let layout = match directory.permissions(name).map_err(|error| unwritable(path, error))? {
+            Some(_) if mode == WriteMode::Create => return Err(Error::Exists(path.to_owned())),
+            Some(_) => {
+                let text = read(&directory, name, path)?;
                 let existing = Document::parse(&text).and_then(|existing| existing.check().map(|()| existing));
                 let existing = existing.map_err(|error| Error::NotAWorkflow(path.to_owned(), error))?;
                 mode.check(document, Some(&existing))?;
                 Layout::of(&text)
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
+            None => {
                 mode.check(document, None)?;
                 Layout::default()
             }
-            Err(error) => return Err(Error::Unwritable(path.to_owned(), error)),
         };
-        replace(&file, &layout.apply(&document.text()))?;
+        replace(&directory, name, &layout.apply(&document.text())).map_err(|error| unwritable(path, error))?;
         Ok(file)
     }
 }
 
-/// Locks the folder of a file, after waiting for other writers for a while.
-fn lock(file: &Path) -> Result<FileLock, Error> {
-    FileLock::acquire(&file.with_file_name(LOCK)).map_err(|error| Error::Unwritable(file.display().to_string(), error))
+/// Locks a folder, after waiting for other writers for a while.
+fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
+    FileLock::lock(directory.open_lock(LOCK)).map_err(|error| Error::Unwritable(path.to_owned(), error))
 }
 
 /// Replaces a file with a text. At every instant the file is either the old one or the new one.
-fn replace(file: &Path, text: &str) -> Result<(), Error> {
-    let name = file.file_name().unwrap_or_default().to_string_lossy();
+fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<()> {
     // Always the same name, so that a leftover is reused.
-    let temporary = file.with_file_name(format!(".{name}.n8n-lens.tmp"));
-    let write = || {
-        match fs::remove_file(&temporary) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
+    let temporary = format!(".{}.n8n-lens.tmp", name.to_string_lossy());
+    match directory.remove(&temporary) {
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    // Created anew, so that it cannot be a link to elsewhere.
+    let mut out = directory.create(&temporary)?;
+    if let Some(permissions) = directory.permissions(name)? {
+        if permissions.readonly() {
+            return Err(ErrorKind::PermissionDenied.into());
         }
-        // Created anew, so that it cannot be a link to elsewhere.
-        let mut out = File::options().create_new(true).write(true).open(&temporary)?;
-        if let Ok(metadata) = fs::metadata(file) {
-            if metadata.permissions().readonly() {
-                return Err(std::io::Error::from(ErrorKind::PermissionDenied));
-            }
-            out.set_permissions(metadata.permissions())?;
-        }
-        out.write_all(text.as_bytes())?;
-        out.sync_all()?;
-        fs::rename(&temporary, file)
-    };
-    write().map_err(|error| Error::Unwritable(file.display().to_string(), error))
+        out.set_permissions(permissions)?;
+    }
+    out.write_all(text.as_bytes())?;
+    out.sync_all()?;
+    directory.rename(&temporary, name)
+}
+
+fn unwritable(path: &str, error: std::io::Error) -> Error {
+    match Directory::met_link(&error) {
+        true => Error::Replaced(path.to_owned()),
+        false => Error::Unwritable(path.to_owned(), error),
+    }
 }

@@ -37,17 +37,17 @@ fn catalogue() -> &'static Path {
     })
 }
 
-struct House {
+struct Harness {
     root: tempfile::TempDir,
     _n8n: Server,
     client: McpClient,
 }
 
-fn house() -> House {
-    house_with(&WorkflowStore::new(Flavour::V2), &[])
+fn harness() -> Harness {
+    harness_with(&WorkflowStore::new(Flavour::V2), &[])
 }
 
-fn house_with(store: &WorkflowStore, more: &[&str]) -> House {
+fn harness_with(store: &WorkflowStore, more: &[&str]) -> Harness {
     let root = tempfile::tempdir().unwrap();
     let answering = store.clone();
     let n8n = Server::start(move |request| {
@@ -59,10 +59,10 @@ fn house_with(store: &WorkflowStore, more: &[&str]) -> House {
     }
     arguments.extend(more);
     let client = McpClient::start_with(&n8n.url(), &arguments);
-    House { root, _n8n: n8n, client }
+    Harness { root, _n8n: n8n, client }
 }
 
-impl House {
+impl Harness {
     fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let text = self.client.call(tool, arguments).unwrap_or_else(|error| panic!("{tool}: {error}"));
         assert!(budget::count(&text) <= 20_000);
@@ -79,18 +79,18 @@ impl House {
 }
 
 /// Builds the workflow of the README.
-fn build(house: &mut House, target: Option<&str>) -> String {
+fn build(harness: &mut Harness, target: Option<&str>) -> String {
     let mut create = json!({"name": "Orders"});
     if let Some(target) = target {
         create["target"] = json!(target);
     }
-    let id = house.call("workflow_create", create)["workflowId"].as_str().unwrap().to_owned();
-    let found = house.call("node_search", json!({"keyword": "http"}));
+    let id = harness.call("workflow_create", create)["workflowId"].as_str().unwrap().to_owned();
+    let found = harness.call("node_search", json!({"keyword": "http"}));
     assert_eq!(found["nodes"][0]["id"], "n8n-nodes-base.httpRequest");
     let mut add = |node_type: &str, more: Value| {
         let mut arguments = json!({"workflowId": id, "nodeType": node_type});
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let added = house.call("node_add", arguments);
+        let added = harness.call("node_add", arguments);
         assert_eq!(added["success"], true);
         added["nodeId"].as_str().unwrap().to_owned()
     };
@@ -100,7 +100,7 @@ fn build(house: &mut House, target: Option<&str>) -> String {
     let slack = add("n8n-nodes-base.slack", json!({}));
     let rest = add("n8n-nodes-base.noOp", json!({"name": "Rest", "position": {"x": 960, "y": 200}}));
     let mut connect = |source: &str, target: &str, output: Value| {
-        let connected = house.call(
+        let connected = harness.call(
             "connection_create",
             json!({"workflowId": id, "sourceNodeId": source, "targetNodeId": target, "sourceOutput": output}),
         );
@@ -111,7 +111,7 @@ fn build(house: &mut House, target: Option<&str>) -> String {
     connect(&check, &slack, json!(true));
     connect("Is large", &rest, json!("false"));
     connect("Is large", &rest, json!("main:1"));
-    let replaced = house
+    let replaced = harness
         .call("node_replace", json!({"workflowId": id, "targetNodeId": "Rest", "newNodeType": "n8n-nodes-base.set"}));
     assert_eq!(
         replaced["compatibilityReport"],
@@ -146,26 +146,26 @@ fn assert_is_the_readmes(workflow: &Value) {
 
 #[test]
 fn the_readme_workflow_is_built_as_a_file() {
-    let mut house = house();
-    let id = build(&mut house, None);
-    assert_is_the_readmes(&house.file("Orders.json"));
-    let saved = house.call("workflow_save", json!({"workflowId": id, "filePath": "copy.json"}));
+    let mut harness = harness();
+    let id = build(&mut harness, None);
+    assert_is_the_readmes(&harness.file("Orders.json"));
+    let saved = harness.call("workflow_save", json!({"workflowId": id, "filePath": "copy.json"}));
     assert_eq!(saved["success"], true);
-    let loaded = house.call("workflow_load", json!({"workflowIdOrPath": "copy.json"}));
+    let loaded = harness.call("workflow_load", json!({"workflowIdOrPath": "copy.json"}));
     assert_is_the_readmes(&loaded["workflowData"]);
-    let listed = house.call("workflow_list", json!({}));
+    let listed = harness.call("workflow_list", json!({}));
     assert_eq!((&listed["total"], &listed["workflows"][0]["name"]), (&json!(2), &json!("Orders")));
     assert!(listed["workflows"][0]["lastModified"].as_str().unwrap().ends_with('Z'));
 }
 
 #[test]
 fn the_readme_workflow_is_built_in_memory() {
-    let mut house = house();
-    let id = build(&mut house, Some("memory"));
+    let mut harness = harness();
+    let id = build(&mut harness, Some("memory"));
     assert!(id.starts_with("mem-"));
-    assert_is_the_readmes(&house.call("workflow_load", json!({"workflowIdOrPath": id}))["workflowData"]);
-    assert!(std::fs::read_dir(house.root.path()).unwrap().next().is_none(), "no file was created");
-    let gone = house.refused("workflow_load", json!({"workflowIdOrPath": "mem-none"}));
+    assert_is_the_readmes(&harness.call("workflow_load", json!({"workflowIdOrPath": id}))["workflowData"]);
+    assert!(std::fs::read_dir(harness.root.path()).unwrap().next().is_none(), "no file was created");
+    let gone = harness.refused("workflow_load", json!({"workflowIdOrPath": "mem-none"}));
     assert!(gone.contains("not in memory"), "{gone}");
 }
 
@@ -173,34 +173,35 @@ fn the_readme_workflow_is_built_in_memory() {
 fn the_readme_workflow_is_built_in_n8n() {
     for flavour in [Flavour::V2, Flavour::V1] {
         let store = WorkflowStore::new(flavour);
-        let mut house = house_with(&store, &[]);
-        let id = build(&mut house, Some("n8n"));
+        let mut harness = harness_with(&store, &[]);
+        let id = build(&mut harness, Some("n8n"));
         assert_is_the_readmes(&store.get(&id).unwrap());
     }
 }
 
 #[test]
 fn sub_nodes_are_connected_to_their_consumer() {
-    let mut house = house();
-    let id = house.call("workflow_create", json!({"name": "ai", "target": "memory"}))["workflowId"].clone();
+    let mut harness = harness();
+    let id = harness.call("workflow_create", json!({"name": "ai", "target": "memory"}))["workflowId"].clone();
     for node_type in ["agent", "lmChatOpenAi", "toolCode"] {
-        house.call("node_add", json!({"workflowId": id, "nodeType": format!("@n8n/n8n-nodes-langchain.{node_type}")}));
+        harness
+            .call("node_add", json!({"workflowId": id, "nodeType": format!("@n8n/n8n-nodes-langchain.{node_type}")}));
     }
     // The consumer is named first.
     let turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model", "sourceOutput": "ai_languageModel"});
-    house.call("connection_create", turned);
-    let plain = house
+    harness.call("connection_create", turned);
+    let plain = harness
         .call("connection_create", json!({"workflowId": id, "sourceNodeId": "Code Tool", "targetNodeId": "AI Agent"}));
     assert_eq!(plain["connection"]["sourceOutput"], "ai_tool");
     // The consumer named first, with the connection type at the input or nowhere: the same connection.
     for more in [json!({"targetInput": "ai_languageModel"}), json!({})] {
         let mut turned = json!({"workflowId": id, "sourceNodeId": "AI Agent", "targetNodeId": "OpenAI Chat Model"});
         turned.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        let connected = house.call("connection_create", turned);
+        let connected = harness.call("connection_create", turned);
         assert_eq!(connected["connection"]["sourceOutput"], "ai_languageModel");
     }
     let mismatch = json!({"workflowId": id, "sourceNodeId": "OpenAI Chat Model", "targetNodeId": "AI Agent", "targetInput": "ai_tool"});
-    let refused = house.refused("connection_create", mismatch);
+    let refused = harness.refused("connection_create", mismatch);
     assert!(refused.contains("ai_tool"), "{refused}");
     let to = |kind: &str| json!([[{"node": "AI Agent", "type": kind, "index": 0}]]);
     assert_eq!(
@@ -211,21 +212,21 @@ fn sub_nodes_are_connected_to_their_consumer() {
 
 #[test]
 fn a_replaced_node_keeps_the_connections_that_fit() {
-    let mut house = house();
-    let id = house.call("workflow_create", json!({"name": "r", "target": "memory"}))["workflowId"].clone();
+    let mut harness = harness();
+    let id = harness.call("workflow_create", json!({"name": "r", "target": "memory"}))["workflowId"].clone();
     for (name, node_type) in [("A", "if"), ("B", "noOp"), ("C", "noOp")] {
-        house.call(
+        harness.call(
             "node_add",
             json!({"workflowId": id, "nodeType": format!("n8n-nodes-base.{node_type}"), "name": name}),
         );
     }
     for (target, output) in [("B", "true"), ("C", "false")] {
-        house.call(
+        harness.call(
             "connection_create",
             json!({"workflowId": id, "sourceNodeId": "A", "targetNodeId": target, "sourceOutput": output}),
         );
     }
-    let replaced = house
+    let replaced = harness
         .call("node_replace", json!({"workflowId": id, "targetNodeId": "A", "newNodeType": "n8n-nodes-base.code"}));
     assert_eq!(replaced["compatibilityReport"]["maintainedConnections"], json!(["A[main:0] -> B[main:0]"]));
     assert_eq!(replaced["compatibilityReport"]["removedConnections"], json!(["A[main:1] -> C[main:0]"]));
@@ -234,12 +235,12 @@ fn a_replaced_node_keeps_the_connections_that_fit() {
 
 #[test]
 fn impossible_edits_are_refused_with_a_reason() {
-    let mut house = house();
-    let id = house.call("workflow_create", json!({"name": "w"}))["workflowId"].clone();
-    house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.if", "name": "A"}));
-    house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.code", "name": "B"}));
-    std::fs::write(house.root.path().join("no.json"), r#"{"a":1}"#).unwrap();
-    let before = house.file("w.json");
+    let mut harness = harness();
+    let id = harness.call("workflow_create", json!({"name": "w"}))["workflowId"].clone();
+    harness.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.if", "name": "A"}));
+    harness.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.code", "name": "B"}));
+    std::fs::write(harness.root.path().join("no.json"), r#"{"a":1}"#).unwrap();
+    let before = harness.file("w.json");
     let add = |node_type: &str, more: Value| {
         let mut arguments = json!({"workflowId": "w.json", "nodeType": node_type});
         arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -286,38 +287,38 @@ fn impossible_edits_are_refused_with_a_reason() {
         ),
     ];
     for ((tool, arguments), why) in cases {
-        let refused = house.refused(tool, arguments);
+        let refused = harness.refused(tool, arguments);
         assert!(refused.contains(why), "{tool}: {refused}");
     }
     let clipped = json!({"name": "x", "connections": {}, "nodes": [{"name": "A", "type": "t", "parameters": {"js": "abc…[+123 chars]"}}]});
-    let refused =
-        house.refused("workflow_save", json!({"workflowId": "w.json", "filePath": "y.json", "workflowData": clipped}));
+    let refused = harness
+        .refused("workflow_save", json!({"workflowId": "w.json", "filePath": "y.json", "workflowData": clipped}));
     assert!(refused.contains("is from a clipped answer"), "{refused}");
-    assert_eq!(house.file("w.json"), before, "nothing was changed");
-    assert!(!house.root.path().join("y.json").exists());
+    assert_eq!(harness.file("w.json"), before, "nothing was changed");
+    assert!(!harness.root.path().join("y.json").exists());
 }
 
 #[test]
 fn read_only_hides_the_builder_tools_that_write() {
-    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--read-only"]);
-    let listed = house.client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--read-only"]);
+    let listed = harness.client.request("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     let reading: Vec<_> = tools::tools(&["builder"]).into_iter().filter(|tool| tool.reads_only()).collect();
     assert_eq!(names, tools::names(&reading));
-    let refused = house.refused("test_workflow", json!({"workflowId": "w"}));
+    let refused = harness.refused("test_workflow", json!({"workflowId": "w"}));
     assert!(refused.contains("--read-only"), "{refused}");
 }
 
 #[test]
 fn a_file_keeps_its_layout_and_untouched_values() {
-    let mut house = house();
+    let mut harness = harness();
     let text = "{\n\t\"custom\": {\"b\": 1.50, \"a\": [1,  2]},\n\t\"nodes\": [],\n\t\"connections\": {},\n\t\"name\": \"n\"\n}\n";
-    std::fs::write(house.root.path().join("f.json"), text).unwrap();
-    house.call("node_add", json!({"workflowId": "f.json", "nodeType": "n8n-nodes-base.code"}));
-    let after = std::fs::read_to_string(house.root.path().join("f.json")).unwrap();
+    std::fs::write(harness.root.path().join("f.json"), text).unwrap();
+    harness.call("node_add", json!({"workflowId": "f.json", "nodeType": "n8n-nodes-base.code"}));
+    let after = std::fs::read_to_string(harness.root.path().join("f.json")).unwrap();
     assert!(after.starts_with("{\n\t\"custom\": {\n\t\t\"b\": 1.50,\n\t\t\"a\": [\n\t\t\t1,\n\t\t\t2\n"), "{after}");
     assert!(after.ends_with("\n\t\"name\": \"n\"\n}\n"), "{after}");
-    let keys: Vec<_> = house.file("f.json").as_object().unwrap().keys().cloned().collect();
+    let keys: Vec<_> = harness.file("f.json").as_object().unwrap().keys().cloned().collect();
     assert_eq!(keys, ["custom", "nodes", "connections", "name"]);
 }
 
@@ -326,12 +327,12 @@ fn without_a_catalogue_the_types_in_use_are_searched() {
     let store = WorkflowStore::new(Flavour::V2);
     let node = |kind: &str| json!({"id": kind, "name": kind, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}});
     store.put(json!({"id": "w", "name": "W", "connections": {}, "settings": {}, "nodes": [node("n8n-nodes-base.slack"), node("my-nodes.thing")]}));
-    let mut house = house_with(&store, &["--catalogue", "/nowhere/catalogue.json"]);
-    let found = house.call("node_search", json!({"keyword": "slack message"}));
+    let mut harness = harness_with(&store, &["--catalogue", "/nowhere/catalogue.json"]);
+    let found = harness.call("node_search", json!({"keyword": "slack message"}));
     assert_eq!((&found["count"], &found["nodes"][0]["id"]), (&json!(1), &json!("n8n-nodes-base.slack")));
     assert!(found["note"].as_str().unwrap().contains("n8n-lens catalogue update"));
-    let id = house.call("workflow_create", json!({"name": "m", "target": "memory"}))["workflowId"].clone();
-    let added = house.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.googleSheets"}));
+    let id = harness.call("workflow_create", json!({"name": "m", "target": "memory"}))["workflowId"].clone();
+    let added = harness.call("node_add", json!({"workflowId": id, "nodeType": "n8n-nodes-base.googleSheets"}));
     assert_eq!(added["workflowData"]["nodes"][0]["name"], "Google Sheets");
 }
 
@@ -619,9 +620,9 @@ fn two_processes_edit_one_workflow_in_n8n_and_lose_nothing() {
 #[test]
 #[cfg(unix)]
 fn links_and_pipes_do_not_lead_outside() {
-    let mut house = house();
+    let mut harness = harness();
     let outside = tempfile::tempdir().unwrap();
-    let root = house.root.path().to_owned();
+    let root = harness.root.path().to_owned();
     let flow = r#"{"name":"secret","nodes":[],"connections":{}}"#;
     std::fs::write(outside.path().join("secret.json"), flow).unwrap();
     let link = |to: &Path, name: &str| std::os::unix::fs::symlink(to, root.join(name)).unwrap();
@@ -629,74 +630,75 @@ fn links_and_pipes_do_not_lead_outside() {
     std::fs::write(root.join("v.json"), flow).unwrap();
     link(&outside.path().join("pwned"), ".v.json.n8n-lens.tmp");
     assert!(Command::new("mkfifo").arg(root.join("pipe.json")).status().unwrap().success());
-    assert_eq!(house.call("workflow_list", json!({}))["total"], 1);
-    house.call("node_add", json!({"workflowId": "v.json", "nodeType": "my.node"}));
+    assert_eq!(harness.call("workflow_list", json!({}))["total"], 1);
+    harness.call("node_add", json!({"workflowId": "v.json", "nodeType": "my.node"}));
     assert!(!outside.path().join("pwned").exists() && !root.join("v.json").is_symlink());
-    let refused = house.refused("workflow_save", json!({"workflowId": "v.json", "filePath": "pipe.json"}));
+    let refused = harness.refused("workflow_save", json!({"workflowId": "v.json", "filePath": "pipe.json"}));
     assert!(refused.contains("is not a file"), "{refused}");
     for name in ["notes.txt", ".n8n-lens.lock", ".hidden.json"] {
-        let refused = house.refused("workflow_save", json!({"workflowId": "v.json", "filePath": name}));
+        let refused = harness.refused("workflow_save", json!({"workflowId": "v.json", "filePath": name}));
         assert!(refused.contains("not a name for a workflow file"), "{name}: {refused}");
     }
 }
 
 #[test]
 fn malformed_connections_are_repaired_or_refused() {
-    let mut house = house();
-    let root = house.root.path().to_owned();
+    let mut harness = harness();
+    let root = harness.root.path().to_owned();
     let node = |name: &str| json!({"id": name, "name": name, "type": "my.node", "typeVersion": 1, "position": [0, 0], "parameters": {}});
     for odd in [json!({"A": null}), json!({"A": []}), json!({"A": {"main": null}}), json!({"A": {"main": [null]}})] {
         let workflow = json!({"name": "odd", "nodes": [node("A"), node("B")], "connections": odd});
         std::fs::write(root.join("odd.json"), workflow.to_string()).unwrap();
-        house.call("connection_create", json!({"workflowId": "odd.json", "sourceNodeId": "A", "targetNodeId": "B"}));
+        harness.call("connection_create", json!({"workflowId": "odd.json", "sourceNodeId": "A", "targetNodeId": "B"}));
         let to_b = json!([[{"node": "B", "type": "main", "index": 0}]]);
-        assert_eq!(house.file("odd.json")["connections"], json!({"A": {"main": to_b}}));
+        assert_eq!(harness.file("odd.json")["connections"], json!({"A": {"main": to_b}}));
     }
     for output in ["main:4000000000", "main:1000", "ai_tool"] {
         let connect = json!({"workflowId": "odd.json", "sourceNodeId": "A", "targetNodeId": "B", "sourceOutput": output, "targetInput": "ai_memory"});
-        let refused = house.refused("connection_create", connect);
+        let refused = harness.refused("connection_create", connect);
         assert!(refused.contains("This edit is not possible"), "{output}: {refused}");
     }
 }
 
 #[test]
 fn a_completed_edit_is_never_answered_with_an_error() {
-    let mut house = house();
+    let mut harness = harness();
     let deep = format!("{}{}", "[".repeat(2000), "]".repeat(2000));
     let text = format!(r#"{{"name":"deep","nodes":[],"connections":{{}},"custom":{deep}}}"#);
-    std::fs::write(house.root.path().join("deep.json"), text).unwrap();
-    let added = house.call("node_add", json!({"workflowId": "deep.json", "nodeType": "my.node"}));
+    std::fs::write(harness.root.path().join("deep.json"), text).unwrap();
+    let added = harness.call("node_add", json!({"workflowId": "deep.json", "nodeType": "my.node"}));
     assert_eq!((&added["success"], &added["truncated"]), (&json!(true), &json!(true)));
-    let written = std::fs::read_to_string(house.root.path().join("deep.json")).unwrap();
+    let written = std::fs::read_to_string(harness.root.path().join("deep.json")).unwrap();
     assert!(written.contains("my.node") && written.contains(&"[".repeat(100)));
 }
 
 #[test]
 fn a_new_workflow_is_shown_as_n8n_stored_it() {
     let store = WorkflowStore::new(Flavour::V2);
-    let mut house = house_with(&store, &[]);
-    let made = house.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));
+    let mut harness = harness_with(&store, &[]);
+    let made =
+        harness.call("workflow_create", json!({"name": "N", "target": "n8n", "description": "d", "active": true}));
     assert_eq!(made["workflowData"]["active"], false);
     assert_eq!(made["note"], "n8n does not accept description, active for a new workflow; it was left out.");
-    let long = house.call("workflow_create", json!({"name": "日".repeat(128)}));
+    let long = harness.call("workflow_create", json!({"name": "日".repeat(128)}));
     assert!(long["workflowId"].as_str().unwrap().ends_with(".json"));
     for at in 0..101 {
-        house.call("workflow_create", json!({"name": format!("{at}"), "target": "memory"}));
+        harness.call("workflow_create", json!({"name": format!("{at}"), "target": "memory"}));
     }
 }
 
 #[test]
 fn a_display_name_is_a_node_type_if_only_one_type_has_it() {
-    let mut house = house();
-    let id = house.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
+    let mut harness = harness();
+    let id = harness.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
     for (name, node_type) in [("HTTP Request", "httpRequest"), ("code", "code")] {
-        let added = house.call("node_add", json!({"workflowId": id, "nodeType": name}));
+        let added = harness.call("node_add", json!({"workflowId": id, "nodeType": name}));
         let added = added["workflowData"]["nodes"].as_array().unwrap().last().unwrap().clone();
         assert_eq!(added["type"], format!("n8n-nodes-base.{node_type}"));
     }
     let replace = json!({"workflowId": id, "targetNodeId": "Code", "newNodeType": "Slack"});
-    assert_eq!(house.call("node_replace", replace)["workflowData"]["nodes"][1]["type"], "n8n-nodes-base.slack");
-    let unknown = house.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Reqest"}));
+    assert_eq!(harness.call("node_replace", replace)["workflowData"]["nodes"][1]["type"], "n8n-nodes-base.slack");
+    let unknown = harness.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Reqest"}));
     assert!(unknown.contains("The nearest are 'n8n-nodes-base.httpRequest'"), "{unknown}");
 
     let folder = tempfile::tempdir().unwrap();
@@ -704,20 +706,20 @@ fn a_display_name_is_a_node_type_if_only_one_type_has_it() {
     let kind = |name: &str| json!({"type": format!("n8n-nodes-base.{name}"), "name": "Twin", "v": 1, "vs": [1], "in": "unknown", "out": "unknown"});
     let index = json!({"format": 1, "source": "test", "nodes": [kind("one"), kind("two")]});
     std::fs::write(&file, index.to_string()).unwrap();
-    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", file.to_str().unwrap()]);
-    let id = house.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
-    let several = house.refused("node_add", json!({"workflowId": id, "nodeType": "Twin"}));
+    let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", file.to_str().unwrap()]);
+    let id = harness.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
+    let several = harness.refused("node_add", json!({"workflowId": id, "nodeType": "Twin"}));
     assert!(several.contains("give one of 'n8n-nodes-base.one', 'n8n-nodes-base.two'"), "{several}");
 
-    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
-    let id = house.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
-    let refused = house.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Request"}));
+    let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
+    let id = harness.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
+    let refused = harness.refused("node_add", json!({"workflowId": id, "nodeType": "HTTP Request"}));
     assert!(refused.contains("is not a full node type") && refused.contains("catalogue update"), "{refused}");
 }
 
 #[test]
 fn outputs_are_found_by_name_without_a_catalogue() {
-    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
+    let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
     let node = |name: &str, kind: &str, version: f64, parameters: Value| json!({"id": name, "name": name, "type": kind, "typeVersion": version, "position": [0, 0], "parameters": parameters});
     let rules = json!({"rules": {"values": [{"renameOutput": true, "outputKey": "Urgent"},
         {"renameOutput": true, "outputKey": "Later"}]}, "options": {"fallbackOutput": "extra"}});
@@ -727,7 +729,7 @@ fn outputs_are_found_by_name_without_a_catalogue() {
         node("End", "my.node", 1.0, json!({})),
     ];
     let workflow = json!({"name": "s", "nodes": nodes, "connections": {}});
-    std::fs::write(house.root.path().join("s.json"), workflow.to_string()).unwrap();
+    std::fs::write(harness.root.path().join("s.json"), workflow.to_string()).unwrap();
     let connect = |source: &str, output: &str| json!({"workflowId": "s.json", "sourceNodeId": source, "targetNodeId": "End", "sourceOutput": output});
     for (source, output, expected) in [
         ("Route", "later", "main:1"),
@@ -735,14 +737,14 @@ fn outputs_are_found_by_name_without_a_catalogue() {
         ("Route", "main:0", "main"),
         ("Large?", "false", "main:1"),
     ] {
-        let connected = house.call("connection_create", connect(source, output));
+        let connected = harness.call("connection_create", connect(source, output));
         assert_eq!(connected["connection"]["sourceOutput"], expected, "{source} {output}");
     }
-    let refused = house.refused("connection_create", connect("Route", "Never"));
+    let refused = harness.refused("connection_create", connect("Route", "Never"));
     assert!(refused.contains("'Route' has no output 'Never'; it has main:0 'Urgent', main:1 'Later'"), "{refused}");
     let mut unknown = connect("End", "Never");
     unknown["targetNodeId"] = json!("Route");
-    let refused = house.refused("connection_create", unknown);
+    let refused = harness.refused("connection_create", unknown);
     assert!(refused.contains("are not known without the node catalogue: give main:0, main:1, …"), "{refused}");
 }
 
@@ -757,13 +759,13 @@ fn answers_about_workflows_in_n8n_leave_out_what_n8n_only_reads() {
         "settings": {"executionOrder": "v1"}, "staticData": {"token": "hidden"}, "meta": {"instanceId": "i"},
         "tags": [{"id": "t", "name": "prod"}], "shared": [{"role": "workflow:owner", "project":
         {"id": "p", "name": "Erika Mustermann <erika@example.com>", "type": "personal"}}]}));
-    let mut house = house_with(&store, &[]);
+    let mut harness = harness_with(&store, &[]);
     let answers = [
-        house.call("workflow_load", json!({"workflowIdOrPath": "w"})),
-        house.call("node_add", json!({"workflowId": "w", "nodeType": "Code"})),
-        house.call("connection_create", json!({"workflowId": "w", "sourceNodeId": "Hook", "targetNodeId": "Code"})),
-        house.call("node_replace", json!({"workflowId": "w", "targetNodeId": "Code", "newNodeType": "Slack"})),
-        house.call("workflow_create", json!({"name": "N", "target": "n8n"})),
+        harness.call("workflow_load", json!({"workflowIdOrPath": "w"})),
+        harness.call("node_add", json!({"workflowId": "w", "nodeType": "Code"})),
+        harness.call("connection_create", json!({"workflowId": "w", "sourceNodeId": "Hook", "targetNodeId": "Code"})),
+        harness.call("node_replace", json!({"workflowId": "w", "targetNodeId": "Code", "newNodeType": "Slack"})),
+        harness.call("workflow_create", json!({"name": "N", "target": "n8n"})),
     ];
     for answer in answers {
         let members: Vec<_> = answer["workflowData"].as_object().unwrap().keys().map(String::as_str).collect();
@@ -781,8 +783,8 @@ fn answers_about_workflows_in_n8n_leave_out_what_n8n_only_reads() {
 
 #[test]
 fn tools_with_a_similar_name_say_when_to_use_which() {
-    let mut house = house_with(&WorkflowStore::new(Flavour::V2), &["--toolsets", "workflows,builder"]);
-    let tools = house.client.request("tools/list", json!({}))["result"]["tools"].clone();
+    let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--toolsets", "workflows,builder"]);
+    let tools = harness.client.request("tools/list", json!({}))["result"]["tools"].clone();
     let description = |name: &str| {
         let tool = tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap();
         tool["description"].as_str().unwrap().to_owned()

@@ -181,22 +181,6 @@ fn a_request_can_have_its_own_key() {
 }
 
 #[test]
-fn clients_share_the_download_limit() {
-    let body = fixtures::execution("i_mid_10mb");
-    let n8n = Server::start(move |_| {
-        Reply::bytes(200, "application/json", body.clone()).delay_first_byte(Duration::from_millis(30))
-    });
-    let server = HttpServer::start(&n8n.url(), &["--max-downloads", "3"]);
-    std::thread::scope(|scope| {
-        for _ in 0..24 {
-            scope.spawn(|| server.call("get_execution", json!({"id": "1"}), &[]).unwrap());
-        }
-    });
-    assert_eq!(n8n.requests().len(), 24);
-    assert_eq!(n8n.most_open(), 3);
-}
-
-#[test]
 fn a_client_that_disconnects_stops_its_download() {
     let n8n = Server::start(|_| {
         Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#).endless(b"{\"a\":[1,2,3]},")

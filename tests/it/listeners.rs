@@ -1,4 +1,4 @@
-//! Connections and bodies that would use up the server, through the real binary: floods stay with whoever sends them.
+//! Connections and bodies that would use up the server, through the real binary: a flood harms only its sender.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;

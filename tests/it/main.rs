@@ -13,6 +13,8 @@
 mod budgets;
 /// The builder, through the real binary.
 mod builder;
+/// Workflows in memory.
+mod builder_memory;
 /// `n8n-lens check`, through the real binary.
 mod check;
 /// The command line, through the real binary.
@@ -25,6 +27,8 @@ mod faults;
 mod faults_on_the_wire;
 /// Streamable HTTP, through the real binary.
 mod http;
+/// Responses about something else than what was requested.
+mod identity;
 /// The JSON parsing test suite.
 mod json_suite;
 /// Connections and bodies that would use up the server.
@@ -53,15 +57,25 @@ mod shutdown;
 /// Signals and pipes, through the real binary.
 #[cfg(unix)]
 mod signals;
+/// How many requests wait on n8n, and how many bodies are read, at once.
+mod slots;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
+/// Links that are exchanged while the builder works.
+#[cfg(target_os = "linux")]
+mod symlink_swaps;
+/// What reaches a terminal.
+#[cfg(target_os = "linux")]
+mod terminal;
 /// House rules.
 mod tidy;
 /// Schemas, lists and instructions.
 mod tool_schemas;
+/// The URLs that `test_workflow` calls, through the real binary.
+mod webhook_paths;
 /// Activating workflows, through the real binary.
 mod workflow_activation;
 /// Which output of a node leads where, through the real binary.

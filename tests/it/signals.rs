@@ -118,13 +118,13 @@ impl Lens {
     }
 
     fn begin(&mut self, id: u64) {
-        self.send(&call(id, json!({"name": "get_execution", "arguments": {"id": "1"}})));
+        self.send(&call(id, json!({"name": "get_execution", "arguments": {"id": "42"}})));
     }
 
     /// Begins a call with progress.
     fn begin_watched(&mut self, id: u64) {
         let meta = json!({"progressToken": id});
-        self.send(&call(id, json!({"name": "get_execution", "arguments": {"id": "1"}, "_meta": meta})));
+        self.send(&call(id, json!({"name": "get_execution", "arguments": {"id": "42"}, "_meta": meta})));
     }
 
     /// The next message.
@@ -236,7 +236,7 @@ fn wait(child: &mut Child) -> (ExitStatus, Duration) {
 /// An n8n with endless bodies.
 fn endless() -> Server {
     Server::start(|_| {
-        Reply::json(200, r#"{"id":"1","data":{"resultData":{"runData":{"A":["#)
+        Reply::json(200, r#"{"id":"42","data":{"resultData":{"runData":{"A":["#)
             .endless(b"{\"a\":[1,2,3]},")
             .pace(256 * 1024, Duration::from_millis(1))
     })
@@ -328,7 +328,7 @@ fn a_server_without_a_reader_stops_its_download() {
 fn a_closed_standard_error_is_harmless() {
     let body = fixtures::execution("b_http_500");
     let n8n = Server::start(move |request| match request.query("includeData") {
-        None => Reply::json(200, r#"{"id":"1","jsonSizeBytes":1000}"#),
+        None => Reply::json(200, r#"{"id":"42","jsonSizeBytes":1000}"#),
         Some(_) => Reply::json(200, body.clone()).cut_after(3000),
     });
     for streams in STREAMS {
@@ -406,7 +406,7 @@ fn files_work_like_pipes() {
     let n8n = unhurried(Duration::from_millis(100));
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("in"), folder.path().join("out"));
-    let asked = [hello(), ready(), list(1), call(2, json!({"name": "get_execution", "arguments": {"id": "1"}}))];
+    let asked = [hello(), ready(), list(1), call(2, json!({"name": "get_execution", "arguments": {"id": "42"}}))];
     std::fs::write(&input, asked.map(|message| format!("{message}\n")).concat()).unwrap();
     let mut command = binary(&n8n.url());
     command.stdin(File::open(&input).unwrap()).stdout(File::create(&output).unwrap());
@@ -428,7 +428,7 @@ fn over_http(mut command: Command, output: &Path) -> HttpServer {
 }
 
 fn call_over_http(server: &HttpServer) -> TcpStream {
-    let params = json!({"name": "get_execution", "arguments": {"id": "1"}, "_meta": stateless_meta()});
+    let params = json!({"name": "get_execution", "arguments": {"id": "42"}, "_meta": stateless_meta()});
     let body = call(1, params).to_string();
     let mut headers = json_headers();
     headers.extend([
@@ -629,7 +629,7 @@ fn a_signal_ends_a_command_like_any_other_program() {
     for (signal, number) in [("TERM", 15), ("INT", 2)] {
         let n8n = endless();
         let mut command = binary(&n8n.url());
-        let mut child = command.args(["summary", "1"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut child = command.args(["summary", "42"]).stdout(Stdio::piped()).spawn().unwrap();
         downloads(&n8n);
         kill(child.id(), signal);
         let (status, took) = wait(&mut child);

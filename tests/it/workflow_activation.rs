@@ -5,28 +5,10 @@ use serde_json::{Value, json};
 use crate::mcp_client::McpClient;
 use crate::server::{Reply, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
-
-const FLAVOURS: [Flavour; 2] = [Flavour::V2, Flavour::V1];
+use crate::workflows::{FLAVOURS, call, node, start, start_with};
 
 /// The note of an answer about a changed workflow that is active.
 const LIVE: &str = "（有効なワークフローのため、変更は本番に即時反映されました）";
-
-fn start(store: &WorkflowStore, arguments: &[&str]) -> (Server, McpClient) {
-    let answering = store.clone();
-    let n8n = Server::start(move |request| {
-        answering.answer(request).unwrap_or_else(|| Reply::json(404, r#"{"message":"not found"}"#))
-    });
-    let client = McpClient::start_with(&n8n.url(), arguments);
-    (n8n, client)
-}
-
-fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
-    serde_json::from_str(&client.call(tool, arguments).unwrap()).unwrap()
-}
-
-fn node(name: &str, kind: &str) -> Value {
-    json!({"id": name.to_lowercase(), "name": name, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}})
-}
 
 /// A workflow that can be activated.
 fn hooked(id: &str, active: bool) -> Value {
@@ -41,7 +23,7 @@ fn a_workflow_is_activated_and_deactivated() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(hooked("w", false));
-        let (n8n, mut client) = start(&store, &[]);
+        let (n8n, mut client) = start(&store);
         // Twice has the effect of once.
         for _ in 0..2 {
             let done = call(&mut client, "set_workflow_active", json!({"id": "w", "active": true}));
@@ -58,7 +40,7 @@ fn a_workflow_is_activated_and_deactivated() {
     }
     let store = WorkflowStore::new(Flavour::V2);
     store.put(hooked("w", false));
-    let (_n8n, mut client) = start(&store, &["--locale", "en"]);
+    let (_n8n, mut client) = start_with(&store, &["--locale", "en"]);
     let done = call(&mut client, "set_workflow_active", json!({"id": "w", "active": true}));
     assert_eq!(done["message"], "Workflow activated");
 }
@@ -68,7 +50,7 @@ fn what_n8n_says_about_a_workflow_that_it_cannot_activate_is_reported() {
     for flavour in FLAVOURS {
         let store = WorkflowStore::new(flavour);
         store.put(json!({"id": "w", "name": "W", "nodes": [node("Log", "set")], "connections": {}, "settings": {}}));
-        let (_n8n, mut client) = start(&store, &[]);
+        let (_n8n, mut client) = start(&store);
         let refused = client.call("set_workflow_active", json!({"id": "w", "active": true})).unwrap_err();
         assert!(refused.starts_with("The workflow was not activated: n8n returned 400 (Workflow "), "{refused}");
         assert!(refused.contains("trigger") && refused.contains("then call set_workflow_active again"), "{refused}");
@@ -83,7 +65,7 @@ fn what_n8n_says_about_a_workflow_that_it_cannot_activate_is_reported() {
 
 #[test]
 fn an_activation_that_is_not_possible_or_not_confirmed_is_told_apart() {
-    let (_n8n, mut client) = start(&WorkflowStore::new(Flavour::V2), &[]);
+    let (_n8n, mut client) = start(&WorkflowStore::new(Flavour::V2));
     for id in ["gone", "..", ".", "a/b", "x?y", "\u{0}", ""] {
         let Err(missing) = client.call("set_workflow_active", json!({"id": id, "active": false})) else {
             panic!("{id:?} was found")
@@ -118,7 +100,7 @@ fn a_change_of_an_active_workflow_says_that_production_changed() {
         let store = WorkflowStore::new(flavour);
         store.put(hooked("on", true));
         store.put(hooked("off", false));
-        let (_n8n, mut client) = start(&store, &["--toolsets", "workflows,builder"]);
+        let (_n8n, mut client) = start_with(&store, &["--toolsets", "workflows,builder"]);
         for (id, raw, live) in [("on", false, true), ("on", true, true), ("off", false, false), ("off", true, false)] {
             let update = json!({"id": id, "name": "New", "raw": raw});
             let message = call(&mut client, "update_workflow", update)["message"].as_str().unwrap().to_owned();
@@ -132,7 +114,7 @@ fn a_change_of_an_active_workflow_says_that_production_changed() {
         assert_eq!(added["note"], "The workflow is active: this change is live in production.");
         assert!(call(&mut client, "node_add", add("off")).get("note").is_none());
     }
-    let (_n8n, mut client) = start(&WorkflowStore::new(Flavour::V2), &[]);
+    let (_n8n, mut client) = start(&WorkflowStore::new(Flavour::V2));
     let tools = client.request("tools/list", json!({}))["result"]["tools"].clone();
     let tool = |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
     for name in ["update_workflow", "replace_workflow_from_file"] {
@@ -145,7 +127,7 @@ fn a_change_of_an_active_workflow_says_that_production_changed() {
 fn the_advice_of_other_tools_can_be_followed() {
     let store = WorkflowStore::new(Flavour::V2);
     store.put(hooked("w", true));
-    let (_n8n, mut client) = start(&store, &["--toolsets", "workflows,builder"]);
+    let (_n8n, mut client) = start_with(&store, &["--toolsets", "workflows,builder"]);
     let refused = client.call("delete_workflow", json!({"id": "w"})).unwrap_err();
     assert!(refused.contains("409 (Cannot delete") && refused.contains("set_workflow_active"), "{refused}");
     call(&mut client, "set_workflow_active", json!({"id": "w", "active": false}));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};
 
-use super::{Error, failed, print_json};
+use super::{Error, failed, print_value};
 use crate::cli::as_arguments;
 use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
 use crate::coordination::{Caller, Coordinator, Tool};
@@ -240,7 +240,7 @@ impl Admin {
             // On the command line, the exit code says so.
             answer.shift_remove("success");
         }
-        print_json(&answer, json)?;
+        print_value(&answer, json)?;
         match answer.get("ok") {
             Some(Value::Bool(false)) => {
                 Err(Error::Input("The database has problems; the output lists them.".to_owned()))

@@ -8,7 +8,8 @@ use std::time::Duration;
 use clap::{Args, Subcommand};
 use serde_json::Value;
 
-use super::{Error, for_people, is_read, print};
+use super::Error;
+use super::terminal::{Styled, for_people, print_json, print_styled};
 use crate::config::{CoordinationOptions, Options, Transport};
 use crate::coordination::Coordinator;
 use crate::transport::{self, CoordinationService};
@@ -74,7 +75,7 @@ impl Coordinate {
             Some(Command::Watch { interval }) => loop {
                 if for_people(self.json) {
                     // Clear the screen.
-                    print("\u{1b}[2J\u{1b}[H")?;
+                    print_styled(&Styled("\u{1b}[2J\u{1b}[H".to_owned()))?;
                 }
                 if !show(&coordinator, self.json).await? {
                     return Ok(());
@@ -89,17 +90,18 @@ impl Coordinate {
 async fn show(coordinator: &Coordinator, json: bool) -> Result<bool, Error> {
     let status = coordinator.status().await.map_err(failed)?;
     match for_people(json) {
-        true => is_read(&view::status(&status)),
-        false => is_read(&serde_json::to_string(&status).unwrap_or_default()),
+        true => print_styled(&view::status(&status)),
+        false => print_json(&serde_json::to_string(&status).unwrap_or_default()),
     }
 }
 
 /// Prints JSON, indented for people and on one line otherwise.
-fn print_json(value: &Value, json: bool) -> Result<(), Error> {
-    match for_people(json) {
-        true => print(&serde_json::to_string_pretty(value).unwrap_or_default()),
-        false => print(&value.to_string()),
-    }
+fn print_value(value: &Value, json: bool) -> Result<(), Error> {
+    let text = match for_people(json) {
+        true => serde_json::to_string_pretty(value).unwrap_or_default(),
+        false => value.to_string(),
+    };
+    print_json(&text).map(drop)
 }
 
 fn failed(error: crate::coordination::Error) -> Error {

@@ -2,11 +2,12 @@
 
 use anstyle::Style;
 
-use crate::cli::render::{plain, table};
+use crate::cli::render::table;
+use crate::cli::terminal::{Styled, plain};
 use crate::coordination::status::{ProjectView, Status};
 
 /// The whole status.
-pub(super) fn status(status: &Status) -> String {
+pub(super) fn status(status: &Status) -> Styled {
     let mut parts: Vec<_> = status.projects.iter().map(project).collect();
     if parts.is_empty() {
         parts.push("No projects yet. Add one with: n8n-lens coordinate --db … admin project add".to_owned());
@@ -14,7 +15,7 @@ pub(super) fn status(status: &Status) -> String {
     if !status.executions.is_empty() {
         parts.push(executions(status));
     }
-    parts.join("\n\n")
+    Styled(parts.join("\n\n"))
 }
 
 fn project(status: &ProjectView) -> String {
@@ -44,7 +45,7 @@ fn executions(status: &Status) -> String {
     let mut table = table(["execution", "agent", "task", "status", "started", "seconds"]);
     for execution in &status.executions {
         table.add_row([
-            execution.id.clone(),
+            plain(&execution.id),
             plain(&execution.agent_id),
             plain(&execution.task_id),
             execution.status.as_str().to_owned(),

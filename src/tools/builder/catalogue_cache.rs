@@ -41,9 +41,9 @@ impl CatalogueCache {
     /// The catalogue, if there is one.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if the file exists and cannot be read, or is not a catalogue.
+    /// [`Error::FailedPrecondition`] if the file exists and cannot be read, or is not a catalogue.
     pub(super) fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, Error> {
-        self.read.get_or_init(|| self.open()).clone().map_err(Error::NotThere)
+        self.read.get_or_init(|| self.open()).clone().map_err(Error::FailedPrecondition)
     }
 
     fn open(&self) -> Result<Option<Arc<Catalogue>>, String> {
@@ -59,7 +59,7 @@ impl CatalogueCache {
     ///
     /// # Errors
     /// [`Error::Argument`] if n8n has no such type, with the nearest ones, or if several types share the display
-    /// name; [`Error::NotThere`] as [`catalogue`](Self::catalogue).
+    /// name; [`Error::FailedPrecondition`] as [`catalogue`](Self::catalogue).
     pub(super) fn node_type(&self, wanted: &str) -> Result<NamedType, Error> {
         let unknown = || NamedType { name: wanted.to_owned(), known: None };
         let shown = shorten(wanted, CUT_NAME_CHARS);

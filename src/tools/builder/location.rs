@@ -121,7 +121,8 @@ impl WorkflowLocation {
 
 fn parse(id: &str, text: &[u8]) -> Result<Document, Error> {
     let id = shorten(id, CUT_NAME_CHARS);
-    Document::parse(text).map_err(|error| Error::NotThere(format!("n8n's workflow '{id}' cannot be used: {error}.")))
+    Document::parse(text)
+        .map_err(|error| Error::FailedPrecondition(format!("n8n's workflow '{id}' cannot be used: {error}.")))
 }
 
 fn of_file(error: file::Error) -> Error {

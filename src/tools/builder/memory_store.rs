@@ -7,10 +7,17 @@ use indexmap::IndexMap;
 use super::refusal::refused;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;
+use crate::workflow::file::FILE_BYTES;
 use crate::workflow::{self, Document};
 
 /// How many workflows are held; the oldest makes room for a new one.
 const MAX_HELD: usize = 100;
+
+/// Bytes of all workflows that are held; the oldest ones make room for a new one, or for one that grows.
+const MAX_BYTES: usize = 256 * 1024 * 1024;
+
+/// Bytes of one workflow, as of a file.
+const MAX_WORKFLOW_BYTES: usize = FILE_BYTES as usize;
 
 /// How the ids of workflows in memory begin.
 const PREFIX: &str = "mem-";
@@ -26,20 +33,22 @@ impl MemoryStore {
     }
 
     /// Holds a workflow and returns its id.
-    pub(super) fn insert(&self, document: Document) -> String {
+    ///
+    /// # Errors
+    /// [`Error::Argument`] if it is too large.
+    pub(super) fn insert(&self, document: Document) -> Result<String, Error> {
+        check_size(&document)?;
         let mut held = self.lock();
-        if held.len() >= MAX_HELD {
-            held.shift_remove_index(0);
-        }
         let id = format!("{PREFIX}{}", uuid::Uuid::new_v4());
         held.insert(id.clone(), document);
-        id
+        make_room(&mut held, &id);
+        Ok(id)
     }
 
     /// A copy of a workflow.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if this process does not hold it.
+    /// [`Error::FailedPrecondition`] if this process does not hold it.
     pub(super) fn get(&self, id: &str) -> Result<Document, Error> {
         self.lock().get(id).cloned().ok_or_else(|| not_held(id))
     }
@@ -48,7 +57,8 @@ impl MemoryStore {
     /// stays as it was.
     ///
     /// # Errors
-    /// [`Error::NotThere`] if this process does not hold it, [`Error::Argument`] if the edit is not possible.
+    /// [`Error::FailedPrecondition`] if this process does not hold it, [`Error::Argument`] if the edit is not possible or makes
+    /// it too large.
     pub(super) fn edit<T>(
         &self,
         id: &str,
@@ -58,7 +68,9 @@ impl MemoryStore {
         let current = held.get_mut(id).ok_or_else(|| not_held(id))?;
         let mut document = current.clone();
         let done = edit(&mut document).map_err(|error| refused(&error))?;
+        check_size(&document)?;
         *current = document.clone();
+        make_room(&mut held, id);
         Ok((done, document))
     }
 
@@ -67,10 +79,66 @@ impl MemoryStore {
     }
 }
 
+/// Removes the oldest workflows, but not `latest`, until the others fit.
+fn make_room(held: &mut IndexMap<String, Document>, latest: &str) {
+    let mut bytes: usize = held.values().map(Document::bytes).sum();
+    while held.len() > MAX_HELD || bytes > MAX_BYTES {
+        let Some(oldest) = held.keys().position(|id| id != latest) else { return };
+        if let Some((_, removed)) = held.shift_remove_index(oldest) {
+            bytes -= removed.bytes();
+        }
+    }
+}
+
+fn check_size(document: &Document) -> Result<(), Error> {
+    if document.bytes() <= MAX_WORKFLOW_BYTES {
+        return Ok(());
+    }
+    Err(Error::Argument(
+        "The workflow would be larger than 64 MiB, which n8n does not accept. Make it smaller.".to_owned(),
+    ))
+}
+
 fn not_held(id: &str) -> Error {
-    Error::NotThere(format!(
+    Error::FailedPrecondition(format!(
         "Workflow '{}' is not in memory: another process created it, newer ones replaced it, or it never existed. Create it \
          with workflow_create.",
         shorten(id, CUT_NAME_CHARS)
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn document(bytes: usize) -> Document {
+        let members = json!({"name": "W", "nodes": [], "connections": {}, "settings": {"text": "x".repeat(bytes)}});
+        Document::of(members.as_object().unwrap()).unwrap()
+    }
+
+    #[test]
+    fn workflows_are_limited_by_their_bytes() {
+        const LARGE: usize = 40 << 20;
+        let store = MemoryStore::default();
+        // Six fit.
+        let ids: Vec<_> = (0..8).map(|_| store.insert(document(LARGE)).unwrap()).collect();
+        let held = |id: &String| store.get(id).is_ok();
+        assert_eq!(ids.iter().map(held).collect::<Vec<_>>(), [vec![false; 2], vec![true; 6]].concat());
+        // One that grows makes the oldest of the others go.
+        let grow = |document: &mut Document| document.set("settings", &json!({"text": "x".repeat(LARGE + (20 << 20))}));
+        store.edit(&ids[2], grow).unwrap();
+        assert!(held(&ids[2]) && !held(&ids[3]) && held(&ids[4]));
+    }
+
+    #[test]
+    fn a_workflow_that_is_too_large_is_refused_and_stays_as_it_was() {
+        let store = MemoryStore::default();
+        assert!(matches!(store.insert(document(MAX_WORKFLOW_BYTES)), Err(Error::Argument(_))));
+        let id = store.insert(document(1)).unwrap();
+        let grow = |document: &mut Document| document.set("settings", &json!({"x": "x".repeat(MAX_WORKFLOW_BYTES)}));
+        assert!(matches!(store.edit(&id, grow), Err(Error::Argument(_))));
+        assert!(store.get(&id).unwrap().bytes() < 100);
+    }
 }

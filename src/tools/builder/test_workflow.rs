@@ -116,7 +116,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
 /// The trigger to call.
 ///
 /// # Errors
-/// [`Error::NotThere`] if no trigger can be called, or if the workflow is not active.
+/// [`Error::FailedPrecondition`] if no trigger can be called, or if the workflow is not active.
 fn trigger(document: &Document) -> Result<Trigger, Error> {
     let triggers = Triggers::of(document).map_err(|error| refused(&error))?;
     let types = match triggers.types.as_slice() {
@@ -124,13 +124,13 @@ fn trigger(document: &Document) -> Result<Trigger, Error> {
         types => format!("its triggers are {}", types.join(", ")),
     };
     let Some(trigger) = triggers.callable else {
-        return Err(Error::NotThere(format!(
+        return Err(Error::FailedPrecondition(format!(
             "n8n's public API cannot start this workflow: {types}, and only a webhook, a form or a chat can be \
              called. Run it in n8n's editor and read the execution with list_executions, or add a webhook."
         )));
     };
     if !document.is_active() {
-        return Err(Error::NotThere(
+        return Err(Error::FailedPrecondition(
             "This workflow is not active, so nothing answers at its URL. Activate it with set_workflow_active, then test it."
                 .to_owned(),
         ));
@@ -192,7 +192,7 @@ fn plain_text(value: &Value) -> String {
 
 fn not_started(status: u16, body: &str) -> Error {
     let body = shorten(body, ANSWER_CHARS);
-    Error::NotThere(match status {
+    Error::FailedPrecondition(match status {
         401 | 403 => {
             format!("The trigger requires authentication ({status}), which this tool does not have: {body}")
         }

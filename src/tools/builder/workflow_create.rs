@@ -50,7 +50,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let target = arguments.text("target").unwrap_or_else(|| format!("{}.json", file_name(&name)));
         let document = document(&name, &mut arguments)?;
         let created = match target.as_str() {
-            "memory" => Created { id: context.memory.insert(document.clone()), document, left_out: Vec::new() },
+            "memory" => Created { id: context.memory.insert(document.clone())?, document, left_out: Vec::new() },
             "n8n" => in_n8n(&context, document, &progress).await?,
             path => {
                 let (files, to, written) = (context.files.clone(), path.to_owned(), document.clone());

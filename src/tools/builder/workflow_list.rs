@@ -60,12 +60,13 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
         let (limit, offset) =
             (arguments.integer("limit").unwrap_or(DEFAULT_LIMIT), arguments.integer("offset").unwrap_or(0));
         blocking(move || {
-            let folder = files.folder(directory.as_deref())?;
-            let (found, skipped) = folder::list(&folder).map_err(|error| {
-                Error::NotThere(format!("The folder {} cannot be read: {error}.", folder.display()))
+            let directory = files.open_folder(directory.as_deref())?;
+            let folder = directory.path();
+            let (found, skipped) = folder::list(&directory).map_err(|error| {
+                Error::FailedPrecondition(format!("The folder {} cannot be read: {error}.", folder.display()))
             })?;
             let shown = found.iter().skip(offset as usize).take(limit as usize);
-            let entries: Vec<_> = shown.map(|file| entry(file, &folder)).collect();
+            let entries: Vec<_> = shown.map(|file| entry(file, folder)).collect();
             let write = |page: &Page| {
                 let workflows = json(&format!("[{}]", page.text));
                 let after = offset as usize + page.shown;

@@ -32,7 +32,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
 /// n8n 2 does not delete a workflow that is active, or still being unpublished.
 fn refused(error: n8n::Error) -> Error {
     match error {
-        error @ n8n::Error::Refused { status: 409, .. } => Error::NotThere(format!(
+        error @ n8n::Error::Refused { status: 409, .. } => Error::FailedPrecondition(format!(
             "{error} Deactivate it with set_workflow_active, and give n8n a moment to unpublish it."
         )),
         error => error.into(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{ID, RAW, raw, there};
+use super::{ID, RAW, raw, require_workflow};
 use crate::budget::{Entry, Page};
 use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, shorten};
 use crate::n8n::Progress;
@@ -40,16 +40,16 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         if let Some(wanted) = arguments.text("node") {
             let projection = NodeProjection { node: wanted.clone() }
                 .map(move |read| read.map(|found| found.map(|found| node(message(locale), &found, &wanted))));
-            return there(n8n.read_workflow(&id, false, &projection, &progress).await?)?;
+            return require_workflow(n8n.read_workflow(&id, false, &projection, &progress).await?)?;
         }
         if arguments.flag("raw") {
             let projection = RawProjection
                 .map(move |read| read.map(|workflow| workflow.map(|workflow| raw::answer(message(locale), &workflow))));
-            return there(n8n.read_workflow(&id, true, &projection, &progress).await?);
+            return require_workflow(n8n.read_workflow(&id, true, &projection, &progress).await?);
         }
         let projection = OutlineProjection
             .map(move |read| read.map(|outline| outline.map(|outline| small(message(locale), &outline))));
-        there(n8n.read_workflow(&id, false, &projection, &progress).await?)
+        require_workflow(n8n.read_workflow(&id, false, &projection, &progress).await?)
     })
 }
 
@@ -91,7 +91,10 @@ fn node(message: &str, found: &NodeLookup, wanted: &str) -> Result<String, Error
     let Some(node) = &found.node else {
         let wanted = shorten(wanted, CUT_NAME_CHARS);
         let names = nearest("Nodes", &wanted, &found.names);
-        return Err(Error::NotThere(format!("Node '{wanted}' not found in workflow '{}'. {names}", found.id)));
+        return Err(Error::FailedPrecondition(format!(
+            "Node '{wanted}' not found in workflow '{}'. {names}",
+            found.id
+        )));
     };
     let word = |text: &String| Excerpt::from(text.as_str());
     let members = vec![("id", word(&found.id)), ("name", word(&found.name)), ("node", node.clone())];

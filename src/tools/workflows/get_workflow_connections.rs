@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{ID, MAX_RAW_TOKENS, RAW, there};
+use super::{ID, MAX_RAW_TOKENS, RAW, require_workflow};
 use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, cut_name, shorten};
 use crate::n8n::Progress;
@@ -55,7 +55,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             locale: context.locale,
         };
         let projection = GraphProjection.map(move |read| read.map(|graph| graph.map(|graph| view.answer(&graph))));
-        there(context.n8n.read_workflow(&id, false, &projection, &progress).await?)?
+        require_workflow(context.n8n.read_workflow(&id, false, &projection, &progress).await?)?
     })
 }
 
@@ -170,7 +170,7 @@ fn find<'a>(graph: &'a Graph, wanted: &str) -> Result<&'a GraphNode, Error> {
         let wanted = shorten(wanted, CUT_NAME_CHARS);
         let names: Vec<_> = graph.nodes.iter().map(|node| node.name.clone()).collect();
         let nearest = nearest("Nodes", &wanted, &names);
-        Error::NotThere(format!("Node '{wanted}' not found in workflow '{}'. {nearest}", graph.id))
+        Error::FailedPrecondition(format!("Node '{wanted}' not found in workflow '{}'. {nearest}", graph.id))
     })
 }
 

@@ -44,7 +44,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let page = PageRequest::new(&arguments)?;
         let list = context.n8n.read_workflows(&page.query(), &OutlinePageProjection, &progress).await??;
         let Some(list) = list else {
-            return Err(Error::NotThere("n8n's response contains no list of workflows. Check N8N_URL.".to_owned()));
+            return Err(Error::FailedPrecondition(
+                "n8n's response contains no list of workflows. Check N8N_URL.".to_owned(),
+            ));
         };
         let message = context.locale.choose("ワークフロー一覧を取得しました", "Workflows retrieved");
         Ok(answer(message, &list, &page))

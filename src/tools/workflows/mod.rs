@@ -96,7 +96,7 @@ const FILE_PATH: Parameter =
 /// The workflow that was read.
 ///
 /// # Errors
-/// [`Error::Workflow`] if the body is broken, [`Error::NotThere`] if it holds no workflow.
-fn there<T>(read: Result<Option<T>, ReadError>) -> Result<T, Error> {
-    read?.ok_or_else(|| Error::NotThere("n8n's response contains no workflow. Check N8N_URL.".to_owned()))
+/// [`Error::Workflow`] if the body is broken, [`Error::FailedPrecondition`] if it holds no workflow.
+fn require_workflow<T>(read: Result<Option<T>, ReadError>) -> Result<T, Error> {
+    read?.ok_or_else(|| Error::FailedPrecondition("n8n's response contains no workflow. Check N8N_URL.".to_owned()))
 }

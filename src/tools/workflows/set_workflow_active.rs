@@ -42,7 +42,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let done = done.map_err(|error| refused(error, active))?.map_err(|error| unsure(error.to_string()))?;
         let done = done.ok_or_else(|| unsure("its response contains no workflow".to_owned()))?;
         if done.active != active {
-            return Err(Error::NotThere(format!(
+            return Err(Error::FailedPrecondition(format!(
                 "n8n accepted the request, but the workflow is {} active. Look at it in n8n's editor.",
                 if done.active { "still" } else { "not" }
             )));
@@ -59,7 +59,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
 /// n8n's own words, and what to do about them.
 fn refused(error: n8n::Error, active: bool) -> Error {
     match error {
-        error @ n8n::Error::Refused { .. } if active => Error::NotThere(format!(
+        error @ n8n::Error::Refused { .. } if active => Error::FailedPrecondition(format!(
             "The workflow was not activated: {error} Fix what n8n reports, such as a missing trigger, incomplete parameters or \
              credentials of a node, or a webhook path that another active workflow uses; then call set_workflow_active again."
         )),

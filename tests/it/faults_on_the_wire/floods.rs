@@ -61,17 +61,17 @@ fn bomb(before: &str, megabytes: usize, byte: u8, after: &str) -> Arc<[u8]> {
     packed.into()
 }
 
-/// Executions by their ids: 1 is small, 2 has a string of this many megabytes, 3 has as much white space
-/// before it, 4 is as many zeros, 5 is the first half of 2.
+/// Bodies of execution 42, by the zeros in front of its id: none for a small one, one for a string of this many
+/// megabytes, two for as much white space before it, three for as many zeros, four for the first half of the string.
 fn bombs(megabytes: usize) -> Server {
     let [before, after] = EXECUTION;
     let small = before.to_owned() + "x" + after;
     let bombs = [bomb(before, megabytes, b'x', after), bomb("", megabytes, b' ', &small), bomb("", megabytes, 0, "")];
     Server::start(move |request| match request.path.rsplit('/').next() {
-        Some("1") => Reply::json(200, small.clone()),
-        Some("2") => gzip(Arc::clone(&bombs[0])),
-        Some("3") => gzip(Arc::clone(&bombs[1])),
-        Some("4") => gzip(Arc::clone(&bombs[2])),
+        Some("42") => Reply::json(200, small.clone()),
+        Some("042") => gzip(Arc::clone(&bombs[0])),
+        Some("0042") => gzip(Arc::clone(&bombs[1])),
+        Some("00042") => gzip(Arc::clone(&bombs[2])),
         _ => gzip(Arc::clone(&bombs[0])).cut_after(bombs[0].len() as u64 / 2),
     })
 }
@@ -91,13 +91,13 @@ fn read_in_little_memory(megabytes: usize) {
     let n8n = bombs(megabytes);
     let mut client = McpClient::start(&n8n.url());
     let mut summary = |id: &str| client.call("get_execution", json!({ "id": id }));
-    let small = summary("1").unwrap();
-    assert_eq!(summary("2").unwrap(), small);
-    assert_eq!(named(&summary("4").unwrap_err()), Some(0));
-    let cut = summary("5").unwrap_err();
+    let small = summary("42").unwrap();
+    assert_eq!(summary("042").unwrap(), small);
+    assert_eq!(named(&summary("00042").unwrap_err()), Some(0));
+    let cut = summary("000042").unwrap_err();
     assert!(cut.contains("broke off at byte "), "{cut}");
     let mut node = |id: &str| client.call("get_execution_by_node", json!({"id": id, "nodeName": "A"})).unwrap();
-    assert_eq!(node("3"), node("1"));
+    assert_eq!(node("0042"), node("42"));
     took_little_memory(&client);
 }
 

@@ -1,7 +1,7 @@
 //! Load: two hundred calls at once through the real binary, while n8n fails, calls are cancelled and clients
 //! disconnect. Afterwards, everything is as before.
 //!
-//! In the first phase, n8n fails but all clients wait, so that the download limit is exact. The second phase is the
+//! In the first phase, n8n fails but all clients wait, so that the limit of requests is exact. The second phase is the
 //! load. The long forms also measure what is left behind, and print it. They have a warm-up, a short form of the load,
 //! so that permanent allocations (the tokenizer, the arenas of the allocator) exist before memory is measured:
 //! `cargo test --release --test it load:: -- --ignored --nocapture`.
@@ -32,8 +32,9 @@ const SEED: u64 = 0x6e38_6e2d_6c65_6e73;
 /// Concurrent calls.
 const AT_ONCE: u64 = 200;
 
-/// Concurrent downloads: the default of `--max-downloads`.
-const LIMIT: i64 = 4;
+/// Concurrent requests to n8n: for executions, and for workflows and lists, 16 that wait for the first byte and the
+/// default of `--max-downloads` whose bodies are read.
+const LIMIT: i64 = 2 * (16 + 4);
 
 /// The maximum growth of the process over minutes, in kB.
 const GROWTH: u64 = 5_000;
@@ -161,8 +162,8 @@ fn withstand(mut transport: impl Transport, n8n: &Arc<N8n>, server: &Server, tim
     eventually("the calm replies have ended", || server.open() == 0);
     let (most, _) = crowd(&n8n.take_readings());
     assert_eq!(calm.answered, calm.begun, "all calls are answered: {calm:?}");
-    // On a busy machine, not all permits are ever held at the same moment.
-    assert!((2..=LIMIT).contains(&most), "{most} bodies were read at once");
+    // On a busy machine, not all slots are ever taken at the same moment.
+    assert!((2..=LIMIT).contains(&most), "{most} requests at once");
 
     let before = times.warm_up.map(|warm_up| {
         transport.bear(&work, warm_up, Clients::Leave);
@@ -186,7 +187,7 @@ fn withstand(mut transport: impl Transport, n8n: &Arc<N8n>, server: &Server, tim
     tally.must_add_up();
     assert!(faults.iter().all(|count| *count > 0), "every fault occurred");
     assert!(left_midway > 0, "some clients left during a download");
-    // An abandoned download counts until n8n notices; with a limit of five, this would nearly always be exceeded.
+    // An abandoned download counts until n8n notices; a limit that is too low would nearly always be exceeded.
     assert!(above < took / 20, "above the limit for {above:?} of {took:?}");
     if let Some(before) = before {
         let after = settle(&transport, server, &fresh);
@@ -526,11 +527,11 @@ impl Visitor<'_> {
         }
     }
 
-    /// Most calls wait for a permit; this one has acquired it.
+    /// Most calls wait for a slot; this one has acquired it.
     fn vanish_while_the_body_comes(&mut self) {
         let id = (FIRST_SLOW + self.random.below(FIRST_SLOW)).to_string();
         let connection = self.open(&("get_execution", json!({"id": id})));
-        eventually("the call has its permit", || self.work.n8n.was_asked_for(&id));
+        eventually("the call has its slot", || self.work.n8n.was_asked_for(&id));
         thread::sleep(Duration::from_millis(self.random.below(200)));
         drop(connection);
     }

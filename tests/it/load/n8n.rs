@@ -1,4 +1,4 @@
-//! An n8n that breaks a tenth of its replies, and records concurrent downloads.
+//! An n8n that breaks a tenth of its replies, and records concurrent requests.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{self, Cursor, Read};
@@ -27,7 +27,7 @@ enum Fault {
 
 const FAULTS: [Fault; 5] = [Fault::Cut, Fault::Reset, Fault::Failing, Fault::Stall, Fault::Slow];
 
-/// An n8n that breaks a tenth of its replies while `rough` is set, and records concurrent downloads.
+/// An n8n that breaks a tenth of its replies while `rough` is set, and records concurrent requests.
 pub struct N8n {
     pub rough: AtomicBool,
     executions: HashMap<String, Arc<[u8]>>,
@@ -78,53 +78,57 @@ impl N8n {
         }
     }
 
-    /// Requests that hold a permit are counted; lists of executions, and the workflow names in them, are not.
+    /// All requests are counted but those for the names of workflows, whose bodies are not read to their ends.
     fn reply(&self, request: &Request) -> Reply {
         let rest = request.path.strip_prefix("/api/v1/").unwrap_or_default();
         let pinned = request.query("excludePinnedData").is_none();
         match rest.split_once('/').unwrap_or((rest, "")) {
-            ("executions", "") => self.send(&self.execution_list, false),
+            ("executions", "") => self.send(&self.execution_list),
             ("executions", id) if request.query("includeData").is_none() => {
                 Reply::json(200, json!({"id": id, "jsonSizeBytes": 1000}).to_string())
             }
             ("executions", id) => match self.executions.get(id) {
-                Some(body) => self.send(body, true),
+                // In pieces, so that some clients leave before it has been sent.
+                Some(body) if id == LARGE => self.send(body).pace(body.len() as u64 / 8 + 1, Duration::from_millis(60)),
+                Some(body) => self.send(body),
                 None => self.send_slowly(id),
             },
-            ("workflows", "") => self.send(&self.workflow_list, true),
+            ("workflows", "") => self.send(&self.workflow_list),
             ("workflows", id) => match self.workflows.get(id) {
                 // A request for the name only. A fault would not fail the list, but change it.
                 Some(body) if pinned => Reply::bytes(200, "application/json", body.clone()),
-                Some(body) => self.send(body, true),
+                Some(body) => self.send(body),
                 None => Reply::json(404, r#"{"message":"Not Found"}"#),
             },
             _ => Reply::json(404, r#"{"message":"not found"}"#),
         }
     }
 
-    fn send(&self, body: &Arc<[u8]>, counted: bool) -> Reply {
+    fn send(&self, body: &Arc<[u8]>) -> Reply {
         let length = body.len() as u64;
         let Some((fault, at)) = self.fault() else {
-            return self.body(body, length, counted);
+            return self.body(body, length);
         };
         let at = at % (length - 1) + 1;
         match fault {
-            Fault::Cut => self.body(body, at, counted).cut_after(at),
-            Fault::Reset => self.body(body, at, counted).reset_after(at),
+            Fault::Cut => self.body(body, at).cut_after(at),
+            Fault::Reset => self.body(body, at).reset_after(at),
             Fault::Failing => Reply::json(500, r#"{"message":"Internal server error"}"#),
-            Fault::Stall => self.body(body, at, counted).stall_after(at),
-            Fault::Slow => self.body(body, length, counted).pace(length / 8 + 1, Duration::from_millis(40)),
+            Fault::Stall => self.body(body, at).stall_after(at),
+            Fault::Slow => self.body(body, length).pace(length / 8 + 1, Duration::from_millis(40)),
         }
     }
 
     fn send_slowly(&self, id: &str) -> Reply {
         self.asked.lock().unwrap().insert(id.to_owned());
-        let body = &self.executions[LARGE];
-        self.body(body, body.len() as u64, true).pace(body.len() as u64 / 10, Duration::from_millis(40))
+        let large = &self.executions[LARGE];
+        let rest = large.strip_prefix(format!("{{\"id\":\"{LARGE}\"").as_bytes()).unwrap();
+        let body = [format!("{{\"id\":\"{id}\"").as_bytes(), rest].concat().into();
+        self.body(&body, body.len() as u64).pace(body.len() as u64 / 10, Duration::from_millis(40))
     }
 
-    fn body(&self, body: &Arc<[u8]>, sent: u64, counted: bool) -> Reply {
-        let readings = counted.then(|| self.readings.clone());
+    fn body(&self, body: &Arc<[u8]>, sent: u64) -> Reply {
+        let readings = self.readings.clone();
         let coming = Coming { body: Cursor::new(body.clone()), left: sent, from: Instant::now(), to: None, readings };
         // n8n takes some time to build a body, so that downloads overlap.
         Reply::stream(coming).content_length(body.len() as u64).delay_first_byte(Duration::from_millis(5))
@@ -150,7 +154,7 @@ impl N8n {
     }
 }
 
-/// When a body was downloaded.
+/// When a request was under way.
 pub struct Reading {
     from: Instant,
     to: Instant,
@@ -164,7 +168,7 @@ struct Coming {
     left: u64,
     from: Instant,
     to: Option<Instant>,
-    readings: Option<Arc<Mutex<Vec<Reading>>>>,
+    readings: Arc<Mutex<Vec<Reading>>>,
 }
 
 impl Read for Coming {
@@ -183,13 +187,11 @@ impl Drop for Coming {
         // The client left some time ago.
         let gone = Instant::now().checked_sub(NOTICED).unwrap_or(self.from).max(self.from);
         let reading = Reading { from: self.from, to: self.to.unwrap_or(gone), whole: self.to.is_some() };
-        if let Some(readings) = &self.readings {
-            readings.lock().unwrap().push(reading);
-        }
+        self.readings.lock().unwrap().push(reading);
     }
 }
 
-/// The maximum number of concurrent downloads, and how long the limit was exceeded.
+/// The maximum number of concurrent requests, and how long the limit was exceeded.
 pub fn crowd(readings: &[Reading]) -> (i64, Duration) {
     // Ends sort before starts at the same time.
     let mut steps: Vec<_> = readings.iter().flat_map(|reading| [(reading.from, 1), (reading.to, -1)]).collect();

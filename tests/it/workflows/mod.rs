@@ -13,13 +13,13 @@ use crate::mcp_client::McpClient;
 use crate::server::{Reply, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
 
-const FLAVOURS: [Flavour; 2] = [Flavour::V2, Flavour::V1];
+pub const FLAVOURS: [Flavour; 2] = [Flavour::V2, Flavour::V1];
 
-fn start(store: &WorkflowStore) -> (Server, McpClient) {
+pub fn start(store: &WorkflowStore) -> (Server, McpClient) {
     start_with(store, &[])
 }
 
-fn start_with(store: &WorkflowStore, arguments: &[&str]) -> (Server, McpClient) {
+pub fn start_with(store: &WorkflowStore, arguments: &[&str]) -> (Server, McpClient) {
     let answering = store.clone();
     let n8n = Server::start(move |request| {
         answering.answer(request).unwrap_or_else(|| Reply::json(404, r#"{"message":"not found"}"#))
@@ -28,7 +28,7 @@ fn start_with(store: &WorkflowStore, arguments: &[&str]) -> (Server, McpClient) 
     (n8n, client)
 }
 
-fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
+pub fn call(client: &mut McpClient, tool: &str, arguments: Value) -> Value {
     serde_json::from_str(&client.call(tool, arguments).unwrap()).unwrap()
 }
 
@@ -37,7 +37,7 @@ fn bodies(n8n: &Server, method: &str) -> Vec<Value> {
     sent.map(|request| serde_json::from_slice(&request.body).unwrap()).collect()
 }
 
-fn node(name: &str, kind: &str) -> Value {
+pub fn node(name: &str, kind: &str) -> Value {
     json!({"id": name.to_lowercase(), "name": name, "type": kind, "typeVersion": 1, "position": [0, 0], "parameters": {}})
 }
 

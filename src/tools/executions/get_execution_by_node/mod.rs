@@ -130,13 +130,13 @@ where
 pub fn answer(view: &NodeView, id: Option<&str>, query: &NodeQuery) -> Result<String, Error> {
     let id = view.header.id.as_deref().or(id).unwrap_or("?");
     if !view.ambiguous.is_empty() {
-        return Err(Error::NotThere(ambiguous(view, &query.projection.node)));
+        return Err(Error::FailedPrecondition(ambiguous(view, &query.projection.node)));
     }
     let Some(node) = &view.node else {
-        return Err(Error::NotThere(unknown_node(view, id, &query.projection.node)));
+        return Err(Error::FailedPrecondition(unknown_node(view, id, &query.projection.node)));
     };
     let Some(run) = &node.run else {
-        return Err(Error::NotThere(no_run(node, id, query.projection.run)));
+        return Err(Error::FailedPrecondition(no_run(node, id, query.projection.run)));
     };
     let outputs = chosen_outputs(run, node, query.output)?;
     let composer = Composer::new(id, node, run, &outputs, query)?;
@@ -199,7 +199,7 @@ fn chosen_outputs<'a>(run: &'a Run, node: &'a Node, only: Option<u64>) -> Result
     let chosen: Vec<_> = outputs.into_iter().filter(|output| output.index == only).collect();
     if chosen.is_empty() {
         let name = short(&node.name);
-        return Err(Error::NotThere(format!(
+        return Err(Error::FailedPrecondition(format!(
             "Node '{name}' has {count} outputs in this run: outputIndex {only} must be from 0 to {}.",
             count - 1
         )));

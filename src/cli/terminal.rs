@@ -1,0 +1,103 @@
+//! What is printed: names, items and errors hold text of others, which must not control the terminal.
+//!
+//! A terminal obeys control characters (ESC begins sequences that write files or the clipboard, U+009B is another ESC) and
+//! shows text in another order after bidirectional ones. They are printed as JSON writes them, `\u202e`, so that they can be
+//! seen, and so that JSON stays the same JSON.
+
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+
+use super::Error;
+
+/// The character with which the terminal sequences of our own begin.
+const ESCAPE: char = '\u{1b}';
+
+/// A text with terminal sequences of our own. All data in it is [`plain`].
+pub(super) struct Styled(pub(super) String);
+
+/// Whether to print for people: standard output is a terminal, and JSON was not requested.
+pub(super) fn for_people(json: bool) -> bool {
+    !json && stdout().is_terminal()
+}
+
+/// Data as a part of one line.
+pub(super) fn plain(text: &str) -> String {
+    escape(text, &[])
+}
+
+/// Prints lines of text to standard output. A closed pipe is not an error.
+pub(super) fn print(text: &str) -> Result<(), Error> {
+    print_styled(&Styled(lines(text))).map(drop)
+}
+
+/// Prints JSON to standard output; to anything but a terminal, as it is. Returns whether anything still reads it.
+pub(super) fn print_json(json: &str) -> Result<bool, Error> {
+    let text = if stdout().is_terminal() { lines(json) } else { json.to_owned() };
+    print_styled(&Styled(text))
+}
+
+/// Prints a styled text to standard output; returns whether anything still reads it.
+pub(super) fn print_styled(Styled(text): &Styled) -> Result<bool, Error> {
+    let mut out = stdout().lock();
+    match writeln!(out, "{text}").and_then(|()| out.flush()) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Error::Input(format!("Standard output: {error}."))),
+    }
+}
+
+/// Prints what is wrong with the arguments, or the help that they asked for, and ends the process.
+pub(super) fn usage(error: &clap::Error) -> ! {
+    let text = error.to_string();
+    let shown = lines(&text);
+    if text == shown {
+        error.exit();
+    }
+    let _ = write!(stderr(), "{shown}");
+    std::process::exit(error.exit_code())
+}
+
+/// Prints a message to standard error.
+pub(super) fn report(message: &str) {
+    let _ = writeln!(stderr(), "n8n-lens: {}", lines(message));
+}
+
+/// Standard error for the log. The log's own styles are passed on: its library has escaped them in data.
+pub(super) struct LogWriter;
+
+impl Write for LogWriter {
+    fn write(&mut self, entry: &[u8]) -> io::Result<usize> {
+        let text = escape(&String::from_utf8_lossy(entry), &['\n', '\t', ESCAPE]);
+        stderr().write_all(text.as_bytes())?;
+        Ok(entry.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        stderr().flush()
+    }
+}
+
+fn lines(text: &str) -> String {
+    escape(text, &['\n', '\t'])
+}
+
+/// Escapes what a terminal would obey, except for what is `kept`.
+fn escape(text: &str, kept: &[char]) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for char in text.chars() {
+        match char {
+            char if !is_obeyed(char) || kept.contains(&char) => escaped.push(char),
+            '\n' => escaped.push_str("\\n"),
+            '\r' => escaped.push_str("\\r"),
+            '\t' => escaped.push_str("\\t"),
+            char => escaped.push_str(&format!("\\u{:04x}", u32::from(char))),
+        }
+    }
+    escaped
+}
+
+/// Whether a terminal would obey a character: C0 and C1 controls, line separators, and what changes the direction of text.
+fn is_obeyed(char: char) -> bool {
+    let is_bidirectional =
+        matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
+    char.is_control() || is_bidirectional || matches!(char, '\u{2028}' | '\u{2029}')
+}

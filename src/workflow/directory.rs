@@ -1,0 +1,167 @@
+//! A folder by its handle. It stays the same folder whatever its path leads to meanwhile, so nothing is read or written
+//! outside the root when a folder or a file is exchanged with a link between the check of a path and its use.
+//!
+//! Where there are no such handles (Windows), it is the path.
+
+use std::ffi::OsString;
+use std::fs::{File, Permissions};
+use std::io::Result;
+use std::path::{Path, PathBuf};
+
+/// An open folder.
+#[derive(Debug)]
+pub struct Directory {
+    #[cfg(unix)]
+    handle: std::os::fd::OwnedFd,
+    path: PathBuf,
+}
+
+impl Directory {
+    /// Where it was when it was opened.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[cfg(unix)]
+mod handles {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    use std::os::unix::fs::PermissionsExt;
+
+    use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, openat, renameat, statat, unlinkat};
+    use rustix::io::Errno;
+
+    use super::{Directory, File, OsString, Path, Permissions, Result};
+
+    /// Folders on the way need not be readable.
+    #[cfg(target_os = "linux")]
+    const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+    #[cfg(not(target_os = "linux"))]
+    const FOLDER: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+    /// Opening a pipe would wait for its other end.
+    const FILE: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
+
+    impl Directory {
+        /// Opens a folder below a root, both without links in their paths.
+        pub(in crate::workflow) fn open(root: &Path, path: &Path) -> Result<Self> {
+            let below = path.strip_prefix(root).map_err(|_| Errno::NOENT)?;
+            let mut handle = open(root, FOLDER, Mode::empty())?;
+            for name in below {
+                handle = openat(&handle, name, FOLDER, Mode::empty())?;
+            }
+            Ok(Self { handle, path: path.to_owned() })
+        }
+
+        /// Whether an error is that of a link in place of a folder or a file.
+        pub(in crate::workflow) fn met_link(error: &std::io::Error) -> bool {
+            [Errno::LOOP, Errno::NOTDIR].iter().any(|link| error.raw_os_error() == Some(link.raw_os_error()))
+        }
+
+        /// Opens a file, or whatever else has this name, for reading.
+        pub(in crate::workflow) fn open_file(&self, name: &OsStr) -> Result<File> {
+            self.open_with(name, OFlags::RDONLY)
+        }
+
+        /// Opens a file for locking; creates it if need be.
+        pub(in crate::workflow) fn open_lock(&self, name: &str) -> Result<File> {
+            self.open_with(name.as_ref(), OFlags::RDWR | OFlags::CREATE)
+        }
+
+        /// Creates a file, which must not exist.
+        pub(in crate::workflow) fn create(&self, name: &str) -> Result<File> {
+            self.open_with(name.as_ref(), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+        }
+
+        fn open_with(&self, name: &OsStr, flags: OFlags) -> Result<File> {
+            Ok(File::from(openat(&self.handle, name, FILE | flags, Mode::from_raw_mode(0o666))?))
+        }
+
+        /// Removes a file.
+        pub(in crate::workflow) fn remove(&self, name: &str) -> Result<()> {
+            Ok(unlinkat(&self.handle, name, AtFlags::empty())?)
+        }
+
+        /// Renames a file, which replaces another.
+        pub(in crate::workflow) fn rename(&self, from: &str, to: &OsStr) -> Result<()> {
+            Ok(renameat(&self.handle, from, &self.handle, to)?)
+        }
+
+        /// The permissions of what has this name, if there is anything.
+        pub(in crate::workflow) fn permissions(&self, name: &OsStr) -> Result<Option<Permissions>> {
+            match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => Ok(Some(Permissions::from_mode(Mode::from_raw_mode(found.st_mode).bits()))),
+                Err(Errno::NOENT) => Ok(None),
+                Err(error) => Err(error.into()),
+            }
+        }
+
+        /// The names of the files in the folder, without links and `.` and `..`.
+        pub(in crate::workflow) fn names(&self) -> Result<Vec<OsString>> {
+            let readable = openat(&self.handle, ".", OFlags::RDONLY | OFlags::DIRECTORY | FILE, Mode::empty())?;
+            let mut names = Vec::new();
+            for entry in Dir::read_from(&readable)? {
+                let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
+                let found = statat(&self.handle, &name, AtFlags::SYMLINK_NOFOLLOW);
+                if found.is_ok_and(|found| !matches!(FileType::from_raw_mode(found.st_mode), FileType::Symlink)) {
+                    names.push(name);
+                }
+            }
+            Ok(names)
+        }
+    }
+}
+
+#[cfg(not(unix))]
+mod paths {
+    use std::ffi::OsStr;
+    use std::fs;
+
+    use super::{Directory, File, OsString, Path, Permissions, Result};
+
+    impl Directory {
+        pub(in crate::workflow) fn open(_root: &Path, path: &Path) -> Result<Self> {
+            fs::read_dir(path).map(drop)?;
+            Ok(Self { path: path.to_owned() })
+        }
+
+        pub(in crate::workflow) fn met_link(_error: &std::io::Error) -> bool {
+            false
+        }
+
+        pub(in crate::workflow) fn open_file(&self, name: &OsStr) -> Result<File> {
+            File::open(self.path.join(name))
+        }
+
+        pub(in crate::workflow) fn open_lock(&self, name: &str) -> Result<File> {
+            File::options().create(true).truncate(false).read(true).write(true).open(self.path.join(name))
+        }
+
+        pub(in crate::workflow) fn create(&self, name: &str) -> Result<File> {
+            File::options().create_new(true).write(true).open(self.path.join(name))
+        }
+
+        pub(in crate::workflow) fn remove(&self, name: &str) -> Result<()> {
+            fs::remove_file(self.path.join(name))
+        }
+
+        pub(in crate::workflow) fn rename(&self, from: &str, to: &OsStr) -> Result<()> {
+            fs::rename(self.path.join(from), self.path.join(to))
+        }
+
+        pub(in crate::workflow) fn permissions(&self, name: &OsStr) -> Result<Option<Permissions>> {
+            match fs::symlink_metadata(self.path.join(name)) {
+                Ok(found) => Ok(Some(found.permissions())),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+                Err(error) => Err(error),
+            }
+        }
+
+        pub(in crate::workflow) fn names(&self) -> Result<Vec<OsString>> {
+            let entries = fs::read_dir(&self.path)?.filter_map(Result::ok);
+            let entries = entries.filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+            Ok(entries.map(|entry| entry.file_name()).collect())
+        }
+    }
+}
