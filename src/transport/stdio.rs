@@ -92,8 +92,20 @@ fn handshake_error(error: &ServerInitializeError) -> &'static str {
     }
 }
 
-/// The message in a line, if it is one for this server, or the answer to a line that cannot be read.
-type Parsed = Result<Option<ClientJsonRpcMessage>, ServerJsonRpcMessage>;
+/// Why a message is not accepted, and the id of its request, as far as it is known.
+struct Refusal {
+    id: Option<RequestId>,
+    error: ErrorData,
+}
+
+impl Refusal {
+    fn new(id: Option<RequestId>, error: ErrorData) -> Box<Self> {
+        Box::new(Self { id, error })
+    }
+}
+
+/// The message in a line, if it is one for this server.
+type Parsed = Result<Option<ClientJsonRpcMessage>, Box<Refusal>>;
 
 /// Messages from standard input, to standard output.
 struct StdioTransport<R, W: AsyncWrite> {
@@ -119,14 +131,14 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> StdioTranspor
     /// Notes a request or its cancellation.
     ///
     /// # Errors
-    /// Too many requests are in progress: the answer that says so.
+    /// Too many requests are in progress.
     fn admit(&self, message: ClientJsonRpcMessage) -> Parsed {
         let mut in_progress = lock(&self.in_progress);
         match &message {
             JsonRpcMessage::Request(request) if in_progress.len() >= MAX_IN_PROGRESS => {
                 let text =
                     format!("{MAX_IN_PROGRESS} requests are in progress. Wait for their answers, or cancel some.");
-                return Err(ServerJsonRpcMessage::error(ErrorData::new(BUSY, text, None), Some(request.id.clone())));
+                return Err(Refusal::new(Some(request.id.clone()), ErrorData::new(BUSY, text, None)));
             }
             JsonRpcMessage::Request(request) => drop(in_progress.insert(request.id.clone())),
             JsonRpcMessage::Notification(JsonRpcNotification {
@@ -193,7 +205,10 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
             match parsed.and_then(|message| message.map_or(Ok(None), |message| self.admit(message))) {
                 Ok(Some(message)) => return Some(message),
                 Ok(None) => {}
-                Err(refusal) => self.refusal = Some(self.output.send(refusal).boxed()),
+                Err(refusal) => {
+                    let answer = ServerJsonRpcMessage::error(refusal.error, refusal.id);
+                    self.refusal = Some(self.output.send(answer).boxed());
+                }
             }
         }
     }
@@ -210,6 +225,8 @@ struct Envelope {
     method: Option<IgnoredAny>,
 }
 
+/// # Errors
+/// The line is no message that this server can read.
 fn parse(line: &[u8]) -> Parsed {
     // A byte order mark may be ignored (RFC 8259, section 8.1).
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
@@ -222,31 +239,24 @@ fn parse(line: &[u8]) -> Parsed {
     }
     if std::str::from_utf8(line).map_or(true, |line| serde_json::from_str::<IgnoredAny>(line).is_err()) {
         // Not even the id can be relied on.
-        return Err(ServerJsonRpcMessage::error(
-            ErrorData::parse_error(
-                "Parse error: the line is not valid JSON. Send one JSON-RPC message per line.",
-                None,
-            ),
-            None,
-        ));
+        let text = "Parse error: the line is not valid JSON. Send one JSON-RPC message per line.";
+        return Err(Refusal::new(None, ErrorData::parse_error(text, None)));
     }
     match serde_json::from_slice(line) {
         // A notification is never answered (JSON-RPC 2.0, section 4.1).
         Ok(Envelope { id: None, method: Some(_) }) => Ok(None),
         envelope => {
-            let error = ErrorData::invalid_request(
-                "Invalid request: the line is not a JSON-RPC message. Send one object, with an id and a method.",
-                None,
-            );
-            Err(ServerJsonRpcMessage::error(error, envelope.ok().and_then(|envelope| envelope.id)))
+            let text = "Invalid request: the line is not a JSON-RPC message. Send one object, with an id and a method.";
+            let error = ErrorData::invalid_request(text, None);
+            Err(Refusal::new(envelope.ok().and_then(|envelope| envelope.id), error))
         }
     }
 }
 
-/// The answer to a message that is refused before it is parsed.
-fn refuse(message: &UnreadableMessage, error: body::Error) -> ServerJsonRpcMessage {
+/// Refuses a message before it is parsed.
+fn refuse(message: &UnreadableMessage, error: body::Error) -> Box<Refusal> {
     let (_, _, text) = error.reason();
-    ServerJsonRpcMessage::error(ErrorData::invalid_request(text, None), message.requested())
+    Refusal::new(message.requested(), ErrorData::invalid_request(text, None))
 }
 
 /// Standard output, which reports when it is closed.
