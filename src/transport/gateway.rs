@@ -73,7 +73,7 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
 async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.refusal(request.headers()) {
         Some(refusal) => {
-            read_body(request).await;
+            read_body(request, 0).await;
             refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({})))
         }
         None => next.run(request).await,
@@ -101,7 +101,8 @@ async fn call_tool(
 /// The body, if its Content-Type is JSON.
 async fn json_body(request: Request) -> Result<Vec<u8>, Error> {
     let is_json = guard::is_json(request.headers());
-    let (body, size) = read_body(request).await.ok_or_else(Error::incomplete_body)?;
+    let kept = if is_json { BODY_BYTES } else { 0 };
+    let (body, size) = read_body(request, kept).await.ok_or_else(Error::incomplete_body)?;
     if !is_json {
         return Err(Error::content_type());
     }
@@ -109,16 +110,16 @@ async fn json_body(request: Request) -> Result<Vec<u8>, Error> {
     Ok(body)
 }
 
-/// Reads a body, and returns it with its size in bytes. Of one that is too large only a part is kept, but the rest is
-/// read: a client that is still sending would not see the error. `None` if the body breaks off or takes too long.
-async fn read_body(request: Request) -> Option<(Vec<u8>, usize)> {
+/// Reads a body, and returns at most its first `kept` bytes with its size in bytes. The rest is read, too: a client that
+/// is still sending would not see the error. `None` if the body breaks off or takes too long.
+async fn read_body(request: Request, kept: usize) -> Option<(Vec<u8>, usize)> {
     let mut chunks = Body::into_data_stream(request.into_body());
     let reading = async {
         let (mut body, mut size) = (Vec::new(), 0);
         while let Some(chunk) = chunks.next().await {
             let chunk = chunk.ok()?;
             size += chunk.len();
-            if size <= BODY_BYTES {
+            if size <= kept {
                 body.extend_from_slice(&chunk);
             }
             if size > DISCARD_BYTES {
@@ -166,7 +167,7 @@ fn failure(code: &str, message: &str, details: Value) -> Value {
 
 async fn unknown(status: StatusCode, request: Request, message: &str) -> Response {
     let path = crate::json::shorten(request.uri().path(), 200);
-    read_body(request).await;
+    read_body(request, 0).await;
     let message = format!("{message} Use POST /mcp/call, or GET /mcp/tools, /health, /metrics or /openapi.json.");
     let details = json!({"field": "path", "value": path});
     (status, Json(failure("VALIDATION_ERROR", &message, details))).into_response()
