@@ -24,7 +24,7 @@ impl N8n {
         Self { url: variable("N8N_URL").trim_end_matches('/').to_owned(), key: variable("N8N_API_KEY") }
     }
 
-    /// Asks with curl, which every machine with an n8n has; gives the status and the body.
+    /// Asks with curl, which every machine with an n8n has; returns the status and the body.
     fn ask(&self, method: &str, path: &str, body: Option<&Value>) -> (u16, Value) {
         let mut curl = Command::new("curl");
         curl.args(["-s", "-X", method, "-w", "\n%{http_code}", "-H", "content-type: application/json"]);
@@ -255,7 +255,7 @@ fn a_failing_execution_is_found_and_explained() {
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
     let n8n = N8n::of_environment();
-    // A catalogue of this n8n, if somebody has built one: n8n 1 is particular about versions of nodes.
+    // A catalogue of this n8n, if there is one: n8n 1 is particular about versions of nodes.
     let catalogue = std::env::var("N8N_LENS_CATALOGUE").unwrap_or_default();
     let arguments = ["--toolsets", "builder", "--catalogue", &catalogue];
     let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &arguments);

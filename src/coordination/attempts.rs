@@ -1,5 +1,5 @@
-//! Admits attempts to authenticate: one at a time per agent, ever later after wrong passkeys, and few that wait. A
-//! flood of wrong passkeys for one agent then costs the others no more than one hash at a time.
+//! Admits attempts to authenticate: one at a time per agent, with growing pauses after wrong passkeys, and with few that
+//! wait. A flood of wrong passkeys for one agent then costs the others no more than one hash at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
