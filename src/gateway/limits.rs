@@ -27,6 +27,9 @@ pub(super) const LINE_BYTES: usize = 3 * ANSWER_BYTES;
 /// The most calls in flight on one server.
 pub(super) const CALLS_IN_FLIGHT: usize = 64;
 
+/// The most requests of one server, such as `ping`, that are answered at a time. Further ones are ignored.
+pub(super) const SERVER_REQUESTS: usize = 64;
+
 /// From this size on, text is parsed with `block_in_place`, so that other tasks are not held up.
 pub(super) const BLOCKING_PARSE_BYTES: usize = 256 * 1024;
 

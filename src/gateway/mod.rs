@@ -62,7 +62,6 @@ mod remote_client;
 mod request;
 mod restart_policy;
 mod server;
-mod server_requests;
 mod session;
 mod standard_error;
 mod stdio;

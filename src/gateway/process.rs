@@ -76,7 +76,7 @@ impl Process {
             if timeout(EXIT_GRACE, self.exited()).await.is_ok() {
                 return;
             }
-            signal(&self.group);
+            tokio::task::block_in_place(|| signal(&self.group));
         }
         self.exited().await;
     }

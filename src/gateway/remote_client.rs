@@ -1,6 +1,7 @@
 //! The HTTP client of a remote server. It passes an answer on only to the request whose response it is, and turns a
 //! response that is no answer into an error that names the fault, without what the server sent.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -12,12 +13,12 @@ use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
 use sse_stream::Sse;
 
 use super::answer_fault::AnswerFault;
-use super::limits::ANSWER_BYTES;
-use super::server_requests::ServerRequests;
+use super::limits::{ANSWER_BYTES, SERVER_REQUESTS};
+use crate::json_rpc::{Answering, PendingRequests};
 
 type Error = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -27,14 +28,24 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 #[derive(Clone)]
 pub(super) struct RemoteClient {
     http: reqwest::Client,
-    requests: ServerRequests,
+    requests: PendingRequests,
 }
 
-/// The members that say which request a message answers.
+/// The members that say which request a message is, answers, or cancels.
 #[derive(Deserialize)]
-struct Envelope {
+struct Envelope<'a> {
     id: Option<RequestId>,
-    method: Option<IgnoredAny>,
+    #[serde(borrow)]
+    method: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    params: Option<&'a RawValue>,
+}
+
+/// The parameters of a cancellation.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Cancellation {
+    request_id: RequestId,
 }
 
 impl StreamableHttpClient for RemoteClient {
@@ -48,7 +59,7 @@ impl StreamableHttpClient for RemoteClient {
         token: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let request = self.sending(&message);
+        let (request, _answering) = self.sending(&message);
         let response = self.http.post_message(uri, message, session, token, headers).await;
         self.response_to(request, response)
     }
@@ -62,7 +73,7 @@ impl StreamableHttpClient for RemoteClient {
         headers: Headers,
         bytes: usize,
     ) -> Result<StreamableHttpPostResponse, Error> {
-        let request = self.sending(&message);
+        let (request, _answering) = self.sending(&message);
         let response =
             self.http.post_message_with_max_sse_event_size(uri, message, session, token, headers, bytes).await;
         self.response_to(request, response)
@@ -107,25 +118,23 @@ impl StreamableHttpClient for RemoteClient {
 impl RemoteClient {
     /// A client that sends its requests over `http`.
     pub(super) fn new(http: reqwest::Client) -> Self {
-        Self { http, requests: ServerRequests::default() }
+        Self { http, requests: PendingRequests::new(SERVER_REQUESTS) }
     }
 
     /// Returns the id of a request that waits for an answer; `None` for other messages, and for a handshake, whose
-    /// faults end the session.
-    fn sending(&self, message: &ClientJsonRpcMessage) -> Option<RequestId> {
+    /// faults end the session. An answer counts as pending until it is sent.
+    fn sending(&self, message: &ClientJsonRpcMessage) -> (Option<RequestId>, Option<Answering>) {
         match message {
             JsonRpcMessage::Request(request) => match request.request {
                 ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) => {
                     self.requests.reset();
-                    None
+                    (None, None)
                 }
-                _ => Some(request.id.clone()),
+                _ => (Some(request.id.clone()), None),
             },
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {
-                self.requests.answered();
-                None
-            }
-            JsonRpcMessage::Notification(_) => None,
+            JsonRpcMessage::Response(response) => (None, Some(self.requests.answer(Some(&response.id)))),
+            JsonRpcMessage::Error(error) => (None, Some(self.requests.answer(error.id.as_ref()))),
+            JsonRpcMessage::Notification(_) => (None, None),
         }
     }
 
@@ -171,20 +180,37 @@ impl RemoteClient {
 /// The answer, if it is one to this request. An error without an id is about the request that it responds to.
 fn answer_to(request: RequestId, answer: ServerJsonRpcMessage) -> ServerJsonRpcMessage {
     match answer {
-        JsonRpcMessage::Response(response) if response.id == request => JsonRpcMessage::Response(response),
-        JsonRpcMessage::Error(error) if error.id.as_ref().is_none_or(|id| *id == request) => {
+        JsonRpcMessage::Response(response) if answers(&response.id, &request) => {
+            ServerJsonRpcMessage::response(response.result, request)
+        }
+        JsonRpcMessage::Error(error) if error.id.as_ref().is_none_or(|id| answers(id, &request)) => {
             ServerJsonRpcMessage::error(error.error, Some(request))
         }
         _ => AnswerFault::Unreadable("the response is not an answer to the request".to_owned()).answer(request),
     }
 }
 
-fn is_wanted(event: &Sse, request: Option<&RequestId>, requests: &ServerRequests) -> bool {
+/// Whether an id is that of the request. Some servers return a number as a string, which rmcp accepts, too.
+fn answers(id: &RequestId, request: &RequestId) -> bool {
+    match (id, request) {
+        (RequestId::String(id), RequestId::Number(request)) => id.parse() == Ok(*request),
+        _ => id == request,
+    }
+}
+
+fn is_wanted(event: &Sse, request: Option<&RequestId>, requests: &PendingRequests) -> bool {
     let Some(data) = &event.data else { return true };
     match serde_json::from_str(data) {
-        Ok(Envelope { id: Some(_), method: Some(_) }) => requests.admit(),
-        Ok(Envelope { id: Some(id), method: None }) => request.is_none_or(|request| *request == id),
-        Ok(Envelope { id: None, .. }) => true,
+        Ok(Envelope { id: Some(id), method: Some(_), .. }) => requests.admit(&id).is_ok(),
+        Ok(Envelope { id: Some(id), method: None, .. }) => request.is_none_or(|request| answers(&id, request)),
+        Ok(Envelope { id: None, method, params }) => {
+            if method.is_some_and(|method| method == "notifications/cancelled")
+                && let Some(Ok(cancelled)) = params.map(|params| serde_json::from_str::<Cancellation>(params.get()))
+            {
+                requests.cancel(&cancelled.request_id);
+            }
+            true
+        }
         Err(_) => false,
     }
 }

@@ -13,7 +13,7 @@ use std::sync::{Arc, PoisonError};
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientJsonRpcMessage, ClientNotification, ClientRequest, CustomResult, JsonRpcMessage, JsonRpcNotification,
-    RequestId, ServerJsonRpcMessage, ServerResult,
+    RequestId, ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use rmcp::transport::Transport;
 use serde::Deserialize;
@@ -26,9 +26,8 @@ use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
 use super::answer_fault::AnswerFault;
-use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES, LINE_BYTES};
-use super::server_requests::ServerRequests;
-use crate::json_rpc::{Line, LineReader, UnreadableMessage};
+use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES, LINE_BYTES, SERVER_REQUESTS};
+use crate::json_rpc::{Line, LineReader, PendingRequests, UnreadableMessage};
 
 /// The transport over both pipes of a child.
 pub(super) struct StdioTransport {
@@ -37,7 +36,7 @@ pub(super) struct StdioTransport {
     /// The last request sent belongs to the handshake, whose answer rmcp has to parse itself.
     in_handshake: bool,
     pipes: Arc<PipeState>,
-    requests: ServerRequests,
+    requests: PendingRequests,
 }
 
 /// What the transport and the session know of the pipes.
@@ -77,7 +76,7 @@ impl StdioTransport {
             input: Arc::new(input),
             in_handshake: false,
             pipes,
-            requests: ServerRequests::default(),
+            requests: PendingRequests::new(SERVER_REQUESTS),
         }
     }
 }
@@ -97,8 +96,11 @@ impl Transport<RoleClient> for StdioTransport {
         }
         let input = self.input.clone();
         let admitted = input.admit(&message);
-        let answered =
-            matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)).then(|| self.requests.clone());
+        let answering = match &message {
+            JsonRpcMessage::Response(response) => Some(self.requests.answer(Some(&response.id))),
+            JsonRpcMessage::Error(error) => Some(self.requests.answer(error.id.as_ref())),
+            _ => None,
+        };
         async move {
             let Some((id, withdrawn)) = admitted else { return Ok(()) };
             let mut line = serde_json::to_vec(&message)?;
@@ -110,7 +112,7 @@ impl Transport<RoleClient> for StdioTransport {
                     input.write(&mut pipe, &line).await
                 }
             };
-            answered.inspect(ServerRequests::answered);
+            drop(answering);
             sent
         }
     }
@@ -131,8 +133,17 @@ impl Transport<RoleClient> for StdioTransport {
             };
             self.pipes.parsing.store(false, Relaxed);
             match message {
-                Some(JsonRpcMessage::Request(_)) if !self.requests.admit() => {}
-                Some(message) => return Some(message),
+                Some(JsonRpcMessage::Request(request)) if self.requests.admit(&request.id).is_err() => {}
+                Some(message) => {
+                    if let JsonRpcMessage::Notification(JsonRpcNotification {
+                        notification: ServerNotification::CancelledNotification(cancelled),
+                        ..
+                    }) = &message
+                    {
+                        cancelled.params.request_id.iter().for_each(|id| self.requests.cancel(id));
+                    }
+                    return Some(message);
+                }
                 None => {}
             }
         }

@@ -1,7 +1,10 @@
-//! JSON-RPC over pipes: one message per line (MCP's stdio transport), and what can be known of one that cannot be read.
+//! JSON-RPC as MCP uses it: one message per line on pipes, what can be known of one that cannot be read, and the
+//! requests of a peer that are not answered yet.
 
 mod line_reader;
+mod pending;
 mod unreadable;
 
 pub(crate) use line_reader::{Line, LineReader};
+pub(crate) use pending::{Answering, NotAdmitted, PendingRequests};
 pub(crate) use unreadable::UnreadableMessage;

@@ -10,6 +10,9 @@ const ID: Keep = Keep::Members(&[("id", Keep::Whole), ("method", Keep::Count)]);
 /// How much of the message is repaired at once, in bytes.
 const PIECE_BYTES: usize = 64 * 1024;
 
+/// The most that is kept of a message, in bytes; an id comes early, or not at all.
+const KEPT_BYTES: usize = 64 * 1024;
+
 /// The longest id, in bytes.
 const ID_BYTES: usize = 1000;
 
@@ -42,7 +45,7 @@ impl UnreadableMessage {
             let fed = pruner.feed(String::from_utf8_lossy(&piece).as_bytes());
             let is_sound = fed.is_ok();
             self.kept.append(&mut fed.unwrap_or_else(|_| pruner.take()).text);
-            if !is_sound {
+            if !is_sound || self.kept.len() > KEPT_BYTES {
                 self.pruner = None;
             }
         }
@@ -98,6 +101,20 @@ mod tests {
             b"{\"id\":5}}",
         ] {
             assert_eq!(id(message), Some(RequestId::Number(5)), "{}", String::from_utf8_lossy(message));
+        }
+    }
+
+    #[test]
+    fn an_endless_message_takes_little_memory() {
+        for unit in ["\"a\":0,", "\"id\":0,", "a"] {
+            let mut message = UnreadableMessage::of(b"{\"id\":");
+            if unit == "a" {
+                message.feed(b"\"");
+            } else {
+                message.feed(b"5,");
+            }
+            (0..100).for_each(|_| message.feed(unit.repeat(10_000).as_bytes()));
+            assert!(message.kept.capacity() < 1_000_000, "{unit}: {}", message.kept.capacity());
         }
     }
 

@@ -205,17 +205,17 @@ impl Error {
             Self::TooLarge { max_bytes } => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "BODY_TOO_LARGE",
-                format!("The request is larger than {max_bytes} bytes. Send less."),
+                format!("The request is larger than {max_bytes} bytes. Split it into smaller ones."),
             ),
             Self::TooManyParts => (
                 StatusCode::PAYLOAD_TOO_LARGE,
                 "BODY_TOO_LARGE",
-                format!("The request holds more than {MAX_PARTS} JSON values and names. Send less."),
+                format!("The request holds more than {MAX_PARTS} JSON values and names. Split it into smaller ones."),
             ),
             Self::TooDeep => (
                 StatusCode::BAD_REQUEST,
                 "INVALID_REQUEST_FORMAT",
-                format!("The request nests deeper than {MAX_DEPTH} levels. Nest less."),
+                format!("The request nests deeper than {MAX_DEPTH} levels. Flatten its arguments."),
             ),
             Self::Busy => (
                 StatusCode::SERVICE_UNAVAILABLE,

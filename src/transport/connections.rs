@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
+use std::ops::Deref;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -25,6 +26,9 @@ const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The most bytes of responses that may wait to be read for longer than a moment, on all connections together.
 const MAX_UNREAD_BYTES: usize = 64 * 1024 * 1024;
+
+/// A client that reads less than this in [`CHECK_INTERVAL`] is slow, bytes.
+const FAIR_BYTES: usize = 64 * 1024;
 
 /// How often these are checked.
 const CHECK_INTERVAL: Duration = Duration::from_secs(1);
@@ -52,6 +56,9 @@ enum Phase {
 }
 
 /// An open connection; dropping it makes room for another.
+pub(super) struct Open(Arc<Connection>);
+
+/// What is known of a connection.
 pub(super) struct Connection {
     id: u64,
     pub(super) peer: IpAddr,
@@ -65,10 +72,12 @@ pub(super) struct Connection {
 /// What the client has not read of its response.
 #[derive(Clone, Copy, Default)]
 struct Unread {
-    /// Bytes that wait to be written.
+    /// Bytes that are held until all of them are written.
     bytes: usize,
-    /// Since when some wait.
+    /// Since when they have waited, or the client last read a fair amount.
     since: Option<Instant>,
+    /// Bytes written after that.
+    written: usize,
     /// Since when the client has read nothing at all.
     blocked_since: Option<Instant>,
 }
@@ -100,12 +109,12 @@ impl Connections {
     /// Adds a connection; `None` if its address has too many. If there are too many in all, the one that has waited
     /// longest for a request head is closed, or else the one that has been idle longest, or that has listened longest; if
     /// all are busy, the new one is refused.
-    pub(super) fn open(&self, peer: IpAddr) -> Option<Arc<Connection>> {
+    pub(super) fn open(&self, peer: IpAddr) -> Option<Open> {
         let mut open = lock(&self.table.open);
         let peer = peer.to_canonical();
         let from_peer = open.values().filter(|connection| connection.peer == peer).count();
-        let has_room = open.len() < self.max || close_longest_waiting(&mut open);
-        if !has_room || (!peer.is_loopback() && from_peer >= MAX_PER_ADDRESS) {
+        let is_allowed = peer.is_loopback() || from_peer < MAX_PER_ADDRESS;
+        if !is_allowed || (open.len() >= self.max && !close_longest_waiting(&mut open)) {
             self.table.refused.fetch_add(1, Ordering::Relaxed);
             return None;
         }
@@ -118,7 +127,7 @@ impl Connections {
             table: self.table.clone(),
         });
         open.insert(connection.id, connection.clone());
-        Some(connection)
+        Some(Open(connection))
     }
 
     /// Closes slow connections, and reports once a minute how many, for as long as it is polled.
@@ -138,7 +147,7 @@ impl Connections {
     /// Closes the connections that wait for a request; those with one in progress go on.
     pub(super) fn close_waiting(&self) {
         for connection in lock(&self.table.open).values() {
-            if !matches!(*lock(&connection.phase), Phase::Busy) {
+            if connection.waits() {
                 connection.closed.cancel();
             }
         }
@@ -163,7 +172,8 @@ impl Connections {
         }
     }
 
-    /// Closes the connections whose responses have waited longest, if too much waits in all.
+    /// Closes the connections whose clients have not read for longest, if too much waits in all. A single response may
+    /// be larger than that.
     fn close_unread(&self) {
         let open = lock(&self.table.open);
         let waiting = |connection: &Arc<Connection>| {
@@ -172,6 +182,7 @@ impl Connections {
         };
         let mut unread: Vec<_> = open.values().filter_map(waiting).collect();
         unread.sort_unstable_by_key(|(since, ..)| *since);
+        unread.pop();
         let mut bytes: usize = unread.iter().map(|(_, bytes, _)| bytes).sum();
         for (since, freed, connection) in unread {
             if bytes <= MAX_UNREAD_BYTES || since.elapsed() < CHECK_INTERVAL {
@@ -211,7 +222,7 @@ impl Connection {
         *lock(&self.phase) = Phase::Listening(Instant::now());
     }
 
-    /// A response is complete.
+    /// A response is complete, although some of it may not have been sent.
     pub(super) fn responded(&self) {
         *lock(&self.phase) = Phase::Idle(Instant::now());
     }
@@ -223,34 +234,57 @@ impl Connection {
         unread.since.get_or_insert_with(Instant::now);
     }
 
-    /// Whether the client took some of what was to be written.
-    pub(super) fn wrote(&self, is_taken: bool) {
+    /// How many bytes the client took of what was to be written; `None` if it takes nothing now.
+    pub(super) fn wrote(&self, bytes: Option<usize>) {
         let mut unread = lock(&self.unread);
-        if is_taken {
-            unread.blocked_since = None;
-        } else {
+        let Some(bytes) = bytes else {
             unread.blocked_since.get_or_insert_with(Instant::now);
+            return;
+        };
+        unread.blocked_since = None;
+        unread.written += bytes;
+        if unread.written >= FAIR_BYTES && unread.since.is_some() {
+            (unread.since, unread.written) = (Some(Instant::now()), 0);
         }
     }
 
     /// Everything that was queued is written.
     pub(super) fn flushed(&self) {
-        *lock(&self.unread) = Unread::default();
+        let sent = std::mem::take(&mut *lock(&self.unread));
+        let mut phase = lock(&self.phase);
+        if sent.since.is_some() && matches!(*phase, Phase::Idle(_)) {
+            *phase = Phase::Idle(Instant::now());
+        }
+    }
+
+    /// Whether it waits for a request, and its last response has been sent.
+    fn waits(&self) -> bool {
+        lock(&self.unread).since.is_none() && matches!(*lock(&self.phase), Phase::Head(_) | Phase::Idle(_))
     }
 
     fn is_slow(&self) -> bool {
-        let is_blocked = lock(&self.unread).blocked_since.is_some_and(|since| since.elapsed() > READ_TIMEOUT);
+        let unread = *lock(&self.unread);
+        let is_blocked = unread.blocked_since.is_some_and(|since| since.elapsed() > READ_TIMEOUT);
         is_blocked
             || match *lock(&self.phase) {
                 Phase::Head(since) => since.elapsed() > HEAD_TIMEOUT,
-                Phase::Idle(since) => since.elapsed() > KEEP_ALIVE,
+                Phase::Idle(since) => since.elapsed() > KEEP_ALIVE && unread.since.is_none(),
                 Phase::Busy | Phase::Listening(_) => false,
             }
     }
+}
 
-    /// Removes it from the table.
-    pub(super) fn end(&self) {
-        lock(&self.table.open).remove(&self.id);
+impl Deref for Open {
+    type Target = Arc<Connection>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        lock(&self.0.table.open).remove(&self.0.id);
     }
 }
 
@@ -258,9 +292,9 @@ impl Connection {
 fn close_longest_waiting(open: &mut HashMap<u64, Arc<Connection>>) -> bool {
     let longest = open.values().filter_map(|connection| match *lock(&connection.phase) {
         Phase::Head(since) => Some((0, since, connection.id)),
-        Phase::Idle(since) => Some((1, since, connection.id)),
+        Phase::Idle(since) if lock(&connection.unread).since.is_none() => Some((1, since, connection.id)),
         Phase::Listening(since) => Some((2, since, connection.id)),
-        Phase::Busy => None,
+        Phase::Idle(_) | Phase::Busy => None,
     });
     let Some(closed) = longest.min().and_then(|(_, _, id)| open.remove(&id)) else { return false };
     closed.table.refused.fetch_add(1, Ordering::Relaxed);

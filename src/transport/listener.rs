@@ -23,7 +23,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
-use super::connections::{Connection, Connections};
+use super::connections::{Connection, Connections, Open};
 use super::shutdown;
 use crate::config::Access;
 
@@ -112,7 +112,7 @@ async fn accept(tcp: &TcpListener, router: &Router, connections: &Connections) {
     }
 }
 
-async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Connection>) {
+async fn serve_connection(stream: TcpStream, router: Router, connection: Open) {
     // An answer is a small packet, which must not wait for the next one (Nagle).
     let _ = stream.set_nodelay(true);
     let stream = TokioIo::new(Observed { stream, connection: connection.clone() });
@@ -144,7 +144,6 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Arc<Con
         }
         () = connection.closed.cancelled() => {}
     }
-    connection.end();
 }
 
 fn is_event_stream(response: &Response) -> bool {
@@ -179,7 +178,10 @@ impl AsyncRead for Observed {
 
 impl Observed {
     fn written(&self, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
-        self.connection.wrote(written.is_ready());
+        self.connection.wrote(match &written {
+            Poll::Ready(done) => Some(*done.as_ref().unwrap_or(&0)),
+            Poll::Pending => None,
+        });
         written
     }
 }

@@ -1,5 +1,5 @@
 //! How programs reach the tools: MCP over standard input and output, MCP over Streamable HTTP, and REST. The only
-//! room besides the gateway that uses rmcp, and the only one that uses axum.
+//! room that uses axum, and with the gateway the only one that runs rmcp.
 
 mod api_key;
 mod body;

@@ -65,37 +65,48 @@ impl Sessions {
 
     /// Adds a session, and closes those that there is no room for.
     async fn opened(&self, id: SessionId, peer: IpAddr) {
-        lock(&self.open).insert(id, Session { peer, in_progress: 0, last_used: Instant::now() });
-        for id in self.surplus(peer).await {
+        lock(&self.open).insert(id.clone(), Session::new(peer));
+        self.close_surplus(peer, Some(&id)).await;
+    }
+
+    /// Closes the sessions that are too many, those of `peer` included, but not `newest`.
+    async fn close_surplus(&self, peer: IpAddr, newest: Option<&SessionId>) {
+        for id in self.surplus(peer, newest).await {
             tracing::debug!("the session that was idle longest is closed, to make room for another");
             let _ = self.manager.close_session(&id).await;
         }
     }
 
-    /// Removes and returns the sessions that are too many, those of `peer` included.
-    async fn surplus(&self, peer: IpAddr) -> Vec<SessionId> {
+    async fn surplus(&self, peer: IpAddr, newest: Option<&SessionId>) -> Vec<SessionId> {
         let from_peer = |open: &HashMap<_, Session>| match peer.is_loopback() {
             true => 0,
             false => open.values().filter(|session| session.peer == peer).count(),
         };
         let is_full = |open: &HashMap<_, _>| open.len() > self.max || from_peer(open) > MAX_PER_ADDRESS;
-        if !is_full(&lock(&self.open)) {
-            return Vec::new();
-        }
-        // rmcp closes idle sessions itself.
+        // rmcp closes idle sessions itself, and opens those of clients that are gone before they know the session's id.
         let known = self.manager.sessions.read().await;
         let mut open = lock(&self.open);
         open.retain(|id, _| known.contains_key(id));
+        if open.len() < known.len() {
+            known.keys().for_each(|id| _ = open.entry(id.clone()).or_insert_with(|| Session::new(peer)));
+        }
         let mut surplus = Vec::new();
         while is_full(&open) {
             let only_peer = open.len() <= self.max;
-            let candidates = open.iter().filter(|(_, session)| !only_peer || session.peer == peer);
+            let others = open.iter().filter(|(id, _)| Some(*id) != newest);
+            let candidates = others.filter(|(_, session)| !only_peer || session.peer == peer);
             let longest_idle = candidates.min_by_key(|(_, session)| (session.in_progress > 0, session.last_used));
             let Some(id) = longest_idle.map(|(id, _)| id.clone()) else { break };
             open.remove(&id);
             surplus.push(id);
         }
         surplus
+    }
+}
+
+impl Session {
+    fn new(peer: IpAddr) -> Self {
+        Self { peer, in_progress: 0, last_used: Instant::now() }
     }
 }
 
@@ -108,19 +119,39 @@ impl Drop for Use {
     }
 }
 
+/// A request that may open a session. Where its client is gone before the response, the session stays, unknown to all.
+struct Opening {
+    sessions: Sessions,
+    peer: IpAddr,
+    is_answered: bool,
+}
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let (sessions, peer) = (self.sessions.clone(), self.peer);
+            tokio::spawn(async move { sessions.close_surplus(peer, None).await });
+        }
+    }
+}
+
 /// Keeps count of the sessions that requests open and use.
 pub(super) async fn track(State(sessions): State<Sessions>, request: Request, next: Next) -> Response {
     let given = session_id(request.headers());
-    let peer = request.extensions().get().map(|ConnectInfo(peer): &ConnectInfo<IpAddr>| *peer);
-    let in_use = given.clone().and_then(|id| sessions.enter(id));
+    if let Some(id) = given {
+        let in_use = sessions.enter(id);
+        let response = next.run(request).await;
+        // The use ends with the body.
+        return response.map(|body| Body::new(body.inspect_frame(move |_| _ = &in_use)));
+    }
+    let Some(ConnectInfo(peer)) = request.extensions().get().copied() else { return next.run(request).await };
+    let mut opening = Opening { sessions: sessions.clone(), peer, is_answered: false };
     let response = next.run(request).await;
-    if given.is_none()
-        && let (Some(id), Some(peer)) = (session_id(response.headers()), peer)
-    {
+    opening.is_answered = true;
+    if let Some(id) = session_id(response.headers()) {
         sessions.opened(id, peer).await;
     }
-    // The use ends with the body.
-    response.map(|body| Body::new(body.inspect_frame(move |_| _ = &in_use)))
+    response
 }
 
 fn session_id(headers: &HeaderMap) -> Option<SessionId> {
@@ -161,6 +192,27 @@ mod tests {
         open(&sessions, LOOPBACK).await;
         assert!(is_open(&sessions, &second).await, "a session that rmcp closed makes room, too");
         drop(in_use);
+    }
+
+    #[tokio::test]
+    async fn a_new_session_is_never_the_one_to_go() {
+        let sessions = Sessions::new(2);
+        let (first, second) = (open(&sessions, LOOPBACK).await, open(&sessions, LOOPBACK).await);
+        let in_use = (sessions.enter(first.clone()), sessions.enter(second));
+        let third = open(&sessions, LOOPBACK).await;
+        assert!(is_open(&sessions, &third).await);
+        assert!(!is_open(&sessions, &first).await);
+        drop(in_use);
+    }
+
+    #[tokio::test]
+    async fn sessions_that_no_client_knows_make_room() {
+        let sessions = Sessions::new(2);
+        for _ in 0..5 {
+            sessions.manager.create_session().await.unwrap();
+        }
+        sessions.close_surplus(IpAddr::from(LOOPBACK), None).await;
+        assert_eq!(sessions.manager.sessions.read().await.len(), 2);
     }
 
     #[tokio::test]

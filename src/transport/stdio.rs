@@ -4,11 +4,10 @@
 //! and refuses what would take too much memory to parse.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -28,19 +27,22 @@ use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, LARGE_BYTES};
-use super::{lock, shutdown};
+use super::shutdown;
 use crate::blocking::blocking;
 use crate::json::Extent;
-use crate::json_rpc::{Line, LineReader, UnreadableMessage};
+use crate::json_rpc::{Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage};
 
 /// How long calls in progress have to finish after the client has closed standard input.
 const CALL_GRACE: Duration = Duration::from_millis(1500);
 
-/// The code of the answer to a request when too many are in progress, one of those that JSON-RPC leaves to servers.
+/// The code of the answer to a request when too many are pending, one of those that JSON-RPC leaves to servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
-/// The most requests in progress: their answers may wait for a client that does not read.
-const MAX_IN_PROGRESS: usize = 256;
+/// The most requests without an answer that the client has read: the answers wait in memory.
+const MAX_PENDING: usize = 256;
+
+/// How long a client has to read the answer to a message that was not accepted.
+const REFUSAL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How often to check whether a message is complete.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
@@ -116,8 +118,7 @@ struct StdioTransport<R, W: AsyncWrite> {
     parsing: Option<BoxFuture<'static, Parsed>>,
     /// The answer to a message that could not be read, while it is being sent.
     refusal: Option<BoxFuture<'static, io::Result<()>>>,
-    /// Requests that are neither answered nor cancelled.
-    in_progress: Arc<Mutex<HashSet<RequestId>>>,
+    requests: PendingRequests,
     input_closed: CancellationToken,
 }
 
@@ -125,29 +126,44 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin + Send + 'static> StdioTranspor
     fn new(input: R, output: W, max_bytes: usize, input_closed: CancellationToken) -> Self {
         let output = AsyncRwTransport::new(tokio::io::empty(), output);
         let lines = LineReader::new(input, max_bytes);
-        Self { lines, max_bytes, output, parsing: None, refusal: None, in_progress: Arc::default(), input_closed }
+        Self {
+            lines,
+            max_bytes,
+            output,
+            parsing: None,
+            refusal: None,
+            requests: PendingRequests::new(MAX_PENDING),
+            input_closed,
+        }
     }
 
     /// Notes a request or its cancellation.
     ///
     /// # Errors
-    /// Too many requests are in progress.
+    /// The request cannot be handled now.
     fn admit(&self, message: ClientJsonRpcMessage) -> Parsed {
-        let mut in_progress = lock(&self.in_progress);
         match &message {
-            JsonRpcMessage::Request(request) if in_progress.len() >= MAX_IN_PROGRESS => {
-                let text =
-                    format!("{MAX_IN_PROGRESS} requests are in progress. Wait for their answers, or cancel some.");
-                return Err(Refusal::new(Some(request.id.clone()), ErrorData::new(BUSY, text, None)));
+            JsonRpcMessage::Request(request) => {
+                let admitted = self.requests.admit(&request.id);
+                admitted.map_err(|reason| Refusal::new(Some(request.id.clone()), not_admitted(reason)))?;
             }
-            JsonRpcMessage::Request(request) => drop(in_progress.insert(request.id.clone())),
             JsonRpcMessage::Notification(JsonRpcNotification {
                 notification: ClientNotification::CancelledNotification(cancelled),
                 ..
-            }) => drop(cancelled.params.request_id.as_ref().map(|id| in_progress.remove(id))),
+            }) => cancelled.params.request_id.iter().for_each(|id| self.requests.cancel(id)),
             _ => {}
         }
         Ok(Some(message))
+    }
+}
+
+fn not_admitted(reason: NotAdmitted) -> ErrorData {
+    match reason {
+        NotAdmitted::TooMany => {
+            let text = format!("{MAX_PENDING} requests are pending. Wait for their answers, or cancel some.");
+            ErrorData::new(BUSY, text, None)
+        }
+        NotAdmitted::SameId => ErrorData::invalid_request("A request with this id is pending. Use another id.", None),
     }
 }
 
@@ -161,15 +177,15 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
     }
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let answered = match &message {
-            JsonRpcMessage::Response(response) => Some(response.id.clone()),
-            JsonRpcMessage::Error(error) => error.id.clone(),
+        let answering = match &message {
+            JsonRpcMessage::Response(response) => Some(self.requests.answer(Some(&response.id))),
+            JsonRpcMessage::Error(error) => Some(self.requests.answer(error.id.as_ref())),
             _ => None,
         };
-        let (sending, in_progress) = (self.output.send(message), self.in_progress.clone());
+        let sending = self.output.send(message);
         async move {
             let sent = sending.await;
-            answered.map(|id| lock(&in_progress).remove(&id));
+            drop(answering);
             sent
         }
     }
@@ -207,7 +223,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
                 Ok(None) => {}
                 Err(refusal) => {
                     let answer = ServerJsonRpcMessage::error(refusal.error, refusal.id);
-                    self.refusal = Some(self.output.send(answer).boxed());
+                    let sending = tokio::time::timeout(REFUSAL_TIMEOUT, self.output.send(answer));
+                    self.refusal = Some(sending.map(|sent| sent?).boxed());
                 }
             }
         }
@@ -246,9 +263,10 @@ fn parse(line: &[u8]) -> Parsed {
         // A notification is never answered (JSON-RPC 2.0, section 4.1).
         Ok(Envelope { id: None, method: Some(_) }) => Ok(None),
         envelope => {
-            let text = "Invalid request: the line is not a JSON-RPC message. Send one object, with an id and a method.";
-            let error = ErrorData::invalid_request(text, None);
-            Err(Refusal::new(envelope.ok().and_then(|envelope| envelope.id), error))
+            let text = "Invalid request: the line is not a JSON-RPC message. Send one object, with \"jsonrpc\":\"2.0\", an id, and the method as a string.";
+            // An answer with the id of a request of the client would end that request.
+            let id = envelope.ok().filter(|envelope| envelope.method.is_some()).and_then(|envelope| envelope.id);
+            Err(Refusal::new(id, ErrorData::invalid_request(text, None)))
         }
     }
 }

@@ -107,7 +107,7 @@ pub fn errors_have_their_codes() {
 }
 
 pub fn malformed_answers_are_internal_errors() {
-    let gateway = Gateway::start(json!({"a": child_with_timeout(&[], 1500)}));
+    let gateway = Gateway::start(json!({"a": child(&[]), "b": child_with_timeout(&[], 1500)}));
     for kind in ["no_result", "result_string", "content_string", "truncated"] {
         let (status, code, _, details) = gateway.call("a", "malformed", json!({"kind": kind})).failure();
         assert_eq!((status, code.as_str()), (500, "INTERNAL_ERROR"), "{kind}");
@@ -119,7 +119,7 @@ pub fn malformed_answers_are_internal_errors() {
         assert_eq!(failed, (500, "INTERNAL_ERROR".to_owned()), "{kind}");
     }
     for kind in ["wrong_id", "latin_1_without_id"] {
-        let failed = gateway.call("a", "malformed", json!({"kind": kind})).code();
+        let failed = gateway.call("b", "malformed", json!({"kind": kind})).code();
         assert_eq!(failed, (408, "TIMEOUT_ERROR".to_owned()), "{kind}: nothing says which call it answers");
     }
     assert_eq!(gateway.call("a", "echo", json!({})).status, 200);

@@ -333,7 +333,7 @@ fn a_line_that_is_not_a_message_is_answered() {
     let n8n = n8n();
     let mut client = McpClient::start(&n8n.url());
     let deep = format!(r#"{{"jsonrpc":"2.0","params":{}{},"method":"ping","id":7}}"#, "[".repeat(200), "]".repeat(200));
-    let cases: [(&[u8], i64, Value); 9] = [
+    let cases: [(&[u8], i64, Value); 10] = [
         (b"{", -32700, Value::Null),
         (br#"{"jsonrpc":"2.0","id":7,"method":"ping""#, -32700, Value::Null),
         (b"hello", -32700, Value::Null),
@@ -342,6 +342,8 @@ fn a_line_that_is_not_a_message_is_answered() {
         (b"[]", -32600, Value::Null),
         (b"42", -32600, Value::Null),
         (br#"{"id":7,"method":5}"#, -32600, json!(7)),
+        // An answer with its id would end a request of the client.
+        (br#"{"jsonrpc":"2.0","id":7,"error":"x"}"#, -32600, Value::Null),
         (deep.as_bytes(), -32600, json!(7)),
     ];
     for (line, code, id) in cases {
@@ -384,5 +386,8 @@ fn requests_beyond_a_number_in_progress_are_refused() {
     let refused = client.answer(calls[256]);
     assert_eq!(refused["error"]["code"], -32000, "{refused}");
     client.notify("notifications/cancelled", json!({"requestId": calls[0]}));
+    let again = json!({"jsonrpc": "2.0", "id": calls[1], "method": "ping"}).to_string();
+    client.write_line(again.as_bytes());
+    assert_eq!(client.answer(calls[1])["error"]["code"], -32600, "its id is in use");
     assert!(client.request("ping", json!({}))["result"].is_object(), "a cancelled call makes room");
 }
