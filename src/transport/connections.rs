@@ -182,8 +182,8 @@ impl Connections {
         };
         let mut unread: Vec<_> = open.values().filter_map(waiting).collect();
         unread.sort_unstable_by_key(|(since, ..)| *since);
-        unread.pop();
         let mut bytes: usize = unread.iter().map(|(_, bytes, _)| bytes).sum();
+        unread.pop();
         for (since, freed, connection) in unread {
             if bytes <= MAX_UNREAD_BYTES || since.elapsed() < CHECK_INTERVAL {
                 break;
