@@ -212,7 +212,7 @@ impl Coordinator {
                     let arguments = arguments.clone();
                     self.store.read(move |work| checked.check(name, &arguments, work)).await?;
                 }
-                call(self.clone(), arguments).await?
+                call(self.clone(), arguments, caller.clone()).await?
             }
         };
         // Runners and administrators are programs; they get whole lists.

@@ -61,6 +61,31 @@ pub fn wrong_passkeys_of_one_agent_do_not_delay_another(kind: Kind) {
     }
 }
 
+/// An administrator's token may authenticate any agent: one attempt of each is within the limits.
+pub fn attempts_for_many_agents_do_not_delay_an_agent_with_a_token(kind: Kind) {
+    let database = Database::new(kind);
+    import(&database, 1, 2);
+    let issued = administer(&database, &["token", "issue", "--scope", "admin"]);
+    let admin = format!("Bearer {}", issued["token"].as_str().unwrap());
+    let server = serve(&database, &[]);
+    let [_, other] = bearers(&database);
+    let headers = [json_headers(), vec![("authorization", admin.as_str())]].concat();
+    let attempt = |number: usize| {
+        let arguments = json!({"agent_id": format!("agt_x{number}"), "passkey": "wrong", "project_id": "prj_0"});
+        let params = json!({"name": "authenticate", "arguments": arguments});
+        let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+        server.open("POST", "/mcp", &headers, &call.to_string())
+    };
+    let flood: Vec<_> = (0..WRONG).map(attempt).collect();
+    std::thread::sleep(Duration::from_millis(300));
+    let begun = Instant::now();
+    let right = authenticate(&server, &other, "agt_1", "key_1");
+    let waited = begun.elapsed();
+    assert_eq!(right["success"], true, "{right}");
+    assert!(waited < Duration::from_secs(2), "a right passkey took {waited:?}");
+    drop(flood);
+}
+
 pub fn large_lists_of_one_agent_do_not_delay_another(kind: Kind) {
     let database = Database::new(kind);
     let mut data = people(1, 2);

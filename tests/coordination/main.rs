@@ -115,7 +115,8 @@ fn main() {
         replaced: a_deleted_or_replaced_file_is_noticed, health_reports_a_deleted_file,
             what_was_acknowledged_is_in_the_file_that_was_moved, a_link_to_the_database_is_followed,
             damage_is_reported_without_details;
-        floods: wrong_passkeys_of_one_agent_do_not_delay_another, large_lists_of_one_agent_do_not_delay_another,
+        floods: wrong_passkeys_of_one_agent_do_not_delay_another,
+            attempts_for_many_agents_do_not_delay_an_agent_with_a_token, large_lists_of_one_agent_do_not_delay_another,
             a_call_counts_until_its_unit_of_work_has_ended;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
