@@ -71,7 +71,9 @@ fn open(path: &Path) -> Result<File> {
 /// Whether a file was not opened because it is a link.
 #[cfg(unix)]
 fn is_link(error: &Error) -> bool {
-    error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error())
+    use rustix::io::Errno;
+    // FreeBSD calls it `EMLINK`.
+    [Errno::LOOP, Errno::MLINK].iter().any(|link| error.raw_os_error() == Some(link.raw_os_error()))
 }
 
 #[cfg(not(unix))]

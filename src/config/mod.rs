@@ -58,7 +58,7 @@ pub struct Options {
     #[arg(long, global = true, env = "N8N_LENS_CATALOGUE", value_name = "FILE", value_parser = path)]
     catalogue: Option<PathBuf>,
 
-    /// Maximum number of executions downloaded at once, and of workflows and lists
+    /// Maximum number of executions read at once, and separately of workflows and lists
     #[arg(long, global = true, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     max_downloads: u16,
 

@@ -190,32 +190,29 @@ impl Coordinator {
         caller: &Caller,
     ) -> Result<Value, Error> {
         let arguments = tool.check(arguments)?;
-        // The other tools limit themselves: `authenticate` turns calls away that would wait here.
-        let _admitted = match tool.handler.run {
-            Run::Read(_) | Run::Write(_) => self.call_limit.admit(caller).await,
-            Run::Call(_) => None,
-        };
-        let (caller, name) = (caller.clone(), tool.name);
+        let (checked, name) = (caller.clone(), tool.name);
         let (policy, offset) = (self.policy, arguments.integer("offset").unwrap_or(0));
         let answer = match tool.handler.run {
             Run::Read(rule) | Run::Write(rule) => {
                 let unit = move |work: &mut Work<'_>| {
-                    caller.check(name, &arguments, work)?;
+                    checked.check(name, &arguments, work)?;
                     rule(work, &arguments, &policy)
                 };
+                let unit = self.call_limit.admit(caller, unit).await;
                 if matches!(tool.handler.run, Run::Read(_)) {
                     self.store.read(unit).await?
                 } else {
                     self.store.write(unit).await?
                 }
             }
+            // These limit themselves: `authenticate` turns calls away that would wait above.
             Run::Call(call) => {
                 // Other callers need no check, so `health_check` works for them even if the database is down.
                 if caller.agent().is_some() {
                     let arguments = arguments.clone();
-                    self.store.read(move |work| caller.check(name, &arguments, work)).await?;
+                    self.store.read(move |work| checked.check(name, &arguments, work)).await?;
                 }
-                call(self.clone(), arguments).await?
+                call(self.clone(), arguments, caller.clone()).await?
             }
         };
         // Runners and administrators are programs; they get whole lists.

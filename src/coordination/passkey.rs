@@ -7,8 +7,8 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use argon2::{Algorithm, Argon2, Params, Version};
 use tokio::sync::Semaphore;
 
-use super::Error;
 use super::attempts::Attempts;
+use super::{Caller, Error};
 use crate::coordination::store::{Credential, StoreError};
 
 /// The maximum number of valid passkeys per agent. A wrong passkey is always compared with this many hashes, so
@@ -38,6 +38,9 @@ pub(super) struct Passkeys {
     dummy_hash: String,
     /// One: however many agents authenticate, the other processors and threads are left to the calls of the rest.
     permits: Arc<Semaphore>,
+    /// One: attempts of callers that may name any agent wait for each other here, so that only one of them at a time is
+    /// ahead of an agent with a token of its own.
+    unbound: Semaphore,
     attempts: Arc<Attempts>,
 }
 
@@ -46,7 +49,13 @@ impl Passkeys {
         let params = Params::new(cost.memory, cost.passes, 1, None).map_err(|_| StoreError::Bug)?;
         let argon2 = Argon2::new(Algorithm::Argon2id, Version::V0x13, params);
         let dummy_hash = hash(&argon2, "dummy")?;
-        Ok(Self { argon2, dummy_hash, permits: Arc::new(Semaphore::new(1)), attempts: Arc::default() })
+        Ok(Self {
+            argon2,
+            dummy_hash,
+            permits: Arc::new(Semaphore::new(1)),
+            unbound: Semaphore::new(1),
+            attempts: Arc::default(),
+        })
     }
 
     /// The hash of a passkey, in PHC string format.
@@ -61,11 +70,17 @@ impl Passkeys {
     /// [`Error::TooManyAttempts`] if too many attempts are pending.
     pub(super) async fn verify(
         self: &Arc<Self>,
+        caller: &Caller,
         agent: &str,
         passkey: String,
         valid: Vec<Credential>,
     ) -> Result<Option<Credential>, Error> {
         let attempt = self.attempts.admit(agent).await?;
+        let _turn = match caller.agent() {
+            Some(_) => None,
+            // The semaphore is never closed.
+            None => self.unbound.acquire().await.ok(),
+        };
         self.blocking(move |passkeys| {
             let found = passkeys.find(&passkey, valid);
             // Here, so that it counts even if the call has been cancelled.

@@ -79,16 +79,15 @@ impl Coordinator {
         if let Some(missing) = prompt.arguments.iter().find(|argument| text(argument.name).is_none()) {
             return Err(Error::refused(format!("PromptArgument '{}' is missing.", missing.name)));
         }
-        let _admitted = self.call_limit.admit(caller).await;
         if !caller.has_any_scope(&[Scope::Agent]) {
             return Err(Error::refused("This prompt is only for agents."));
         }
-        let (arguments, caller) = (Arguments::unchecked(arguments.clone()), caller.clone());
+        let (arguments, reader) = (Arguments::unchecked(arguments.clone()), caller.clone());
         let text = move |work: &mut Work<'_>| {
-            caller.check(prompt.name, &arguments, work)?;
+            reader.check(prompt.name, &arguments, work)?;
             (prompt.text)(work, &arguments)
         };
-        self.store.read(text).await
+        self.store.read(self.call_limit.admit(caller, text).await).await
     }
 }
 

@@ -138,16 +138,15 @@ impl Coordinator {
         else {
             return Ok(None);
         };
-        let _admitted = self.call_limit.admit(caller).await;
-        let caller = caller.clone();
+        let reader = caller.clone();
         let arguments = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
         let arguments = Arguments::unchecked(arguments);
         let read = move |work: &mut Work<'_>| {
             // Like this tool, resources can be about any agent, but only about the caller's own projects.
-            caller.check("get_agent_profile", &arguments, work)?;
+            reader.check("get_agent_profile", &arguments, work)?;
             (resource.read)(work, &id)
         };
-        match self.store.read(read).await {
+        match self.store.read(self.call_limit.admit(caller, read).await).await {
             Ok(value) => Ok(Some(truncation::truncate_list(value, 0))),
             Err(Error::Refused(_)) => Ok(None),
             Err(error) => Err(error),
@@ -168,9 +167,9 @@ impl Coordinator {
         let (Some((first, after)), true) = (start, caller.has_any_scope(&[Scope::Agent])) else {
             return Ok(cursor.is_none().then(|| (Vec::new(), None)));
         };
-        let _admitted = self.call_limit.admit(caller).await;
         let agent = caller.agent().map(str::to_owned);
-        self.store.read(move |work| page(work, first, &after, agent.as_deref()).map(Some)).await
+        let page = move |work: &mut Work<'_>| page(work, first, &after, agent.as_deref()).map(Some);
+        self.store.read(self.call_limit.admit(caller, page).await).await
     }
 }
 

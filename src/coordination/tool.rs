@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::store::{Scope, Work};
-use super::{Coordinator, Error, SessionPolicy};
+use super::{Caller, Coordinator, Error, SessionPolicy};
 use crate::toolkit::{self, Arguments};
 
 /// A tool of the coordination server.
@@ -31,7 +31,7 @@ pub(super) type Call = Pin<Box<dyn Future<Output = Result<Value, Error>> + Send>
 pub(super) enum Run {
     Read(Rule),
     Write(Rule),
-    Call(fn(Arc<Coordinator>, Arguments) -> Call),
+    Call(fn(Arc<Coordinator>, Arguments, Caller) -> Call),
 }
 
 /// The longest text argument, in bytes. It is small enough for a task with all of its context to fit an
@@ -53,7 +53,7 @@ impl Handler {
     }
 
     /// Runs as several units of work, or with slow work outside of the transaction.
-    pub(super) const fn call(scopes: &'static [Scope], call: fn(Arc<Coordinator>, Arguments) -> Call) -> Self {
+    pub(super) const fn call(scopes: &'static [Scope], call: fn(Arc<Coordinator>, Arguments, Caller) -> Call) -> Self {
         Self { scopes, deprecated: false, run: Run::Call(call) }
     }
 

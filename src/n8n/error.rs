@@ -96,7 +96,7 @@ pub enum Error {
     #[error("n8n sent nothing within {}. n8n needs a long time to build a large execution; allow more with --first-byte-timeout (seconds).", seconds(*.0))]
     FirstByte(Duration),
     /// The body stalled.
-    #[error("n8n's response stalled: nothing arrived for {} after byte {offset}. Try again, or allow more with --idle-timeout (seconds).", seconds(*.after))]
+    #[error("{}. Try again, or allow more with --idle-timeout (seconds).", self.fact())]
     Idle {
         /// Bytes received before.
         offset: u64,
@@ -104,7 +104,7 @@ pub enum Error {
         after: Duration,
     },
     /// The connection ended before the body did.
-    #[error("n8n's response broke off at byte {offset}{} ({cause}). It is incomplete, so none of it is shown; try again.", of(*.total))]
+    #[error("{}. It is incomplete, so none of it is shown; try again.", self.fact())]
     BrokenOff {
         /// Bytes received before.
         offset: u64,
@@ -124,9 +124,7 @@ pub enum Error {
         beginning: String,
     },
     /// The body is about something else than what was requested.
-    #[error(
-        "n8n's response is about '{received}', but '{requested}' was requested. None of it is shown; try again, and check for a proxy that mixes up or caches responses."
-    )]
+    #[error("{}. None of it is shown; try again, and check for a proxy that mixes up or caches responses.", self.fact())]
     OtherId {
         /// The id in the request.
         requested: String,
@@ -134,9 +132,7 @@ pub enum Error {
         received: String,
     },
     /// The body is incomplete or invalid JSON.
-    #[error(
-        "n8n's response is incomplete or not valid JSON: {0}. None of it is shown; try again, and check for a proxy that alters responses."
-    )]
+    #[error("{}. None of it is shown; try again, and check for a proxy that alters responses.", self.fact())]
     Fault(#[from] Fault),
     /// The compressed body is broken.
     #[error("n8n's compressed response cannot be decompressed at byte {offset}: {cause}.")]
@@ -166,6 +162,23 @@ impl Error {
     /// A change that n8n did not confirm, without a status.
     pub(super) fn unsure(cause: &str) -> Self {
         Self::Unsure { status: None, cause: cause.to_owned() }
+    }
+
+    /// What happened, without what to do next.
+    pub(super) fn fact(&self) -> String {
+        match self {
+            Self::Idle { offset, after } => {
+                format!("n8n's response stalled: nothing arrived for {} after byte {offset}", seconds(*after))
+            }
+            Self::BrokenOff { offset, total, cause } => {
+                format!("n8n's response broke off at byte {offset}{} ({cause})", of(*total))
+            }
+            Self::OtherId { requested, received } => {
+                format!("n8n's response is about '{received}', but '{requested}' was requested")
+            }
+            Self::Fault(fault) => format!("n8n's response is incomplete or not valid JSON: {fault}"),
+            other => other.to_string(),
+        }
     }
 
     /// Whether the body broke off midway, so that requesting it again may help.

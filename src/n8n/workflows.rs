@@ -217,7 +217,8 @@ impl Client {
         self.change(&request, &Nothing, progress).await
     }
 
-    /// Sends a change and reads the response. If the response cannot be read, the change was made nevertheless.
+    /// Sends a change and reads the response. If the response cannot be read, the change may have been made, so its error
+    /// must not advise to try again.
     async fn change<P: Projection>(
         &self,
         request: &Request<'_>,
@@ -232,7 +233,7 @@ impl Client {
             let _slot = slot.read(progress).await?;
             self.read_body(body, request.id, projection, progress).await
         };
-        changed.await.map_err(|error| Error::unsure(&error.to_string()))
+        changed.await.map_err(|error| Error::unsure(&error.fact()))
     }
 }
 

@@ -54,9 +54,20 @@ mod handles {
             Ok(Self { handle, path: path.to_owned() })
         }
 
-        /// Whether an error is that of a link in place of a folder or a file.
+        /// Whether an error is that of a link in place of a folder or a file. FreeBSD calls it `EMLINK`.
         pub(in crate::workflow) fn met_link(error: &std::io::Error) -> bool {
-            [Errno::LOOP, Errno::NOTDIR].iter().any(|link| error.raw_os_error() == Some(link.raw_os_error()))
+            [Errno::LOOP, Errno::MLINK, Errno::NOTDIR]
+                .iter()
+                .any(|link| error.raw_os_error() == Some(link.raw_os_error()))
+        }
+
+        /// Whether this is a file, and not a folder, a pipe or a device. A link is an error, as when it is opened.
+        pub(in crate::workflow) fn is_file(&self, name: &OsStr) -> Result<bool> {
+            let found = statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW)?;
+            match FileType::from_raw_mode(found.st_mode) {
+                FileType::Symlink => Err(Errno::LOOP.into()),
+                kind => Ok(kind == FileType::RegularFile),
+            }
         }
 
         /// Opens a file, or whatever else has this name, for reading.
@@ -90,21 +101,21 @@ mod handles {
 
         /// The permissions of what has this name, if there is anything.
         pub(in crate::workflow) fn permissions(&self, name: &OsStr) -> Result<Option<Permissions>> {
+            #[allow(clippy::unnecessary_cast, reason = "the type of the bits depends on the platform")]
             match statat(&self.handle, name, AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(found) => Ok(Some(Permissions::from_mode(Mode::from_raw_mode(found.st_mode).bits()))),
+                Ok(found) => Ok(Some(Permissions::from_mode(Mode::from_raw_mode(found.st_mode).bits() as u32))),
                 Err(Errno::NOENT) => Ok(None),
                 Err(error) => Err(error.into()),
             }
         }
 
-        /// The names of the files in the folder, without links and `.` and `..`.
+        /// The names of the files in the folder, without links, folders, pipes and devices.
         pub(in crate::workflow) fn names(&self) -> Result<Vec<OsString>> {
             let readable = openat(&self.handle, ".", OFlags::RDONLY | OFlags::DIRECTORY | FILE, Mode::empty())?;
             let mut names = Vec::new();
             for entry in Dir::read_from(&readable)? {
                 let name = OsStr::from_bytes(entry?.file_name().to_bytes()).to_owned();
-                let found = statat(&self.handle, &name, AtFlags::SYMLINK_NOFOLLOW);
-                if found.is_ok_and(|found| !matches!(FileType::from_raw_mode(found.st_mode), FileType::Symlink)) {
+                if self.is_file(&name).unwrap_or(false) {
                     names.push(name);
                 }
             }
@@ -128,6 +139,10 @@ mod paths {
 
         pub(in crate::workflow) fn met_link(_error: &std::io::Error) -> bool {
             false
+        }
+
+        pub(in crate::workflow) fn is_file(&self, name: &OsStr) -> Result<bool> {
+            Ok(fs::metadata(self.path.join(name))?.is_file())
         }
 
         pub(in crate::workflow) fn open_file(&self, name: &OsStr) -> Result<File> {
@@ -160,7 +175,7 @@ mod paths {
 
         pub(in crate::workflow) fn names(&self) -> Result<Vec<OsString>> {
             let entries = fs::read_dir(&self.path)?.filter_map(Result::ok);
-            let entries = entries.filter(|entry| !entry.file_type().is_ok_and(|kind| kind.is_symlink()));
+            let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_file()));
             Ok(entries.map(|entry| entry.file_name()).collect())
         }
     }

@@ -45,6 +45,9 @@ pub enum Error {
     /// It, or a folder on its path, was exchanged with a link while it was used.
     #[error("'{0}' was replaced while it was used. Try again.")]
     Replaced(String),
+    /// Nothing can be written through it.
+    #[error("'{0}' is a link to a file that does not exist. Remove it, or give another path.")]
+    DanglingLink(String),
     /// It is too large.
     #[error("File '{0}' is larger than 64 MiB, which no workflow is.")]
     TooLarge(String),
@@ -131,7 +134,14 @@ impl Files {
         let missing = || Error::NoFolder(shorten(path, PATH_CHARS));
         let (folder, name) = requested.parent().zip(requested.file_name()).ok_or_else(missing)?;
         let folder = folder.canonicalize().map_err(|_| missing())?;
-        if folder.starts_with(root) { Ok(folder.join(name)) } else { Err(Error::Outside(shorten(path, PATH_CHARS))) }
+        if !folder.starts_with(root) {
+            return Err(Error::Outside(shorten(path, PATH_CHARS)));
+        }
+        let file = folder.join(name);
+        match file.symlink_metadata() {
+            Ok(found) if found.is_symlink() => Err(Error::DanglingLink(shorten(path, PATH_CHARS))),
+            _ => Ok(file),
+        }
     }
 
     /// Where relative paths start, and what no path leaves.
@@ -160,9 +170,15 @@ impl Files {
 /// Reads a file.
 pub(super) fn read(directory: &Directory, name: &OsStr, path: &str) -> Result<Vec<u8>, Error> {
     let unreadable = |error| unreadable(path, error);
+    let not_a_file = || Error::NotAFile(path.to_owned());
+    // Before it is opened: opening a pipe releases the program that waits to write into it.
+    if !directory.is_file(name).map_err(unreadable)? {
+        return Err(not_a_file());
+    }
     let file = directory.open_file(name).map_err(unreadable)?;
+    // And after: it may have been replaced in between.
     if !file.metadata().map_err(unreadable)?.is_file() {
-        return Err(Error::NotAFile(path.to_owned()));
+        return Err(not_a_file());
     }
     let mut text = Vec::new();
     file.take(FILE_BYTES + 1).read_to_end(&mut text).map_err(unreadable)?;

@@ -92,6 +92,7 @@ fn main() {
             a_task_can_only_be_assigned_to_a_member;
         handoffs: context_is_carried_over, a_handoff_to_an_agent_moves_the_task,
             a_late_report_does_not_hide_the_progress_of_the_new_assignee,
+            a_report_is_late_only_after_notes_since_the_task_moved,
             an_open_handoff_moves_the_task_when_accepted, pending_handoffs_are_filtered_by_agent, deprecated_tools_still_work;
         administration: passkeys_rotate, a_running_agent_cannot_be_unassigned, import_is_all_or_nothing, commands_print_json,
             a_backup_is_private_and_whole, the_doctor_finds_problems, the_doctor_reports_damage;
@@ -112,8 +113,11 @@ fn main() {
             a_newer_database_is_not_touched, the_database_of_another_program_is_left_alone,
             a_file_that_is_not_a_database_is_not_touched;
         replaced: a_deleted_or_replaced_file_is_noticed, health_reports_a_deleted_file,
-            what_was_acknowledged_is_in_the_file_that_was_moved;
-        floods: wrong_passkeys_of_one_agent_do_not_delay_another, large_lists_of_one_agent_do_not_delay_another;
+            what_was_acknowledged_is_in_the_file_that_was_moved, a_link_to_the_database_is_followed,
+            damage_is_reported_without_details;
+        floods: wrong_passkeys_of_one_agent_do_not_delay_another,
+            attempts_for_many_agents_do_not_delay_an_agent_with_a_token, large_lists_of_one_agent_do_not_delay_another,
+            a_call_counts_until_its_unit_of_work_has_ended;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
     let long = trials! {

@@ -83,6 +83,59 @@ pub fn health_reports_a_deleted_file(kind: Kind) {
     assert_eq!(health().0, 200, "it recovers when the file is put back");
 }
 
+pub fn a_link_to_the_database_is_followed(kind: Kind) {
+    if kind == Kind::Postgres {
+        return;
+    }
+    let database = imported(kind);
+    let links = tempfile::tempdir().unwrap();
+    let path = links.path().join("agents.db");
+    let point_to = |target: &Database| {
+        let _ = std::fs::remove_file(&path);
+        std::os::unix::fs::symlink(&target.argument, &path).unwrap();
+    };
+    point_to(&database);
+    let link = Database { kind, argument: path.to_str().unwrap().to_owned(), folder: links };
+    let mut instance = Instance::start(&link);
+    assert_eq!(instance.call("save_context", note("stored"))["success"], true);
+    // Both names are those of one database, with one lock.
+    assert_eq!(Instance::start(&database).call("save_context", note("too"))["success"], true);
+    assert_eq!(std::fs::read_dir(link.folder.path()).unwrap().count(), 1, "the other files are beside the database");
+    let other = imported(kind);
+    point_to(&other);
+    assert_eq!(instance.call("save_context", note("lost")), json!({"success": false, "error": REPLACED}));
+    point_to(&database);
+    assert_eq!(instance.call("save_context", note("again"))["success"], true);
+    assert_eq!(database.number("SELECT COUNT(*) FROM contexts"), 3);
+}
+
+pub fn damage_is_reported_without_details(kind: Kind) {
+    const PAGE_SIZE: usize = 4096;
+    if kind == Kind::Postgres {
+        return;
+    }
+    let database = imported(kind);
+    let issued = administer(&database, &["token", "issue", "--scope", "admin"]);
+    let bearer = format!("Bearer {}", issued["token"].as_str().unwrap());
+    let copy = file(&database, ".copy");
+    administer(&database, &["backup", copy.to_str().unwrap()]);
+    let mut bytes = std::fs::read(&copy).unwrap();
+    let token = issued["id"].as_str().unwrap().as_bytes();
+    for page in bytes.chunks_mut(PAGE_SIZE).skip(1) {
+        if page.windows(token.len()).any(|text| text == token) {
+            page[..100].fill(0x13);
+        }
+    }
+    std::fs::write(&copy, bytes).unwrap();
+    let damaged = Database { kind, argument: copy.to_str().unwrap().to_owned(), folder: tempfile::tempdir().unwrap() };
+    let server = serve(&damaged, &[]);
+    let call = json!({"name": "list_tasks", "arguments": {}});
+    let refused = server.request("tools/call", call, &[("authorization", &bearer)]);
+    let said = "The database is damaged. An administrator must restore a backup.";
+    let error = refused.message();
+    assert_eq!((refused.status, &error["error"]["message"]), (503, &json!(said)), "{error}");
+}
+
 /// Two processes write while the database is moved away and another one takes its place.
 pub fn what_was_acknowledged_is_in_the_file_that_was_moved(kind: Kind) {
     if kind == Kind::Postgres {

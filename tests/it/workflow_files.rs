@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -98,6 +99,47 @@ fn a_pipe_or_a_link_in_place_of_the_lock_is_refused_at_once() {
     std::os::unix::fs::symlink("/etc/hostname", &lock).unwrap();
     let refused = client.call("node_add", add).unwrap_err();
     assert!(refused.contains("is not a regular file"), "{refused}");
+}
+
+/// Opening a pipe for reading releases a program that waits to write into it.
+#[test]
+fn a_pipe_among_the_workflows_is_not_opened() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("flow.json"), WORKFLOW).unwrap();
+    let pipe = folder.path().join("pipe.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let mut client = client(folder.path(), &[]);
+    let is_open = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let opened = std::fs::File::options().write(true).open(&pipe);
+            is_open.store(true, Ordering::SeqCst);
+            opened
+        });
+        let listed: Value = serde_json::from_str(&client.call("workflow_list", json!({})).unwrap()).unwrap();
+        let refused = client.call("workflow_load", json!({"workflowIdOrPath": "pipe.json"})).unwrap_err();
+        std::thread::sleep(Duration::from_millis(100));
+        let was_open = is_open.load(Ordering::SeqCst);
+        let _reader = std::fs::File::open(&pipe).unwrap();
+        writer.join().unwrap().unwrap();
+        assert!(!was_open, "the pipe was opened");
+        assert_eq!(listed["total"], 1);
+        assert!(refused.contains("is not a file"), "{refused}");
+    });
+}
+
+#[test]
+fn a_link_that_leads_nowhere_is_not_written_through() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link.json");
+    std::os::unix::fs::symlink(folder.path().join("missing.json"), &link).unwrap();
+    let mut client = client(folder.path(), &[]);
+    let workflow = json!({"name": "N", "nodes": [], "connections": {}});
+    let refused = save(&mut client, Path::new("link.json"), workflow.clone()).unwrap_err();
+    assert_eq!(refused, "'link.json' is a link to a file that does not exist. Remove it, or give another path.");
+    assert!(link.is_symlink() && !link.exists());
+    std::fs::remove_file(&link).unwrap();
+    save(&mut client, Path::new("link.json"), workflow).unwrap();
 }
 
 #[test]

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::required_text;
-use crate::coordination::Coordinator;
 use crate::coordination::tool::{Call, Handler, Tool};
+use crate::coordination::{Caller, Coordinator};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// `backup`.
@@ -20,7 +20,7 @@ pub static TOOL: Tool = Tool {
     handler: Handler::call(&[], run),
 };
 
-fn run(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
+fn run(coordinator: Arc<Coordinator>, arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(async move {
         let file = required_text(&arguments, "file");
         coordinator.store.backup(PathBuf::from(&file)).await?;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::coordination::Coordinator;
 use crate::coordination::tool::{Call, Handler, Tool};
+use crate::coordination::{Caller, Coordinator};
 use crate::toolkit::{Arguments, Effect};
 
 /// `doctor`.
@@ -18,7 +18,7 @@ pub static TOOL: Tool = Tool {
     handler: Handler::call(&[], run),
 };
 
-fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {
+fn run(coordinator: Arc<Coordinator>, _arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(async move {
         let problems = coordinator.store.examine().await?;
         Ok(json!({"success": true, "ok": problems.is_empty(), "problems": problems}))

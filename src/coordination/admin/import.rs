@@ -14,7 +14,7 @@ use crate::coordination::store::{
     Agent, AgentStatus, AgentType, Credential, Priority, Project, ProjectStatus, Task, TaskStatus, Work,
 };
 use crate::coordination::tool::{Call, Handler, MAX_ADMIN_TEXT_BYTES, Tool, check_text};
-use crate::coordination::{Coordinator, Error};
+use crate::coordination::{Caller, Coordinator, Error};
 use crate::secrets::without_value;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
@@ -91,7 +91,7 @@ struct NewTask {
     assignee_id: Option<String>,
 }
 
-fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments) -> Call {
+fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(async move {
         let data = Value::Object(arguments.take_object("data"));
         check_texts("data", &data)?;

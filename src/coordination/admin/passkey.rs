@@ -10,7 +10,7 @@ use crate::coordination::passkey::MAX_VALID;
 use crate::coordination::secret;
 use crate::coordination::store::{Credential, Entity, Event, Work};
 use crate::coordination::tool::{Call, Handler, Tool};
-use crate::coordination::{Coordinator, Error, SessionPolicy};
+use crate::coordination::{Caller, Coordinator, Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 const PASSKEY: Parameter = Parameter::optional("passkey", Kind::Secret, "The passkey (default: 256 random bits).");
@@ -46,11 +46,11 @@ pub static REVOKE: Tool = Tool {
     handler: Handler::write(&[], revoke),
 };
 
-fn issue_first(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
+fn issue_first(coordinator: Arc<Coordinator>, arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(issue(coordinator, arguments, false))
 }
 
-fn rotate(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
+fn rotate(coordinator: Arc<Coordinator>, arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(issue(coordinator, arguments, true))
 }
 

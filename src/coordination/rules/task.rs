@@ -167,7 +167,7 @@ pub(crate) fn save_note(work: &mut Work<'_>, task: &Task, note: Note, actor: Act
     // What the new assignee has written about the task is newer than the report of the old one.
     let is_late = match actor.agent {
         Some(agent) if task.assignee_id.as_deref().is_some_and(|assignee| assignee != agent) => {
-            work.has_notes_since_handoff(task, agent)?
+            work.has_notes_since_it_left(&task.id, agent)?
         }
         _ => false,
     };

@@ -1,9 +1,10 @@
 //! Notes that agents save about tasks. Rows are only ever added.
 
 use serde::Serialize;
+use serde_json::json;
 
 use super::sql::{Row, values};
-use super::{StoreError, Task, Time, Work};
+use super::{StoreError, Time, Work};
 
 /// One saved note.
 #[derive(Clone, Debug, Serialize)]
@@ -115,12 +116,15 @@ impl Work<'_> {
         Ok(Some(LatestContext { progress: field()?, findings: field()?, blockers: field()?, next_steps: field()? }))
     }
 
-    /// Whether there are notes about a task from after the agent's last handoff of it, or from after its assignment
-    /// to another agent if there was no handoff.
-    pub(crate) fn has_notes_since_handoff(&mut self, task: &Task, agent: &str) -> Result<bool, StoreError> {
-        const QUERY: &str = "SELECT id FROM contexts WHERE task_id = ?1 AND created_at > COALESCE(
-            (SELECT MAX(created_at) FROM handoffs WHERE task_id = ?1 AND from_agent_id = ?2), ?3) LIMIT 1";
-        Ok(!self.sql.query(QUERY, values![&task.id, agent, task.assigned_at])?.is_empty())
+    /// Whether there are notes about a task that were saved after it was last taken from the agent, whoever saved them.
+    /// The audit log has the order: times can be equal, and the clock can be set back.
+    pub(crate) fn has_notes_since_it_left(&mut self, task: &str, agent: &str) -> Result<bool, StoreError> {
+        const QUERY: &str = "SELECT c.id FROM contexts c
+            JOIN events saved ON saved.entity_type = 'context' AND saved.entity_id = c.id
+            WHERE c.task_id = ?1 AND saved.seq > (SELECT MAX(seq) FROM events
+                WHERE entity_type = 'task' AND entity_id = ?1 AND event_type = 'assigned' AND before = ?2) LIMIT 1";
+        let before = json!({ "assignee_id": agent }).to_string();
+        Ok(!self.sql.query(QUERY, values![task, &before])?.is_empty())
     }
 
     /// Adds a note.

@@ -58,6 +58,10 @@ impl StoreError {
     pub fn without_details(&self) -> String {
         match self {
             Self::Replaced => self.to_string(),
+            Self::Corrupt(_) => "The database is damaged. An administrator must restore a backup.".to_owned(),
+            Self::Unusable(_) => {
+                "The database cannot be used. An administrator must check the server's log.".to_owned()
+            }
             _ => "The database is not available. Try again in a moment.".to_owned(),
         }
     }

@@ -5,24 +5,21 @@ use std::path::{Path, PathBuf};
 
 use super::StoreError;
 
-/// The files next to the path of the database, from SQLite's names for them: the database, its log of changes and
-/// the index of that log. All of them exist for as long as a connection is open.
-const SUFFIXES: [&str; 3] = ["", "-wal", "-shm"];
+/// What SQLite appends to the name of a database, without links, for its log of changes and the index of that log. Both
+/// exist for as long as a connection is open.
+const SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a database as they were when it was opened.
 #[derive(Clone)]
 pub(super) struct OpenFiles(Vec<(PathBuf, Identity)>);
 
 impl OpenFiles {
-    /// The files of a database, of which a connection has been used and is still open.
-    pub(super) fn of(database: &Path) -> Result<Self, StoreError> {
-        let identified = |suffix: &&str| {
-            let mut path = database.as_os_str().to_owned();
-            path.push(suffix);
-            let path = PathBuf::from(path);
-            identity(&path).map(|identity| (path, identity))
-        };
-        let files = SUFFIXES.iter().map(identified).collect::<Option<_>>();
+    /// The files of a database, of which a connection has been used and is still open. `resolved` is its path without
+    /// links.
+    pub(super) fn of(database: &Path, resolved: &Path) -> Result<Self, StoreError> {
+        // A link can be changed to lead elsewhere, so the database is checked by the path that was configured.
+        let paths = SUFFIXES.iter().map(|suffix| beside(resolved, suffix)).chain([database.to_owned()]);
+        let files = paths.map(|path| identity(&path).map(|identity| (path, identity))).collect::<Option<_>>();
         files.map(Self).ok_or(StoreError::Replaced)
     }
 
@@ -31,6 +28,13 @@ impl OpenFiles {
         let is_same = |(path, opened): &(PathBuf, Identity)| identity(path).as_ref() == Some(opened);
         if self.0.iter().all(is_same) { Ok(()) } else { Err(StoreError::Replaced) }
     }
+}
+
+/// The path of a database with a suffix.
+pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(suffix);
+    path.into()
 }
 
 /// The device and the inode.

@@ -12,7 +12,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::open_files::OpenFiles;
+use super::open_files::{OpenFiles, beside};
 use super::queue::{Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Work, migrations};
@@ -62,9 +62,9 @@ impl Database {
         }
         create_private(file).map_err(unusable)?;
         refuse_network_file_system(file)?;
-        let mut lock = file.as_os_str().to_owned();
-        lock.push(".lock");
-        let lock = open_private(Path::new(&lock)).map_err(unusable)?;
+        // SQLite follows links, too: its other files are beside the file that they lead to.
+        let resolved = file.canonicalize().map_err(unusable)?;
+        let lock = open_private(&beside(&resolved, ".lock")).map_err(unusable)?;
         let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         with_lock(&lock, || {
             claim(file, &connection)?;
@@ -72,7 +72,7 @@ impl Database {
             connection.pragma_update(None, "journal_mode", "WAL").map_err(store_error)?;
             migrations::sqlite(&mut connection)
         })?;
-        Ok(Self { file: file.to_owned(), lock, connection, files: OpenFiles::of(file)? })
+        Ok(Self { file: file.to_owned(), lock, connection, files: OpenFiles::of(file, &resolved)? })
     }
 
     /// The body of the writer thread: runs until the store is dropped.

@@ -13,7 +13,7 @@ use crate::coordination::store::{
     Agent, AgentStatus, Credential, EndReason, Entity, Event, Project, ProjectStatus, Scope, Session, Time, Work,
 };
 use crate::coordination::tool::{Call, Handler, Tool};
-use crate::coordination::{Coordinator, Error, SessionPolicy};
+use crate::coordination::{Caller, Coordinator, Error, SessionPolicy};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 
 /// The tool.
@@ -41,7 +41,7 @@ const INVALID_CREDENTIALS: &str = "Invalid agent_id or passkey";
 
 const ALREADY_RUNNING: &str = "Agent instance already running for this project";
 
-fn run(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
+fn run(coordinator: Arc<Coordinator>, arguments: Arguments, caller: Caller) -> Call {
     Box::pin(async move {
         let (agent, project) = (required_text(&arguments, "agent_id"), required_text(&arguments, "project_id"));
         let instance = arguments.text("instance_id");
@@ -50,7 +50,8 @@ fn run(coordinator: Arc<Coordinator>, arguments: Arguments) -> Call {
             coordinator.store.read(move |work| valid_passkeys(work, &agent)).await?
         };
         // Hashing is slow by design, so it happens outside of the transaction.
-        let verified = coordinator.passkeys.verify(&agent, required_text(&arguments, "passkey"), valid).await?;
+        let passkey = required_text(&arguments, "passkey");
+        let verified = coordinator.passkeys.verify(&caller, &agent, passkey, valid).await?;
         let credential = verified.ok_or_else(|| Error::refused(INVALID_CREDENTIALS))?;
         let (token, policy) = (secret::random("sess_")?, coordinator.policy);
         let login = VerifiedLogin { agent, project, instance, credential };

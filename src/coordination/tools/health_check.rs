@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::coordination::Coordinator;
 use crate::coordination::store::{Scope, Time};
 use crate::coordination::tool::{Call, Handler, Tool};
+use crate::coordination::{Caller, Coordinator};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
@@ -19,7 +19,7 @@ pub static TOOL: Tool = Tool {
     handler: Handler::call(&[Scope::Runner, Scope::Agent], run),
 };
 
-fn run(coordinator: Arc<Coordinator>, _arguments: Arguments) -> Call {
+fn run(coordinator: Arc<Coordinator>, _arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(async move {
         let version = env!("CARGO_PKG_VERSION");
         Ok(match coordinator.ping().await {

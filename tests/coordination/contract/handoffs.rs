@@ -126,6 +126,31 @@ pub fn a_late_report_does_not_hide_the_progress_of_the_new_assignee(kind: Kind) 
     });
 }
 
+/// The clock stands still: the order in which things were saved decides.
+pub fn a_report_is_late_only_after_notes_since_the_task_moved(kind: Kind) {
+    with_people(kind, 1, 2, async |harness: Harness| {
+        let token = begin(&harness, 0).await;
+        let handoff = hand_over(&harness, "tsk_0_0", "agt_0", None).await;
+        harness.pass(seconds(1));
+        let note = |text: &str| json!({"task_id": "tsk_0_0", "progress": text});
+        succeeds(&harness, "save_context", note("its own, before the task moved")).await;
+        succeeds(&harness, "accept_handoff", accept(&handoff, "agt_1")).await;
+        let reports = async |token: &str, summary: &str| {
+            let said = json!({ "summary": summary });
+            returns(&harness, "report_completed", with(report(token, "success"), said), reported()).await;
+            let found = harness.call("get_task_context", json!({"task_id": "tsk_0_0"})).await;
+            found["latest_context"]["progress"].clone()
+        };
+        assert_eq!(reports(&token, "all of it").await, "all of it", "the new assignee has saved nothing");
+
+        let token = begin(&harness, 1).await;
+        succeeds(&harness, "assign_task", json!({"task_id": "tsk_0_0", "assignee_id": "agt_0"})).await;
+        harness.set_back(seconds(3600));
+        succeeds(&harness, "save_context", note("by the new assignee")).await;
+        assert_eq!(reports(&token, "late").await, "by the new assignee", "even if the clock was set back");
+    });
+}
+
 pub fn an_open_handoff_moves_the_task_when_accepted(kind: Kind) {
     with_people(kind, 1, 3, async |harness: Harness| {
         succeeds(&harness, "admin_agent_add", json!({"id": "agt_out", "name": "Outsider"})).await;

@@ -297,18 +297,19 @@ impl Model {
         if let Some(agent) = to.as_str() {
             self.require_member(text(&self.tasks[task], "project_id"), agent)?;
         }
-        let task = &mut self.tasks[task];
+        let (task, notes) = (&mut self.tasks[task], self.contexts.len());
+        if let Some(agent) = task["assignee_id"].as_str().map(str::to_owned) {
+            task["_left"][agent] = json!(notes);
+        }
         (task["assignee_id"], task["updated_at"]) = (to.clone(), time(self.now));
         task["_assigned"] = json!(self.now);
         Ok(())
     }
 
-    /// Whether there are notes about a task from after it left the agent.
-    fn has_notes_since_handoff(&self, task: &Value, agent: &str) -> bool {
-        let is_its = |row: &&Value| row["task_id"] == task["id"] && row["from_agent_id"] == agent;
-        let left = self.handoffs.iter().filter(is_its).map(|handoff| &handoff["_at"]).next_back();
-        let left = left.unwrap_or(&task["_assigned"]).as_i64();
-        self.contexts.iter().any(|note| note["task_id"] == task["id"] && note["_at"].as_i64() > left)
+    /// Whether there are notes about a task from after it was last taken from the agent.
+    fn has_notes_since_it_left(&self, task: &Value, agent: &str) -> bool {
+        let notes_before = task["_left"][agent].as_u64().unwrap_or(u64::MAX) as usize;
+        self.contexts.iter().skip(notes_before).any(|note| note["task_id"] == task["id"])
     }
 
     /// Saves a note, which is late if the task had another assignee by then, with notes of its own.
@@ -318,8 +319,7 @@ impl Model {
             return show(same);
         }
         let id = format!("?ctx_{}", self.contexts.len());
-        let mut row =
-            json!({"id": id, "task_id": task, "created_at": time(self.now), "_at": self.now, "_late": is_late});
+        let mut row = json!({"id": id, "task_id": task, "created_at": time(self.now), "_late": is_late});
         FIELDS.iter().for_each(|name| row[name] = said[name].clone());
         self.contexts.push(row.clone());
         show(&row)
@@ -501,7 +501,7 @@ impl Model {
         let (summary, next_steps) = (&given["summary"], &given["next_steps"]);
         if !summary.is_null() || !next_steps.is_null() {
             let has_another = !is_mine && !self.tasks[task]["assignee_id"].is_null();
-            let is_late = has_another && self.has_notes_since_handoff(&self.tasks[task], &agent);
+            let is_late = has_another && self.has_notes_since_it_left(&self.tasks[task], &agent);
             let blockers = if given["result"] == "blocked" && is_mine { summary } else { &Value::Null };
             self.note(&id, &json!({"progress": summary, "blockers": blockers, "next_steps": next_steps}), is_late);
         }
@@ -650,8 +650,7 @@ impl Model {
             self.assign(task, &given["to_agent_id"])?;
         }
         let id = format!("?hnd_{}", self.handoffs.len());
-        let mut row = json!({"id": id, "created_at": time(self.now), "accepted_at": null, "_by": null,
-            "_at": self.now});
+        let mut row = json!({"id": id, "created_at": time(self.now), "accepted_at": null, "_by": null});
         SAID.iter().for_each(|name| row[name] = given[name].clone());
         self.handoffs.push(row.clone());
         Ok(json!({"success": true, "handoff": show(&row)}))

@@ -29,6 +29,7 @@ fn a_change_that_may_have_been_made_is_never_sent_again() {
             let unsure = client.call(tool, arguments).unwrap_err();
             assert!(unsure.starts_with("n8n did not confirm the change"), "{unsure}");
             assert!(unsure.contains("it may have been made. Check the workflow"), "{unsure}");
+            assert_eq!(unsure.to_lowercase().matches("try again").count(), 1, "contradictory advice: {unsure}");
             assert_eq!(n8n.requests().iter().filter(|request| request.method == method).count(), 1, "{unsure}");
         }
     }
