@@ -1,5 +1,6 @@
 //! The command line. On a terminal it prints for people; otherwise what the tools return.
 
+mod arguments;
 mod catalogue;
 mod check;
 mod coordinate;
@@ -36,7 +37,7 @@ use crate::workflow::file::Files;
 ///
 /// Without a command, serves MCP on standard input and output.
 #[derive(Parser)]
-#[command(version, args_conflicts_with_subcommands = false)]
+#[command(version)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -107,7 +108,7 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();
-    let cli = Cli::try_parse().unwrap_or_else(|error| terminal::usage(&error));
+    let cli = arguments::parse(std::env::args_os().collect()).unwrap_or_else(|error| terminal::usage(&error));
     log(&cli.options);
     let done = runtime(&cli)
         .enable_all()
