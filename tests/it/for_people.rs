@@ -1,12 +1,21 @@
 //! What the command line shows people, on a pseudoterminal.
 
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
+use crate::mcp_client::KEY;
 use crate::pseudoterminal;
+use crate::server::{Reply, Server};
 
 fn lens(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
     command.args(arguments).env_clear().stdin(Stdio::null());
+    command
+}
+
+fn lens_with(n8n: &Server, arguments: &[&str]) -> Command {
+    let mut command = lens(arguments);
+    command.env("N8N_URL", n8n.url()).env("N8N_API_KEY", KEY);
     command
 }
 
@@ -45,4 +54,21 @@ fn options_that_a_subcommand_does_not_use_are_refused() {
         let said = shown(arguments, 2);
         assert!(said.contains(&format!("'{command}' does not use {option}: leave it out")), "{arguments:?}: {said}");
     }
+}
+
+#[test]
+fn a_wait_shows_its_reason_and_then_bytes_with_a_rate_and_an_estimate() {
+    let n8n = Server::start(|request| match request.query("includeData") {
+        Some(_) => {
+            let body = format!(r#"{{"id":"59","data":{{}},"padding":"{}"}}"#, "x".repeat(3_000_000));
+            let wait = Duration::from_millis(1_800);
+            Reply::json(200, body).delay_first_byte(wait).pace(500_000, Duration::from_millis(200))
+        }
+        None => Reply::json(200, r#"{"id":"59","jsonSizeBytes":105000000}"#),
+    });
+    let shown = pseudoterminal::plain(&lens_with(&n8n, &["summary", "59"]), 100);
+    let (waiting, reading) = shown.split_once("B/3.00 MB").expect(&shown);
+    assert!(waiting.contains("waiting for n8n, 105 MB stored · 1 s"), "{waiting:?}");
+    assert!(!shown.contains("0/0") && !waiting.contains('█'), "{waiting:?}");
+    assert!(reading.contains("MB/s · ") && reading.contains("s left"), "{reading:?}");
 }
