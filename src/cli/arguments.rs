@@ -1,26 +1,19 @@
 //! Options before a subcommand count as written after it, or are refused. None is ignored.
 
 use std::ffi::OsString;
-use std::io::IsTerminal;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
 
-use super::Cli;
+use super::{Cli, help};
 
 /// Parses the arguments, of which the first is the program.
 ///
 /// # Errors
 /// The arguments are wrong, or request help.
 pub(super) fn parse(arguments: Vec<OsString>) -> Result<Cli, Error> {
-    let mut command = Cli::command();
-    if !std::io::stdout().is_terminal() {
-        // Programs read help by lines.
-        command = command.term_width(0);
-    }
-    // Gives each subcommand the options of all.
-    command.build();
+    let mut command = help::command();
     let matches = command.try_get_matches_from_mut(after_subcommand(&command, arguments))?;
     refuse_unused(&mut command, &matches)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
