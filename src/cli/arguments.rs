@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, Error, FromArgMatches};
+use clap::{Arg, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
 use super::{Cli, help};
 
@@ -13,8 +13,16 @@ use super::{Cli, help};
 /// # Errors
 /// The arguments are wrong, or request help.
 pub(super) fn parse(arguments: Vec<OsString>) -> Result<Cli, Error> {
-    let mut command = help::command();
-    let matches = command.try_get_matches_from_mut(after_subcommand(&command, arguments))?;
+    let mut command = Cli::command();
+    let arguments = after_subcommand(&command, arguments);
+    let parsed = command.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
+        // Only who asks for help waits for all of it to be put together.
+        ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            help::command().try_get_matches_from(&arguments)
+        }
+        _ => Err(error),
+    });
+    let matches = parsed?;
     refuse_unused(&mut command, &matches)?;
     Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
 }
@@ -49,7 +57,8 @@ fn given<'a>(command: &'a Command, matches: &'a ArgMatches) -> impl Iterator<Ite
 }
 
 fn has(command: &Command, option: &Arg) -> bool {
-    option.get_long().is_some_and(|name| command.get_arguments().any(|other| other.get_long() == Some(name)))
+    let is_own = |name| command.get_arguments().any(|other| other.get_long() == Some(name));
+    option.is_global_set() || option.get_long().is_some_and(is_own)
 }
 
 /// Refuses options before a subcommand that does not have them, on every level.

@@ -66,7 +66,9 @@ fn binary(n8n: &Server, arguments: &[&str]) -> Command {
 fn on_terminal(command: &Command) -> String {
     let columns = 5_000;
     assert!(!pseudoterminal::styled(command, columns).contains("\u{1b}[8m"), "{command:?}");
-    pseudoterminal::plain(command, columns)
+    // On a slow machine there is a progress bar, which is erased.
+    let progress = regex::Regex::new("[^\n]*\r\u{1b}\\[2K").unwrap();
+    progress.replace_all(&pseudoterminal::plain(command, columns), "").into_owned()
 }
 
 /// Checks that a text has no characters that a terminal obeys, but shows that they were there.
