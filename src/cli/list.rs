@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use clap::Args;
+use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use super::terminal::{for_people, print_json, print_styled};
@@ -18,7 +19,7 @@ pub(super) struct List {
     #[arg(long, value_name = "ID")]
     workflow_id: Option<String>,
     /// Only executions with this status
-    #[arg(long)]
+    #[arg(long, value_parser = PossibleValuesParser::new(list_executions::STATUSES))]
     status: Option<String>,
     /// At most this many executions, 1 to 100
     #[arg(long, value_name = "N")]

@@ -1,30 +1,31 @@
 //! The command line. On a terminal it prints for people; otherwise what the tools return.
 
+mod arguments;
 mod catalogue;
 mod check;
 mod coordinate;
+mod examples;
 mod gateway;
 mod gzip_reader;
+mod help;
 mod list;
+mod log;
 mod node;
 mod panic_hook;
 mod progress;
 mod render;
 mod source;
 mod summary;
+mod table;
 mod terminal;
 mod tools;
 
-use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::{Map, Value};
-use tracing_subscriber::filter::{LevelFilter, Targets};
-use tracing_subscriber::layer::SubscriberExt;
-use tracing_subscriber::util::SubscriberInitExt;
 
-use self::terminal::{LogWriter, print};
+use self::terminal::{introduce, print};
 use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
 use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
@@ -34,9 +35,9 @@ use crate::workflow::file::Files;
 
 /// Inspect n8n executions of any size, within a token budget.
 ///
-/// Without a command, serves MCP on standard input and output.
+/// Without a command, serves MCP on standard input and output; see `n8n-lens serve --help` for its options.
 #[derive(Parser)]
-#[command(version, args_conflicts_with_subcommands = false)]
+#[command(version)]
 pub struct Cli {
     #[command(subcommand)]
     command: Option<Command>,
@@ -50,18 +51,21 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// List executions, newest first
+    #[command(visible_alias = "ls")]
+    List(list::List),
     /// Summarize an execution
     Summary(summary::Summary),
     /// Show one node of an execution
     Node(node::Node),
-    /// List executions, newest first
-    List(list::List),
-    /// Check the address, the API key, its scopes and n8n's version
-    Check,
+    /// Serve n8n's tools over MCP (the default)
+    Serve(ServerOptions),
     /// Serve MCP servers over plain REST
     Gateway(GatewayOptions),
     /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
     Coordinate(coordinate::Coordinate),
+    /// Check the address, the API key, its scopes and n8n's version
+    Check,
     /// List the tools that the server offers
     Tools(tools::Tools),
     /// Manage the catalogue of node types, which node_search uses
@@ -107,8 +111,8 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();
-    let cli = Cli::try_parse().unwrap_or_else(|error| terminal::usage(&error));
-    log(&cli.options);
+    let cli = arguments::parse(std::env::args_os().collect()).unwrap_or_else(|error| terminal::usage(&error));
+    log::install(cli.options.log_level());
     let done = runtime(&cli)
         .enable_all()
         .build()
@@ -132,6 +136,7 @@ pub fn run() -> ExitCode {
 fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     let for_many = match &cli.command {
         None => cli.server.transport == Transport::Http,
+        Some(Command::Serve(server)) => server.transport == Transport::Http,
         Some(Command::Coordinate(command)) => command.is_for_many(),
         Some(command) => matches!(command, Command::Gateway(_)),
     };
@@ -141,22 +146,12 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     }
 }
 
-/// Logs to standard error. Other crates only warn, and rmcp is silenced: it logs whole messages and complete URLs.
-fn log(options: &Options) {
-    let level = options.log_level();
-    let targets = Targets::new()
-        .with_default(level.min(LevelFilter::WARN))
-        .with_target("rmcp", LevelFilter::OFF)
-        .with_target("n8n_lens", level);
-    let layer = tracing_subscriber::fmt::layer().with_writer(|| LogWriter).with_ansi(std::io::stderr().is_terminal());
-    tracing_subscriber::registry().with(layer).with(targets).init();
-}
-
 impl Cli {
     async fn run(self) -> Result<(), Error> {
         let options = self.options;
         match self.command {
             None => serve(&self.server, &options).await,
+            Some(Command::Serve(server)) => serve(&server, &options).await,
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
@@ -178,6 +173,9 @@ impl Cli {
 
 /// Serves n8n's tools until the client closes the connection or a signal arrives.
 async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
+    if server.transport == Transport::Stdio {
+        introduce("n8n-lens");
+    }
     let (toolbox, files) = (server.toolbox()?, server.files()?);
     let context = |settings| context(options, settings, files);
     match server.transport {

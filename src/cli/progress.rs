@@ -1,18 +1,21 @@
-//! A progress bar, for downloads long enough to notice.
+//! The progress of a download that is long enough to notice.
 
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use tokio::sync::watch;
 
 use crate::n8n::{Progress, Stage};
 use crate::units::megabytes;
 
-/// Shorter downloads show no bar.
+/// Shorter downloads show no progress.
 const DELAY: Duration = Duration::from_millis(500);
 
-/// A progress bar; none if standard error is not a terminal.
+/// How often the progress is drawn.
+const TICK: Duration = Duration::from_millis(100);
+
+/// The progress of a call; nothing is shown if standard error is not a terminal.
 pub(super) struct Bar(Option<watch::Receiver<Stage>>);
 
 /// Creates the progress of a call, and the bar that shows it.
@@ -39,44 +42,97 @@ impl Bar {
 
 async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
     tokio::time::sleep(DELAY).await;
-    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let _clear = ClearOnDrop(bar.clone());
-    bar.enable_steady_tick(Duration::from_millis(100));
+    let mut shown = Shown {
+        bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(DELAY),
+        look: None,
+    };
+    shown.bar.enable_steady_tick(TICK);
     loop {
-        show(&bar, *stages.borrow_and_update());
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        shown.update(*stages.borrow_and_update());
+        tokio::time::sleep(TICK).await;
     }
 }
 
-/// Removes the bar when its call is done.
-struct ClearOnDrop(ProgressBar);
+/// What the line on the terminal consists of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Look {
+    /// Before the first byte: a spinner, what is waited for, and the elapsed time.
+    Waiting,
+    /// Bytes of a known total: a bar, the rate, and an estimate.
+    Bar,
+    /// Bytes of an unknown total.
+    Count,
+}
 
-impl Drop for ClearOnDrop {
+impl Look {
+    fn of(stage: Stage) -> Self {
+        match stage {
+            Stage::Started | Stage::Queued | Stage::Waiting { .. } => Self::Waiting,
+            Stage::Reading { total: Some(_), .. } => Self::Bar,
+            Stage::Reading { total: None, .. } => Self::Count,
+        }
+    }
+
+    /// The style; indicatif's own if the template is not valid.
+    fn style(self) -> ProgressStyle {
+        let template = match self {
+            Self::Waiting => "{spinner} {msg} · {seconds}",
+            Self::Bar => "{wide_bar} {decimal_bytes}/{decimal_total_bytes} · {decimal_bytes_per_sec} · {eta} left",
+            Self::Count => "{spinner} {decimal_bytes} · {decimal_bytes_per_sec} · {seconds}",
+        };
+        let seconds = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            // A String takes every write.
+            let _ = write!(text, "{} s", state.elapsed().as_secs());
+        };
+        ProgressStyle::with_template(template)
+            .unwrap_or_else(|_| ProgressStyle::default_spinner())
+            .with_key("seconds", seconds)
+    }
+}
+
+/// The line on the terminal. Dropping it, when its call is done, removes the line.
+struct Shown {
+    bar: ProgressBar,
+    look: Option<Look>,
+}
+
+impl Drop for Shown {
     fn drop(&mut self) {
-        self.0.finish_and_clear();
+        self.bar.finish_and_clear();
     }
 }
 
-fn show(bar: &ProgressBar, stage: Stage) {
-    match stage {
-        Stage::Started => bar.set_message("connecting to n8n"),
-        Stage::Queued => bar.set_message("waiting for other downloads"),
-        Stage::Waiting { stored: Some(stored) } => {
-            bar.set_message(format!("waiting for n8n, {} stored", megabytes(stored)))
+impl Shown {
+    fn update(&mut self, stage: Stage) {
+        let look = Look::of(stage);
+        let is_new = self.look.replace(look) != Some(look);
+        if is_new {
+            self.bar.set_style(look.style());
         }
-        Stage::Waiting { stored: None } => bar.set_message("waiting for n8n"),
-        Stage::Reading { bytes, total } => {
-            let template = match total {
-                Some(_) => "{bar:40} {decimal_bytes}/{decimal_total_bytes} {decimal_bytes_per_sec} {eta}",
-                None => "{spinner} {decimal_bytes} {decimal_bytes_per_sec}",
-            };
-            if let Ok(style) = ProgressStyle::with_template(template) {
-                bar.set_style(style);
+        if let Stage::Reading { bytes, total } = stage {
+            match total {
+                Some(total) => self.bar.set_length(total),
+                None => self.bar.unset_length(),
             }
-            if let Some(total) = total {
-                bar.set_length(total);
+            self.bar.set_position(bytes);
+            if is_new {
+                // The rate counts from the first byte.
+                self.bar.reset_eta();
             }
-            bar.set_position(bytes);
+        }
+        if let Some(message) = message(stage) {
+            self.bar.set_message(message);
         }
     }
+}
+
+/// What is waited for.
+fn message(stage: Stage) -> Option<String> {
+    Some(match stage {
+        Stage::Started => "connecting to n8n".to_owned(),
+        Stage::Queued => "waiting for other downloads".to_owned(),
+        Stage::Waiting { stored: Some(stored) } => format!("waiting for n8n, {} stored", megabytes(stored)),
+        Stage::Waiting { stored: None } => "waiting for n8n".to_owned(),
+        Stage::Reading { .. } => return None,
+    })
 }

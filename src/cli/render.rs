@@ -1,11 +1,11 @@
 //! Answers for people: tables and colors.
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
-use comfy_table::{Attribute, Cell, Color, Table};
+use comfy_table::{Attribute, Cell, CellAlignment, Color};
 use serde_json::Value;
 
-use super::terminal::{Styled, plain};
+use super::table::table;
+use super::terminal::{self, Styled, plain};
 use crate::execution::summary::{NodeSummary, Summary};
 
 const BOLD: Style = Style::new().bold();
@@ -20,39 +20,74 @@ fn paint(style: Style, text: &str) -> String {
     format!("{style}{}{style:#}", plain(text))
 }
 
-fn status_color(status: &str) -> Color {
+/// The colour of a status of n8n or of the coordination server; `None` for one that is neither good nor bad.
+fn status_color(status: &str) -> Option<AnsiColor> {
     match status {
-        "success" => Color::Green,
-        "error" | "crashed" => Color::Red,
-        "running" | "waiting" | "new" => Color::Yellow,
-        _ => Color::DarkGrey,
+        "success" | "completed" => Some(AnsiColor::Green),
+        "error" | "crashed" | "failed" => Some(AnsiColor::Red),
+        "running" | "waiting" | "new" => Some(AnsiColor::Yellow),
+        _ => None,
     }
 }
 
-fn status_cell(status: &str) -> Cell {
-    Cell::new(plain(status)).fg(status_color(status))
+fn status_word(status: &str) -> String {
+    match status_color(status) {
+        Some(color) => paint(color.on_default(), status),
+        None => paint(DIM, status),
+    }
 }
 
-/// A table with a header.
-pub(super) fn table<'a>(header: impl IntoIterator<Item = &'a str>) -> Table {
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY);
-    table.set_header(header.into_iter().map(|title| Cell::new(title).add_attribute(Attribute::Bold)));
-    table
+/// A status in its colour.
+pub(super) fn status_cell(status: &str) -> Cell {
+    let cell = Cell::new(plain(status));
+    match status_color(status) {
+        Some(AnsiColor::Green) => cell.fg(Color::DarkGreen),
+        Some(AnsiColor::Red) => cell.fg(Color::DarkRed),
+        Some(_) => cell.fg(Color::DarkYellow),
+        None => cell.add_attribute(Attribute::Dim),
+    }
+}
+
+/// An id, which is there to be copied, not to be read.
+pub(super) fn id_cell(id: &str) -> Cell {
+    Cell::new(plain(id)).add_attribute(Attribute::Dim)
+}
+
+fn number_cell(number: impl ToString) -> Cell {
+    Cell::new(number).set_alignment(CellAlignment::Right)
+}
+
+/// Milliseconds as seconds.
+#[expect(clippy::cast_precision_loss, reason = "shown with three decimals")]
+fn seconds(ms: i64) -> String {
+    format!("{:.3}", ms as f64 / 1000.0)
+}
+
+/// A time as `2026-11-21 02:03:59`, in UTC; as it is if it is not a time.
+fn second(time: &str) -> String {
+    match time.parse::<jiff::Timestamp>() {
+        Ok(time) => time.strftime("%F %T").to_string(),
+        Err(_) => plain(time),
+    }
 }
 
 /// A summary: a line, the error, and a row for each node.
 pub(super) fn summary(summary: &Summary) -> Styled {
     let header = &summary.header;
-    let word = |word: &Option<String>| plain(word.as_deref().unwrap_or("?"));
+    let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "?".to_owned());
     let name = summary.workflow_name.as_deref().unwrap_or("Unknown Workflow");
-    let mut text =
-        format!("{} {} · {} · {}", paint(BOLD, name), word(&header.id), word(&header.status), word(&header.mode));
+    let mut text = format!(
+        "{} {} · {} · {}",
+        paint(BOLD, name),
+        paint(DIM, &word(&header.id)),
+        status_word(&word(&header.status)),
+        plain(&word(&header.mode))
+    );
     if let Some(started) = &header.started_at {
-        text += &format!(" · {}", plain(started));
+        text += &format!(" · {} UTC", second(started));
     }
     if let Some(duration) = header.duration() {
-        text += &format!(" · {duration} ms");
+        text += &format!(" · {} s", seconds(duration));
     }
     if let Some(error) = &summary.error {
         let message = error.message.as_ref().map(|message| message.kept.as_str()).unwrap_or_default();
@@ -66,18 +101,18 @@ pub(super) fn summary(summary: &Summary) -> Styled {
 }
 
 fn nodes(nodes: &[NodeSummary]) -> String {
-    let mut table = table(["Node", "Type", "Status", "Items", "Runs"]);
-    for node in nodes.iter().take(ROWS) {
-        table.add_row([
+    let rows = nodes.iter().take(ROWS).map(|node| {
+        vec![
             Cell::new(plain(&node.name)),
-            Cell::new(plain(node.node_type.as_deref().unwrap_or("unknown"))).fg(Color::DarkGrey),
+            Cell::new(plain(node.node_type.as_deref().unwrap_or("unknown"))).add_attribute(Attribute::Dim),
             status_cell(&node.status),
-            Cell::new(node.items),
-            Cell::new(node.runs),
-        ]);
-    }
+            number_cell(node.items),
+            number_cell(node.runs),
+        ]
+    });
+    let table = table(["Node", "Type", "Status", "Items", "Runs"], rows, &[0, 1]);
     match nodes.len().saturating_sub(ROWS) {
-        0 => table.to_string(),
+        0 => table,
         more => format!("{table}\n{more} more nodes"),
     }
 }
@@ -85,35 +120,45 @@ fn nodes(nodes: &[NodeSummary]) -> String {
 /// A list of executions.
 pub(super) fn list(answer: &str) -> Styled {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
-    let mut table = table(["Id", "Workflow", "Status", "Started", "ms"]);
-    for execution in answer["data"]["executions"].as_array().into_iter().flatten() {
-        let text = |member: &str| plain(execution[member].as_str().unwrap_or_default());
-        let time = execution["executionTime"].as_i64().map(|time| time.to_string()).unwrap_or_default();
-        table.add_row([
-            Cell::new(text("id")),
-            Cell::new(text("workflowName")),
-            status_cell(&text("status")),
-            Cell::new(text("startedAt")),
-            Cell::new(time),
-        ]);
-    }
+    let executions = answer["data"]["executions"].as_array().into_iter().flatten();
+    let rows = executions.map(|execution| {
+        let text = |member: &str| execution[member].as_str().unwrap_or_default();
+        vec![
+            id_cell(text("id")),
+            Cell::new(plain(text("workflowName"))),
+            status_cell(text("status")),
+            Cell::new(second(text("startedAt"))),
+            number_cell(execution["executionTime"].as_i64().map(seconds).unwrap_or_default()),
+        ]
+    });
+    let table = table(["Id", "Workflow", "Status", "Started (UTC)", "Seconds"], rows, &[1]);
     Styled(match answer["data"]["nextCursor"].as_str() {
-        Some(cursor) => format!("{table}\n{}", paint(DIM, &format!("more: --cursor {cursor}"))),
-        None => table.to_string(),
+        Some(cursor) => format!("{table}\n{}", paint(DIM, &more(cursor))),
+        None => table,
     })
+}
+
+/// The command that shows the next page; without the cursor if it does not fit the terminal.
+fn more(cursor: &str) -> String {
+    let command = format!("more: n8n-lens list --cursor '{cursor}'");
+    let width = terminal::width().map_or(usize::MAX, usize::from);
+    if command.chars().count() <= width {
+        return command;
+    }
+    "more: n8n-lens list --cursor … (nextCursor of --json)".to_owned()
 }
 
 /// A node: what the tool returns, indented and colored.
 pub(super) fn node(answer: &str) -> Styled {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let data = &answer["data"];
-    let text = |member: &str| plain(data[member].as_str().unwrap_or_default());
+    let text = |member: &str| data[member].as_str().unwrap_or_default();
     let mut shown = format!(
-        "{} {} · {} · {} ms · run {} of {}",
-        paint(BOLD, &text("nodeName")),
-        paint(DIM, &text("nodeType")),
-        text("status"),
-        data["executionTime"],
+        "{} {} · {} · {} s · run {} of {}",
+        paint(BOLD, text("nodeName")),
+        paint(DIM, text("nodeType")),
+        status_word(text("status")),
+        data["executionTime"].as_i64().map_or_else(|| "?".to_owned(), seconds),
         data["run"]["index"],
         data["run"]["total"],
     );

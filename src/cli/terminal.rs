@@ -4,7 +4,9 @@
 //! shows text in another order after bidirectional ones. They are printed as JSON writes them, `\u202e`, so that they can be
 //! seen, and so that JSON stays the same JSON.
 
-use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdout};
+use std::io::{self, ErrorKind, IsTerminal, Write, stderr, stdin, stdout};
+
+use anstream::AutoStream;
 
 use super::Error;
 
@@ -19,6 +21,11 @@ pub(super) fn for_people(json: bool) -> bool {
     !json && stdout().is_terminal()
 }
 
+/// The number of columns of the terminal that standard output is; `None` if it is none, or does not say.
+pub(super) fn width() -> Option<u16> {
+    terminal_size::terminal_size_of(stdout()).map(|(columns, _)| columns.0)
+}
+
 /// Data as a part of one line.
 pub(super) fn plain(text: &str) -> String {
     escape(text, &[])
@@ -26,18 +33,28 @@ pub(super) fn plain(text: &str) -> String {
 
 /// Prints lines of text to standard output. A closed pipe is not an error.
 pub(super) fn print(text: &str) -> Result<(), Error> {
-    print_styled(&Styled(lines(text))).map(drop)
+    write_to(stdout().lock(), &lines(text)).map(drop)
 }
 
 /// Prints JSON to standard output; to anything but a terminal, as it is. Returns whether anything still reads it.
 pub(super) fn print_json(json: &str) -> Result<bool, Error> {
     let text = if stdout().is_terminal() { lines(json) } else { json.to_owned() };
-    print_styled(&Styled(text))
+    write_to(stdout().lock(), &text)
 }
 
-/// Prints a styled text to standard output; returns whether anything still reads it.
+/// Prints a styled text to standard output; returns whether anything still reads it. The styles are left out in a pipe and
+/// where `NO_COLOR` is set; `CLICOLOR_FORCE` keeps them.
 pub(super) fn print_styled(Styled(text): &Styled) -> Result<bool, Error> {
-    let mut out = stdout().lock();
+    write_to(AutoStream::auto(stdout().lock()), text)
+}
+
+/// Clears the terminal.
+pub(super) fn clear() -> Result<(), Error> {
+    write_to(stdout().lock(), "\u{1b}[2J\u{1b}[H").map(drop)
+}
+
+/// Writes a line; returns whether anything still reads it.
+fn write_to(mut out: impl Write, text: &str) -> Result<bool, Error> {
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(false),
@@ -59,6 +76,16 @@ pub(super) fn usage(error: &clap::Error) -> ! {
 /// Prints a message to standard error.
 pub(super) fn report(message: &str) {
     let _ = writeln!(stderr(), "n8n-lens: {}", lines(message));
+}
+
+/// Tells a person who has started a server of messages what it is: its input is a terminal.
+pub(super) fn introduce(command: &str) {
+    if stdin().is_terminal() {
+        let version = env!("CARGO_PKG_VERSION");
+        report(&format!(
+            "This is an MCP server (version {version}). It waits for a client's messages on standard input; Ctrl-C ends it. For commands and options: {command} --help"
+        ));
+    }
 }
 
 /// Standard error for the log. The log's own styles are passed on: its library has escaped them in data.

@@ -1,11 +1,12 @@
-//! `n8n-lens tools`: the tools as a table, for a terminal or for the documentation.
+//! `n8n-lens tools`: the tools as a table, as lines, as JSON, or as the tables of the documentation.
 
 use clap::Args;
-use comfy_table::Table;
-use comfy_table::presets::UTF8_HORIZONTAL_ONLY;
+use comfy_table::Cell;
+use serde_json::json;
 
 use super::Error;
-use super::terminal::print;
+use super::table::table;
+use super::terminal::{Styled, for_people, print, print_json, print_styled};
 use crate::config::ToolChoice;
 use crate::toolkit::Effect;
 use crate::tools::{TOOLSETS, Tool, Toolbox};
@@ -15,14 +16,22 @@ pub(super) struct Tools {
     #[command(flatten)]
     choice: ToolChoice,
     /// Print Markdown, as in the documentation
-    #[arg(long)]
+    #[arg(long, conflicts_with = "json")]
     markdown: bool,
+    /// Print JSON: name, toolset, effect, title and description of each tool
+    #[arg(long)]
+    json: bool,
 }
 
 impl Tools {
     pub(super) fn run(self) -> Result<(), Error> {
         let toolbox = self.choice.toolbox()?;
-        print(&if self.markdown { markdown(&toolbox) } else { plain(&toolbox) })
+        match (self.markdown, self.json) {
+            (true, _) => print(&markdown(&toolbox)),
+            (_, true) => print_json(&json(&toolbox)).map(drop),
+            _ if for_people(false) => print_styled(&for_terminal(&toolbox)).map(drop),
+            _ => print(&lines(&toolbox)),
+        }
     }
 }
 
@@ -36,14 +45,31 @@ fn markdown(toolbox: &Toolbox) -> String {
     lines.join("\n")
 }
 
-/// For a terminal.
-fn plain(toolbox: &Toolbox) -> String {
-    let mut table = Table::new();
-    table.load_style(UTF8_HORIZONTAL_ONLY).set_header(["tool", "toolset", "effect", "title"]);
-    for tool in toolbox.tools() {
-        table.add_row([tool.name, toolset(tool), effect(tool), tool.title]);
-    }
-    table.to_string()
+fn json(toolbox: &Toolbox) -> String {
+    let tool = |tool: &Tool| {
+        json!({
+            "name": tool.name,
+            "toolset": toolset(tool),
+            "effect": effect(tool),
+            "title": tool.title,
+            "description": tool.description,
+        })
+    };
+    json!({"tools": toolbox.tools().map(tool).collect::<Vec<_>>()}).to_string()
+}
+
+fn cells(tool: &Tool) -> [&'static str; 4] {
+    [tool.name, toolset(tool), effect(tool), tool.title]
+}
+
+fn for_terminal(toolbox: &Toolbox) -> Styled {
+    let rows = toolbox.tools().map(|tool| cells(tool).map(Cell::new).to_vec());
+    Styled(table(["Tool", "Toolset", "Effect", "Title"], rows, &[3]))
+}
+
+/// One line a tool, with tabs between its columns, for other programs.
+fn lines(toolbox: &Toolbox) -> String {
+    toolbox.tools().map(|tool| cells(tool).join("\t")).collect::<Vec<_>>().join("\n")
 }
 
 fn toolset(tool: &Tool) -> &'static str {

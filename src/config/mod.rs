@@ -27,19 +27,22 @@ use crate::workflow::file::Files;
 /// How many sessions of clients of MCP 2025-11-25 are kept by default: rmcp needs 120 KB for each.
 const MAX_SESSIONS: u16 = 512;
 
+/// Above the options for n8n in help.
+const N8N: &str = "Connection to n8n";
+
 /// Settings of every command.
 #[derive(Args, Clone)]
 pub struct Options {
     /// Address of n8n, with or without /api/v1
-    #[arg(long, global = true, env = "N8N_URL", value_name = "URL", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = N8N, env = "N8N_URL", value_name = "URL", hide_env_values = true)]
     n8n_url: Option<String>,
 
     /// API key, created in n8n under Settings > n8n API
-    #[arg(long, global = true, env = "N8N_API_KEY", value_name = "KEY", hide_env_values = true)]
+    #[arg(long, global = true, help_heading = N8N, env = "N8N_API_KEY", value_name = "KEY", hide_env_values = true)]
     api_key: Option<String>,
 
     /// File that contains the API key
-    #[arg(long, global = true, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path, hide_env_values = true)]
+    #[arg(long, global = true, help_heading = N8N, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path, hide_env_values = true)]
     api_key_file: Option<PathBuf>,
 
     /// Log level on standard error: off, error, warn, info, debug or trace
@@ -59,15 +62,15 @@ pub struct Options {
     catalogue: Option<PathBuf>,
 
     /// Maximum number of executions read at once, and separately of workflows and lists
-    #[arg(long, global = true, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(long, global = true, help_heading = N8N, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     max_downloads: u16,
 
     /// Seconds to wait for the first byte of a body, which n8n builds in memory first
-    #[arg(long, global = true, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, global = true, help_heading = N8N, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     first_byte_timeout: u64,
 
     /// Seconds to wait for the next bytes of a body
-    #[arg(long, global = true, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, global = true, help_heading = N8N, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     idle_timeout: u64,
 }
 

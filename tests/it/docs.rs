@@ -24,6 +24,12 @@ const FOREIGN_OPTIONS: [&str; 4] = ["--add-host", "--env", "--header", "--rm"];
 /// What begins like this is a path of the repository.
 const OWN_FOLDERS: [&str; 6] = ["benches/", "docs/", "fixtures/", "fuzz/", "src/", "tests/"];
 
+/// Above the commands in help.
+const COMMAND_HEADINGS: [&str; 4] = ["Look at executions:", "Serve:", "Set up:", "Commands:"];
+
+/// Above the options in help.
+const OPTION_HEADINGS: [&str; 2] = ["Options:", "Connection to n8n:"];
+
 /// The example of a tool to add.
 const EXAMPLE: &str = "src/tools/workflows/get_tags.rs";
 
@@ -150,15 +156,16 @@ static COMMANDS: LazyLock<BTreeMap<Vec<String>, CliCommand>> = LazyLock::new(|| 
 
 impl CliCommand {
     fn from_help(help: &str) -> Self {
-        let first_word = |line: &str| line.split_whitespace().next().unwrap().to_owned();
-        let subcommands = section(help, "Commands:").map(first_word).filter(|name| name != "help").collect();
+        let first_word = |line: &str| line.split([' ', ',']).next().unwrap().to_owned();
+        let subcommands = COMMAND_HEADINGS.iter().flat_map(|heading| section(help, heading)).map(first_word);
+        let subcommands = subcommands.filter(|name| name != "help").collect();
         let note = |line: &str, name: &str| {
             let (_, rest) = line.split_once(&format!("[{name}: "))?;
             Some(rest.split([']', '=']).next().unwrap().to_owned())
         };
         let names = Regex::new(r"--[a-z][a-z0-9-]*").unwrap();
         let mut options = BTreeMap::new();
-        for line in section(help, "Options:") {
+        for line in OPTION_HEADINGS.iter().flat_map(|heading| section(help, heading)) {
             let name = names.find(line).unwrap().as_str();
             for name in [Some(name.to_owned()), note(line, "alias")].into_iter().flatten() {
                 let takes_value = line.contains(" <");
@@ -188,7 +195,10 @@ fn check_command(words: &[String]) -> Result<(), String> {
     while let Some(word) = words.next() {
         let command = &COMMANDS[&path];
         if word.starts_with("--") {
-            let option = command.options.get(word.split('=').next().unwrap());
+            // Without a command, or before it, n8n-lens accepts the options of serve.
+            let serve = path.is_empty().then(|| &COMMANDS[&["serve".to_owned()][..]]);
+            let name = word.split('=').next().unwrap();
+            let option = [Some(command), serve].into_iter().flatten().find_map(|command| command.options.get(name));
             let option = option.ok_or_else(|| format!("'{}' has no option {word}", path.join(" ")))?;
             if option.takes_value && !word.contains('=') {
                 words.next().ok_or_else(|| format!("{word} needs a value"))?;
@@ -439,22 +449,14 @@ fn client_blocks_are_valid_and_set_the_language() {
     }
 }
 
-/// What a terminal shows of a command, without colours; `None` if there is no `script` to make one.
-#[cfg(target_os = "linux")]
-fn terminal(command: &str) -> Option<String> {
-    let mut script = Command::new("script");
-    script.args(["-qec", command, "/dev/null"]).stdin(Stdio::null()).current_dir(root());
-    let output = String::from_utf8(script.output().ok()?.stdout).unwrap();
-    let colours = Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
-    Some(colours.replace_all(&output, "").replace('\r', ""))
-}
-
 #[test]
 #[cfg(target_os = "linux")]
 fn the_readme_shows_what_a_terminal_shows() {
     let block = block(page("README.md"), "$ n8n-lens summary");
     let (command, shown) = block.split_once('\n').unwrap();
-    let Some(printed) = terminal(&command.replace("$ n8n-lens", BINARY)) else { return };
+    let mut binary = Command::new(BINARY);
+    binary.args(command.split(' ').skip(2)).current_dir(root());
+    let printed = crate::pseudoterminal::plain(&binary, 120);
     let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
     assert_eq!(trimmed(shown), trimmed(&printed));
 }

@@ -25,6 +25,9 @@ mod docs;
 mod faults;
 /// Faults on the wire, through the real binary.
 mod faults_on_the_wire;
+/// What the command line shows people.
+#[cfg(target_os = "linux")]
+mod for_people;
 /// Streamable HTTP, through the real binary.
 mod http;
 /// Responses about something else than what was requested.
@@ -47,6 +50,9 @@ mod packaging;
 mod projections;
 /// The properties that the fuzzers check.
 mod properties;
+/// Commands on a pseudoterminal.
+#[cfg(target_os = "linux")]
+mod pseudoterminal;
 /// The tools over plain REST, through the real binary.
 mod rest;
 /// Secrets do not leak.

@@ -29,7 +29,7 @@ fn the_registry_entry_and_the_bundle_name_this_version() {
 
 #[test]
 fn the_registry_entry_and_the_bundle_set_variables_that_the_binary_reads() {
-    let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).arg("--help").output().unwrap();
+    let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).args(["serve", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let (manifest, server) = (json("mcpb/manifest.json"), json("server.json"));
     let bundled = manifest["server"]["mcp_config"]["env"].as_object().unwrap().keys().map(String::as_str);

@@ -1,4 +1,4 @@
-//! What reaches a terminal, through the real binary on a pseudoterminal (`script` of util-linux).
+//! What reaches a terminal, through the real binary on a pseudoterminal.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -6,6 +6,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::{Value, json};
 
 use crate::mcp_client::KEY;
+use crate::pseudoterminal;
 use crate::server::{Reply, Server};
 use crate::support::coordination::harness::people;
 
@@ -61,19 +62,13 @@ fn binary(n8n: &Server, arguments: &[&str]) -> Command {
     command
 }
 
-/// What a command prints to a terminal, without the styles of our own.
+/// What a command prints to a terminal wide enough to cut nothing, without the styles of our own.
 fn on_terminal(command: &Command) -> String {
-    let quoted = |text: &std::ffi::OsStr| format!("'{}'", text.to_str().unwrap().replace('\'', "'\\''"));
-    let line: Vec<_> = std::iter::once(command.get_program()).chain(command.get_args()).map(quoted).collect();
-    let mut script = Command::new("script");
-    script.args(["-qefc", &line.join(" "), "/dev/null"]).env_clear().env("TERM", "xterm-256color").stdin(Stdio::null());
-    for (name, value) in command.get_envs() {
-        script.envs(value.map(|value| (name, value)));
-    }
-    let shown = String::from_utf8(script.output().unwrap().stdout).unwrap();
-    assert!(!shown.contains("\u{1b}[8m"), "{shown:?}");
-    let style = regex::Regex::new("\u{1b}\\[[0-9;]*m").unwrap();
-    style.replace_all(&shown, "").replace("\r\n", "\n")
+    let columns = 5_000;
+    assert!(!pseudoterminal::styled(command, columns).contains("\u{1b}[8m"), "{command:?}");
+    // On a slow machine there is a progress bar, which is erased.
+    let progress = regex::Regex::new("[^\n]*\r\u{1b}\\[2K").unwrap();
+    progress.replace_all(&pseudoterminal::plain(command, columns), "").into_owned()
 }
 
 /// Checks that a text has no characters that a terminal obeys, but shows that they were there.

@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use serde_json::Value;
 
 use super::Error;
-use super::terminal::{Styled, for_people, print_json, print_styled};
+use super::terminal::{clear, for_people, introduce, print_json, print_styled};
 use crate::config::{CoordinationOptions, Options, Transport};
 use crate::coordination::Coordinator;
 use crate::transport::{self, CoordinationService};
@@ -55,6 +55,9 @@ impl Coordinate {
             Some(Command::Admin(command)) => command.can_create_database(),
             Some(Command::Status | Command::Watch { .. }) => false,
         };
+        if self.command.is_none() && self.options.transport == Transport::Stdio {
+            introduce("n8n-lens coordinate");
+        }
         let settings = self.options.settings(options, create)?;
         let coordinator = Coordinator::open(&settings).await.map_err(failed)?;
         match self.command {
@@ -74,8 +77,7 @@ impl Coordinate {
             Some(Command::Status) => show(&coordinator, self.json).await.map(drop),
             Some(Command::Watch { interval }) => loop {
                 if for_people(self.json) {
-                    // Clear the screen.
-                    print_styled(&Styled("\u{1b}[2J\u{1b}[H".to_owned()))?;
+                    clear()?;
                 }
                 if !show(&coordinator, self.json).await? {
                     return Ok(());

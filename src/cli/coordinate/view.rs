@@ -1,8 +1,10 @@
 //! The status as tables.
 
 use anstyle::Style;
+use comfy_table::Cell;
 
-use crate::cli::render::table;
+use crate::cli::render::{id_cell, status_cell};
+use crate::cli::table::table;
 use crate::cli::terminal::{Styled, plain};
 use crate::coordination::status::{ProjectView, Status};
 
@@ -22,15 +24,15 @@ fn project(status: &ProjectView) -> String {
     let bold = Style::new().bold();
     let project = &status.project;
     let tasks: Vec<_> = status.tasks.iter().map(|(status, count)| format!("{count} {status}")).collect();
-    let mut table = table(["agent", "running since", "task", "last seen"]);
-    for agent in &status.agents {
-        table.add_row([
-            plain(&format!("{} ({})", agent.agent_name, agent.agent_id)),
-            agent.running_since.map_or_else(|| "-".to_owned(), |time| time.to_string()),
-            plain(agent.task_id.as_deref().unwrap_or_default()),
-            agent.last_seen_at.map(|time| time.to_string()).unwrap_or_default(),
-        ]);
-    }
+    let agents = status.agents.iter().map(|agent| {
+        vec![
+            Cell::new(plain(&format!("{} ({})", agent.agent_name, agent.agent_id))),
+            Cell::new(agent.running_since.map_or_else(|| "-".to_owned(), |time| time.to_string())),
+            id_cell(agent.task_id.as_deref().unwrap_or_default()),
+            Cell::new(agent.last_seen_at.map(|time| time.to_string()).unwrap_or_default()),
+        ]
+    });
+    let table = table(["agent", "running since", "task", "last seen"], agents, &[0, 2]);
     let tasks = if tasks.is_empty() { "no tasks".to_owned() } else { tasks.join(", ") };
     format!(
         "{bold}{} ({}){bold:#} {}\n{}\n{tasks}\n{table}",
@@ -42,16 +44,15 @@ fn project(status: &ProjectView) -> String {
 }
 
 fn executions(status: &Status) -> String {
-    let mut table = table(["execution", "agent", "task", "status", "started", "seconds"]);
-    for execution in &status.executions {
-        table.add_row([
-            plain(&execution.id),
-            plain(&execution.agent_id),
-            plain(&execution.task_id),
-            execution.status.as_str().to_owned(),
-            execution.started_at.to_string(),
-            execution.duration_seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default(),
-        ]);
-    }
-    table.to_string()
+    let executions = status.executions.iter().map(|execution| {
+        vec![
+            id_cell(&execution.id),
+            Cell::new(plain(&execution.agent_id)),
+            id_cell(&execution.task_id),
+            status_cell(execution.status.as_str()),
+            Cell::new(execution.started_at),
+            Cell::new(execution.duration_seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default()),
+        ]
+    });
+    table(["execution", "agent", "task", "status", "started", "seconds"], executions, &[0, 1, 2])
 }

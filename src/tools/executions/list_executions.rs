@@ -18,6 +18,9 @@ use crate::tools::{Call, Context, Error, Handler, Tool};
 /// Workflow names requested at the same time.
 const NAMES_AT_ONCE: usize = 4;
 
+/// The statuses of executions.
+pub const STATUSES: [&str; 8] = ["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
+
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_executions",
@@ -26,11 +29,7 @@ pub static TOOL: Tool = Tool {
                   time; pass nextCursor back for the next page. Then call get_execution with an id.",
     parameters: &[
         Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow."),
-        Parameter::optional(
-            "status",
-            Kind::Choice(&["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"]),
-            "Only executions with this status.",
-        ),
+        Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status."),
         cursor::LIMIT,
         cursor::CURSOR,
         Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer)."),

@@ -1,0 +1,161 @@
+//! Help: commands in groups, only the options that a command uses, and examples at the end.
+
+use std::io::{IsTerminal, stdout};
+
+use clap::builder::StyledStr;
+use clap::{Command, CommandFactory};
+
+use super::{Cli, examples, terminal};
+
+/// The commands, as the help groups them.
+const GROUPS: [(&str, &[&str]); 3] = [
+    ("Look at executions", &["list", "summary", "node"]),
+    ("Serve", &["serve", "gateway", "coordinate"]),
+    ("Set up", &["check", "tools", "catalogue", "completions", "help"]),
+];
+
+/// The width of the column with the names of commands.
+const NAMES: usize = 14;
+
+/// The command line with its help.
+pub(super) fn command() -> Command {
+    let mut command = Cli::command();
+    if !stdout().is_terminal() {
+        // Programs read help by lines.
+        command = command.term_width(0);
+    }
+    // Gives each subcommand the options of all.
+    command.build();
+    let width = terminal::width().map_or(usize::MAX, usize::from);
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{{all-args}}{{after-help}}",
+        groups(&command, width)
+    );
+    let serve: Vec<_> = command.find_subcommand("serve").map(own_options).unwrap_or_default();
+    with_examples(command, "")
+        .mut_args(|option| {
+            // Without a command, n8n-lens takes the options of serve, which shows them.
+            let is_shown = !serve.contains(&option.get_id().to_string()) && uses(&[], option.get_id().as_str());
+            option.hide(!is_shown)
+        })
+        .mut_subcommands(|subcommand| tailored(subcommand, &[]).hide(true))
+        .override_usage("n8n-lens [OPTIONS] [COMMAND]")
+        .help_template(StyledStr::from(template))
+}
+
+fn own_options(command: &Command) -> Vec<String> {
+    let own = command.get_arguments().filter(|option| !option.is_global_set());
+    own.map(|option| option.get_id().to_string()).collect()
+}
+
+/// A command with examples, and without the options that it does not use.
+fn tailored(command: Command, parents: &[&str]) -> Command {
+    let name = command.get_name().to_owned();
+    if name == "help" {
+        return command;
+    }
+    let path = [parents, &[name.as_str()]].concat();
+    let command = with_examples(command, &path.join(" "));
+    let command = command.mut_args(|option| {
+        let is_shown = !option.is_hide_set() && uses(&path, option.get_id().as_str());
+        option.hide(!is_shown)
+    });
+    command.mut_subcommands(|subcommand| tailored(subcommand, &path))
+}
+
+/// Whether the command with this path uses an option that all commands accept.
+fn uses(path: &[&str], option: &str) -> bool {
+    let command = path.first().copied().unwrap_or_default();
+    let commands: &[&str] = match option {
+        "n8n_url" | "api_key" | "api_key_file" => &["", "list", "summary", "node", "check", "serve", "gateway"],
+        "first_byte_timeout" | "idle_timeout" => &["list", "summary", "node", "check", "serve"],
+        "locale" if path.len() < 2 => &["", "list", "summary", "node", "serve", "coordinate"],
+        "session_ttl" | "session_max" if path.len() < 2 => return true,
+        "locale" | "session_ttl" | "session_max" => return false,
+        "redact" => &["summary", "node", "serve"],
+        "catalogue" => &["serve", "gateway", "catalogue"],
+        "max_downloads" => &["serve"],
+        _ => return true,
+    };
+    commands.contains(&command)
+}
+
+fn with_examples(command: Command, path: &str) -> Command {
+    let examples = examples::of(path);
+    if examples.is_empty() {
+        return command;
+    }
+    let header = *command.get_styles().get_header();
+    let lines: String = examples.iter().map(|example| format!("\n  {example}")).collect();
+    command.after_help(StyledStr::from(format!("{header}Examples:{header:#}{lines}")))
+}
+
+/// The groups of commands, as the help shows them.
+fn groups(command: &Command, width: usize) -> String {
+    let (header, literal) = (*command.get_styles().get_header(), *command.get_styles().get_literal());
+    let mut text = String::new();
+    for (title, names) in GROUPS {
+        text += &format!("\n{header}{title}:{header:#}\n");
+        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let names: Vec<_> = [subcommand.get_name()].into_iter().chain(subcommand.get_visible_aliases()).collect();
+            let names = names.join(", ");
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            let lines = wrapped(&about, width.saturating_sub(NAMES + 2));
+            let about = lines.join(&format!("\n{:1$}", "", NAMES + 2));
+            text += &format!("  {literal}{names}{literal:#}{:1$}{about}\n", "", NAMES.saturating_sub(names.len()));
+        }
+    }
+    text
+}
+
+/// A text in lines of at most this width, broken between words.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(word),
+            Some(line) if line.len() + 1 + word.len() <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_is_in_a_group() {
+        let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        for subcommand in Cli::command().get_subcommands() {
+            assert!(grouped.contains(&subcommand.get_name()), "{}", subcommand.get_name());
+        }
+    }
+
+    #[test]
+    fn every_command_has_examples_that_it_accepts() {
+        fn check(command: &Command, path: &str) {
+            assert!(!examples::of(path).is_empty(), "'{path}' has no examples");
+            for subcommand in command.get_subcommands() {
+                check(subcommand, format!("{path} {}", subcommand.get_name()).trim());
+            }
+        }
+        check(&Cli::command(), "");
+        for (_, examples) in examples::EXAMPLES {
+            for example in *examples {
+                // Only the first of a pipeline of commands is ours; quotes hold words together.
+                let words = example.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
+                    0 => part.split_whitespace().map(str::to_owned).collect(),
+                    _ => vec![part.to_owned()],
+                });
+                let words: Vec<_> = words.take_while(|word| !["|", "<", ">"].contains(&word.as_str())).collect();
+                let parsed = Cli::command().try_get_matches_from(words);
+                assert!(parsed.is_ok(), "{example}: {}", parsed.unwrap_err());
+            }
+        }
+    }
+}
