@@ -59,7 +59,7 @@ macro_rules! latest {
 pub(crate) struct NoteOrigin<'a> {
     /// The agent and its session.
     pub(crate) author: Option<(&'a str, &'a str)>,
-    /// Whether the task had another assignee by then, with notes of its own.
+    /// Whether the task had another assignee by then, and notes were saved since it was taken from the author.
     pub(crate) is_late: bool,
 }
 

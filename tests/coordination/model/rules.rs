@@ -312,7 +312,7 @@ impl Model {
         self.contexts.iter().skip(notes_before).any(|note| note["task_id"] == task["id"])
     }
 
-    /// Saves a note, which is late if the task had another assignee by then, with notes of its own.
+    /// Saves a note.
     fn note(&mut self, task: &str, said: &Value, is_late: bool) -> Value {
         let newest = self.contexts.iter().rfind(|context| context["task_id"] == task);
         if let Some(same) = newest.filter(|newest| FIELDS.iter().all(|name| newest[name] == said[name])) {
