@@ -2,9 +2,11 @@
 //! requests of a peer that are not answered yet.
 
 mod line_reader;
+mod not_a_message;
 mod pending;
 mod unreadable;
 
 pub(crate) use line_reader::{Line, LineReader};
+pub(crate) use not_a_message::not_a_message;
 pub(crate) use pending::{Answering, NotAdmitted, PendingRequests};
 pub(crate) use unreadable::UnreadableMessage;

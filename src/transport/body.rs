@@ -15,7 +15,7 @@ use axum::http::{HeaderMap, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures::StreamExt;
-use serde::de::IgnoredAny;
+use rmcp::model::ServerJsonRpcMessage;
 use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -23,6 +23,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::guard;
 use crate::json::Extent;
+use crate::json_rpc::not_a_message;
 
 /// A larger request is parsed on a thread of its own; a larger body needs a permit.
 pub(super) const LARGE_BYTES: usize = 256 * 1024;
@@ -166,22 +167,14 @@ pub(super) async fn read_first(State(limits): State<BodyLimits>, request: Reques
             let request = Request::from_parts(parts, Body::from(read.bytes.clone()));
             let response = read.parse(next.run(request)).await;
             // The content type has been checked: this is rmcp's response to a body that is not a message.
-            if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE { not_a_message(&read.bytes) } else { response }
+            if response.status() != StatusCode::UNSUPPORTED_MEDIA_TYPE {
+                return response;
+            }
+            let error = not_a_message(&read.bytes, "body");
+            (StatusCode::BAD_REQUEST, Json(ServerJsonRpcMessage::error(error, None))).into_response()
         }
         Err(error) => error.into_response(),
     }
-}
-
-/// JSON-RPC's error for a body that is not JSON, or not a message.
-fn not_a_message(bytes: &[u8]) -> Response {
-    let (code, message) = match serde_json::from_slice::<IgnoredAny>(bytes) {
-        Err(_) => (-32700, "Parse error: the body is not valid JSON. Send one JSON-RPC message."),
-        Ok(_) => {
-            (-32600, "Invalid request: the body is not a JSON-RPC message. Send one object, with an id and a method.")
-        }
-    };
-    let body = Json(json!({"jsonrpc": "2.0", "error": {"code": code, "message": message}}));
-    (StatusCode::BAD_REQUEST, body).into_response()
 }
 
 /// Reads a little of the rest of a refused body.

@@ -30,7 +30,7 @@ use super::body::{self, LARGE_BYTES};
 use super::shutdown;
 use crate::blocking::blocking;
 use crate::json::Extent;
-use crate::json_rpc::{Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage};
+use crate::json_rpc::{Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage, not_a_message};
 
 /// How long calls in progress have to finish after the client has closed standard input.
 const CALL_GRACE: Duration = Duration::from_millis(1500);
@@ -254,20 +254,15 @@ fn parse(line: &[u8]) -> Parsed {
     if let Ok(message) = serde_json::from_slice(line) {
         return Ok(Some(message));
     }
-    if std::str::from_utf8(line).map_or(true, |line| serde_json::from_str::<IgnoredAny>(line).is_err()) {
-        // Not even the id can be relied on.
-        let text = "Parse error: the line is not valid JSON. Send one JSON-RPC message per line.";
-        return Err(Refusal::new(None, ErrorData::parse_error(text, None)));
-    }
-    match serde_json::from_slice(line) {
+    let error = not_a_message(line, "line");
+    // Of what is not JSON, not even the id can be relied on.
+    let envelope = if error.code == ErrorCode::PARSE_ERROR { None } else { serde_json::from_slice(line).ok() };
+    match envelope {
         // A notification is never answered (JSON-RPC 2.0, section 4.1).
-        Ok(Envelope { id: None, method: Some(_) }) => Ok(None),
-        envelope => {
-            let text = "Invalid request: the line is not a JSON-RPC message. Send one object, with \"jsonrpc\":\"2.0\", an id, and the method as a string.";
-            // An answer with the id of a request of the client would end that request.
-            let id = envelope.ok().filter(|envelope| envelope.method.is_some()).and_then(|envelope| envelope.id);
-            Err(Refusal::new(id, ErrorData::invalid_request(text, None)))
-        }
+        Some(Envelope { id: None, method: Some(_) }) => Ok(None),
+        Some(Envelope { id, method: Some(_) }) => Err(Refusal::new(id, error)),
+        // An answer with the id of a request of the client would end that request.
+        _ => Err(Refusal::new(None, error)),
     }
 }
 
