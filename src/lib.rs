@@ -59,6 +59,11 @@
 //! workflows and lists); a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the
 //! body: `tests/memory.rs` compares 1 MB with 1 GB.
 
+#![cfg_attr(
+    not(all(feature = "coordination", feature = "gateway", feature = "postgres")),
+    allow(dead_code, unused_imports, reason = "shared code is whole, whichever of its users are built")
+)]
+
 pub mod units;
 
 pub mod node_outputs;
@@ -79,17 +84,23 @@ pub mod toolkit;
 
 pub mod tools;
 
+#[cfg(feature = "coordination")]
 pub mod coordination;
 
+#[cfg(feature = "gateway")]
 pub mod gateway;
 
+#[cfg(feature = "application")]
 pub mod config;
 
+#[cfg(feature = "application")]
 pub mod transport;
 
+#[cfg(feature = "application")]
 pub mod cli;
 
 mod blocking;
 mod file_lock;
+#[cfg(feature = "application")]
 mod json_rpc;
 mod named_locks;

@@ -3,8 +3,10 @@
 mod arguments;
 mod catalogue;
 mod check;
+#[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
+#[cfg(feature = "gateway")]
 mod gateway;
 mod gzip_reader;
 mod help;
@@ -26,7 +28,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::{Map, Value};
 
 use self::terminal::{introduce, print};
-use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
+#[cfg(feature = "gateway")]
+use crate::config::GatewayOptions;
+use crate::config::{self, Options, ServerOptions, Transport};
+#[cfg(feature = "gateway")]
 use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
 use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
@@ -61,8 +66,10 @@ enum Command {
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
+    #[cfg(feature = "gateway")]
     Gateway(GatewayOptions),
     /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
+    #[cfg(feature = "coordination")]
     Coordinate(coordinate::Coordinate),
     /// Check the address, the API key, its scopes and n8n's version
     Check,
@@ -105,6 +112,7 @@ impl Error {
 
 /// Runs the command line and returns its exit code: 0 success, 1 failure, 2 wrong usage.
 pub fn run() -> ExitCode {
+    #[cfg(feature = "gateway")]
     // Started by the gateway only. It stays small: not even the arguments are parsed.
     if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
         reaper::run();
@@ -137,8 +145,11 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     let for_many = match &cli.command {
         None => cli.server.transport == Transport::Http,
         Some(Command::Serve(server)) => server.transport == Transport::Http,
+        #[cfg(feature = "coordination")]
         Some(Command::Coordinate(command)) => command.is_for_many(),
-        Some(command) => matches!(command, Command::Gateway(_)),
+        #[cfg(feature = "gateway")]
+        Some(Command::Gateway(_)) => true,
+        Some(_) => false,
     };
     match for_many {
         true => tokio::runtime::Builder::new_multi_thread(),
@@ -155,7 +166,9 @@ impl Cli {
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
+            #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
+            #[cfg(feature = "coordination")]
             Some(Command::Coordinate(command)) => command.run(&options).await,
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Catalogue(catalogue::Command::Update { from })) => {

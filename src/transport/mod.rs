@@ -4,7 +4,9 @@
 mod api_key;
 mod body;
 mod connections;
+#[cfg(feature = "coordination")]
 mod coordination;
+#[cfg(feature = "gateway")]
 mod gateway;
 mod guard;
 mod health;
@@ -24,9 +26,11 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
 use body::BodyLimits;
+#[cfg(feature = "coordination")]
 pub use coordination::{
     CoordinationService, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio,
 };
+#[cfg(feature = "gateway")]
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
 pub use listener::Listener;
