@@ -136,3 +136,32 @@ fn first_fault<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> &'e Validation
         _ => error,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(schema: Value) -> Tool {
+        Tool::new(serde_json::from_value(json!({ "name": "move", "inputSchema": schema })).expect("a description"))
+    }
+
+    #[test]
+    fn the_first_fault_is_named() {
+        let point = json!({ "properties": { "x": { "type": "number" } }, "required": ["x"] });
+        let tool = tool(json!({ "properties": { "to": { "$ref": "#/$defs/point" } }, "$defs": { "point": point } }));
+        assert!(tool.check(&json!({ "to": { "x": 1 } })).is_ok());
+        let message = |input| tool.check(&input).expect_err("an invalid input").to_string();
+        assert!(message(json!({ "to": { "x": "1" } })).contains("at input.to.x: want number, but got string"));
+        assert!(message(json!({ "to": {} })).contains("at input.to: missing properties 'x'"));
+        assert!(message(json!([])).contains("at input: want object, but got array"));
+    }
+
+    #[test]
+    fn a_schema_reads_no_file() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(&file, r#"{"type":"string"}"#).expect("a schema");
+        let referred = format!("file://{}", file.path().display());
+        // A schema that cannot be compiled leaves the check to the server.
+        assert!(tool(json!({ "properties": { "x": { "$ref": referred } } })).check(&json!({ "x": 1 })).is_ok());
+    }
+}
