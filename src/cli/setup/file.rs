@@ -4,9 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use tempfile::Builder;
+use tempfile::{Builder, NamedTempFile};
 
-use super::client::Format;
 use super::document::Fault;
 
 /// A file that may not be there yet.
@@ -23,21 +22,15 @@ impl ClientFile {
     /// # Errors
     /// A sentence, if it is not a file, cannot be read, or is not text.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let path = match path.canonicalize() {
-            Ok(path) => path,
-            Err(error) if error.kind() == ErrorKind::NotFound && path.is_symlink() => {
-                return Err(format!("{} is a link to a file that does not exist. Create that file.", path.display()));
+        let path = if path.is_symlink() { target_of(path)? } else { path.to_owned() };
+        match fs::metadata(&path) {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => {
+                let path = path.display();
+                return Err(format!("{path} is not a file. Move it away, or edit the client's settings by hand."));
             }
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                return Ok(Self { path: path.to_owned(), content: None });
-            }
-            Err(error) => return Err(unreadable(path, &error)),
-        };
-        if !path.is_file() {
-            return Err(format!(
-                "{} is not a file. Move it away, or edit the client's settings by hand.",
-                path.display()
-            ));
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { path, content: None }),
+            Err(error) => return Err(unreadable(&path, &error)),
         }
         let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
         let content = String::from_utf8(bytes).map_err(|error| {
@@ -80,7 +73,7 @@ impl ClientFile {
     /// # Errors
     /// A sentence, if the file is read-only or has changed since it was read, or the system refuses to write it. The file is
     /// then as it was.
-    pub(super) fn replace(&self, content: &str, format: Format, is_shared: bool) -> Result<Option<PathBuf>, String> {
+    pub(super) fn replace(&self, content: &str, is_shared: bool) -> Result<Option<PathBuf>, String> {
         let unwritable = |error| format!("{} cannot be written: {error}. It is unchanged.", self.path.display());
         let folder = self.path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(folder).map_err(unwritable)?;
@@ -92,15 +85,7 @@ impl ClientFile {
             let path = self.path.display();
             return Err(format!("{path} is read-only. Make it writable, or change it where it is generated."));
         }
-        let mut builder = Builder::new();
-        builder.prefix(".n8n-lens-setup-").suffix(if format == Format::Toml { ".toml" } else { ".json" });
-        #[cfg(unix)]
-        if is_shared {
-            use std::os::unix::fs::PermissionsExt;
-            // The user's umask still applies.
-            builder.permissions(fs::Permissions::from_mode(0o666));
-        }
-        let mut new = builder.tempfile_in(folder).map_err(unwritable)?;
+        let mut new = new_file(folder, is_shared).map_err(unwritable)?;
         new.write_all(content.as_bytes()).map_err(unwritable)?;
         if let Some(metadata) = &metadata {
             keep_owner(new.as_file(), metadata).map_err(unwritable)?;
@@ -139,6 +124,28 @@ impl ClientFile {
         }
         Ok(None)
     }
+}
+
+/// A new file in a folder; others can read it as far as the user's umask allows, if it is shared.
+fn new_file(folder: &Path, is_shared: bool) -> std::io::Result<NamedTempFile> {
+    let mut builder = Builder::new();
+    builder.prefix(".n8n-lens-setup-");
+    #[cfg(unix)]
+    if is_shared {
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    }
+    // Elsewhere, files have the permissions of their folder.
+    #[cfg(not(unix))]
+    let _ = is_shared;
+    builder.tempfile_in(folder)
+}
+
+/// The file that a link leads to.
+fn target_of(link: &Path) -> Result<PathBuf, String> {
+    link.canonicalize().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!("{} is a link to a file that does not exist. Create that file.", link.display()),
+        _ => unreadable(link, &error),
+    })
 }
 
 /// Gives a new file the owner of the one that it replaces: root can run this for another user.

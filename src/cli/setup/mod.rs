@@ -68,7 +68,7 @@ impl Setup {
             notes::print(self.client, server.as_ref(), &file, self.project)?;
             return print("Nothing was changed. To do it, add --write.");
         }
-        let copy = file.replace(&new, self.client.format(), self.project).map_err(Error::Input)?;
+        let copy = file.replace(&new, self.project).map_err(Error::Input)?;
         print(&self.written(&file, copy.as_deref()))?;
         notes::print(self.client, server.as_ref(), &file, self.project)?;
         match server {

@@ -7,9 +7,11 @@ use super::{Error, shown_path, terminal};
 
 /// Prints what the user has to do or to know, a line each; nothing about a server that is removed.
 pub(super) fn print(client: Client, server: Option<&Server>, file: &ClientFile, is_shared: bool) -> Result<(), Error> {
-    let mut notes = server.map(|server| about_secrets(client, server, file)).unwrap_or_default();
+    let Some(server) = server else { return Ok(()) };
+    let mut notes = about_secrets(client, server, file);
+    notes.extend(about_trust(client, is_shared).map(str::to_owned));
     if is_shared {
-        notes.extend(server.and_then(|server| about_sharing(client, server)));
+        notes.extend(about_path(server));
     }
     notes.iter().try_for_each(|note| terminal::print(note))
 }
@@ -44,17 +46,23 @@ fn about_secrets(client: Client, server: &Server, file: &ClientFile) -> Vec<Stri
     }
 }
 
-/// What matters where others use the file, too.
-fn about_sharing(client: Client, server: &Server) -> Option<String> {
-    let asks = match client {
-        Client::Codex | Client::Gemini => " The client ignores it until you trust the folder.",
-        _ => "",
-    };
+/// What a client wants to be told before it starts servers.
+fn about_trust(client: Client, is_shared: bool) -> Option<&'static str> {
+    match client {
+        Client::Gemini => Some("Gemini CLI starts servers only in folders that you have trusted in it."),
+        Client::Codex if is_shared => Some("Codex reads the file only once you have trusted the folder in it."),
+        Client::ClaudeCode if is_shared => Some("Claude Code asks before it uses a server of a project."),
+        _ => None,
+    }
+}
+
+/// What does not fit the machines of others.
+fn about_path(server: &Server) -> Option<String> {
     match server {
         Server::Stdio { launch, .. } if launch.arguments.is_empty() => Some(format!(
-            "The file contains a path of this machine, {}: others who share the project need n8n-lens at the same place.{asks}",
+            "The file contains a path of this machine, {}: others who share the project need n8n-lens at the same place.",
             terminal::plain(&launch.command)
         )),
-        _ => (!asks.is_empty()).then(|| asks.trim_start().to_owned()),
+        _ => None,
     }
 }
