@@ -36,9 +36,9 @@ pub(super) fn value(text: &str, format: Format) -> Result<Value, Fault> {
     }
 }
 
-/// The text with a new value: only what differs is rewritten.
-pub(super) fn with_value(text: &str, format: Format, wanted: &Value) -> Result<String, Fault> {
-    if value(text, format)? == *wanted {
+/// The text with another value than its present one: only what differs is rewritten.
+pub(super) fn with_value(text: &str, format: Format, present: &Value, wanted: &Value) -> Result<String, Fault> {
+    if present == wanted {
         return Ok(text.to_owned());
     }
     let (mark, content) = without_mark(text);

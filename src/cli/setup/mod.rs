@@ -11,6 +11,7 @@ mod file;
 mod json;
 mod launch;
 mod notes;
+mod remote;
 mod toml;
 
 use std::path::{Path, PathBuf};
@@ -71,10 +72,10 @@ impl Setup {
         let copy = file.replace(&new, self.project).map_err(Error::Input)?;
         print(&self.written(&file, copy.as_deref()))?;
         notes::print(self.client, server.as_ref(), &file, self.project)?;
-        match server {
-            Some(Server::Stdio { .. }) => self.check(&file, options).await,
-            _ => Ok(()),
+        if let Some(server) = server {
+            check_connection(&server, &file, options).await;
         }
+        Ok(())
     }
 
     /// How the client is to connect.
@@ -146,7 +147,7 @@ impl Setup {
                 (wanted, Shown::of(&entry::members(self.client, server)))
             }
         };
-        Ok((document::with_value(text, format, &wanted).map_err(unusable)?, shown))
+        Ok((document::with_value(text, format, &present, &wanted).map_err(unusable)?, shown))
     }
 
     fn nothing_to_do(&self, file: &ClientFile) -> String {
@@ -176,18 +177,19 @@ impl Setup {
         let copy = copy.map(|copy| format!(" The old file is {}.", shown_path(copy))).unwrap_or_default();
         format!("{done}{copy} Restart {label} to apply this.")
     }
+}
 
-    /// Checks what the client will use. A failure is reported, but the file stays written.
-    async fn check(&self, file: &ClientFile, options: &Options) -> Result<(), Error> {
-        let checked = match options.n8n() {
+/// Checks what the client will use. A failure is reported, but the file stays written.
+async fn check_connection(server: &Server, file: &ClientFile, options: &Options) {
+    let checked = match server {
+        Server::Http { url, has_token } => remote::check(url, *has_token).await,
+        Server::Stdio { .. } => match options.n8n() {
             Ok(settings) => check::run(&N8n::new(settings)).await,
             Err(error) => Err(Error::Settings(error)),
-        };
-        if let Err(error) = checked {
-            let path = shown_path(file.path());
-            report(&format!("{path} is written, but the check failed: {error} Then run n8n-lens check."));
-        }
-        Ok(())
+        },
+    };
+    if let Err(error) = checked {
+        report(&format!("{} is written, but the check failed: {error}", shown_path(file.path())));
     }
 }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 
-use serde_json::json;
+use crate::support::http_client::HttpServer;
 
 use super::{CLIENTS, Home, KEY, URL, file_of, n8n, servers};
 
@@ -293,5 +293,33 @@ fn the_check_after_it_does_not_hide_that_the_file_is_written() {
         assert!(done.out.starts_with("Created "), "{}", done.out);
         fs::remove_file(&path).unwrap();
     }
-    assert_eq!(json!(home.files()), json!([".claude.json"]));
+    assert_eq!(home.files(), [".claude.json"]);
+}
+
+#[test]
+fn a_server_over_http_is_checked_by_connecting_to_it() {
+    let home = Home::new();
+    let n8n = n8n();
+    let server =
+        HttpServer::start(&n8n.url(), &["--auth-token", "the-token", "--tools", "get_execution,list_executions"]);
+    let url = format!("http://{}/mcp", server.authority);
+    let write = |url: &str, token| home.write_with(&["cursor", "--http", url], &[("N8N_LENS_AUTH_TOKEN", token)]);
+    let done = write(&url, "the-token");
+    assert!(
+        done.out.contains(&format!("\nok: {url} answers, with 2 tools.\n")) && done.err.is_empty(),
+        "{}",
+        done.said()
+    );
+    let path = home.path(file_of("cursor"));
+    for (url, token) in [(url.as_str(), "another-token"), (&url, ""), (&n8n.url(), "the-token"), (URL, "the-token")] {
+        fs::remove_file(&path).unwrap();
+        let done = write(url, token);
+        let written = format!(
+            "n8n-lens: {} is written, but the check failed: {url} does not answer as an MCP server (",
+            path.display()
+        );
+        assert!(done.err.starts_with(&written), "{}", done.err);
+        assert!(done.err.contains("correct the address, or N8N_LENS_AUTH_TOKEN, its token."), "{}", done.err);
+        assert!(!done.said().contains("the-token") && !done.said().contains("another-token"), "{}", done.said());
+    }
 }
