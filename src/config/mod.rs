@@ -286,7 +286,15 @@ impl Options {
     }
 
     /// The file with the API key, if one was given.
-    pub fn key_file(&self) -> Option<&Path> {
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn readable_key_file(&self) -> Result<Option<&Path>, Error> {
+        let readable = |file| read_key(file).map(|_| file);
+        self.key_file().map(readable).transpose()
+    }
+
+    fn key_file(&self) -> Option<&Path> {
         self.api_key_file.as_deref().filter(|file| !file.as_os_str().is_empty())
     }
 

@@ -88,7 +88,7 @@ impl Setup {
             let message = "N8N_URL contains a user name or a password, which would stand in the client's file. Set it to an address without them.";
             return Err(Error::Usage(message.to_owned()));
         }
-        let key = match (options.key_file(), self.client.reference()) {
+        let key = match (options.readable_key_file()?, self.client.reference()) {
             (Some(file), _) => Key::File(absolute(file)?),
             (None, Reference::None) => {
                 let key = options.n8n()?.api_key;

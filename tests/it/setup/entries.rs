@@ -56,6 +56,18 @@ fn every_client_starts_n8n_lens_in_its_own_form() {
 }
 
 #[test]
+fn a_file_with_the_key_that_others_can_read_is_reported() {
+    let home = Home::new();
+    let path = home.put(file_of("claude-desktop"), "{}");
+    for (mode, is_reported) in [(0o644, true), (0o600, false)] {
+        std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode)).unwrap();
+        let done = home.setup(&["claude-desktop"]);
+        let expected = format!("Others can read {}: chmod 600 protects it.", path.display());
+        assert_eq!(done.out.contains(&expected), is_reported, "{}", done.out);
+    }
+}
+
+#[test]
 fn every_client_connects_over_http_in_its_own_form() {
     let token = [("N8N_LENS_AUTH_TOKEN", "the-token")];
     for (client, file) in CLIENTS.into_iter().filter(|(client, _)| *client != "claude-desktop") {
@@ -227,6 +239,7 @@ fn missing_and_unfit_settings_are_named() {
         (&["cursor"], ("N8N_URL", "n8n.example.com"), "N8N_URL is not a valid URL"),
         (&["cursor"], ("N8N_URL", "https://me:pass@n8n.example.com"), "N8N_URL contains a user name or a password"),
         (&["claude-desktop"], ("N8N_API_KEY", ""), "N8N_API_KEY is missing"),
+        (&["cursor", "--api-key-file", "missing.txt"], ("LANG", "C"), "The file with the API key cannot be read"),
         (&["windsurf"], ("LANG", "C"), "invalid value 'windsurf'"),
         (&["cursor", "--remove", "--http", MCP], ("LANG", "C"), "cannot be used with"),
     ] {
