@@ -98,6 +98,16 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("coordinate admin import", &["n8n-lens coordinate --db agents.db admin import team.json"]),
     ("coordinate admin backup", &["n8n-lens coordinate --db agents.db admin backup copy.db"]),
     ("coordinate admin doctor", &["n8n-lens coordinate --db agents.db admin doctor"]),
+    (
+        "setup",
+        &[
+            "n8n-lens setup cursor",
+            "n8n-lens setup claude-code --write",
+            "n8n-lens setup claude-desktop --api-key-file key.txt --write",
+            "n8n-lens setup vscode --project --http http://127.0.0.1:3000/mcp",
+            "n8n-lens setup codex --remove --write",
+        ],
+    ),
     ("check", &["n8n-lens check", "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt"]),
     ("tools", &["n8n-lens tools --read-only", "n8n-lens tools --toolsets builder --json"]),
     ("catalogue", &["n8n-lens catalogue update"]),

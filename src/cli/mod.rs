@@ -16,6 +16,7 @@ mod node;
 mod panic_hook;
 mod progress;
 mod render;
+mod setup;
 mod source;
 mod summary;
 mod table;
@@ -71,6 +72,8 @@ enum Command {
     /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
     #[cfg(feature = "coordination")]
     Coordinate(coordinate::Coordinate),
+    /// Enter n8n-lens in the settings of an MCP client
+    Setup(setup::Setup),
     /// Check the address, the API key, its scopes and n8n's version
     Check,
     /// List the tools that the server offers
@@ -170,6 +173,7 @@ impl Cli {
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
             #[cfg(feature = "coordination")]
             Some(Command::Coordinate(command)) => command.run(&options).await,
+            Some(Command::Setup(command)) => command.run(&options).await,
             Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
             Some(Command::Catalogue(catalogue::Command::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())

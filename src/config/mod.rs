@@ -56,6 +56,10 @@ pub struct Options {
     #[arg(long, global = true, visible_alias = "lang", env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
     pub locale: Locale,
 
+    /// Whether the language was given rather than the default.
+    #[arg(skip)]
+    pub locale_is_given: bool,
+
     /// Mask the values of known secret keys in items, too
     #[arg(long, global = true)]
     pub redact: bool,
@@ -246,15 +250,33 @@ impl Options {
     }
 
     fn given_key(&self) -> Result<Option<Secret>, Error> {
-        let key = match (filled(self.api_key.as_deref()), &self.api_key_file) {
+        let key = match (filled(self.api_key.as_deref()), self.key_file()) {
             (Some(key), _) => key.to_owned(),
-            (None, Some(file)) if !file.as_os_str().is_empty() => read_key(file)?,
-            _ => return Ok(None),
+            (None, Some(file)) => read_key(file)?,
+            (None, None) => return Ok(None),
         };
         let Some(key) = filled(Some(&key)) else {
             return Ok(None);
         };
         secret("N8N_API_KEY", key).map(Some)
+    }
+
+    /// The address of n8n as it was given.
+    pub fn given_url(&self) -> Option<&str> {
+        filled(self.n8n_url.as_deref())
+    }
+
+    /// The file with the API key, if one was given.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn readable_key_file(&self) -> Result<Option<&Path>, Error> {
+        let readable = |file| read_key(file).map(|_| file);
+        self.key_file().map(readable).transpose()
+    }
+
+    fn key_file(&self) -> Option<&Path> {
+        self.api_key_file.as_deref().filter(|file| !file.as_os_str().is_empty())
     }
 
     /// The path of the catalogue of node types; `None` on a system without a data folder.

@@ -1,5 +1,5 @@
-//! Third-party clients against the real binary and a fake n8n: the MCP Inspector, the official Python SDK, and the
-//! conformance suite. They are installed from npm and PyPI, so these tests only run on request:
+//! Third-party clients against the real binary and a fake n8n: the MCP Inspector, the official Python SDK, the
+//! conformance suite, and Claude Code, Codex and Gemini CLI. They are installed from npm and PyPI, so these tests only run on request:
 //! `cargo test --test clients -- --ignored`.
 #![allow(
     clippy::unwrap_used,
@@ -22,6 +22,7 @@ use tokio::net::TcpListener;
 
 mod catalogue_queries;
 mod conformance_server;
+mod setup;
 #[path = "../support/mod.rs"]
 mod support;
 

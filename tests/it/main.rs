@@ -57,6 +57,9 @@ mod pseudoterminal;
 mod rest;
 /// Secrets do not leak.
 mod secrets;
+/// `n8n-lens setup`, through the real binary.
+#[cfg(target_os = "linux")]
+mod setup;
 /// Calls in progress when a server over HTTP is shut down, through the real binary.
 #[cfg(unix)]
 mod shutdown;
