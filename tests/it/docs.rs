@@ -407,7 +407,7 @@ fn tool_lists_in_the_pages_are_the_generated_ones() {
 
 #[test]
 fn tool_lists_in_the_bundle_are_the_generated_ones() {
-    let manifest: Value = serde_json::from_str(&read("mcpb/manifest.json")).unwrap();
+    let manifest: Value = serde_json::from_str(&read("packaging/mcpb/manifest.json")).unwrap();
     let entries = tool_rows(&[]).into_iter().map(|row| {
         let cells: Vec<_> = row.trim_matches('|').split(" | ").map(|cell| cell.trim_matches([' ', '`'])).collect();
         (cells[0].to_owned(), cells[3].to_owned())
@@ -421,7 +421,7 @@ fn tool_lists_in_the_bundle_are_the_generated_ones() {
     let listed = manifest["tools"].as_array().unwrap().iter();
     let listed: Vec<_> = listed.map(|tool| (tool["name"].clone(), tool["description"].clone())).collect();
     let expected: Vec<_> = entries.iter().map(|(name, description)| (json!(name), json!(description))).collect();
-    assert!(listed == expected, "paste this into the tools of mcpb/manifest.json:\n{paste}");
+    assert!(listed == expected, "paste this into the tools of packaging/mcpb/manifest.json:\n{paste}");
 }
 
 #[test]
