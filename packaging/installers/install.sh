@@ -42,7 +42,7 @@ download() {
     if command -v curl >/dev/null; then
         curl --fail --silent --show-error --location --output "$2" "$1"
     elif command -v wget >/dev/null; then
-        wget --quiet --output-document="$2" "$1"
+        wget -q -O "$2" "$1"
     else
         fail "curl or wget is needed; install one of them and run this again."
     fi || fail "$1 could not be downloaded. Check the connection (and HTTPS_PROXY), then run this again."
