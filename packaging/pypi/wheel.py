@@ -47,7 +47,7 @@ def record_line(name: str, data: bytes) -> str:
 def pack(version: str, tag: str, binary: Path, folder: Path) -> Path:
     """Writes the wheel; the same input makes the same bytes."""
     info = f"n8n_lens-{version}.dist-info"
-    description = (PACKAGING / "README.md").read_text(encoding="utf-8")
+    description = (PACKAGING / "description.md").read_text(encoding="utf-8")
     files = {
         f"n8n_lens-{version}.data/scripts/{binary.name}": binary.read_bytes(),
         f"{info}/METADATA": METADATA.format(version=version, description=description).encode(),

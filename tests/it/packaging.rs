@@ -61,7 +61,7 @@ fn the_packages_name_the_entry_of_the_registry() {
     // The registry accepts each package only if it names the entry: in package.json, in the description of the wheel,
     // in a label of the image.
     assert_eq!(json("packaging/npm/package.json")["mcpName"], name);
-    assert!(packaging("README.md").contains(&format!("<!-- mcp-name: {name} -->")));
+    assert!(packaging("description.md").contains(&format!("<!-- mcp-name: {name} -->")));
     assert!(packaging("Dockerfile").contains(&format!("io.modelcontextprotocol.server.name=\"{name}\"")));
 }
 
