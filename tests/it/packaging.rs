@@ -116,6 +116,18 @@ fn the_release_workflow_pins_what_it_runs() {
 }
 
 #[test]
+#[cfg(unix)]
+fn the_smoke_test_of_a_release_accepts_the_binary_and_nothing_else() {
+    let smoke = |binary: &str| {
+        let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/smoke");
+        std::process::Command::new(script).arg(binary).output().unwrap()
+    };
+    let output = smoke(env!("CARGO_BIN_EXE_n8n-lens"));
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(smoke("/bin/echo").status.code(), Some(1));
+}
+
+#[test]
 fn the_registry_entry_and_the_bundle_set_variables_that_the_binary_reads() {
     let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).args(["serve", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use super::server::{Reply, Server};
-use super::{EXECUTION, PACKAGES, VERSION, expected_summary, isolated, succeed};
+use super::{EXECUTION, PACKAGES, VERSION, assert_it_serves, expected_summary, isolated, succeed};
 
 /// Serves the files of a release; `change` may spoil them.
 fn release(change: fn(Vec<u8>) -> Vec<u8>) -> Server {
@@ -41,6 +41,7 @@ fn it_installs_the_binary_and_says_how_to_reach_it() {
         succeed(isolated(folder.join("n8n-lens"), home.path()).args(["summary", EXECUTION])),
         expected_summary()
     );
+    assert_it_serves(&mut isolated(folder.join("n8n-lens"), home.path()));
 
     // A second time, over the first, with the folder in PATH.
     let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());

@@ -58,6 +58,7 @@ fn work() -> PathBuf {
 
 /// All packages, made once: with the binary under test for this machine and text files for other platforms.
 static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
+    LazyLock::force(&PYTHON);
     let (binaries, packages) = (work().join("binaries"), work().join("dist"));
     let _ = std::fs::remove_dir_all(&binaries);
     for target in TARGETS {
@@ -75,7 +76,7 @@ static PACKAGES: LazyLock<PathBuf> = LazyLock::new(|| {
     packages
 });
 
-/// The Python environment with uv, twine and shellcheck, made once.
+/// The Python environment with uv, twine and shellcheck, made once; with it, what packaging/pack needs is installed.
 static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = work().join("python");
     succeed(Command::new(root().join("tests/packages/setup.sh")).arg(&folder));

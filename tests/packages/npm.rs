@@ -125,17 +125,31 @@ fn a_platform_without_a_binary_is_reported() {
     assert!(message.contains("linux-x64-musl, win32-x64. Build it with Rust: cargo install --git"), "{message}");
 }
 
+/// Puts a script where the launcher expects the binary.
+fn replace_binary(launcher: &Path, script: &str) {
+    let scope = launcher.parent().unwrap().parent().unwrap().join("@n8n-lens");
+    for package in std::fs::read_dir(scope).unwrap() {
+        std::fs::write(package.unwrap().path().join("n8n-lens"), script).unwrap();
+    }
+}
+
+/// `n8n-lens setup` then writes a command that also starts with npx.
+#[test]
+#[ignore = "runs npm"]
+fn the_launcher_says_that_it_is_npx() {
+    let npm = Npm::new();
+    let launcher = npm.install(&[]);
+    replace_binary(&launcher, "#!/bin/sh\necho $N8N_LENS_LAUNCHER $#\n");
+    assert_eq!(succeed(npm.node(&launcher).args(["summary", "a b"])), "npx 2\n");
+}
+
 /// A folder that was installed with glibc, on Alpine: the loader that the binary names does not exist.
 #[test]
 #[ignore = "runs npm"]
 fn a_binary_for_another_c_library_is_reported() {
     let npm = Npm::new();
     let launcher = npm.install(&[]);
-    let scope = launcher.parent().unwrap().parent().unwrap().join("@n8n-lens");
-    for package in std::fs::read_dir(scope).unwrap() {
-        let binary = package.unwrap().path().join("n8n-lens");
-        std::fs::write(binary, "#!/lib/ld-of-another-libc.so\n").unwrap();
-    }
+    replace_binary(&launcher, "#!/lib/ld-of-another-libc.so\n");
     let message = on_another_platform(&npm, &launcher, "process.argv.push('--version')");
     assert!(message.contains("needs another C library") && message.contains("Install n8n-lens again"), "{message}");
 }

