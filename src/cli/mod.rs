@@ -10,6 +10,8 @@ mod examples;
 mod gateway;
 mod gzip_reader;
 mod help;
+#[cfg(unix)]
+mod launcher;
 mod list;
 mod log;
 mod node;
@@ -122,6 +124,8 @@ pub fn run() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();
+    #[cfg(unix)]
+    launcher::end_with_launcher();
     let cli = arguments::parse(std::env::args_os().collect()).unwrap_or_else(|error| terminal::usage(&error));
     log::install(cli.options.log_level());
     let done = runtime(&cli)
