@@ -27,7 +27,6 @@ use serde_json::{Map, Value};
 
 use self::terminal::{introduce, print};
 use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
-use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
 use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
 use crate::transport;
@@ -106,8 +105,7 @@ impl Error {
 /// Runs the command line and returns its exit code: 0 success, 1 failure, 2 wrong usage.
 pub fn run() -> ExitCode {
     // Started by the gateway only. It stays small: not even the arguments are parsed.
-    if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
-        reaper::run();
+    if crate::gateway::run_as_reaper(std::env::args_os().nth(1).as_deref()) {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();
