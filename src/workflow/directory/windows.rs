@@ -162,18 +162,22 @@ mod tests {
     }
 
     #[test]
-    fn files_are_replaced_as_long_as_they_are_open() {
+    fn a_file_that_is_open_is_replaced_once_it_is_closed() {
         let temporary = tempfile::tempdir().unwrap();
         let root = temporary.path().canonicalize().unwrap();
+        fs::write(root.join("file.json"), "old").unwrap();
         let folder = Directory::open(&root, &root).unwrap();
-        for text in ["one", "two"] {
-            let mut new = folder.create("new").unwrap();
-            std::io::Write::write_all(&mut new, text.as_bytes()).unwrap();
-            let _reader = folder.open_file("file.json".as_ref());
-            folder.rename("new", "file.json".as_ref()).unwrap();
-            assert_eq!(fs::read_to_string(root.join("file.json")).unwrap(), text);
-        }
+        let reader = folder.open_file("file.json".as_ref()).unwrap();
+        let closing = std::thread::spawn(move || {
+            std::thread::sleep(RETRY_INTERVAL * 5);
+            drop(reader);
+        });
+        let mut new = folder.create("new").unwrap();
+        std::io::Write::write_all(&mut new, b"new").unwrap();
+        folder.rename("new", "file.json".as_ref()).unwrap();
+        assert_eq!(fs::read_to_string(root.join("file.json")).unwrap(), "new");
         assert_eq!(folder.names().unwrap(), ["file.json"]);
+        closing.join().unwrap();
     }
 
     #[test]
