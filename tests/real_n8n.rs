@@ -329,7 +329,7 @@ fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn check_says_that_all_is_fine() {
     let n8n = N8n::of_environment();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     let output = command.arg("check").env("N8N_URL", &n8n.url).env("N8N_API_KEY", &n8n.key).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     println!("{said}");

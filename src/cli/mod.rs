@@ -34,8 +34,6 @@ use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
 use crate::config::{self, Options, ServerOptions, Transport};
-#[cfg(feature = "gateway")]
-use crate::gateway::reaper;
 use crate::n8n::{Client, Settings};
 use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
 use crate::transport;
@@ -119,8 +117,7 @@ impl Error {
 pub fn run() -> ExitCode {
     #[cfg(feature = "gateway")]
     // Started by the gateway only. It stays small: not even the arguments are parsed.
-    if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
-        reaper::run();
+    if crate::gateway::run_as_reaper(std::env::args_os().nth(1).as_deref()) {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();

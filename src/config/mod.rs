@@ -282,7 +282,7 @@ impl Options {
     /// The path of the catalogue of node types; `None` on a system without a data folder.
     pub fn catalogue(&self) -> Option<PathBuf> {
         let named = self.catalogue.clone().filter(|file| !file.as_os_str().is_empty());
-        named.or_else(|| Some(dirs::data_dir()?.join("n8n-lens").join("catalogue.json")))
+        named.or_else(|| Some(dirs::data_local_dir()?.join("n8n-lens").join("catalogue.json")))
     }
 
     /// The settings as environment variables, for another process of n8n-lens.

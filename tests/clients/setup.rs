@@ -6,9 +6,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
+use crate::support::binary;
 use crate::support::http_client::HttpServer;
 use crate::support::mcp_client::KEY;
-use crate::{BINARY, installed, n8n, run};
+use crate::{installed, n8n, run};
 
 const TOKEN: &str = "the-token-of-n8n-lens";
 
@@ -31,12 +32,12 @@ fn configured(client: &str, file: &str, connects: impl Fn(&dyn Fn(&str) -> Comma
     let home = tempfile::tempdir().unwrap();
     for transport in [&[][..], &["--http", &url]] {
         let setup = ["setup", client, "--write"];
-        run(in_home(home.path(), BINARY, &n8n.url()).args(setup).args(transport));
+        run(in_home(home.path(), binary(), &n8n.url()).args(setup).args(transport));
         let text = std::fs::read_to_string(home.path().join(file)).unwrap();
         assert!(!text.contains(KEY) && !text.contains(TOKEN), "{text}");
         connects(&|program| in_home(home.path(), program, &n8n.url()));
     }
-    run(in_home(home.path(), BINARY, &n8n.url()).args(["setup", client, "--remove", "--write"]));
+    run(in_home(home.path(), binary(), &n8n.url()).args(["setup", client, "--remove", "--write"]));
 }
 
 /// What a command prints, if it succeeds.

@@ -13,8 +13,6 @@ use serde_json::{Value, json};
 
 use crate::server::{Reply, Server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
-
 /// The longest README that is still read.
 const README_LINES: usize = 180;
 
@@ -190,7 +188,7 @@ fn section<'a>(help: &'a str, heading: &'static str) -> impl Iterator<Item = &'a
 }
 
 fn run<'a>(arguments: impl IntoIterator<Item = &'a str>) -> String {
-    let output = Command::new(BINARY).args(arguments).env_clear().output().unwrap();
+    let output = Command::new(crate::support::binary()).args(arguments).env_clear().output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
@@ -462,7 +460,7 @@ fn client_blocks_are_valid_and_set_the_language() {
 fn the_readme_shows_what_a_terminal_shows() {
     let block = block(page("README.md"), "$ n8n-lens summary");
     let (command, shown) = block.split_once('\n').unwrap();
-    let mut binary = Command::new(BINARY);
+    let mut binary = Command::new(crate::support::binary());
     binary.args(command.split(' ').skip(2)).current_dir(root());
     let printed = crate::pseudoterminal::plain(&binary, 120);
     let trimmed = |text: &str| text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n");
@@ -486,7 +484,7 @@ fn the_readme_shows_what_check_prints() {
         }
         _ => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
     });
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(crate::support::binary());
     let output = command.arg("check").env_clear().env("N8N_URL", n8n.url()).env("N8N_API_KEY", "key").output().unwrap();
     let printed = String::from_utf8(output.stdout).unwrap();
     assert!(page("README.md").contains(&printed), "paste this into README.md:\n{printed}");
@@ -494,7 +492,7 @@ fn the_readme_shows_what_check_prints() {
 
 /// Runs a script of the documentation in an empty home, with the binary in the path.
 fn run_script(script: &str, home: &Path, variables: &[(&str, &str)]) -> String {
-    let binaries = Path::new(BINARY).parent().unwrap().to_path_buf();
+    let binaries = Path::new(crate::support::binary()).parent().unwrap().to_path_buf();
     let path = std::env::var_os("PATH").unwrap();
     let path = std::env::join_paths([binaries].into_iter().chain(std::env::split_paths(&path))).unwrap();
     let mut bash = Command::new("bash");
@@ -549,7 +547,7 @@ fn the_coordination_page_sets_a_project_up() {
 fn the_gateway_page_has_a_configuration_that_starts() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("config.yaml"), block(page("docs/gateway.md"), "# config.yaml")).unwrap();
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(crate::support::binary());
     command.args(["gateway", "--port", "0"]).current_dir(home.path()).env_clear();
     let mut gateway = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     // A server that is not installed may be reported first.

@@ -129,7 +129,7 @@ fn the_smoke_test_of_a_release_accepts_the_binary_and_nothing_else() {
 
 #[test]
 fn the_registry_entry_and_the_bundle_set_variables_that_the_binary_reads() {
-    let help = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens")).args(["serve", "--help"]).output().unwrap();
+    let help = std::process::Command::new(crate::support::binary()).args(["serve", "--help"]).output().unwrap();
     let help = String::from_utf8(help.stdout).unwrap();
     let (manifest, server) = (json("packaging/mcpb/manifest.json"), json("packaging/server.json"));
     let bundled = manifest["server"]["mcp_config"]["env"].as_object().unwrap().keys().map(String::as_str);
@@ -159,7 +159,7 @@ fn empty_settings_count_as_unset() {
     let mut settings: Vec<_> = empty.into_iter().map(|name| (name, "")).collect();
     settings.push(("N8N_LENS_READ_ONLY", "false"));
     let run = |settings: &[(&str, &str)]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let mut command = std::process::Command::new(crate::support::binary());
         let output = command.arg("tools").env_clear().envs(settings.iter().copied()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
         String::from_utf8(output.stdout).unwrap()
@@ -170,7 +170,7 @@ fn empty_settings_count_as_unset() {
 
 #[test]
 fn an_unexpanded_api_key_is_refused() {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = std::process::Command::new(crate::support::binary());
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", "${N8N_API_KEY}");
     let output = command.output().unwrap();
     assert_eq!(output.status.code(), Some(2));
@@ -179,7 +179,7 @@ fn an_unexpanded_api_key_is_refused() {
 
 #[test]
 fn an_unexpanded_token_is_refused() {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = std::process::Command::new(crate::support::binary());
     command.args(["--transport", "http", "--host", "0.0.0.0", "--port", "0"]);
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_LENS_AUTH_TOKEN", "${TOKEN}");
     let output = command.output().unwrap();
@@ -190,7 +190,7 @@ fn an_unexpanded_token_is_refused() {
 #[test]
 fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let mut command = std::process::Command::new(crate::support::binary());
         let output = command.args(["completions", shell]).env_clear().output().unwrap();
         let script = String::from_utf8(output.stdout).unwrap();
         assert!(script.contains("n8n-lens") && script.contains("completions"), "{shell}");

@@ -38,3 +38,11 @@ pub mod tools;
 pub mod wait;
 /// The workflows of a fake n8n.
 pub mod workflow_store;
+
+/// The program under test: the one that cargo has built, or the one that `TEST_BINARY` names, such as a
+/// script that runs it in an emulator.
+pub fn binary() -> &'static str {
+    static NAMED: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let named = NAMED.get_or_init(|| std::env::var("TEST_BINARY").ok());
+    named.as_deref().unwrap_or(env!("CARGO_BIN_EXE_n8n-lens"))
+}

@@ -122,7 +122,7 @@ impl DatabaseLocation {
             };
         };
         let home = dirs::home_dir().ok_or("The home folder of this user is unknown; give --db an absolute path.")?;
-        match rest.strip_prefix('/') {
+        match rest.strip_prefix(std::path::is_separator) {
             Some(rest) => Ok(Self::Sqlite(home.join(rest))),
             None => Err(format!("--db {text:?}: put a / after the home folder.")),
         }

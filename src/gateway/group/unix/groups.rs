@@ -1,33 +1,23 @@
-//! No child outlives the gateway, even if the gateway is killed: a small process of n8n-lens, the reaper, knows the
-//! process group of every child, and ends those that are left when its pipe to the gateway closes.
-//!
-//! The children see the end of their standard input then, too, but that does not end one that hangs, nor the
-//! processes it started.
+//! All process groups of a gateway, which the reaper process knows, and the processes that have left them.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, Write};
+use std::io::{self, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-#[cfg(unix)]
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::descendants;
-use super::program::own_program;
-
-/// The first argument that makes n8n-lens run as the reaper.
-pub const ARGUMENT: &str = "gateway-reaper";
-
-/// How long children have to exit by themselves once the gateway is gone, and again after TERM.
-const EXIT_GRACE: Duration = Duration::from_millis(400);
+use super::{descendants, reaper};
+use crate::gateway::program::own_program;
 
 /// The least time between two searches for adopted processes that have exited.
 const REAP_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The gateway's handle to the reaper process.
+/// The process groups of a gateway, and its handle to the reaper process.
 #[derive(Default)]
-pub(super) struct Reaper(Mutex<State>);
+pub(in crate::gateway) struct Groups(Mutex<State>);
 
 #[derive(Default)]
 struct State {
@@ -37,7 +27,7 @@ struct State {
     inherited: BTreeSet<i32>,
 }
 
-impl Reaper {
+impl Groups {
     /// Starts a child, which leads a process group of its own, and registers that group: it is ended if the gateway is
     /// killed.
     pub(super) fn spawn(&self, command: &mut tokio::process::Command) -> io::Result<tokio::process::Child> {
@@ -60,7 +50,7 @@ impl Reaper {
     }
 
     /// Adopts the processes below this one whose own parent has exited, and reaps them once they have exited, too.
-    pub(super) fn adopt_orphans(self: &Arc<Self>) {
+    pub(in crate::gateway) fn adopt_orphans(self: &Arc<Self>) {
         match descendants::adopt_orphans() {
             Ok(inherited) => {
                 self.lock().inherited = inherited;
@@ -73,7 +63,7 @@ impl Reaper {
     }
 
     /// Ends all processes that are below this one because of the gateway, except the reaper.
-    pub(super) fn end_all(&self) {
+    pub(in crate::gateway) fn end_all(&self) {
         let state = self.lock();
         descendants::end_all(&state.inherited.iter().copied().chain(state.process_id()).collect());
     }
@@ -84,14 +74,13 @@ impl Reaper {
 }
 
 /// Reaps adopted processes until the gateway stops.
-async fn reap_adopted(reaper: Weak<Reaper>) {
-    #[cfg(unix)]
+async fn reap_adopted(groups: Weak<Groups>) {
     if let Ok(mut exits) = signal(SignalKind::child()) {
-        while let (Some(()), Some(reaper)) = (exits.recv().await, reaper.upgrade()) {
+        while let (Some(()), Some(groups)) = (exits.recv().await, groups.upgrade()) {
             let reaping = tokio::task::spawn_blocking(move || {
                 let exited = descendants::exited_children();
                 // The gateway's own children are registered as long as their exit status is needed.
-                let state = reaper.lock();
+                let state = groups.lock();
                 let is_own = |child: &i32| state.groups.contains(child) || state.process_id() == Some(*child);
                 exited.into_iter().filter(|child| !is_own(child)).for_each(descendants::reap);
             });
@@ -125,9 +114,8 @@ impl State {
             let _ = previous.kill().and_then(|()| previous.wait());
         }
         let mut command = Command::new(own_program());
-        command.arg(ARGUMENT).env_clear().stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        command.arg(reaper::ARGUMENT).env_clear().process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         match command.spawn() {
             Ok(process) => self.process = Some(process),
             Err(error) => {
@@ -148,36 +136,3 @@ impl Drop for State {
         }
     }
 }
-
-/// Runs the reaper process: reads `+GROUP` and `-GROUP` lines until standard input closes, then ends the groups
-/// that are left.
-pub fn run() {
-    let mut groups = BTreeSet::new();
-    for line in io::stdin().lock().lines().map_while(Result::ok) {
-        match (line.get(..1), line.get(1..).and_then(|group| group.parse::<i32>().ok())) {
-            (Some("+"), Some(group)) => drop(groups.insert(group)),
-            (Some("-"), Some(group)) => drop(groups.remove(&group)),
-            _ => {}
-        }
-    }
-    end(&groups);
-}
-
-#[cfg(unix)]
-fn end(groups: &BTreeSet<i32>) {
-    use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
-    let mut left: Vec<_> = groups.iter().filter_map(|group| Pid::from_raw(*group)).collect();
-    for signal in [Signal::TERM, Signal::KILL] {
-        left.retain(|group| test_kill_process_group(*group).is_ok());
-        if left.is_empty() {
-            return;
-        }
-        std::thread::sleep(EXIT_GRACE);
-        for group in &left {
-            let _ = kill_process_group(*group, signal);
-        }
-    }
-}
-
-#[cfg(not(unix))]
-fn end(_: &BTreeSet<i32>) {}
