@@ -71,6 +71,7 @@ mod items;
 mod label;
 pub mod node;
 mod run;
+mod stored;
 pub mod summary;
 mod workflow;
 
@@ -78,6 +79,7 @@ pub use failure::Failure;
 pub use header::{Header, duration};
 pub use items::{ItemList, ItemLists};
 pub use run::{InputSource, Run};
+pub use stored::{StoredExecution, StoredProjection};
 
 /// Why an execution could not be read.
 #[derive(Debug, thiserror::Error)]
