@@ -13,6 +13,7 @@
 //! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
+//! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
@@ -68,6 +69,8 @@ pub mod json;
 pub mod secrets;
 
 pub mod n8n;
+
+pub mod store;
 
 pub mod execution;
 
