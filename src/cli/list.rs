@@ -64,6 +64,10 @@ impl List {
             "raw": self.raw,
             "maxTokens": self.max_tokens,
         });
+        if !options.has_store() && (self.failing_node.is_some() || self.error.is_some()) {
+            let option = if self.failing_node.is_some() { "--failing-node" } else { "--error" };
+            return Err(Error::Usage(format!("{option} works only with --store: name n8n's store, or leave {option} out.")));
+        }
         let context = context(options, source::of(options)?, Files::default());
         let tool = if options.has_store() { &list_executions::STORE_TOOL } else { &list_executions::TOOL };
         let call = tool.run(Arc::new(context), as_arguments(arguments), Progress::default());

@@ -67,6 +67,8 @@ mod signals;
 mod slots;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
+/// n8n's own store as the source of executions, through the real binary.
+mod store;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;

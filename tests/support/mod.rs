@@ -26,6 +26,8 @@ pub mod mcp_client;
 /// The memory of a process.
 #[cfg(target_os = "linux")]
 pub mod memory;
+/// n8n's own store.
+pub mod n8n_store;
 /// Deterministic random numbers.
 pub mod random;
 /// A fake n8n that misbehaves on demand.
