@@ -64,14 +64,17 @@
 //! ```
 
 mod body;
+mod edits;
 mod failure;
 mod header;
 mod inputs;
 mod items;
 mod label;
 pub mod node;
+mod redaction;
 mod run;
 mod stored;
+mod stored_json;
 pub mod summary;
 mod workflow;
 
@@ -92,4 +95,30 @@ pub enum Error {
         "This is JSON, but not an n8n execution: it has no `id`, `status` or `data`. Pass the response of GET /api/v1/executions/{{id}}?includeData=true."
     )]
     NotAnExecution,
+    /// The source of stored run data failed.
+    #[error(transparent)]
+    Store(std::io::Error),
+    /// Stored run data is broken.
+    #[error(
+        "n8n's store has run data of this execution that cannot be read: {0} of the run data. None of it is shown. If the execution is running, ask again; if not, it is damaged in the store."
+    )]
+    StoredData(crate::json::ReadError),
+    /// A stored workflow is broken.
+    #[error(
+        "n8n's store has a workflow for this execution that is not JSON: {0}. Nothing is shown. It is damaged in the store."
+    )]
+    StoredWorkflow(crate::json::ReadError),
+    /// The header that a store wrote is broken.
+    #[error("The columns of this execution in n8n's store could not be read: {0}. Nothing is shown.")]
+    StoredHeader(crate::json::ReadError),
+    /// Stored run data is not flatted text; with its beginning.
+    #[error(
+        "n8n's store has the run data of this execution in a form that this version of n8n-lens does not know: it begins with `{0}`. Read the execution through n8n's API, or update n8n-lens."
+    )]
+    StoredForm(String),
+    /// Stored run data is of an unknown version.
+    #[error(
+        "n8n's store has run data version {0} of this execution, and this version of n8n-lens knows 0 and 1. Read the execution through n8n's API, or update n8n-lens."
+    )]
+    StoredVersion(String),
 }

@@ -25,6 +25,8 @@ mod docs;
 mod faults;
 /// Faults on the wire, through the real binary.
 mod faults_on_the_wire;
+/// Executions as n8n stores them, against their bodies.
+mod flatted;
 /// What the command line shows people.
 #[cfg(target_os = "linux")]
 mod for_people;
@@ -94,4 +96,4 @@ mod workflow_files;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, generator, http_client, mcp_client, random, server, tools, wait, workflow_store};
+use support::{fixtures, flatten, generator, http_client, mcp_client, random, server, tools, wait, workflow_store};

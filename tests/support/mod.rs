@@ -15,6 +15,8 @@
 pub mod coordination;
 /// Real execution bodies.
 pub mod fixtures;
+/// Flatted text, as n8n stores it.
+pub mod flatten;
 /// Execution bodies of any size.
 pub mod generator;
 /// A client of the real binary over HTTP.
