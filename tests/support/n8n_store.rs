@@ -1,10 +1,11 @@
 //! n8n's own store, made by the tests as n8n makes it: a database with executions as flatted text, and bundles.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 use serde_json::{Map, Value, json};
+
+use super::flatten::{Share, flatten};
 
 /// The tables of n8n 2.41 that have to do with executions, without their prefix.
 const TABLES: &str = r#"
@@ -197,53 +198,5 @@ fn sql_value(value: &Value) -> rusqlite::types::Value {
 
 /// The run data of a body, as n8n stores it.
 pub fn flatten_data(body: &Value) -> String {
-    if body["data"].is_null() { "[]".to_owned() } else { flatten(&body["data"]) }
-}
-
-/// `flatted.stringify`: breadth first; strings are shared, and each container has a place of its own.
-pub fn flatten(root: &Value) -> String {
-    let mut texts = Texts { known: HashMap::new(), queue: vec![root] };
-    if let Value::String(text) = root {
-        texts.known.insert(text, 0);
-    }
-    let mut written = Vec::new();
-    while let Some(value) = texts.queue.get(written.len()).copied() {
-        written.push(match value {
-            Value::Array(elements) => elements.iter().map(|element| texts.reference(element)).collect(),
-            Value::Object(members) => {
-                members.iter().map(|(name, value)| (name.clone(), texts.reference(value))).collect()
-            }
-            other => other.clone(),
-        });
-    }
-    Value::Array(written).to_string()
-}
-
-/// What is still to be written, and where each string is.
-struct Texts<'a> {
-    known: HashMap<&'a str, usize>,
-    queue: Vec<&'a Value>,
-}
-
-impl<'a> Texts<'a> {
-    /// A value as it stands inside a container.
-    fn reference(&mut self, value: &'a Value) -> Value {
-        let index = match value {
-            Value::String(text) => match self.known.get(text.as_str()) {
-                Some(index) => *index,
-                None => {
-                    self.known.insert(text, self.queue.len());
-                    self.push(value)
-                }
-            },
-            Value::Array(_) | Value::Object(_) => self.push(value),
-            other => return other.clone(),
-        };
-        json!(index.to_string())
-    }
-
-    fn push(&mut self, value: &'a Value) -> usize {
-        self.queue.push(value);
-        self.queue.len() - 1
-    }
+    if body["data"].is_null() { "[]".to_owned() } else { flatten(&body["data"].to_string(), Share::Nothing) }
 }

@@ -17,16 +17,18 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const SILENCE: Duration = Duration::from_secs(15);
 
 impl Address {
-    /// Connects; every transaction only reads, and no statement takes longer than `timeout`.
+    /// Connects; every transaction only reads, no statement takes longer than `statement`, and no lock is waited for longer
+    /// than `lock`.
     ///
     /// # Errors
     /// The server cannot be reached, does not encrypt as wanted, or refuses the user.
-    pub(super) fn connect(&self, timeout: Duration) -> Result<Client, Error> {
+    pub(super) fn connect(&self, statement: Duration, lock: Duration) -> Result<Client, Error> {
         let mut config = self.config.clone();
         if config.get_connect_timeout().is_none() {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
-        let ours = format!("-c default_transaction_read_only=on -c lock_timeout=5s -c statement_timeout={}", timeout.as_millis());
+        let (statement, lock) = (statement.as_millis(), lock.as_millis());
+        let ours = format!("-c default_transaction_read_only=on -c lock_timeout={lock} -c statement_timeout={statement}");
         // Later options win, so those in the URL override ours.
         let given = config.get_options().unwrap_or_default().to_owned();
         config.options(format!("{ours} {given}").trim_end());

@@ -30,6 +30,9 @@ const PREFIXES: [i32; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
 /// How long a statement may take, unless the URL says otherwise. A text of 500 MB takes two seconds.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
+/// How long another transaction may lock a table.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+
 /// A database of n8n on a PostgreSQL server.
 #[derive(Clone, Debug)]
 pub(super) struct Database {
@@ -58,7 +61,7 @@ impl Database {
     }
 
     fn ask_once<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
-        let mut client = self.address.connect(STATEMENT_TIMEOUT)?;
+        let mut client = self.address.connect(STATEMENT_TIMEOUT, LOCK_TIMEOUT)?;
         let transaction = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
         let mut transaction = transaction.start().map_err(error)?;
         let encoding: String = transaction.query_one("SHOW server_encoding", &[]).and_then(|row| row.try_get(0)).map_err(error)?;
@@ -183,6 +186,7 @@ fn error(error: postgres::Error) -> Error {
     };
     match reported.code() {
         &SqlState::QUERY_CANCELED => Error::StatementTimeout,
+        &SqlState::LOCK_NOT_AVAILABLE => Error::Locked(LOCK_TIMEOUT.as_secs()),
         &SqlState::INSUFFICIENT_PRIVILEGE => Error::Privilege(reported.message().to_owned()),
         &(SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW) => {
             Error::ConnectionLost(reported.message().to_owned())

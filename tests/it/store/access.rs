@@ -64,10 +64,9 @@ fn over_http_a_store_needs_a_token() {
     let store = store();
     let said = complaint(&mut lens(store.path(), &["--transport", "http", "--port", "0"]));
     assert!(said.contains("needs a token") && said.contains("N8N_LENS_AUTH_TOKEN"), "{said}");
-    let mut gateway = lens(store.path(), &["gateway", "--config"]);
     let config = store.path().join("config.yaml");
     std::fs::write(&config, "servers: {}").unwrap();
-    let said = complaint(gateway.arg(&config));
+    let said = complaint(lens(store.path(), &["gateway"]).arg("--config").arg(&config));
     assert!(said.contains("needs a token") && said.contains("GATEWAY_TOKEN"), "{said}");
 }
 

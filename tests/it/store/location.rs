@@ -82,8 +82,7 @@ fn a_place_that_is_no_store_is_refused_at_the_start() {
     let said = complaint(&mut lens("postgres://user:hush@:port/x y", &[]));
     assert!(said.contains("not a valid PostgreSQL address") && !said.contains("hush"), "{said}");
     let store = folder();
-    let mut command = lens(store.path(), &["summary", "7", "--spool-dir"]);
-    let said = complaint(command.arg(store.file()));
+    let said = complaint(lens(store.path(), &["summary", "7"]).arg("--spool-dir").arg(store.file()));
     assert!(said.contains("Check --spool-dir"), "{said}");
     let mut alone = std::process::Command::new(super::BINARY);
     let said = complaint(alone.args(["--deleted", "summary", "7"]).env_clear());

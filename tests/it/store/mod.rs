@@ -25,6 +25,7 @@ mod location;
 #[cfg(target_os = "linux")]
 mod modes;
 /// PostgreSQL.
+#[cfg(unix)]
 mod postgres;
 /// n8n beside us.
 #[cfg(target_os = "linux")]
