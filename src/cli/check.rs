@@ -34,9 +34,9 @@ async fn check_store(store: Store) -> Result<(), Error> {
     match problems {
         0 => Ok(()),
         1 => Err(Error::Input("One thing in the store cannot be read; the line above says what to do.".to_owned())),
-        problems => Err(Error::Input(format!(
-            "{problems} things in the store cannot be read; the lines above say what to do."
-        ))),
+        problems => {
+            Err(Error::Input(format!("{problems} things in the store cannot be read; the lines above say what to do.")))
+        }
     }
 }
 

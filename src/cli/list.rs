@@ -66,7 +66,9 @@ impl List {
         });
         if !options.has_store() && (self.failing_node.is_some() || self.error.is_some()) {
             let option = if self.failing_node.is_some() { "--failing-node" } else { "--error" };
-            return Err(Error::Usage(format!("{option} works only with --store: name n8n's store, or leave {option} out.")));
+            return Err(Error::Usage(format!(
+                "{option} works only with --store: name n8n's store, or leave {option} out."
+            )));
         }
         let context = context(options, source::of(options)?, Files::default());
         let tool = if options.has_store() { &list_executions::STORE_TOOL } else { &list_executions::TOOL };

@@ -60,7 +60,9 @@ impl Options {
         let Some(location) = options.location() else {
             let alone = [("--deleted", options.deleted), ("--reveal", options.reveal)];
             return match alone.iter().find(|(_, is_on)| *is_on) {
-                Some((name, _)) => Err(Error(format!("{name} works only with --store: name n8n's store, or leave {name} out."))),
+                Some((name, _)) => {
+                    Err(Error(format!("{name} works only with --store: name n8n's store, or leave {name} out.")))
+                }
                 None => Ok(None),
             };
         };

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::error::Error;
+use super::error::{BUNDLE, Error};
 use super::session::{Contents, MAX_WORKFLOW_BYTES};
 use crate::json::ReadAt;
 
@@ -60,7 +60,7 @@ pub(super) fn open(files: &[PathBuf], id: &str) -> Result<Contents<'static>, Err
         match File::open(file) {
             Ok(file) => return contents(file),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
-            Err(error) => return Err(Error::reading("the file with the data (bundle.json)")(error)),
+            Err(error) => return Err(Error::reading(BUNDLE)(error)),
         }
     }
     Err(Error::NoBundle(id.to_owned()))

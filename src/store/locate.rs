@@ -31,11 +31,18 @@ pub(super) fn find(name: &str, variables: &Variables, spool: Option<&Path>) -> R
         let url = match scheme.to_ascii_lowercase().as_str() {
             "postgres" | "postgresql" => format!("postgres://{rest}"),
             "mysql" | "mariadb" => return Err(mysql()),
-            _ => return Err("--store has an unknown scheme; it must be auto, a folder, a file, or postgres://….".to_owned()),
+            _ => {
+                return Err(
+                    "--store has an unknown scheme; it must be auto, a folder, a file, or postgres://….".to_owned()
+                );
+            }
         };
         let address = postgres::Address::parse(&url, variables)?;
         let storage = storage(&variables.n8n_folder()?, variables)?;
-        return Ok(Found { place: Place::Postgres(postgres::Database::new(address, prefix, spool.map(Into::into))), storage });
+        return Ok(Found {
+            place: Place::Postgres(postgres::Database::new(address, prefix, spool.map(Into::into))),
+            storage,
+        });
     }
     at_path(Path::new(name), prefix, variables, spool)
 }
@@ -49,7 +56,9 @@ fn auto(variables: &Variables, spool: Option<&Path>) -> Result<Found, String> {
             let file = variables.get("DB_SQLITE_DATABASE")?.unwrap_or_else(|| DATABASE.to_owned());
             Place::Sqlite(sqlite::Database::new(existing(folder.join(file))?, prefix, spool))
         }
-        "postgresdb" => Place::Postgres(postgres::Database::new(postgres::Address::from_variables(variables)?, prefix, spool)),
+        "postgresdb" => {
+            Place::Postgres(postgres::Database::new(postgres::Address::from_variables(variables)?, prefix, spool))
+        }
         "mysqldb" | "mariadb" => return Err(mysql()),
         other => return Err(format!("DB_TYPE is {other:?}; it must be sqlite or postgresdb.")),
     };

@@ -61,7 +61,10 @@ enum Place {
     Sqlite(sqlite::Database),
     Postgres(postgres::Database),
     /// One bundle, and the ids of the workflow and the execution, if its path tells them.
-    Bundle { file: PathBuf, ids: Option<(String, String)> },
+    Bundle {
+        file: PathBuf,
+        ids: Option<(String, String)>,
+    },
 }
 
 /// How to open a store.
@@ -134,12 +137,7 @@ impl Store {
     ///
     /// # Errors
     /// There is no such execution, or the store cannot give it.
-    pub fn read<T>(
-        &self,
-        id: &str,
-        cancel: &Cancel,
-        mut read: impl FnMut(Execution<'_>) -> T,
-    ) -> Result<T, Error> {
+    pub fn read<T>(&self, id: &str, cancel: &Cancel, mut read: impl FnMut(Execution<'_>) -> T) -> Result<T, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
             let row = row_of_bundle(id, ids.as_ref())?;
             return finish(&row, bundle::open(std::slice::from_ref(file), id)?, cancel, &mut read);
@@ -188,8 +186,8 @@ impl Store {
             for (row, workflow_name) in session::list(session, query, self.0.with_deleted)? {
                 let made = match self.read_row(session, &row, cancel, &mut each) {
                     Ok(made) => made,
-                    Err(error @ (Error::ConnectionLost(_) | Error::StatementTimeout | Error::Cancelled)) => return Err(error),
-                    Err(_) => None,
+                    Err(error) if error.is_of_one_execution() => None,
+                    Err(error) => return Err(error),
                 };
                 done.push((Listed { row, workflow_name }, made));
             }

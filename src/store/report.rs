@@ -35,8 +35,10 @@ pub(super) fn of(store: &Store) -> Result<Report, Error> {
         return Ok(Report { findings });
     }
     let with_deleted = store.0.with_deleted;
+    // In a question of its own: PostgreSQL refuses every statement after one that failed.
+    findings.push(store.ask(&mut |session| Ok(migration(session)))?);
     findings.extend(store.ask(&mut |session| {
-        let mut findings = vec![migration(session)];
+        let mut findings = Vec::new();
         for (column, what) in [("status", "executions by status"), ("storedAt", "executions by place (storedAt)")] {
             findings.push(counts(session, column, what, with_deleted)?);
         }
@@ -69,9 +71,9 @@ fn alive(header: &super::sqlite::Header, is_open: Option<bool>) -> Finding {
     match (header.is_wal, header.has_wal, is_open) {
         (true, false, _) => Finding::Fine("n8n is not running: it was stopped cleanly".to_owned()),
         (true, true, Some(true)) => Finding::Fine("n8n is running: its database is open".to_owned()),
-        (true, true, Some(false)) if header.has_shm => {
-            Finding::Fine("n8n is not running: it was killed, and its newest executions are in the write-ahead log".to_owned())
-        }
+        (true, true, Some(false)) if header.has_shm => Finding::Fine(
+            "n8n is not running: it was killed, and its newest executions are in the write-ahead log".to_owned(),
+        ),
         (true, true, Some(false)) => Finding::Problem(Error::WalWithoutIndex.to_string()),
         (true, true, None) => Finding::Unknown("whether n8n is running".to_owned()),
         (false, ..) if header.has_journal => {

@@ -63,9 +63,7 @@ const LISTED_WORKFLOW_BYTES: u64 = 4 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Sqlite,
-    Postgres {
-        schema: String,
-    },
+    Postgres { schema: String },
 }
 
 /// A value of a statement. Numbers begin at `$1`.
@@ -170,7 +168,9 @@ impl Tables {
             None if query.failed => filters.add(r#"e."status" NOT IN ('success', 'new', 'running', 'waiting')"#),
             None => filters.add(r#"e."status" <> 'running'"#),
         }
-        for (compared, date) in [("e.\"startedAt\" >=", &query.started_after), ("e.\"startedAt\" <=", &query.started_before)] {
+        for (compared, date) in
+            [("e.\"startedAt\" >=", &query.started_after), ("e.\"startedAt\" <=", &query.started_before)]
+        {
             filters.compare(compared, self.date(), date.as_deref().and_then(|date| self.stored_date(date)).as_deref());
         }
         if let Some(below) = query.below {

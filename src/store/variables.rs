@@ -12,7 +12,9 @@ pub struct Variables(HashMap<String, String>);
 impl Variables {
     /// The variables of this process.
     pub fn of_this_process() -> Self {
-        Self::new(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+        Self::new(
+            std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+        )
     }
 
     /// These variables.

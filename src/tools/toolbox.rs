@@ -62,7 +62,8 @@ impl Toolbox {
         let tools = tools.into_iter().filter(|tool| chosen(&selection.tools, tool.name));
         let tools = tools.filter(|tool| !selection.without_api || is_executions(tool));
         let list = &executions::list_executions::STORE_TOOL;
-        let tools = tools.map(|tool| if selection.with_store && tool.name == list.name { list } else { tool }).collect();
+        let tools =
+            tools.map(|tool| if selection.with_store && tool.name == list.name { list } else { tool }).collect();
         let toolbox = Self { toolsets, tools, read_only: selection.read_only };
         if toolbox.tools().next().is_none() {
             return Err(match selection.without_api {

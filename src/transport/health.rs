@@ -52,7 +52,8 @@ async fn answer(State(health): State<Arc<Health>>, Query(query): Query<HealthQue
     }
     let Some(n8n) = &health.n8n else {
         let mut status = health.status("ok");
-        status["n8n"] = json!({"status": "unknown", "message": "Executions come from n8n's store; N8N_URL is not set."});
+        status["n8n"] =
+            json!({"status": "unknown", "message": "Executions come from n8n's store; N8N_URL is not set."});
         return Json(status).into_response();
     };
     let n8n = match api_key::from_headers(&headers) {

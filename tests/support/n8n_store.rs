@@ -92,8 +92,10 @@ impl N8nFolder {
 
     /// Saves the data of an execution.
     pub fn save_data(&self, connection: &Connection, id: i64, workflow: &str, data: &str) {
-        let insert =
-            format!(r#"INSERT INTO "{}execution_data" ("executionId", "workflowData", "data") VALUES (?1, ?2, ?3)"#, self.prefix);
+        let insert = format!(
+            r#"INSERT INTO "{}execution_data" ("executionId", "workflowData", "data") VALUES (?1, ?2, ?3)"#,
+            self.prefix
+        );
         connection.execute(&insert, (id, workflow, data)).unwrap();
     }
 
@@ -167,8 +169,21 @@ pub fn write_bundle(file: &Path, body: &Value) {
 /// The members of `execution_entity`, as the database has them.
 pub fn row(body: &Value) -> Map<String, Value> {
     const COLUMNS: [&str; 15] = [
-        "id", "workflowId", "finished", "mode", "retryOf", "retrySuccessId", "startedAt", "stoppedAt", "waitTill",
-        "status", "deletedAt", "createdAt", "storedAt", "jsonSizeBytes", "workflowVersionId",
+        "id",
+        "workflowId",
+        "finished",
+        "mode",
+        "retryOf",
+        "retrySuccessId",
+        "startedAt",
+        "stoppedAt",
+        "waitTill",
+        "status",
+        "deletedAt",
+        "createdAt",
+        "storedAt",
+        "jsonSizeBytes",
+        "workflowVersionId",
     ];
     let mut row = Map::new();
     for name in COLUMNS {

@@ -28,7 +28,8 @@ impl Address {
             config.connect_timeout(CONNECT_TIMEOUT);
         }
         let (statement, lock) = (statement.as_millis(), lock.as_millis());
-        let ours = format!("-c default_transaction_read_only=on -c lock_timeout={lock} -c statement_timeout={statement}");
+        let ours =
+            format!("-c default_transaction_read_only=on -c lock_timeout={lock} -c statement_timeout={statement}");
         // Later options win, so those in the URL override ours.
         let given = config.get_options().unwrap_or_default().to_owned();
         config.options(format!("{ours} {given}").trim_end());

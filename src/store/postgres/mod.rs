@@ -64,7 +64,8 @@ impl Database {
         let mut client = self.address.connect(STATEMENT_TIMEOUT, LOCK_TIMEOUT)?;
         let transaction = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
         let mut transaction = transaction.start().map_err(error)?;
-        let encoding: String = transaction.query_one("SHOW server_encoding", &[]).and_then(|row| row.try_get(0)).map_err(error)?;
+        let encoding: String =
+            transaction.query_one("SHOW server_encoding", &[]).and_then(|row| row.try_get(0)).map_err(error)?;
         if encoding != "UTF8" {
             return Err(Error::Encoding(encoding));
         }

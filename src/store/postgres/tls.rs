@@ -64,7 +64,9 @@ impl Tls {
                 let chain = certificates(certificate).ok_or_else(|| failed("DB_POSTGRESDB_SSL_CERT is not PEM"))?;
                 let key = PrivateKeyDer::from_pem_slice(key.expose().as_bytes());
                 let key = key.map_err(|_| failed("DB_POSTGRESDB_SSL_KEY is not PEM"))?;
-                builder.with_client_auth_cert(chain, key).map_err(|_| failed("DB_POSTGRESDB_SSL_KEY does not fit _SSL_CERT"))
+                builder
+                    .with_client_auth_cert(chain, key)
+                    .map_err(|_| failed("DB_POSTGRESDB_SSL_KEY does not fit _SSL_CERT"))
             }
             _ => Ok(builder.with_no_client_auth()),
         }

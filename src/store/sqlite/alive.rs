@@ -15,13 +15,8 @@ pub(super) fn is_open_elsewhere(shm: &Path) -> Option<bool> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Some(false),
         Err(_) => return None,
     };
-    let wanted = Flock {
-        start: LOCK_BYTE,
-        length: 1,
-        pid: None,
-        typ: FlockType::WriteLock,
-        offset_type: FlockOffsetType::Set,
-    };
+    let wanted =
+        Flock { start: LOCK_BYTE, length: 1, pid: None, typ: FlockType::WriteLock, offset_type: FlockOffsetType::Set };
     fcntl_getlk(&file, &wanted).ok().map(|lock| lock.is_some())
 }
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use crate::json::ReadAt;
-use crate::store::Error;
+use crate::store::error::{DATABASE, Error};
 
 /// The beginning of every SQLite file.
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
@@ -120,7 +120,7 @@ impl Header {
 fn unreadable(error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::NotFound => Error::NoFile,
-        _ => Error::reading("n8n's database")(error),
+        _ => Error::reading(DATABASE)(error),
     }
 }
 

@@ -24,7 +24,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, ffi, params_from_iter};
 pub(super) use self::header::Header;
 use self::header::InUse;
 use self::text::{BlobText, sliced};
-use super::error::Error;
+use super::error::{DATABASE, Error};
 use super::row::Row;
 use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values};
 use super::sql::{DATA, Dialect, Parameter, Tables};
@@ -60,7 +60,7 @@ impl Database {
         // SQLite follows links, too: its other files are beside the file that they lead to.
         let file = self.file.canonicalize().map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Error::NoFile,
-            _ => Error::reading("n8n's database")(error),
+            _ => Error::reading(DATABASE)(error),
         })?;
         let mut attempts = 1..ATTEMPTS;
         loop {
@@ -76,7 +76,7 @@ impl Database {
     /// What its files look like now, and whether a process has it open, if that can be seen.
     pub(super) fn state(&self) -> Result<(Header, Option<bool>), Error> {
         let _in_use = InUse::begin();
-        let file = self.file.canonicalize().map_err(Error::reading("n8n's database"))?;
+        let file = self.file.canonicalize().map_err(Error::reading(DATABASE))?;
         Ok((Header::of(&file)?, alive::is_open_elsewhere(&header::beside(&file, "-shm"))))
     }
 
@@ -91,7 +91,9 @@ impl Database {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(uri, flags).map_err(error)?;
         connection.busy_timeout(BUSY).map_err(error)?;
-        connection.execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = 0").map_err(error)?;
+        connection
+            .execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = 0")
+            .map_err(error)?;
         if header.is_wal {
             // One snapshot for the whole question.
             connection.execute_batch("BEGIN").map_err(error)?;
@@ -179,10 +181,18 @@ impl SqliteSession {
             let bytes: Option<i64> = row.get(column).map_err(error)?;
             Ok(bytes.and_then(|bytes| bytes.try_into().ok()).unwrap_or(0))
         };
-        let data =
-            DataRow { row: row.get(0).map_err(error)?, kind: row.get(1).map_err(error)?, bytes: bytes(2)?, workflow_bytes: bytes(3)? };
+        let data = DataRow {
+            row: row.get(0).map_err(error)?,
+            kind: row.get(1).map_err(error)?,
+            bytes: bytes(2)?,
+            workflow_bytes: bytes(3)?,
+        };
         if data.workflow_bytes > MAX_WORKFLOW_BYTES {
-            return Err(Error::WorkflowTooLarge { id: id.to_owned(), bytes: data.workflow_bytes, most: MAX_WORKFLOW_BYTES });
+            return Err(Error::WorkflowTooLarge {
+                id: id.to_owned(),
+                bytes: data.workflow_bytes,
+                most: MAX_WORKFLOW_BYTES,
+            });
         }
         let workflow = row.get::<_, Option<Vec<u8>>>(4).map_err(error)?;
         Ok(Some((data, workflow.unwrap_or_default())))
@@ -214,7 +224,7 @@ fn error(error: rusqlite::Error) -> Error {
         (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Locked(BUSY.as_secs()),
         (Some(ErrorCode::NotADatabase), _) => Error::NotSqlite,
         (Some(ErrorCode::DatabaseCorrupt), _) => Error::Damaged("SQLite reports a malformed file".to_owned()),
-        (Some(ErrorCode::PermissionDenied), _) => Error::Forbidden("n8n's database"),
+        (Some(ErrorCode::PermissionDenied), _) => Error::Forbidden(DATABASE),
         // The messages of SQLite about opening a file name no path, others can name a table.
         (Some(code), _) => Error::Sqlite(format!("SQLite reports {code:?}")),
         (None, _) => Error::Sqlite("SQLite returned a value of an unexpected type".to_owned()),

@@ -107,7 +107,9 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         match wait_for(context.n8n()?, &id, before, end.min(seen_by)).await? {
             TestRun::Nothing if refused => Err(not_started(answer.status, &answer.body)),
             TestRun::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
-            TestRun::Running(_) => outcome(&context, wait_for(context.n8n()?, &id, before, end).await?, &progress).await,
+            TestRun::Running(_) => {
+                outcome(&context, wait_for(context.n8n()?, &id, before, end).await?, &progress).await
+            }
             ended => outcome(&context, ended, &progress).await,
         }
     })

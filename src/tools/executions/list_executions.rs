@@ -52,7 +52,11 @@ pub static STORE_TOOL: Tool = Tool {
         cursor::CURSOR,
         STARTED_AFTER,
         STARTED_BEFORE,
-        Parameter::optional("failingNode", Kind::Text, "Only failed executions whose error is of the node with this name."),
+        Parameter::optional(
+            "failingNode",
+            Kind::Text,
+            "Only failed executions whose error is of the node with this name.",
+        ),
         Parameter::optional(
             "error",
             Kind::Text,
@@ -68,8 +72,7 @@ pub static STORE_TOOL: Tool = Tool {
 };
 
 const WORKFLOW_ID: Parameter = Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow.");
-const STATUS: Parameter =
-    Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status.");
+const STATUS: Parameter = Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status.");
 const STARTED_AFTER: Parameter =
     Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer).");
 const STARTED_BEFORE: Parameter =
@@ -85,8 +88,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
             Some(store) => stored(store, &page).await?,
             None => {
                 let listing = context.n8n()?.list_executions(&page.query()).await?;
-                let executions =
-                    if page.raw { listing.data.clone() } else { entries(context.n8n()?, &listing).await };
+                let executions = if page.raw { listing.data.clone() } else { entries(context.n8n()?, &listing).await };
                 (listing, executions, Origin::Only)
             }
         };

@@ -134,5 +134,7 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
 
 /// The members of a row that an entry shows besides the usual ones: that it is deleted, and what a search found.
 pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
-    ["deletedAt", "failingNode", "error"].into_iter().filter_map(|name| Some((name, execution.get(name)?)).filter(|(_, value)| !value.is_null()))
+    ["deletedAt", "failingNode", "error"]
+        .into_iter()
+        .filter_map(|name| Some((name, execution.get(name)?)).filter(|(_, value)| !value.is_null()))
 }

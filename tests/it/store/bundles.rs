@@ -19,7 +19,10 @@ fn bundles_are_found_in_each_folder_that_n8n_uses() {
     let (store, file) = store();
     let expected = answer(&mut lens(store.path(), &["summary", "7"]));
     assert_eq!((&expected["source"], &expected["data"]["status"]), (&json!("store"), &json!("error")));
-    assert_eq!(answer(&mut lens(store.path(), &["list"]))["data"]["executions"][0]["workflowName"], expected["data"]["workflowName"]);
+    assert_eq!(
+        answer(&mut lens(store.path(), &["list"]))["data"]["executions"][0]["workflowName"],
+        expected["data"]["workflowName"]
+    );
     std::fs::rename(store.path().join("storage"), store.path().join("binaryData")).unwrap();
     assert!(!file.exists());
     assert_eq!(answer(&mut lens(store.path(), &["summary", "7"])), expected);
@@ -45,7 +48,10 @@ fn one_bundle_is_a_store() {
     // Elsewhere, its path does not tell which execution it is.
     let copy = store.path().join("bundle.json");
     std::fs::copy(&file, &copy).unwrap();
-    assert_eq!(answer(&mut lens(&copy, &["summary", "123"]))["data"]["availableNodes"], expected["data"]["availableNodes"]);
+    assert_eq!(
+        answer(&mut lens(&copy, &["summary", "123"]))["data"]["availableNodes"],
+        expected["data"]["availableNodes"]
+    );
 }
 
 #[test]

@@ -35,7 +35,10 @@ fn a_store_is_described() {
     store.save_with(&n8n, &execution("a_small_success", 11));
     assert!(check(&store).0.contains("ok: n8n is running: its database is open"), "{}", check(&store).0);
     let (old, ..) = check(&N8nFolder::rollback());
-    assert!(old.contains("SQLite with a rollback journal") && old.contains("all in the database, as before n8n 2.8"), "{old}");
+    assert!(
+        old.contains("SQLite with a rollback journal") && old.contains("all in the database, as before n8n 2.8"),
+        "{old}"
+    );
 }
 
 #[test]

@@ -25,8 +25,10 @@ fn client(store: &N8nFolder) -> McpClient {
 
 /// Compares the summary and every node of these executions.
 fn assert_equal(store: &N8nFolder, bodies: &[(String, Value)]) {
-    let served: HashMap<_, _> =
-        bodies.iter().map(|(_, body)| (body["id"].as_str().unwrap().to_owned(), body.to_string().into_bytes())).collect();
+    let served: HashMap<_, _> = bodies
+        .iter()
+        .map(|(_, body)| (body["id"].as_str().unwrap().to_owned(), body.to_string().into_bytes()))
+        .collect();
     let n8n = server::n8n(served);
     let (mut api, mut stored) = (McpClient::start(&n8n.url()), client(store));
     for (name, body) in bodies {
@@ -70,7 +72,8 @@ fn every_fixture_has_the_same_answers_from_a_database_with_a_write_ahead_log() {
 
 #[test]
 fn some_fixtures_have_the_same_answers_from_the_other_kinds_of_stores() {
-    let bodies: Vec<_> = executions().into_iter().filter(|(name, _)| !name.contains("320") && !name.contains("10mb")).collect();
+    let bodies: Vec<_> =
+        executions().into_iter().filter(|(name, _)| !name.contains("320") && !name.contains("10mb")).collect();
     let (store, bundles) = (N8nFolder::rollback(), N8nFolder::wal());
     for (_, body) in &bodies {
         store.save(body);

@@ -34,7 +34,10 @@ fn a_database_of_something_else_is_named() {
     let store = store();
     store.run("DROP TABLE execution_data");
     let missing = said(&store);
-    assert!(missing.contains("The table execution_data was not found") && missing.contains("DB_TABLE_PREFIX"), "{missing}");
+    assert!(
+        missing.contains("The table execution_data was not found") && missing.contains("DB_TABLE_PREFIX"),
+        "{missing}"
+    );
     store.run("CREATE TABLE execution_data (executionId int, data text)");
     let missing = said(&store);
     assert!(missing.contains("execution_data has no column workflowData"), "{missing}");
@@ -42,7 +45,11 @@ fn a_database_of_something_else_is_named() {
 
 #[test]
 fn a_file_that_is_not_sqlite_is_named() {
-    for content in [&b"not a database, but long enough to be looked at, so that its beginning is compared with that of SQLite's"[..], b"", b"SQLite format 3\0"] {
+    for content in [
+        &b"not a database, but long enough to be looked at, so that its beginning is compared with that of SQLite's"[..],
+        b"",
+        b"SQLite format 3\0",
+    ] {
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("database.sqlite"), content).unwrap();
         let said = complaint(&mut lens(folder.path(), &["summary", "7"]));
@@ -126,10 +133,12 @@ fn a_spool_that_cannot_be_written_is_named() {
     let store = N8nFolder::rollback();
     let mut body = execution("b_http_500", 7);
     // Larger than what is kept in memory, and at the end of what a node needs.
-    body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [[{"json": {"long": "y".repeat(3_000_000)}}]]});
+    body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] =
+        json!({"main": [[{"json": {"long": "y".repeat(3_000_000)}}]]});
     store.save(&body);
     let spool = tempfile::tempdir().unwrap();
-    let node = |folder| lens(store.path(), &["node", "7", "HTTP Request"]).arg("--spool-dir").arg(folder).output().unwrap();
+    let node =
+        |folder| lens(store.path(), &["node", "7", "HTTP Request"]).arg("--spool-dir").arg(folder).output().unwrap();
     let read = node(spool.path());
     assert_eq!(read.status.code(), Some(0), "{}", String::from_utf8_lossy(&read.stderr));
     assert_eq!(std::fs::read_dir(spool.path()).unwrap().count(), 0, "nothing is left");

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{answer, complaint, execution, lens};
 use crate::mcp_client::McpClient;
-use crate::support::n8n_store::N8nFolder;
 use crate::server;
+use crate::support::n8n_store::N8nFolder;
 
 /// Executions 1 to 30 of three workflows: every third failed, every fifth runs.
 fn bodies() -> Vec<Value> {
@@ -99,7 +99,10 @@ fn failures_are_found_by_node_and_by_message() {
     assert_eq!(ids(&list(&["--failing-node", "HTTP"])), [] as [u64; 0]);
     assert_eq!(ids(&list(&["--error", "no such text"])), [] as [u64; 0]);
     // Filters by columns apply as well, and pages continue.
-    assert_eq!(ids(&list(&["--failing-node", "HTTP Request", "--workflow-id", "workflow1"])), failed.iter().copied().filter(|id| id % 2 == 1).collect::<Vec<_>>());
+    assert_eq!(
+        ids(&list(&["--failing-node", "HTTP Request", "--workflow-id", "workflow1"])),
+        failed.iter().copied().filter(|id| id % 2 == 1).collect::<Vec<_>>()
+    );
     let mut found = Vec::new();
     let mut page = list(&["--failing-node", "HTTP Request", "--limit", "3"]);
     loop {

@@ -132,7 +132,10 @@ fn a_log_without_its_index_is_not_opened() {
     std::fs::remove_file(killed.path().join("database.sqlite-shm")).unwrap();
     let before = snapshot(killed.path());
     let said = complaint(&mut lens(killed.path(), &["summary", "7"]));
-    assert!(said.contains("-wal file but no -shm file") && said.contains("copy the database and its -wal file"), "{said}");
+    assert!(
+        said.contains("-wal file but no -shm file") && said.contains("copy the database and its -wal file"),
+        "{said}"
+    );
     assert!(snapshot(killed.path()) == before);
     if let Some(mut command) = read_only(killed.path(), &["summary", "7"]) {
         let said = complaint(&mut command);

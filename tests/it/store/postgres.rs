@@ -72,7 +72,8 @@ impl Postgres {
         let insert = "SET timezone = 'UTC'; INSERT INTO execution_entity SELECT * FROM json_populate_record(NULL::execution_entity, $json$";
         client.batch_execute(&format!("{insert}{row}$json$)")).unwrap();
         let id = i32::try_from(id(body)).unwrap();
-        let insert = r#"INSERT INTO execution_data ("executionId", "workflowData", data) VALUES ($1, $2::text::json, $3)"#;
+        let insert =
+            r#"INSERT INTO execution_data ("executionId", "workflowData", data) VALUES ($1, $2::text::json, $3)"#;
         client.execute(insert, &[&id, &body["workflowData"].to_string(), &data]).unwrap();
     }
 }
@@ -96,7 +97,9 @@ fn prepare() {
     let rules = std::fs::read_to_string(data.join("pg_hba.conf")).unwrap();
     std::fs::write(data.join("pg_hba.conf"), format!("host all locked 127.0.0.1/32 scram-sha-256\n{rules}")).unwrap();
     let certificate = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
-    for (name, text) in [("server.crt", certificate.cert.pem()), ("server.key", certificate.signing_key.serialize_pem())] {
+    for (name, text) in
+        [("server.crt", certificate.cert.pem()), ("server.key", certificate.signing_key.serialize_pem())]
+    {
         own(&data, name, &text);
     }
     client.batch_execute("ALTER SYSTEM SET ssl = on").unwrap();
@@ -125,7 +128,8 @@ fn own(data: &std::path::Path, name: &str, text: &str) {
 /// An execution whose text is larger than the prefixes, with characters of several bytes.
 fn large(id: u64) -> Value {
     let mut body = execution("b_http_500", id);
-    let items: Vec<_> = (0..900).map(|at| json!({"json": {"at": at, "text": format!("{at}é😀{}", "ü".repeat(4_000))}})).collect();
+    let items: Vec<_> =
+        (0..900).map(|at| json!({"json": {"at": at, "text": format!("{at}é😀{}", "ü".repeat(4_000))}})).collect();
     body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [items]});
     body
 }
@@ -181,11 +185,17 @@ fn a_role_that_may_read_two_tables_is_enough() {
     postgres.save(&execution("b_http_500", 7));
     let reader = postgres.url_for("reader", "");
     let said = complaint(&mut lens(&reader, &["summary", "7"]));
-    assert!(said.contains("PostgreSQL refuses access") && said.contains("GRANT SELECT ON execution_entity, execution_data"), "{said}");
+    assert!(
+        said.contains("PostgreSQL refuses access") && said.contains("GRANT SELECT ON execution_entity, execution_data"),
+        "{said}"
+    );
     postgres.run("GRANT SELECT ON execution_entity, execution_data TO reader");
     assert_eq!(answer(&mut lens(&reader, &["summary", "7"]))["data"]["status"], "error");
     let found = super::printed(&lens(&reader, &["check"]).output().unwrap());
-    assert!(found.contains("ok: the store is PostgreSQL") && found.contains("unknown: the newest migration"), "{found}");
+    assert!(
+        found.contains("ok: the store is PostgreSQL") && found.contains("unknown: the newest migration"),
+        "{found}"
+    );
     let found = super::printed(&lens(postgres.url(), &["check"]).output().unwrap());
     assert!(found.contains("newest migration: AddUsed") && found.contains("ok: 1 of the newest 1"), "{found}");
 }
@@ -242,10 +252,8 @@ fn tls_is_as_the_variables_say() {
     let authority = authority.to_str().unwrap();
     answer(&mut with(&[("DB_POSTGRESDB_SSL_CA_FILE", authority)]));
     answer(&mut with(&[("DB_POSTGRESDB_SSL_REJECT_UNAUTHORIZED", "false")]));
-    for variables in [
-        vec![("DB_POSTGRESDB_SSL_ENABLED", "true")],
-        vec![("DB_POSTGRESDB_SSL_CA", "not a certificate")],
-    ] {
+    for variables in [vec![("DB_POSTGRESDB_SSL_ENABLED", "true")], vec![("DB_POSTGRESDB_SSL_CA", "not a certificate")]]
+    {
         let said = complaint(&mut with(&variables));
         assert!(said.contains("The encrypted connection to PostgreSQL failed") && said.contains("_SSL_CA"), "{said}");
     }
@@ -344,7 +352,10 @@ impl Proxy {
                 std::thread::spawn(move || {
                     forward(server, client, limit, &mut |sent| {
                         let at = prune_at.load(Ordering::SeqCst);
-                        if at > 0 && sent > at && let Some(url) = prune.lock().unwrap().take() {
+                        if at > 0
+                            && sent > at
+                            && let Some(url) = prune.lock().unwrap().take()
+                        {
                             let mut n8n = Client::connect(&url, NoTls).unwrap();
                             n8n.batch_execute("DELETE FROM execution_data; DELETE FROM execution_entity").unwrap();
                         }

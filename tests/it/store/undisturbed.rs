@@ -37,8 +37,9 @@ fn commits(store: &N8nFolder, first: u64, is_over: &AtomicBool) -> Vec<Duration>
 /// The median and the largest of the times of commits with and without us, and how often we read.
 fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
     let mut body = execution("b_http_500", 7);
-    // A text of 24 MB.
-    let items: Vec<_> = (0..2_000).map(|at| json!({"json": {"at": at, "long": format!("{at}{}", "y".repeat(12_000))}})).collect();
+    // A text of 8 MB.
+    let items: Vec<_> =
+        (0..700).map(|at| json!({"json": {"at": at, "long": format!("{at}{}", "y".repeat(12_000))}})).collect();
     body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [items]});
     store.save(&body);
     let (alone, beside) = (AtomicBool::new(false), AtomicBool::new(false));
@@ -53,7 +54,7 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         let with = scope.spawn(|| commits(store, 2_000_000, &beside));
         let (begun, mut reads) = (Instant::now(), 0);
         while begun.elapsed() < LONG {
-            let node = json!({"id": "7", "nodeName": "HTTP Request", "offset": 1990, "limit": 3, "maxTokens": 1000});
+            let node = json!({"id": "7", "nodeName": "HTTP Request", "offset": 690, "limit": 3, "maxTokens": 1000});
             client.call("get_execution_by_node", node).unwrap();
             reads += 1;
         }
@@ -62,10 +63,14 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
     });
     println!(
         "{} commits without us: median {:?}, longest {:?}; {} beside {reads} reads: median {:?}, longest {:?}",
-        without.len(), without[without.len() / 2], without[without.len() - 1],
-        with.len(), with[with.len() / 2], with[with.len() - 1],
+        without.len(),
+        without[without.len() / 2],
+        without[without.len() - 1],
+        with.len(),
+        with[with.len() / 2],
+        with[with.len() - 1],
     );
-    assert!(with.len() > 20 && reads > 1, "{} commits beside {reads} reads", with.len());
+    assert!(with.len() > 20 && reads > 0, "{} commits beside {reads} reads", with.len());
     [&without, &with].map(|took| (took[took.len() / 2], took[took.len() - 1]))
 }
 
