@@ -54,7 +54,7 @@ impl Node {
         let Read { view, origin } = view.await?;
         let answer = origin.mark(get_execution_by_node::answer(&view, source.id(), &query)?);
         match for_people(self.execution.json) {
-            true => print_styled(&render::node(&answer)),
+            true => print_styled(&render::sourced(render::node(&answer), origin)),
             false => print_json(&answer),
         }
         .map(drop)

@@ -30,7 +30,7 @@ impl Summary {
         }
         let Read { view: summary, origin } = source.read(&SummaryProjection).await?;
         if is_for_people {
-            return print_styled(&render::summary(&summary)).map(drop);
+            return print_styled(&render::sourced(render::summary(&summary), origin)).map(drop);
         }
         let offset = arguments.integer("offset").unwrap_or(0);
         print_json(&origin.mark(summary_answer::compose(&summary, source.id(), offset, options.locale))).map(drop)

@@ -40,7 +40,7 @@ pub(super) fn find(name: &str, variables: &Variables, spool: Option<&Path>) -> R
         let address = postgres::Address::parse(&url, variables)?;
         let storage = storage(&variables.n8n_folder()?, variables)?;
         return Ok(Found {
-            place: Place::Postgres(postgres::Database::new(address, prefix, spool.map(Into::into))),
+            place: Place::Postgres(Box::new(postgres::Database::new(address, prefix, spool.map(Into::into)))),
             storage,
         });
     }
@@ -57,7 +57,8 @@ fn auto(variables: &Variables, spool: Option<&Path>) -> Result<Found, String> {
             Place::Sqlite(sqlite::Database::new(existing(folder.join(file))?, prefix, spool))
         }
         "postgresdb" => {
-            Place::Postgres(postgres::Database::new(postgres::Address::from_variables(variables)?, prefix, spool))
+            let address = postgres::Address::from_variables(variables)?;
+            Place::Postgres(Box::new(postgres::Database::new(address, prefix, spool)))
         }
         "mysqldb" | "mariadb" => return Err(mysql()),
         other => return Err(format!("DB_TYPE is {other:?}; it must be sqlite or postgresdb.")),

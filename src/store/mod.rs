@@ -59,7 +59,7 @@ struct Shared {
 /// What a store is.
 enum Place {
     Sqlite(sqlite::Database),
-    Postgres(postgres::Database),
+    Postgres(Box<postgres::Database>),
     /// One bundle, and the ids of the workflow and the execution, if its path tells them.
     Bundle {
         file: PathBuf,

@@ -48,13 +48,13 @@ impl Address {
 /// Why there is no connection. The server's messages repeat the user's name and the host, so they are not passed on.
 fn refusal(error: &postgres::Error) -> Error {
     if let Some(reported) = error.as_db_error() {
-        return match reported.code() {
-            &SqlState::INVALID_PASSWORD => Error::Login("wrong password".to_owned()),
-            &SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
+        return match *reported.code() {
+            SqlState::INVALID_PASSWORD => Error::Login("wrong password".to_owned()),
+            SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
                 Error::Login("no such user, or pg_hba.conf does not admit this connection".to_owned())
             }
-            &SqlState::INVALID_CATALOG_NAME => Error::Postgres("there is no such database".to_owned()),
-            code => Error::Unreachable(format!("it reports {}", code.code())),
+            SqlState::INVALID_CATALOG_NAME => Error::Postgres("there is no such database".to_owned()),
+            ref code => Error::Unreachable(format!("it reports {}", code.code())),
         };
     }
     let text = error.to_string();

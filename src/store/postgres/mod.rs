@@ -185,11 +185,11 @@ fn error(error: postgres::Error) -> Error {
     let Some(reported) = error.as_db_error() else {
         return Error::ConnectionLost(cause(&error));
     };
-    match reported.code() {
-        &SqlState::QUERY_CANCELED => Error::StatementTimeout,
-        &SqlState::LOCK_NOT_AVAILABLE => Error::Locked(LOCK_TIMEOUT.as_secs()),
-        &SqlState::INSUFFICIENT_PRIVILEGE => Error::Privilege(reported.message().to_owned()),
-        &(SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW) => {
+    match *reported.code() {
+        SqlState::QUERY_CANCELED => Error::StatementTimeout,
+        SqlState::LOCK_NOT_AVAILABLE => Error::Locked(LOCK_TIMEOUT.as_secs()),
+        SqlState::INSUFFICIENT_PRIVILEGE => Error::Privilege(reported.message().to_owned()),
+        SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
             Error::ConnectionLost(reported.message().to_owned())
         }
         _ => Error::Postgres(reported.message().to_owned()),
