@@ -21,6 +21,8 @@ pub mod flatten;
 pub mod generator;
 /// A client of the real binary over HTTP.
 pub mod http_client;
+/// Run data of any size as n8n stores it.
+pub mod large_store;
 /// A misbehaving MCP server on stdio, for the gateway.
 pub mod mcp_child;
 /// An MCP client of the real binary over stdio.
