@@ -31,6 +31,18 @@ const OLD_TABLES: &str = r#"
     CREATE TABLE "{}execution_data" ("executionId" int PRIMARY KEY NOT NULL, "workflowData" text NOT NULL,
         "data" text NOT NULL);"#;
 
+/// The same of n8n 2.41 on PostgreSQL.
+pub const POSTGRES_TABLES: &str = r#"
+    CREATE TABLE migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name varchar NOT NULL);
+    INSERT INTO migrations (timestamp, name) VALUES (1784000000041, 'AddUsedPrivateCredentials1784000000041');
+    CREATE TABLE execution_entity (id serial PRIMARY KEY, "workflowId" varchar(36) NOT NULL, finished boolean NOT NULL,
+        mode varchar NOT NULL, "retryOf" varchar, "retrySuccessId" varchar, "startedAt" timestamptz(3),
+        "stoppedAt" timestamptz(3), "waitTill" timestamptz(3), status varchar NOT NULL, "deletedAt" timestamptz(3),
+        "createdAt" timestamptz(3), "storedAt" varchar(2) NOT NULL DEFAULT 'db', "jsonSizeBytes" bigint NOT NULL DEFAULT 0,
+        "workflowVersionId" varchar(36));
+    CREATE TABLE execution_data ("executionId" integer PRIMARY KEY, "workflowData" json NOT NULL, data text NOT NULL,
+        "workflowVersionId" varchar(36));"#;
+
 /// n8n's folder, with a database.
 pub struct N8nFolder {
     pub folder: tempfile::TempDir,

@@ -27,6 +27,9 @@ mod modes;
 /// PostgreSQL.
 #[cfg(unix)]
 mod postgres;
+/// Large executions, and many of them.
+#[cfg(target_os = "linux")]
+mod scale;
 /// n8n beside us.
 #[cfg(target_os = "linux")]
 mod undisturbed;

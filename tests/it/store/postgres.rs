@@ -10,18 +10,7 @@ use serde_json::{Value, json};
 
 use super::{answer, complaint, execution, lens};
 use crate::support::coordination::database::{Database, Kind, server_folder, start_postgres, stop_postgres};
-use crate::support::n8n_store::{N8nFolder, flatten_data, id, row};
-
-const TABLES: &str = r#"
-    CREATE TABLE migrations (id serial PRIMARY KEY, timestamp bigint NOT NULL, name varchar NOT NULL);
-    INSERT INTO migrations (timestamp, name) VALUES (1784000000041, 'AddUsedPrivateCredentials1784000000041');
-    CREATE TABLE execution_entity (id serial PRIMARY KEY, "workflowId" varchar(36) NOT NULL, finished boolean NOT NULL,
-        mode varchar NOT NULL, "retryOf" varchar, "retrySuccessId" varchar, "startedAt" timestamptz(3),
-        "stoppedAt" timestamptz(3), "waitTill" timestamptz(3), status varchar NOT NULL, "deletedAt" timestamptz(3),
-        "createdAt" timestamptz(3), "storedAt" varchar(2) NOT NULL DEFAULT 'db', "jsonSizeBytes" bigint NOT NULL DEFAULT 0,
-        "workflowVersionId" varchar(36));
-    CREATE TABLE execution_data ("executionId" integer PRIMARY KEY, "workflowData" json NOT NULL, data text NOT NULL,
-        "workflowVersionId" varchar(36));"#;
+use crate::support::n8n_store::{N8nFolder, POSTGRES_TABLES as TABLES, flatten_data, id, row};
 
 /// How many tests use the server.
 static USERS: Mutex<usize> = Mutex::new(0);
