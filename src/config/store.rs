@@ -1,6 +1,7 @@
 //! Settings of n8n's own store.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
@@ -71,6 +72,7 @@ impl Options {
             variables: Variables::of_this_process(),
             with_deleted: options.deleted,
             spool: options.spool(),
+            lock_timeout: Some(Duration::from_secs(self.idle_timeout)),
         };
         Store::find(&settings).map(Some).map_err(Error)
     }

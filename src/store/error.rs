@@ -96,8 +96,10 @@ pub enum Error {
     )]
     Damaged(String),
     /// Locked for too long.
-    #[error("n8n's database has been locked by another process for more than {0} s. Try again later.")]
-    Locked(u64),
+    #[error(
+        "n8n's database has been locked by another process for too long (5 s, or less with --idle-timeout). Try again later."
+    )]
+    Locked,
     /// A WAL without its index.
     #[error(
         "n8n's database has a -wal file but no -shm file: n8n was killed, or only some files were copied. Start n8n once, or copy the database and its -wal file to another folder, open them there with sqlite3 once, and let --store name the copy."

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::variables::Variables;
-use super::{Place, bundle, postgres, sqlite};
+use super::{Place, Reading, bundle, postgres, sqlite};
 
 /// The name of n8n's SQLite file.
 const DATABASE: &str = "database.sqlite";
@@ -22,11 +22,10 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// A sentence for the person who starts n8n-lens: there is nothing, or a variable is malformed.
-pub(super) fn find(name: &str, variables: &Variables, spool: Option<&Path>) -> Result<Found, String> {
+pub(super) fn find(name: &str, variables: &Variables, reading: Reading) -> Result<Found, String> {
     if name == "auto" {
-        return auto(variables, spool);
+        return auto(variables, reading);
     }
-    let prefix = variables.table_prefix()?;
     if let Some((scheme, rest)) = name.split_once("://") {
         let url = match scheme.to_ascii_lowercase().as_str() {
             "postgres" | "postgresql" => format!("postgres://{rest}"),
@@ -39,26 +38,22 @@ pub(super) fn find(name: &str, variables: &Variables, spool: Option<&Path>) -> R
         };
         let address = postgres::Address::parse(&url, variables)?;
         let storage = storage(&variables.n8n_folder()?, variables)?;
-        return Ok(Found {
-            place: Place::Postgres(Box::new(postgres::Database::new(address, prefix, spool.map(Into::into)))),
-            storage,
-        });
+        return Ok(Found { place: Place::Postgres(Box::new(postgres::Database::new(address, reading))), storage });
     }
-    at_path(Path::new(name), prefix, variables, spool)
+    at_path(Path::new(name), variables, reading)
 }
 
 /// What n8n's own variables say.
-fn auto(variables: &Variables, spool: Option<&Path>) -> Result<Found, String> {
-    let (folder, prefix) = (variables.n8n_folder()?, variables.table_prefix()?);
-    let spool = spool.map(PathBuf::from);
+fn auto(variables: &Variables, reading: Reading) -> Result<Found, String> {
+    let folder = variables.n8n_folder()?;
     let place = match variables.get("DB_TYPE")?.as_deref().unwrap_or("sqlite") {
         "sqlite" => {
             let file = variables.get("DB_SQLITE_DATABASE")?.unwrap_or_else(|| DATABASE.to_owned());
-            Place::Sqlite(sqlite::Database::new(existing(folder.join(file))?, prefix, spool))
+            Place::Sqlite(sqlite::Database::new(existing(folder.join(file))?, reading))
         }
         "postgresdb" => {
             let address = postgres::Address::from_variables(variables)?;
-            Place::Postgres(Box::new(postgres::Database::new(address, prefix, spool)))
+            Place::Postgres(Box::new(postgres::Database::new(address, reading)))
         }
         "mysqldb" | "mariadb" => return Err(mysql()),
         other => return Err(format!("DB_TYPE is {other:?}; it must be sqlite or postgresdb.")),
@@ -70,9 +65,8 @@ fn mysql() -> String {
     "MySQL and MariaDB (n8n 1.x only) are not supported as a store: use n8n's API, without --store.".to_owned()
 }
 
-fn at_path(path: &Path, prefix: String, variables: &Variables, spool: Option<&Path>) -> Result<Found, String> {
+fn at_path(path: &Path, variables: &Variables, reading: Reading) -> Result<Found, String> {
     let path = expanded(path, variables);
-    let spool = spool.map(PathBuf::from);
     let metadata = std::fs::metadata(&path).map_err(|error| missing(&path, &error))?;
     if metadata.is_dir() {
         let file = variables.get("DB_SQLITE_DATABASE")?.unwrap_or_else(|| DATABASE.to_owned());
@@ -83,7 +77,7 @@ fn at_path(path: &Path, prefix: String, variables: &Variables, spool: Option<&Pa
                 path.display()
             ));
         };
-        let place = Place::Sqlite(sqlite::Database::new(folder.join(&file), prefix, spool));
+        let place = Place::Sqlite(sqlite::Database::new(folder.join(&file), reading));
         return Ok(Found { place, storage: storage(folder, variables)? });
     }
     if path.extension().is_some_and(|extension| extension == "json") {
@@ -92,7 +86,7 @@ fn at_path(path: &Path, prefix: String, variables: &Variables, spool: Option<&Pa
     }
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     let storage = storage(&folder, variables)?;
-    Ok(Found { place: Place::Sqlite(sqlite::Database::new(path, prefix, spool)), storage })
+    Ok(Found { place: Place::Sqlite(sqlite::Database::new(path, reading)), storage })
 }
 
 /// The folders in which bundles may be: the configured one, or else those that n8n uses by default.

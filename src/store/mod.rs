@@ -36,6 +36,7 @@ mod variables;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 pub use error::Error;
 pub use report::{Finding, Report};
@@ -67,8 +68,8 @@ enum Place {
     },
 }
 
-/// How to open a store.
-#[derive(Clone, Debug, Default)]
+/// How to open a store. It has no `Debug`: the location can contain a password.
+#[derive(Clone, Default)]
 pub struct Settings {
     /// `auto`, a folder, a file, or a `postgres://` URL.
     pub location: String,
@@ -78,7 +79,21 @@ pub struct Settings {
     pub with_deleted: bool,
     /// Where the spool may be; the system's folder for temporary files by default.
     pub spool: Option<PathBuf>,
+    /// How long another process may lock the database, if that is to be less than 5 s.
+    pub lock_timeout: Option<Duration>,
 }
+
+/// How a database is read, whichever it is.
+#[derive(Clone, Debug)]
+struct Reading {
+    /// The prefix of n8n's tables.
+    prefix: String,
+    spool: Option<PathBuf>,
+    lock_timeout: Duration,
+}
+
+/// How long another process may lock a database.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One execution in the store, while it is read.
 pub struct Execution<'a> {
@@ -122,13 +137,17 @@ impl Store {
     /// # Errors
     /// A sentence for the person who starts n8n-lens, if there is nothing at this place.
     pub fn find(settings: &Settings) -> Result<Self, String> {
-        let spool = settings.spool.as_deref();
-        if let Some(folder) = spool
+        if let Some(folder) = settings.spool.as_deref()
             && !folder.is_dir()
         {
             return Err(format!("{} is not a folder. Check --spool-dir.", folder.display()));
         }
-        let locate::Found { place, storage } = locate::find(&settings.location, &settings.variables, spool)?;
+        let reading = Reading {
+            prefix: settings.variables.table_prefix()?,
+            spool: settings.spool.clone(),
+            lock_timeout: settings.lock_timeout.map_or(LOCK_TIMEOUT, |timeout| timeout.min(LOCK_TIMEOUT)),
+        };
+        let locate::Found { place, storage } = locate::find(&settings.location, &settings.variables, reading)?;
         Ok(Self(Arc::new(Shared { place, storage, with_deleted: settings.with_deleted })))
     }
 

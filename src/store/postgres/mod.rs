@@ -18,6 +18,7 @@ use postgres::types::ToSql;
 use postgres::{IsolationLevel, Row as PostgresRow, Transaction};
 
 pub(super) use self::address::Address;
+use super::Reading;
 use super::error::Error;
 use super::row::Row;
 use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values};
@@ -30,20 +31,16 @@ const PREFIXES: [i32; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
 /// How long a statement may take, unless the URL says otherwise. A text of 500 MB takes two seconds.
 const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long another transaction may lock a table.
-const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
-
 /// A database of n8n on a PostgreSQL server.
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     address: Address,
-    prefix: String,
-    spool: Option<PathBuf>,
+    reading: Reading,
 }
 
 impl Database {
-    pub(super) fn new(address: Address, prefix: String, spool: Option<PathBuf>) -> Self {
-        Self { address, prefix, spool }
+    pub(super) fn new(address: Address, reading: Reading) -> Self {
+        Self { address, reading }
     }
 
     /// Answers one question; `work` runs again, once, if the connection is lost.
@@ -61,7 +58,7 @@ impl Database {
     }
 
     fn ask_once<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
-        let mut client = self.address.connect(STATEMENT_TIMEOUT, LOCK_TIMEOUT)?;
+        let mut client = self.address.connect(STATEMENT_TIMEOUT, self.reading.lock_timeout)?;
         let transaction = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
         let mut transaction = transaction.start().map_err(error)?;
         let encoding: String =
@@ -71,8 +68,8 @@ impl Database {
         }
         let dialect = Dialect::Postgres { schema: self.address.schema().to_owned() };
         let schema = self.address.schema();
-        let tables = Tables::find(dialect, &self.prefix, |table| columns(&mut transaction, schema, table))?;
-        work(&mut PostgresSession { transaction, tables, spool: self.spool.clone() })
+        let tables = Tables::find(dialect, &self.reading.prefix, |table| columns(&mut transaction, schema, table))?;
+        work(&mut PostgresSession { transaction, tables, spool: self.reading.spool.clone() })
     }
 }
 
@@ -187,7 +184,7 @@ fn error(error: postgres::Error) -> Error {
     };
     match *reported.code() {
         SqlState::QUERY_CANCELED => Error::StatementTimeout,
-        SqlState::LOCK_NOT_AVAILABLE => Error::Locked(LOCK_TIMEOUT.as_secs()),
+        SqlState::LOCK_NOT_AVAILABLE => Error::Locked,
         SqlState::INSUFFICIENT_PRIVILEGE => Error::Privilege(reported.message().to_owned()),
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
             Error::ConnectionLost(reported.message().to_owned())

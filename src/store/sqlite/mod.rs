@@ -15,7 +15,6 @@ mod header;
 mod text;
 
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -24,13 +23,11 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, ffi, params_from_iter};
 pub(super) use self::header::Header;
 use self::header::InUse;
 use self::text::{BlobText, sliced};
+use super::Reading;
 use super::error::{DATABASE, Error};
 use super::row::Row;
 use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values};
 use super::sql::{DATA, Dialect, Parameter, Tables};
-
-/// How long another process may hold a lock.
-const BUSY: Duration = Duration::from_secs(5);
 
 /// How often a database that changes while it is opened is opened again.
 const ATTEMPTS: usize = 3;
@@ -42,13 +39,12 @@ const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_')
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     file: PathBuf,
-    prefix: String,
-    spool: Option<PathBuf>,
+    reading: Reading,
 }
 
 impl Database {
-    pub(super) fn new(file: PathBuf, prefix: String, spool: Option<PathBuf>) -> Self {
-        Self { file, prefix, spool }
+    pub(super) fn new(file: PathBuf, reading: Reading) -> Self {
+        Self { file, reading }
     }
 
     /// Answers one question; `work` runs again if n8n started in the middle of it.
@@ -90,7 +86,7 @@ impl Database {
         let uri = format!("file:{root}{}?{options}", utf8_percent_encode(&path, PATH));
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = Connection::open_with_flags(uri, flags).map_err(error)?;
-        connection.busy_timeout(BUSY).map_err(error)?;
+        connection.busy_timeout(self.reading.lock_timeout).map_err(error)?;
         connection
             .execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = 0")
             .map_err(error)?;
@@ -102,8 +98,8 @@ impl Database {
         if encoding != "UTF-8" {
             return Err(Error::Encoding(encoding));
         }
-        let tables = Tables::find(Dialect::Sqlite, &self.prefix, |table| columns(&connection, table))?;
-        Ok(SqliteSession { connection, tables, is_wal: header.is_wal, spool: self.spool.clone() })
+        let tables = Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| columns(&connection, table))?;
+        Ok(SqliteSession { connection, tables, is_wal: header.is_wal, spool: self.reading.spool.clone() })
     }
 }
 
@@ -221,7 +217,7 @@ fn error(error: rusqlite::Error) -> Error {
     match (error.sqlite_error_code(), extended) {
         (_, Some(ffi::SQLITE_READONLY_ROLLBACK)) => Error::HotJournal,
         (_, Some(ffi::SQLITE_READONLY_CANTINIT | ffi::SQLITE_READONLY_RECOVERY)) => Error::WalWithoutIndex,
-        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Locked(BUSY.as_secs()),
+        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Locked,
         (Some(ErrorCode::NotADatabase), _) => Error::NotSqlite,
         (Some(ErrorCode::DatabaseCorrupt), _) => Error::Damaged("SQLite reports a malformed file".to_owned()),
         (Some(ErrorCode::PermissionDenied), _) => Error::Forbidden(DATABASE),

@@ -107,6 +107,28 @@ fn what_the_store_cannot_give_comes_from_the_api_and_says_so() {
 }
 
 #[test]
+fn what_n8n_redacts_is_shown_only_with_reveal_which_is_logged() {
+    let store = N8nFolder::wal();
+    let mut body = execution("a_small_success", 7);
+    body["workflowData"]["settings"]["redactionPolicy"] = json!("all");
+    store.save(&body);
+    let node = body["data"]["resultData"]["runData"].as_object().unwrap().keys().next().unwrap().clone();
+    let read = |more: &[&str]| {
+        let output = lens(store.path(), &[&["node", "7", &node], more].concat()).output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        (serde_json::from_slice::<Value>(&output.stdout).unwrap(), said)
+    };
+    let (hidden, said) = read(&[]);
+    let (shown, logged) = read(&["--reveal"]);
+    let item = |answer: &Value| answer["data"]["output"]["items"][0]["json"].clone();
+    assert_eq!((item(&hidden), said.as_str()), (json!({}), ""));
+    assert_eq!(item(&shown), body["data"]["resultData"]["runData"][&node][0]["data"]["main"][0][0]["json"]);
+    assert!(logged.contains("--reveal") && logged.contains("execution=\"7\""), "{logged}");
+    let summary = answer(&mut lens(store.path(), &["summary", "7"]));
+    assert!(summary["data"]["notes"][0].as_str().unwrap().contains("n8n redacted the data"), "{summary}");
+}
+
+#[test]
 fn deleted_executions_are_shown_only_if_wanted_and_are_marked() {
     let store = store();
     let mut deleted = execution("b_http_500", 8);
