@@ -39,8 +39,9 @@ fn peak(store: &Path) -> u64 {
 
 #[test]
 fn memory_does_not_grow_with_the_text() {
+    type Make = fn() -> N8nFolder;
     type Save = fn(&N8nFolder, &Value);
-    let kinds: [(&str, fn() -> N8nFolder, Save); 3] = [
+    let kinds: [(&str, Make, Save); 3] = [
         ("write-ahead log", N8nFolder::wal, N8nFolder::save),
         ("rollback journal", N8nFolder::rollback, N8nFolder::save),
         ("bundle", N8nFolder::wal, |store, body| drop(store.save_bundle(body))),
