@@ -173,7 +173,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         }
         let is_left_out = match (step, value) {
             (Step::Drop, _) => true,
-            // A member that is `undefined` does not exist; of one that is skipped, nobody knows.
+            // A member that is `undefined` does not exist; one that is skipped looks the same either way to its reader.
             (_, Value::Reference(index)) if !selection.skips() => self.text.element(index)?.is_none(),
             _ => false,
         };
