@@ -111,7 +111,8 @@ fn what_n8n_redacts_is_shown_only_with_reveal_which_is_logged() {
     let store = N8nFolder::wal();
     let mut body = execution("a_small_success", 7);
     // As n8n takes it down when an execution begins.
-    body["data"]["executionData"]["runtimeData"]["redaction"] = json!({"version": 2, "production": true, "manual": true});
+    body["data"]["executionData"]["runtimeData"]["redaction"] =
+        json!({"version": 2, "production": true, "manual": true});
     store.save(&body);
     let node = body["data"]["resultData"]["runData"].as_object().unwrap().keys().next().unwrap().clone();
     let read = |more: &[&str]| {
