@@ -56,9 +56,23 @@ pub(super) fn ids(path: &Path) -> Option<(String, String)> {
 /// # Errors
 /// None exists, one may not be read, or it is not a bundle; `id` is for the message.
 pub(super) fn open(files: &[PathBuf], id: &str) -> Result<Contents<'static>, Error> {
+    contents(first(files, id)?)
+}
+
+/// Reads only the workflow, from the end of the first of these files that exists.
+///
+/// # Errors
+/// As [`open`], except that the data is not looked at.
+pub(super) fn workflow(files: &[PathBuf], id: &str) -> Result<Vec<u8>, Error> {
+    let tail = tail(&mut first(files, id)?)?;
+    let (_, tail) = tail.ok_or_else(|| Error::BrokenBundle("its end is missing".to_owned()))?;
+    Ok(tail.workflow_data.get().as_bytes().to_vec())
+}
+
+fn first(files: &[PathBuf], id: &str) -> Result<File, Error> {
     for file in files {
         match File::open(file) {
-            Ok(file) => return contents(file),
+            Ok(file) => return Ok(file),
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(error) => return Err(Error::reading(BUNDLE)(error)),
         }

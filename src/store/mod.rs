@@ -200,6 +200,14 @@ impl Store {
         cancel: &Cancel,
         mut each: impl FnMut(Execution<'_>) -> Option<T>,
     ) -> Result<Vec<(Listed, Option<T>)>, Error> {
+        if let Place::Bundle { file, ids } = &self.0.place {
+            let listed = self.list_bundle(file, ids.as_ref(), query)?;
+            let read = listed.into_iter().map(|listed| {
+                let made = self.read(listed.row.id(), cancel, &mut each)?;
+                Ok((listed, made))
+            });
+            return read.collect();
+        }
         self.ask(&mut |session| {
             let mut done = Vec::new();
             for (row, workflow_name) in session::list(session, query, self.0.with_deleted)? {
@@ -254,8 +262,8 @@ impl Store {
 
     fn name_in_bundle(&self, row: &Row) -> Option<String> {
         let is_on_disk = row.place() == row::Place::Disk;
-        let contents = is_on_disk.then(|| bundle::open(&self.bundles(row), row.id()).ok())??;
-        name_of(&contents.workflow)
+        let workflow = is_on_disk.then(|| bundle::workflow(&self.bundles(row), row.id()).ok())??;
+        name_of(&workflow)
     }
 
     /// A list of the one execution, if no filter leaves it out that is not known of a bundle.
@@ -267,9 +275,9 @@ impl Store {
         if is_other || is_after || is_filtered {
             return Ok(Vec::new());
         }
-        let contents = bundle::open(&[file.to_owned()], id)?;
+        let workflow = bundle::workflow(&[file.to_owned()], id)?;
         let row = Row::of_bundle(id, Some(workflow_id));
-        Ok(vec![Listed { row, workflow_name: name_of(&contents.workflow) }])
+        Ok(vec![Listed { row, workflow_name: name_of(&workflow) }])
     }
 }
 

@@ -45,6 +45,8 @@ fn one_bundle_is_a_store() {
     let said = complaint(&mut lens(&file, &["summary", "8"]));
     assert!(said.contains("Execution '8' not found"), "{said}");
     assert_eq!(answer(&mut lens(&file, &["list"]))["data"]["executions"][0]["id"], "7");
+    let found = answer(&mut lens(&file, &["list", "--failing-node", "HTTP Request"]));
+    assert_eq!(found["data"]["executions"][0]["failingNode"], "HTTP Request");
     // Elsewhere, its path does not tell which execution it is.
     let copy = store.path().join("bundle.json");
     std::fs::copy(&file, &copy).unwrap();

@@ -76,7 +76,8 @@ fn other_user(folder: &Path, arguments: &[&str]) -> Option<(Command, tempfile::T
     // The other user may not be able to reach the folder of the build.
     let place = tempfile::tempdir().unwrap();
     let binary = place.path().join("n8n-lens");
-    std::fs::copy(BINARY, &binary).unwrap();
+    // Another test may start a process at this moment, which would inherit a copy that is still open for writing.
+    assert!(Command::new("cp").args([BINARY.as_ref(), binary.as_os_str()]).status().unwrap().success());
     let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     mode(place.path(), 0o755);
     mode(&binary, 0o755);

