@@ -6,7 +6,7 @@
 //! # Layout
 //!
 //! Bytes flow one way, and imports follow them, never back:
-//! `n8n -> json -> execution, workflow -> budget -> tools -> transport, cli`
+//! `n8n, store -> json -> execution, workflow -> budget -> tools -> transport, cli`
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
@@ -42,8 +42,10 @@
 //!
 //! # Invariants
 //!
-//! - No execution is ever held in memory or in a temporary file; a workflow only while it is changed. No answer exceeds
-//!   its budget, and none is broken JSON. What was left out is counted and can be reached.
+//! - No execution is ever held in memory, and in a temporary file only while it is read from a database that must be let
+//!   go; a workflow only while it is changed. No answer exceeds its budget, and none is broken JSON. What was left out is
+//!   counted and can be reached.
+//! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
 //!   is never reported as failed.
 //! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the budget no

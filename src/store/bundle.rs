@@ -64,8 +64,7 @@ pub(super) fn open(files: &[PathBuf], id: &str) -> Result<Contents<'static>, Err
 /// # Errors
 /// As [`open`], except that the data is not looked at.
 pub(super) fn workflow(files: &[PathBuf], id: &str) -> Result<Vec<u8>, Error> {
-    let tail = tail(&mut first(files, id)?)?;
-    let (_, tail) = tail.ok_or_else(|| Error::BrokenBundle("its end is missing".to_owned()))?;
+    let (_, tail) = ends(&mut first(files, id)?)?;
     Ok(tail.workflow_data.get().as_bytes().to_vec())
 }
 
@@ -89,6 +88,13 @@ struct Tail {
 }
 
 fn contents(mut file: File) -> Result<Contents<'static>, Error> {
+    let (end, tail) = ends(&mut file)?;
+    let text = BundleText::index(file, BEGINNING.len() as u64, end)?;
+    Ok(Contents { workflow: tail.workflow_data.get().as_bytes().to_vec(), data: Box::new(text) })
+}
+
+/// Checks what comes before the text; returns where the text ends, and what comes after it.
+fn ends(file: &mut File) -> Result<(u64, Tail), Error> {
     let broken = |what: &str| Error::BrokenBundle(what.to_owned());
     let mut beginning = [0; BEGINNING.len()];
     match file.read_at(0, &mut beginning) {
@@ -97,12 +103,11 @@ fn contents(mut file: File) -> Result<Contents<'static>, Error> {
         Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(broken("it is too short")),
         Err(error) => return Err(error.into()),
     }
-    let (end, tail) = tail(&mut file)?.ok_or_else(|| broken("its end is missing"))?;
-    if tail.version.get() != VERSION {
-        return Err(Error::BundleVersion(tail.version.get().chars().take(20).collect()));
+    let (end, tail) = tail(file)?.ok_or_else(|| broken("its end is missing"))?;
+    match tail.version.get() {
+        VERSION => Ok((end, tail)),
+        version => Err(Error::BundleVersion(version.chars().take(20).collect())),
     }
-    let text = BundleText::index(file, BEGINNING.len() as u64, end)?;
-    Ok(Contents { workflow: tail.workflow_data.get().as_bytes().to_vec(), data: Box::new(text) })
 }
 
 /// Where the text ends, and what comes after it.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-/// Whether another process has it open: each connection holds a shared lock on one byte of `-shm`. `None` where that
-/// cannot be seen.
+/// Whether another process has it open: each connection holds a shared lock on one byte of `-shm`. `None` where that cannot
+/// be seen. Closing `-shm` drops the locks of this process, so nothing else may be read at the same time.
 #[cfg(unix)]
 pub(super) fn is_open_elsewhere(shm: &Path) -> Option<bool> {
     use rustix::process::{Flock, FlockOffsetType, FlockType, fcntl_getlk};

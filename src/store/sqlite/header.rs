@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
 
 use crate::json::ReadAt;
 use crate::store::error::{DATABASE, Error};
@@ -30,6 +31,8 @@ pub(in crate::store) struct Header {
     pub is_wal: bool,
     change_counter: [u8; 4],
     bytes: u64,
+    /// A checkpoint of a write-ahead log may leave the counter as it is.
+    modified: Option<SystemTime>,
     pub has_wal: bool,
     pub has_shm: bool,
     pub has_journal: bool,
@@ -105,6 +108,7 @@ impl Header {
             is_wal: header[WRITE_VERSION] == 2,
             change_counter,
             bytes: opened.len(),
+            modified: opened.metadata().and_then(|metadata| metadata.modified()).ok(),
             has_wal: exists("-wal"),
             has_shm: exists("-shm"),
             has_journal: exists("-journal"),

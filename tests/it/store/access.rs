@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 use serde_json::{Value, json};
 
 use super::{BINARY, answer, complaint, execution, lens};
+use crate::http_client::HttpServer;
 use crate::mcp_client::McpClient;
 use crate::server;
 use crate::support::n8n_store::N8nFolder;
@@ -68,6 +69,23 @@ fn over_http_a_store_needs_a_token() {
     std::fs::write(&config, "servers: {}").unwrap();
     let said = complaint(lens(store.path(), &["gateway"]).arg("--config").arg(&config));
     assert!(said.contains("needs a token") && said.contains("GATEWAY_TOKEN"), "{said}");
+}
+
+#[test]
+fn over_http_a_token_opens_the_store() {
+    let store = store();
+    let mut command = lens(store.path(), &["--transport", "http", "--port", "0"]);
+    let server = HttpServer::spawn(command.env("N8N_LENS_AUTH_TOKEN", "a-token-of-clients").stderr(Stdio::piped()));
+    let json = ("content-type", "application/json");
+    let body = json!({"name": "get_execution", "parameters": {"id": "7"}}).to_string();
+    assert_eq!(server.send("POST", "/mcp/execute", &[json], &body).status, 401);
+    let token = ("authorization", "Bearer a-token-of-clients");
+    let read = server.send("POST", "/mcp/execute", &[json, token], &body);
+    assert_eq!((read.status, &read.message()["source"]), (200, &json!("store")));
+    let listed = server.send("GET", "/mcp/tools", &[token], "").message();
+    assert_eq!(listed["tools"].as_array().unwrap().len(), 3);
+    let health = server.send("GET", "/health?deep=true", &[token], "");
+    assert_eq!((health.status, &health.message()["n8n"]["status"]), (200, &json!("unknown")));
 }
 
 #[test]
