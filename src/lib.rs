@@ -10,7 +10,7 @@
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
+//! | [`json`] | RFC 8259: the pruning filter and its sibling for `flatted` text, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
 //! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |

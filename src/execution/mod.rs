@@ -29,6 +29,8 @@
 //! be anywhere in `runData`. Only AI sub-nodes and tools store their input themselves (`inputOverride`). In a
 //! redacted execution `redactedError: {type, httpCode}` replaces each `error`.
 //!
+//! n8n stores an execution in another form; [`StoredProjection`] reads that with the same projections.
+//!
 //! Facts about n8n are from its source (`packages/workflow/src/run-execution-data`,
 //! `packages/cli/src/public-api`) and were verified on n8n 1.123 and 2.41.
 //!

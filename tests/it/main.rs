@@ -96,4 +96,6 @@ mod workflow_files;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, flatten, generator, http_client, mcp_client, random, server, tools, wait, workflow_store};
+use support::{
+    fixtures, flatten, generator, http_client, large_store, mcp_client, random, server, tools, wait, workflow_store,
+};
