@@ -6,13 +6,14 @@
 //! # Layout
 //!
 //! Bytes flow one way, and imports follow them, never back:
-//! `n8n -> json -> execution, workflow -> budget -> tools -> transport, cli`
+//! `n8n, store -> json -> execution, workflow -> budget -> tools -> transport, cli`
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
+//! | [`json`] | RFC 8259: the pruning filter and its sibling for `flatted` text, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
+//! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
@@ -41,8 +42,10 @@
 //!
 //! # Invariants
 //!
-//! - No execution is ever held in memory or in a temporary file; a workflow only while it is changed. No answer exceeds
-//!   its budget, and none is broken JSON. What was left out is counted and can be reached.
+//! - No execution is ever held in memory, and in a temporary file only while it is read from a database that must be let
+//!   go; a workflow only while it is changed. No answer exceeds its budget, and none is broken JSON. What was left out is
+//!   counted and can be reached.
+//! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
 //!   is never reported as failed.
 //! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the budget no
@@ -73,6 +76,8 @@ pub mod json;
 pub mod secrets;
 
 pub mod n8n;
+
+pub mod store;
 
 pub mod execution;
 

@@ -16,6 +16,7 @@ use std::sync::{Mutex, PoisonError};
 
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::Projection;
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
@@ -24,6 +25,7 @@ use peak_alloc::PeakAlloc;
 
 mod support;
 use support::generator::{Body, Item, Name, Shape};
+use support::large_store::LargeStore;
 
 #[global_allocator]
 static ALLOCATIONS: PeakAlloc = PeakAlloc;
@@ -80,6 +82,54 @@ fn named(bytes: usize) -> Shape {
     shape(2, 1, 1, Item::Small, Name::Long(bytes))
 }
 
+/// The peaks of the summary and of a window at the end of the last node, from run data as n8n stores it.
+fn stored_peaks(large: LargeStore) -> [usize; 2] {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.flatted");
+    large.write_to(&file);
+    let items = large.items as u64;
+    let node = NodeProjection {
+        node: LargeStore::node_name(large.nodes - 1),
+        window: items.saturating_sub(50)..items,
+        ..NodeProjection::default()
+    };
+    [peak(|| drop(stored(&SummaryProjection, &file).unwrap())), peak(|| drop(stored(&node, &file).unwrap()))]
+}
+
+fn stored<P: StoredProjection>(projection: &P, file: &std::path::Path) -> P::View {
+    let stored = LargeStore::stored();
+    let mut data = std::fs::File::open(file).unwrap();
+    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
+    projection.read_stored(StoredExecution { header, workflow, data: &mut data, reveal: false })
+}
+
+/// The cache of chunks is the most that a text of 4 MB and more takes.
+fn compare_stored(small: LargeStore, large: LargeStore) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let ([summary_small, node_small], [summary, node]) = (stored_peaks(small), stored_peaks(large));
+    println!("{large:?}: summary {summary}, node {node}; {small:?}: {summary_small}, {node_small}");
+    assert!(summary < summary_small + 3 * MB, "summary of {large:?}: {summary}, of a small one: {summary_small}");
+    assert!(node < node_small + 3 * MB, "node of {large:?}: {node}, of a small one: {node_small}");
+    assert!(node < 8 * MB, "node of {large:?}: {node}");
+}
+
+#[test]
+fn peaks_do_not_grow_with_what_n8n_stores() {
+    compare_stored(LargeStore { items: 1000, ..LargeStore::LARGE }, LargeStore { items: 20_000, ..LargeStore::LARGE });
+}
+
+#[test]
+#[ignore = "long: texts of up to half a gigabyte"]
+fn peaks_do_not_grow_with_half_a_gigabyte_in_the_store() {
+    compare_stored(LargeStore { items: 1000, ..LargeStore::LARGE }, LargeStore::LARGE);
+    compare_stored(LargeStore { items: 80, ..LargeStore::HUGE }, LargeStore::HUGE);
+    // One item of half a gigabyte.
+    compare_stored(LargeStore { nodes: 3, items: 1, text: MB }, LargeStore { nodes: 3, items: 1, text: 500 * MB });
+}
+
+/// There is one peak for the whole process.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
 #[test]
 fn peaks_do_not_grow_with_the_body() {
     compare(16);
@@ -93,8 +143,6 @@ fn peaks_do_not_grow_up_to_a_gigabyte() {
 
 /// Compares small bodies with large ones of up to a gigabyte, divided by `smaller`.
 fn compare(smaller: usize) {
-    // There is one peak for the whole process.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     // The tokenizer is loaded once, and not measured.
     n8n_lens::budget::count("x");

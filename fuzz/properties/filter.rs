@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::{has_long_word, is_json, reference, shown, split};
 
 /// Every rule, alone and inside others, and the tables of the projections.
-const TABLES: [Keep; 25] = [
+pub const TABLES: [Keep; 25] = [
     Keep::Whole,
     SummaryProjection::KEEP,
     NodeProjection::KEEP,

@@ -7,12 +7,16 @@
 
 pub mod clipping;
 pub mod filter;
+pub mod flatted;
 pub mod import;
 pub mod projections;
 pub mod settings;
 pub mod workflow;
 
 mod entropy;
+mod expanded;
+#[path = "../../tests/support/flatten.rs"]
+mod flatten;
 mod mutation;
 mod reference;
 mod tree;

@@ -17,9 +17,18 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens list --status error --limit 50",
             "n8n-lens list --started-after 2026-11-21T00:00:00Z",
             "n8n-lens list --json | jq -r .data.nextCursor",
+            "n8n-lens list --store ~/.n8n --failing-node 'HTTP Request'",
         ],
     ),
-    ("summary", &["n8n-lens summary 1234", "n8n-lens summary failed.json.gz", "n8n-lens summary - < execution.json"]),
+    (
+        "summary",
+        &[
+            "n8n-lens summary 1234",
+            "n8n-lens summary failed.json.gz",
+            "n8n-lens summary - < execution.json",
+            "n8n-lens summary 1234 --store ~/.n8n",
+        ],
+    ),
     (
         "node",
         &[
@@ -108,7 +117,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens setup codex --remove --write",
         ],
     ),
-    ("check", &["n8n-lens check", "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt"]),
+    (
+        "check",
+        &[
+            "n8n-lens check",
+            "n8n-lens check --store auto",
+            "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt",
+        ],
+    ),
     ("tools", &["n8n-lens tools --read-only", "n8n-lens tools --toolsets builder --json"]),
     ("catalogue", &["n8n-lens catalogue update"]),
     ("catalogue update", &["n8n-lens catalogue update", "n8n-lens catalogue update --from /usr/lib/node_modules/n8n"]),

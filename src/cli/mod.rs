@@ -34,7 +34,7 @@ use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
 use crate::config::{self, Options, ServerOptions, Transport};
-use crate::n8n::{Client, Settings};
+use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
 use crate::transport;
 use crate::workflow::file::Files;
@@ -175,7 +175,7 @@ impl Cli {
             #[cfg(feature = "coordination")]
             Some(Command::Coordinate(command)) => command.run(&options).await,
             Some(Command::Setup(command)) => command.run(&options).await,
-            Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
+            Some(Command::Check) => check::run(&options).await,
             Some(Command::Catalogue(catalogue::Command::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())
             }
@@ -194,22 +194,27 @@ async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
     if server.transport == Transport::Stdio {
         introduce("n8n-lens");
     }
-    let (toolbox, files) = (server.toolbox()?, server.files()?);
-    let context = |settings| context(options, settings, files);
+    let (toolbox, files) = (server.toolbox(options)?, server.files()?);
     match server.transport {
-        Transport::Stdio => transport::serve_stdio(context(options.n8n()?), toolbox).await,
+        Transport::Stdio => {
+            let context = context(options, source::of(options)?, files);
+            transport::serve_stdio(context, toolbox).await
+        }
         Transport::Http => {
-            let (access, settings) = (server.access()?, options.n8n_without_key()?);
-            transport::serve_http(context(settings), toolbox, (server.bare_host(), server.port), &access).await
+            let access = server.access()?;
+            options.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
+            let context = context(options, source::of_requests(options)?, files);
+            transport::serve_http(context, toolbox, (server.bare_host(), server.port), &access).await
         }
     }
     .map_err(Error::Transport)
 }
 
 /// The context of every tool call.
-fn context(options: &Options, settings: Settings, files: Files) -> Context {
+fn context(options: &Options, executions: Executions, files: Files) -> Context {
     Context {
-        n8n: Client::new(settings),
+        api: executions.api,
+        store: executions.store,
         locale: options.locale,
         redact: options.redact,
         files,

@@ -5,6 +5,7 @@
 mod coordination;
 #[cfg(feature = "gateway")]
 mod gateway;
+mod store;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -20,6 +21,7 @@ use tracing::level_filters::LevelFilter;
 pub use coordination::CoordinationOptions;
 #[cfg(feature = "gateway")]
 pub use gateway::GatewayOptions;
+pub use store::StoreOptions;
 
 use crate::n8n::{Address, Settings};
 use crate::secrets::Secret;
@@ -79,6 +81,9 @@ pub struct Options {
     /// Seconds to wait for the next bytes of a body
     #[arg(long, global = true, help_heading = N8N, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     idle_timeout: u64,
+
+    #[command(flatten)]
+    store: StoreOptions,
 }
 
 /// Settings of the MCP server.
@@ -294,7 +299,8 @@ impl Options {
             ("N8N_API_KEY_FILE", path(&self.api_key_file)),
             ("N8N_LENS_CATALOGUE", path(&self.catalogue)),
         ];
-        given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        let given = given.into_iter().chain(self.store.environment());
+        given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
     /// How much is logged.
@@ -329,27 +335,36 @@ fn read_key(file: &Path) -> Result<String, Error> {
 }
 
 impl ToolChoice {
-    /// The tools to offer.
+    /// The tools to offer, all of which need n8n's API.
     ///
     /// # Errors
     /// A toolset or a tool is unknown, or no tool is left. The message lists the available names.
     pub fn toolbox(&self) -> Result<Toolbox, Error> {
+        self.toolbox_for(false, false)
+    }
+
+    /// The tools to offer for these sources.
+    fn toolbox_for(&self, with_store: bool, without_api: bool) -> Result<Toolbox, Error> {
         let selection = Selection {
             toolsets: filled_names(&self.toolsets),
             tools: filled_names(&self.tools),
             read_only: self.read_only,
+            with_store,
+            without_api,
         };
         Toolbox::new(&selection).map_err(Error)
     }
 }
 
 impl ServerOptions {
-    /// The tools to offer.
+    /// The tools to offer. Those that need n8n's API are left out if it cannot be used: over HTTP each request can bring a
+    /// key, but not an address.
     ///
     /// # Errors
     /// A toolset or a tool is unknown, or no tool is left.
-    pub fn toolbox(&self) -> Result<Toolbox, Error> {
-        self.choice.toolbox()
+    pub fn toolbox(&self, options: &Options) -> Result<Toolbox, Error> {
+        let has_api = if self.transport == Transport::Http { options.has_address() } else { options.has_api() };
+        self.choice.toolbox_for(options.has_store(), options.has_store() && !has_api)
     }
 
     /// Where workflow files can be: below the working directory by default. Over HTTP without a token every user of this

@@ -29,6 +29,8 @@
 //! be anywhere in `runData`. Only AI sub-nodes and tools store their input themselves (`inputOverride`). In a
 //! redacted execution `redactedError: {type, httpCode}` replaces each `error`.
 //!
+//! n8n stores an execution in another form; [`StoredProjection`] reads that with the same projections.
+//!
 //! Facts about n8n are from its source (`packages/workflow/src/run-execution-data`,
 //! `packages/cli/src/public-api`) and were verified on n8n 1.123 and 2.41.
 //!
@@ -64,13 +66,17 @@
 //! ```
 
 mod body;
+mod edits;
 mod failure;
 mod header;
 mod inputs;
 mod items;
 mod label;
 pub mod node;
+mod redaction;
 mod run;
+mod stored;
+mod stored_json;
 pub mod summary;
 mod workflow;
 
@@ -78,6 +84,7 @@ pub use failure::Failure;
 pub use header::{Header, duration};
 pub use items::{ItemList, ItemLists};
 pub use run::{InputSource, Run};
+pub use stored::{StoredExecution, StoredProjection};
 
 /// Why an execution could not be read.
 #[derive(Debug, thiserror::Error)]
@@ -90,4 +97,28 @@ pub enum Error {
         "This is JSON, but not an n8n execution: it has no `id`, `status` or `data`. Pass the response of GET /api/v1/executions/{{id}}?includeData=true."
     )]
     NotAnExecution,
+    /// The source of stored run data failed.
+    #[error(transparent)]
+    Store(std::io::Error),
+    /// Stored run data is broken.
+    #[error(
+        "The run data of this execution in n8n's store cannot be read: {0}. None of it is shown. If the execution is running, ask again; if not, the store is damaged."
+    )]
+    StoredData(crate::json::ReadError),
+    /// A stored workflow is broken.
+    #[error("The workflow of this execution in n8n's store is not JSON: {0}. Nothing is shown; the store is damaged.")]
+    StoredWorkflow(crate::json::ReadError),
+    /// The header that a store wrote is broken.
+    #[error("The columns of this execution in n8n's store could not be read: {0}. Nothing is shown.")]
+    StoredHeader(crate::json::ReadError),
+    /// Stored run data is not flatted text; with its beginning.
+    #[error(
+        "The run data of this execution is stored in a form that this version of n8n-lens does not know: it begins with `{0}`. Update n8n-lens, or read the execution through n8n's API."
+    )]
+    StoredForm(String),
+    /// Stored run data is of an unknown version.
+    #[error(
+        "The run data of this execution is of version {0}; this version of n8n-lens knows 0 and 1. Update n8n-lens, or read the execution through n8n's API."
+    )]
+    StoredVersion(String),
 }

@@ -43,6 +43,20 @@ const RUN: Keep = Keep::Members(&[
 const DATA: Keep =
     Keep::Members(&[("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))]);
 
+/// Of a run, what tells whether it is the one to show, and where its inputs come from.
+const RUN_WITHOUT_ITEMS: Keep = Keep::Members(&[
+    ("executionStatus", Keep::Whole),
+    ("error", Keep::Members(&[])),
+    ("redactedError", Keep::Members(&[])),
+    ("source", Keep::EachElement(&Keep::Whole)),
+    ("inputOverride", Keep::Members(&[])),
+]);
+
+const DATA_WITHOUT_ITEMS: Keep = Keep::Members(&[(
+    "resultData",
+    Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN_WITHOUT_ITEMS)))]),
+)]);
+
 const WORKFLOW: Keep = Keep::Members(&[(
     "nodes",
     Keep::EachElement(&Keep::Members(&[
@@ -126,6 +140,19 @@ impl Projection for NodeProjection {
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
         let body = body::read(cursor, |cursor| RunData::read(cursor, self), |cursor| read_workflow(cursor, self))?;
         Ok(body.data.unwrap_or_else(|| RunData::new(self)).view(body.header, body.workflow))
+    }
+}
+
+/// As [`NodeProjection`], but the view has no items: which run is shown, and where its inputs come from.
+#[derive(Clone, Debug)]
+pub(super) struct NodeRunProjection(pub(super) NodeProjection);
+
+impl Projection for NodeRunProjection {
+    type View = Result<NodeView, Error>;
+    const KEEP: Keep = Keep::Members(&body::keep(DATA_WITHOUT_ITEMS, WORKFLOW));
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        self.0.read(cursor)
     }
 }
 

@@ -46,6 +46,11 @@ impl Output {
         std::mem::take(&mut self.batch)
     }
 
+    /// Bytes that were collected since the last [`take`](Self::take).
+    pub(super) fn pending(&self) -> usize {
+        self.batch.text.len()
+    }
+
     /// Begins a captured value if the rule is [`Keep::Capture`]; returns whether it is.
     pub(super) fn begin_capture(&mut self, rule: Keep) -> bool {
         let captured = matches!(rule, Keep::Capture);

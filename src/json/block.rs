@@ -42,16 +42,77 @@ impl Masks {
     }
 }
 
+/// The borders between the values of a flatted text, in up to [`STRIDE`] bytes: commas outside strings and containers.
+pub(super) struct Borders {
+    pub borders: [u64; STRIDE / BLOCK],
+    /// Brackets in places where a flatted text has none: containers never nest, so that an opening bracket can only be
+    /// outside a container, and a closing one inside.
+    pub misplaced: [u64; STRIDE / BLOCK],
+    /// How many borders there are.
+    pub count: u64,
+    /// All ones inside a container, at the end of these bytes.
+    container: u64,
+}
+
+impl Borders {
+    /// For bytes that begin inside or outside a container.
+    pub(super) fn new(in_container: bool) -> Self {
+        let none = [0; STRIDE / BLOCK];
+        Self { borders: none, misplaced: none, count: 0, container: 0u64.wrapping_sub(u64::from(in_container)) }
+    }
+
+    /// Whether the bytes so far end inside a container.
+    pub(super) fn in_container(&self) -> bool {
+        self.container != 0
+    }
+}
+
+/// Which bytes of a block are searched for, and what becomes of them.
+pub(super) trait Structure {
+    /// Whether commas and the kind of brackets are searched for, instead of control characters.
+    const FLAT: bool;
+
+    /// Takes the bytes of block `at`. `quotes` begin or end a string; `string` is its inside with its first quote.
+    fn take(&mut self, at: usize, bytes: &Bytes, quotes: u64, string: u64, prefix_xor: impl Fn(u64) -> u64);
+}
+
+impl Structure for Masks {
+    const FLAT: bool = false;
+
+    #[inline(always)]
+    fn take(&mut self, at: usize, bytes: &Bytes, quotes: u64, string: u64, _: impl Fn(u64) -> u64) {
+        self.quotes[at] = quotes;
+        self.brackets[at] = bytes.brackets & !string;
+        self.controls[at] = bytes.controls & string;
+    }
+}
+
+impl Structure for Borders {
+    const FLAT: bool = true;
+
+    #[inline(always)]
+    fn take(&mut self, at: usize, bytes: &Bytes, _: u64, string: u64, prefix_xor: impl Fn(u64) -> u64) {
+        let brackets = bytes.brackets & !string;
+        // From each opening bracket up to its closing one, which is not included.
+        let container = prefix_xor(brackets) ^ self.container;
+        self.container = 0u64.wrapping_sub(container >> 63);
+        let borders = bytes.commas & !string & !container;
+        self.borders[at] = borders;
+        self.count += u64::from(borders.count_ones());
+        self.misplaced[at] = brackets & !(container ^ bytes.closing);
+    }
+}
+
 /// What one block carries over to the next.
 #[derive(Clone, Copy, Default)]
-struct Carry {
+pub(super) struct Carry {
     /// All ones inside a string.
     string: u64,
     /// 1 if the first byte is escaped by a backslash before it.
     escape: u64,
 }
 
-/// Turns bytes into [`Masks`]; strings and escapes can span chunks.
+/// Turns bytes into [`Masks`] or [`Borders`]; strings and escapes can span chunks.
 pub(super) struct Scanner {
     carry: Carry,
     #[cfg(target_arch = "x86_64")]
@@ -60,11 +121,12 @@ pub(super) struct Scanner {
 
 impl Scanner {
     pub(super) fn new() -> Self {
-        Self {
-            carry: Carry::default(),
-            #[cfg(target_arch = "x86_64")]
-            avx2: is_x86_feature_detected!("avx2") && is_x86_feature_detected!("pclmulqdq"),
-        }
+        Self::from(Carry::default())
+    }
+
+    /// What the bytes so far carry over to the next; a scanner can continue [from](Self::from) there.
+    pub(super) fn carry(&self) -> Carry {
+        self.carry
     }
 
     /// Whether the bytes so far end inside a string.
@@ -73,7 +135,7 @@ impl Scanner {
     }
 
     /// Scans the next bytes, at most [`STRIDE`] of them.
-    pub(super) fn scan(&mut self, bytes: &[u8], masks: &mut Masks) {
+    pub(super) fn scan(&mut self, bytes: &[u8], masks: &mut impl Structure) {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
         self.scan_blocks(blocks, masks, 0);
         if !rest.is_empty() {
@@ -94,7 +156,7 @@ impl Scanner {
         u64::from((trailing % 2 == 1) != first_is_escaped)
     }
 
-    fn scan_blocks(&mut self, blocks: &[[u8; BLOCK]], masks: &mut Masks, from: usize) {
+    fn scan_blocks(&mut self, blocks: &[[u8; BLOCK]], masks: &mut impl Structure, from: usize) {
         #[cfg(target_arch = "x86_64")]
         if self.avx2 {
             #[expect(unsafe_code, reason = "the one call that needs a processor feature")]
@@ -108,26 +170,38 @@ impl Scanner {
     }
 }
 
+impl From<Carry> for Scanner {
+    fn from(carry: Carry) -> Self {
+        Self {
+            carry,
+            #[cfg(target_arch = "x86_64")]
+            avx2: is_x86_feature_detected!("avx2")
+                && is_x86_feature_detected!("pclmulqdq")
+                && is_x86_feature_detected!("popcnt"),
+        }
+    }
+}
+
 /// The bytes of interest in one block, inside and outside strings.
 #[derive(Default)]
-struct Bytes {
+pub(super) struct Bytes {
     quotes: u64,
     backslashes: u64,
     brackets: u64,
     controls: u64,
+    commas: u64,
+    closing: u64,
 }
 
 impl Carry {
     /// Determines what is inside strings, and writes the masks of block `at`.
     #[inline(always)]
-    fn settle(&mut self, bytes: &Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut Masks, at: usize) {
+    fn settle(&mut self, bytes: &Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut impl Structure, at: usize) {
         let quotes = bytes.quotes & !self.escaped(bytes.backslashes);
         // From each opening quote up to its closing quote, which is not included.
         let string = prefix_xor(quotes) ^ self.string;
         self.string = 0u64.wrapping_sub(string >> 63);
-        masks.quotes[at] = quotes;
-        masks.brackets[at] = bytes.brackets & !string;
-        masks.controls[at] = bytes.controls & string;
+        masks.take(at, bytes, quotes, string, prefix_xor);
     }
 
     /// The bytes after an odd number of backslashes (simdjson's method).
@@ -158,7 +232,7 @@ fn prefix_xor(mut bits: u64) -> u64 {
 /// `{` and `[`, and `}` and `]`, differ in this bit only.
 const CASE: u8 = 0x20;
 
-fn scan_baseline(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, from: usize) {
+fn scan_baseline<S: Structure>(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut S, from: usize) {
     let control = u8x16::splat(0x1f);
     for (at, block) in blocks.iter().enumerate() {
         let mut found = Bytes::default();
@@ -169,7 +243,12 @@ fn scan_baseline(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, f
             found.quotes |= bits(bytes.simd_eq(u8x16::splat(b'"')));
             found.backslashes |= bits(bytes.simd_eq(u8x16::splat(b'\\')));
             found.brackets |= bits(cased.simd_eq(u8x16::splat(b'{')) | cased.simd_eq(u8x16::splat(b'}')));
-            found.controls |= bits(bytes.min(control).simd_eq(bytes));
+            if S::FLAT {
+                found.commas |= bits(bytes.simd_eq(u8x16::splat(b',')));
+                found.closing |= bits(cased.simd_eq(u8x16::splat(b'}')));
+            } else {
+                found.controls |= bits(bytes.min(control).simd_eq(bytes));
+            }
         }
         carry.settle(&found, prefix_xor, masks, from + at);
     }
@@ -177,14 +256,14 @@ fn scan_baseline(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, f
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BLOCK, Bytes, CASE, Carry, Masks};
+    use super::{BLOCK, Bytes, CASE, Carry, Structure};
     use std::arch::x86_64::{
         __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
         _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
     };
 
-    #[target_feature(enable = "avx2,pclmulqdq")]
-    pub(super) fn scan(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut Masks, from: usize) {
+    #[target_feature(enable = "avx2,pclmulqdq,popcnt")]
+    pub(super) fn scan<S: Structure>(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut S, from: usize) {
         let splat = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
         for (at, block) in blocks.iter().enumerate() {
             let mut found = Bytes::default();
@@ -196,14 +275,19 @@ mod avx2 {
                 found.backslashes |= bits(_mm256_cmpeq_epi8(bytes, splat(b'\\')));
                 found.brackets |=
                     bits(_mm256_or_si256(_mm256_cmpeq_epi8(cased, splat(b'{')), _mm256_cmpeq_epi8(cased, splat(b'}'))));
-                found.controls |= bits(_mm256_cmpeq_epi8(_mm256_min_epu8(bytes, splat(0x1f)), bytes));
+                if S::FLAT {
+                    found.commas |= bits(_mm256_cmpeq_epi8(bytes, splat(b',')));
+                    found.closing |= bits(_mm256_cmpeq_epi8(cased, splat(b'}')));
+                } else {
+                    found.controls |= bits(_mm256_cmpeq_epi8(_mm256_min_epu8(bytes, splat(0x1f)), bytes));
+                }
             }
             carry.settle(&found, |bits| prefix_xor(bits), masks, from + at);
         }
     }
 
     /// A carry-less multiplication by all ones is a prefix exclusive or.
-    #[target_feature(enable = "avx2,pclmulqdq")]
+    #[target_feature(enable = "avx2,pclmulqdq,popcnt")]
     fn prefix_xor(bits: u64) -> u64 {
         let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
         _mm_cvtsi128_si64(product).cast_unsigned()
@@ -251,6 +335,43 @@ mod tests {
         pieces.iter().map(scan).collect()
     }
 
+    /// The places of borders and of misplaced brackets, found byte by byte.
+    fn expected_borders(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 2]> {
+        let (mut in_string, mut escaped, mut in_container) = (false, false, false);
+        let look = |piece: &&[u8]| {
+            let mut found = [const { Vec::new() }; 2];
+            for (at, byte) in piece.iter().enumerate() {
+                match byte {
+                    b'"' if !escaped => in_string = !in_string,
+                    b'{' | b'}' | b'[' | b']' if !in_string => {
+                        if in_container != matches!(byte, b'}' | b']') {
+                            found[1].push(at);
+                        }
+                        in_container = !in_container;
+                    }
+                    b',' if !in_string && !in_container => found[0].push(at),
+                    _ => {}
+                }
+                escaped = *byte == b'\\' && !escaped;
+            }
+            found
+        };
+        pieces.iter().map(look).collect()
+    }
+
+    fn scanned_borders(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 2]> {
+        let mut in_container = false;
+        let scan = |piece: &&[u8]| {
+            let mut borders = Borders::new(in_container);
+            scanner.scan(piece, &mut borders);
+            in_container = borders.in_container();
+            let found = [&borders.borders, &borders.misplaced].map(|mask| places(mask, piece.len()));
+            assert_eq!(found[0].len() as u64, borders.count);
+            found
+        };
+        pieces.iter().map(scan).collect()
+    }
+
     #[test]
     fn all_implementations_agree_with_plain_code() {
         let alphabet = b"\"\"\\\\\\{}[]:,a0 \n\x00\x1f\x7f\x80\xff\xdb\xfb";
@@ -267,6 +388,10 @@ mod tests {
             assert_eq!(scanned(&pieces, Scanner::new()), expected);
             #[cfg(target_arch = "x86_64")]
             assert_eq!(scanned(&pieces, Scanner { avx2: false, ..Scanner::new() }), expected);
+            let expected = expected_borders(&pieces);
+            assert_eq!(scanned_borders(&pieces, Scanner::new()), expected);
+            #[cfg(target_arch = "x86_64")]
+            assert_eq!(scanned_borders(&pieces, Scanner { avx2: false, ..Scanner::new() }), expected);
         }
     }
 }

@@ -42,6 +42,12 @@ pub enum FaultKind {
     /// Neither a number nor `true`, `false` or `null`; or a number of more than 1,024 bytes.
     #[error("invalid number or literal")]
     Scalar,
+    /// In a flatted text: a string inside an element that is not the index of another one.
+    #[error("a string that is not an index")]
+    Index,
+    /// In a flatted text: its elements refer to each other so often that the value has no end in sight.
+    #[error("the value is too large when its references are followed")]
+    Expansion,
 }
 
 impl FaultKind {

@@ -10,6 +10,8 @@
 //!   value was.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
+//! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
+//!   returns the batches that the pruner would.
 //!
 //! The filter checks the grammar of what it keeps, the brackets of everything else, and that all is UTF-8. So a broken
 //! body is always a [`Fault`] with its byte offset, and never looks like a complete one.
@@ -43,12 +45,15 @@ mod cut;
 mod excerpt;
 mod extent;
 mod fault;
+pub mod flatted;
 mod keep;
 mod name;
 mod projection;
 mod prune;
 mod pruned_reader;
 mod read_ahead;
+mod read_at;
+mod selection;
 mod skip;
 mod string;
 mod utf8;
@@ -64,3 +69,4 @@ pub use projection::{Map, Projection};
 pub use prune::Pruner;
 pub use pruned_reader::PrunedReader;
 pub use read_ahead::ReadAhead;
+pub use read_at::ReadAt;

@@ -83,6 +83,18 @@ pub struct Map<P, F> {
     map: F,
 }
 
+impl<P: Projection, T, F: Fn(P::View) -> T> Map<P, F> {
+    /// The projection below the function.
+    pub(crate) fn inner(&self) -> &P {
+        &self.projection
+    }
+
+    /// Passes a view through the function.
+    pub(crate) fn apply(&self, view: P::View) -> T {
+        (self.map)(view)
+    }
+}
+
 impl<P, T, F> Projection for Map<P, F>
 where
     P: Projection,
@@ -97,6 +109,6 @@ where
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> T {
-        (self.map)(self.projection.read(cursor))
+        self.apply(self.projection.read(cursor))
     }
 }

@@ -6,21 +6,16 @@
 
 use std::ops::Range;
 
-use super::batch::{Batch, Output};
+use super::batch::Batch;
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
-use super::name::Name;
+use super::selection::Selection;
 use super::skip::OpenBrackets;
-use super::string::SurrogateRepair;
 use super::utf8::Utf8;
 
-/// Containers nested deeper than this, in what is kept, are emptied. Nothing that deep is shown: an
-/// [`Excerpt`](super::Excerpt) has twelve levels, and no table has ten.
-const FRAMES: usize = 64;
-
 /// The longest number that is accepted, bytes.
-const SCALAR_BYTES: usize = 1024;
+pub(super) const SCALAR_BYTES: usize = 1024;
 
 /// The pruning filter. [`feed`](Self::feed) it a body in chunks of any size, then [`finish`](Self::finish) it.
 ///
@@ -44,7 +39,6 @@ const SCALAR_BYTES: usize = 1024;
 /// # Ok::<_, Fault>(())
 /// ```
 pub struct Pruner {
-    window: Range<u64>,
     utf8: Utf8,
     scanner: Scanner,
     /// `None` only while they are in use.
@@ -53,14 +47,9 @@ pub struct Pruner {
     offset: u64,
     state: State,
     expect: Expect,
-    frames: Vec<Frame>,
-    /// The rule for the next value of an object, or for the top-level value.
-    member: Keep,
     brackets: OpenBrackets,
-    name: Name,
-    repair: SurrogateRepair,
     scalar: Vec<u8>,
-    out: Output,
+    selection: Selection,
 }
 
 /// What the filter is in the middle of.
@@ -70,9 +59,7 @@ enum State {
     Scalar,
     Name,
     /// A string that is kept.
-    Text {
-        captured: bool,
-    },
+    Text,
     /// A string that is skipped.
     Dropped,
     /// A container that is skipped.
@@ -92,30 +79,6 @@ enum Expect {
     Nothing,
 }
 
-/// An open container that is kept.
-struct Frame {
-    object: bool,
-    keep: Keep,
-    /// Elements that are complete.
-    elements: u64,
-    /// Elements outside the window that the output does not count yet.
-    omitted: u64,
-    captured: bool,
-    /// Whether an element was written, so that the next one needs a comma.
-    written: bool,
-}
-
-impl Frame {
-    /// Whether the current element is only counted.
-    fn is_silent(&self, window: &Range<u64>) -> bool {
-        match self.keep {
-            Keep::Count => true,
-            Keep::Window => !window.contains(&self.elements),
-            _ => false,
-        }
-    }
-}
-
 type Step<T> = Result<T, (FaultKind, usize)>;
 
 impl Pruner {
@@ -123,20 +86,15 @@ impl Pruner {
     /// `window` of every [`Keep::Window`].
     pub fn new(keep: Keep, window: Range<u64>) -> Self {
         Self {
-            window,
             utf8: Utf8::default(),
             scanner: Scanner::new(),
             masks: None,
             offset: 0,
             state: State::Structure,
             expect: Expect::Value,
-            frames: Vec::new(),
-            member: keep,
             brackets: OpenBrackets::default(),
-            name: Name::default(),
-            repair: SurrogateRepair::default(),
             scalar: Vec::new(),
-            out: Output::default(),
+            selection: Selection::new(keep, window),
         }
     }
 
@@ -156,12 +114,47 @@ impl Pruner {
                 return Err(FaultKind::Utf8.at(self.offset));
             }
         }
-        Ok(self.out.take())
+        Ok(self.selection.take())
     }
 
     /// What was kept before a fault and is not returned yet.
     pub fn take(&mut self) -> Batch {
-        self.out.take()
+        self.selection.take()
+    }
+
+    /// What is selected, for a value of another text in the place of the next one;
+    /// [`end_spliced`](Self::end_spliced) follows it.
+    pub(super) fn selection(&mut self) -> &mut Selection {
+        &mut self.selection
+    }
+
+    /// Continues after a value of another text.
+    pub(super) fn end_spliced(&mut self) {
+        self.after_value();
+    }
+
+    /// Filters a value that stands in the place of one of another text.
+    ///
+    /// # Errors
+    /// When it is not JSON.
+    pub(super) fn feed_value(&mut self, json: &[u8]) -> Result<Batch, Fault> {
+        self.feed_inside(json, Expect::Value)
+    }
+
+    /// Filters members that are added to an object of another text.
+    ///
+    /// # Errors
+    /// When they are not JSON.
+    pub(super) fn feed_members(&mut self, json: &[u8]) -> Result<Batch, Fault> {
+        self.feed_inside(json, Expect::Name)
+    }
+
+    fn feed_inside(&mut self, json: &[u8], expect: Expect) -> Result<Batch, Fault> {
+        self.expect = expect;
+        let mut batch = self.feed(json)?;
+        // A number ends with the byte after it.
+        batch.append(self.feed(b" ")?);
+        Ok(batch)
     }
 
     /// Ends the body; returns the rest of the output.
@@ -177,12 +170,12 @@ impl Pruner {
         if self.expect != Expect::Nothing || self.state != State::Structure || self.scanner.in_string() {
             return Err(FaultKind::EndedEarly.at(self.offset));
         }
-        Ok(self.out.take())
+        Ok(self.selection.take())
     }
 
     fn walk(&mut self, bytes: &[u8]) -> Step<()> {
         let mut masks = self.masks.take().unwrap_or_else(|| Box::new(Masks::new()));
-        self.scanner.scan(bytes, &mut masks);
+        self.scanner.scan(bytes, &mut *masks);
         let control = Masks::next(&masks.controls, 0, bytes.len());
         let sound = control.unwrap_or(bytes.len());
         let walked = self.walk_tokens(&bytes[..sound], &masks);
@@ -204,7 +197,7 @@ impl Pruner {
                     }
                     None => bytes.len(),
                 },
-                State::Name | State::Text { .. } | State::Dropped => {
+                State::Name | State::Text | State::Dropped => {
                     let quote = Masks::next(&masks.quotes, at, bytes.len()).filter(|quote| *quote < bytes.len());
                     self.string(&bytes[at..quote.unwrap_or(bytes.len())]).map_err(|kind| (kind, at))?;
                     if quote.is_some() {
@@ -228,11 +221,11 @@ impl Pruner {
             (b'}' | b']', _) => self.close(byte).map_err(|kind| (kind, at))?,
             (b'"', Value | ValueOrEnd) => self.begin_string(),
             (b'"', Name | NameOrEnd) => {
-                self.name.clear();
+                self.selection.begin_name();
                 self.state = State::Name;
             }
             (b':', Colon) => {
-                self.out.put(b":");
+                self.selection.colon();
                 self.expect = Value;
             }
             (b',', CommaOrEnd) => self.comma(),
@@ -245,59 +238,10 @@ impl Pruner {
         Ok(at + 1)
     }
 
-    /// Returns the rule for the value that begins here. In a window, writes the number of elements that
-    /// were skipped before it.
-    fn begin_value(&mut self) -> Keep {
-        let rule = self.rule();
-        if let Some(frame) = self.frames.last_mut()
-            && matches!(frame.keep, Keep::Window)
-        {
-            if frame.is_silent(&self.window) {
-                return Keep::Skip;
-            }
-            let omitted = std::mem::take(&mut frame.omitted);
-            if omitted > 0 {
-                self.out.put(format!("-{omitted},").as_bytes());
-            } else if frame.written {
-                self.out.put(b",");
-            }
-            frame.written = true;
-        }
-        rule
-    }
-
-    /// Writes what stands for a value, unless the value is only counted.
-    fn put_shown(&mut self, bytes: &[u8]) {
-        if self.frames.last().is_none_or(|frame| !frame.is_silent(&self.window)) {
-            self.out.put(bytes);
-        }
-    }
-
-    fn rule(&self) -> Keep {
-        match self.frames.last() {
-            Some(frame) if !frame.object => match frame.keep {
-                Keep::Window if self.window.contains(&frame.elements) => Keep::Capture,
-                Keep::EachElement(rule) => *rule,
-                Keep::Whole => Keep::Whole,
-                _ => Keep::Skip,
-            },
-            _ => self.member,
-        }
-    }
-
     fn open(&mut self, object: bool) {
-        let rule = self.begin_value();
-        let brackets: &[u8; 2] = if object { b"{}" } else { b"[]" };
-        if rule.enters(object) && self.frames.len() < FRAMES {
-            let captured = self.out.begin_capture(rule);
-            let keep = if captured { Keep::Whole } else { rule };
-            if !matches!(keep, Keep::Count) {
-                self.out.put(&brackets[..1]);
-            }
-            self.frames.push(Frame { object, keep, elements: 0, omitted: 0, captured, written: false });
+        if self.selection.open(object) {
             self.expect = if object { Expect::NameOrEnd } else { Expect::ValueOrEnd };
         } else {
-            self.put_shown(if rule.enters(object) { brackets } else { b"0" });
             self.brackets.enter(object);
             self.state = State::SkippedContainer;
         }
@@ -305,11 +249,10 @@ impl Pruner {
 
     fn close(&mut self, bracket: u8) -> Result<(), FaultKind> {
         let ends = matches!(self.expect, Expect::NameOrEnd | Expect::ValueOrEnd | Expect::CommaOrEnd);
-        match self.frames.pop() {
-            Some(frame) if ends && frame.object == (bracket == b'}') => {
-                self.end_elements(&frame, bracket);
-                self.out.end_capture(frame.captured);
-                self.end_value();
+        match self.selection.in_object() {
+            Some(object) if ends && object == (bracket == b'}') => {
+                self.selection.close();
+                self.after_value();
                 Ok(())
             }
             Some(_) if ends => Err(FaultKind::Bracket),
@@ -317,52 +260,30 @@ impl Pruner {
         }
     }
 
-    fn end_elements(&mut self, frame: &Frame, bracket: u8) {
-        match frame.keep {
-            Keep::Count => self.out.put(frame.elements.to_string().as_bytes()),
-            Keep::Window if frame.omitted > 0 => {
-                let comma = if frame.written { "," } else { "" };
-                self.out.put(format!("{comma}-{}]", frame.omitted).as_bytes());
-            }
-            _ => self.out.put(&[bracket]),
-        }
-    }
-
     fn comma(&mut self) {
-        self.expect = Expect::Value;
-        match self.frames.last() {
-            Some(frame) if frame.object => self.expect = Expect::Name,
-            Some(Frame { keep: Keep::Count | Keep::Window, .. }) => return,
-            _ => {}
-        }
-        self.out.put(b",");
+        self.expect = if self.selection.in_object() == Some(true) { Expect::Name } else { Expect::Value };
+        self.selection.comma();
     }
 
+    /// Ends a value that was skipped.
     fn end_value(&mut self) {
-        if let Some(frame) = self.frames.last_mut() {
-            frame.omitted += u64::from(frame.is_silent(&self.window));
-            frame.elements += 1;
-        }
+        self.selection.end_value();
+        self.after_value();
+    }
+
+    fn after_value(&mut self) {
         self.state = State::Structure;
-        self.expect = if self.frames.is_empty() { Expect::Nothing } else { Expect::CommaOrEnd };
+        self.expect = if self.selection.in_object().is_none() { Expect::Nothing } else { Expect::CommaOrEnd };
     }
 
     fn begin_string(&mut self) {
-        let rule = self.begin_value();
-        self.state = if matches!(rule, Keep::Whole | Keep::Capture | Keep::Members(_)) {
-            let captured = self.out.begin_capture(rule);
-            self.out.put(b"\"");
-            State::Text { captured }
-        } else {
-            self.put_shown(b"0");
-            State::Dropped
-        };
+        self.state = if self.selection.begin_string() { State::Text } else { State::Dropped };
     }
 
     fn string(&mut self, bytes: &[u8]) -> Result<(), FaultKind> {
         match self.state {
-            State::Name => self.repair.push(bytes, &mut self.name),
-            State::Text { .. } => self.repair.push(bytes, &mut self.out),
+            State::Name => self.selection.name_piece(bytes),
+            State::Text => self.selection.string_piece(bytes),
             _ => Ok(()),
         }
     }
@@ -370,39 +291,18 @@ impl Pruner {
     fn end_string(&mut self) -> Result<(), FaultKind> {
         match self.state {
             State::Name => {
-                self.repair.finish(&mut self.name)?;
-                self.end_name();
+                self.selection.end_name()?;
+                self.selection.put_name();
+                self.state = State::Structure;
+                self.expect = Expect::Colon;
             }
-            State::Text { captured } => {
-                self.repair.finish(&mut self.out)?;
-                self.out.put(b"\"");
-                self.out.end_capture(captured);
-                self.end_value();
+            State::Text => {
+                self.selection.end_string()?;
+                self.after_value();
             }
             _ => self.end_value(),
         }
         Ok(())
-    }
-
-    fn end_name(&mut self) {
-        let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
-        self.member = match keep {
-            Keep::Members(_) | Keep::Except(_) => keep.member(&self.name.text()),
-            _ => keep.member(""),
-        };
-        if keep.any_name() || !matches!(self.member, Keep::Skip) {
-            self.out.put(b"\"");
-            match self.name.written() {
-                Some(written) => self.out.put(written),
-                // A cut name is decoded text, so it is escaped again.
-                None => self.out.put(escaped(&self.name.text()).as_bytes()),
-            }
-            self.out.put(b"\"");
-        } else {
-            self.out.put(b"\"\"");
-        }
-        self.state = State::Structure;
-        self.expect = Expect::Colon;
     }
 
     fn scalar(&mut self, bytes: &[u8], at: usize) -> Step<usize> {
@@ -421,16 +321,8 @@ impl Pruner {
 
     fn end_scalar(&mut self) -> Result<(), FaultKind> {
         let scalar = std::mem::take(&mut self.scalar);
-        if serde_json::from_slice::<serde::de::IgnoredAny>(&scalar).is_err() {
-            return Err(FaultKind::Scalar);
-        }
-        let rule = self.begin_value();
-        let captured = self.out.begin_capture(rule);
-        // A number in place of a counted array would be taken for its count.
-        let counts = matches!(rule, Keep::Count) && scalar != b"null";
-        self.put_shown(if counts { b"0" } else { &scalar });
-        self.out.end_capture(captured);
-        self.end_value();
+        self.selection.scalar(&scalar)?;
+        self.after_value();
         Ok(())
     }
 }
@@ -442,12 +334,6 @@ fn begins_scalar(scalar: &[u8]) -> bool {
 }
 
 /// The bytes of numbers and literals.
-fn is_scalar(byte: u8) -> bool {
+pub(super) fn is_scalar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
-}
-
-/// The inside of a JSON string.
-fn escaped(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    quoted[1..quoted.len() - 1].to_owned()
 }

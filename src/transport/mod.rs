@@ -60,7 +60,7 @@ pub async fn serve_http(
     listener.warn_if_open(access);
     let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
     let shutdown = Shutdown::default();
-    let health = health::routes(context.n8n.clone(), guard.clone());
+    let health = health::routes(context.api.clone(), guard.clone());
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());

@@ -22,6 +22,9 @@ const FOREIGN_OPTIONS: [&str; 7] = ["--add-host", "--dry-run", "--env", "--heade
 /// Variables that packages set or read, and no option.
 const PACKAGE_VARIABLES: [&str; 2] = ["N8N_LENS_LAUNCHER", "N8N_LENS_LAUNCHER_PID"];
 
+/// Variables of n8n itself, and of the tests, that the documentation mentions.
+const OTHER_VARIABLES: [&str; 3] = ["N8N_STORAGE_PATH", "N8N_STORE", "N8N_USER_FOLDER"];
+
 /// What begins like this is a path of the repository.
 const OWN_FOLDERS: [&str; 7] = ["benches/", "docs/", "fixtures/", "fuzz/", "packaging/", "src/", "tests/"];
 
@@ -336,7 +339,8 @@ fn options_and_variables_in_the_pages_exist() {
             }
         }
         for found in variable.find_iter(text).map(|found| found.as_str()) {
-            let known = variables.contains(found) || PACKAGE_VARIABLES.contains(&found);
+            let known =
+                [&PACKAGE_VARIABLES[..], &OTHER_VARIABLES].concat().contains(&found) || variables.contains(found);
             assert!(known, "{}: no option reads {found}", path.display());
         }
     }

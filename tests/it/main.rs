@@ -25,6 +25,8 @@ mod docs;
 mod faults;
 /// Faults on the wire, through the real binary.
 mod faults_on_the_wire;
+/// Executions as n8n stores them, against their bodies.
+mod flatted;
 /// What the command line shows people.
 #[cfg(target_os = "linux")]
 mod for_people;
@@ -70,6 +72,8 @@ mod signals;
 mod slots;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
+/// n8n's own store as the source of executions, through the real binary.
+mod store;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
@@ -95,4 +99,6 @@ mod workflow_files;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, generator, http_client, mcp_client, random, server, tools, wait, workflow_store};
+use support::{
+    fixtures, flatten, generator, http_client, large_store, mcp_client, random, server, tools, wait, workflow_store,
+};

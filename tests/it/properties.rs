@@ -17,6 +17,9 @@ const NODE: u64 = 70;
 const SETTINGS: u64 = 1500;
 const WORKFLOW: u64 = 1200;
 const IMPORT: u64 = 80;
+const FLATTED: u64 = 1500;
+const FLATTED_TEXT: u64 = 3000;
+const STORED: u64 = 300;
 
 #[test]
 fn the_filter() {
@@ -52,6 +55,21 @@ fn workflows() {
 fn imports() {
     hold("import", checks::import::check, IMPORT);
     checks::import::close();
+}
+
+#[test]
+fn flatted_text_of_any_json() {
+    hold("flatted", checks::flatted::same_as_the_body, FLATTED);
+}
+
+#[test]
+fn stored_executions() {
+    hold("stored", checks::flatted::same_views, STORED);
+}
+
+#[test]
+fn any_flatted_text() {
+    hold("flatted_text", checks::flatted::any_text, FLATTED_TEXT);
 }
 
 /// Checks a property on its seeds, and on this many inputs that are derived from them.

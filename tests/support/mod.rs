@@ -15,10 +15,14 @@
 pub mod coordination;
 /// Real execution bodies.
 pub mod fixtures;
+/// Flatted text, as n8n stores it.
+pub mod flatten;
 /// Execution bodies of any size.
 pub mod generator;
 /// A client of the real binary over HTTP.
 pub mod http_client;
+/// Run data of any size as n8n stores it.
+pub mod large_store;
 /// A misbehaving MCP server on stdio, for the gateway.
 pub mod mcp_child;
 /// An MCP client of the real binary over stdio.
@@ -26,6 +30,8 @@ pub mod mcp_client;
 /// The memory of a process.
 #[cfg(target_os = "linux")]
 pub mod memory;
+/// n8n's own store.
+pub mod n8n_store;
 /// Deterministic random numbers.
 pub mod random;
 /// A fake n8n that misbehaves on demand.

@@ -29,7 +29,6 @@ use self::launch::Launch;
 use super::terminal::{plain, print, report};
 use super::{Error, check, terminal};
 use crate::config::Options;
-use crate::n8n::Client as N8n;
 
 /// Arguments of `setup`.
 #[derive(Args)]
@@ -187,10 +186,7 @@ async fn check_connection(server: &Server, file: &ClientFile, options: &Options)
         Server::Http { url, has_token } => remote::check(url, *has_token).await,
         #[cfg(not(feature = "gateway"))]
         Server::Http { .. } => Ok(()),
-        Server::Stdio { .. } => match options.n8n() {
-            Ok(settings) => check::run(&N8n::new(settings)).await,
-            Err(error) => Err(Error::Settings(error)),
-        },
+        Server::Stdio { .. } => check::run(options).await,
     };
     if let Err(error) = checked {
         report(&format!("{} is written, but the check failed: {error}", shown_path(file.path())));

@@ -5,7 +5,11 @@ pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod list_executions;
 mod no_data;
+mod source;
+mod stored_list;
 pub mod summary_answer;
+
+pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 
 use super::Toolset;
 use crate::n8n::ExecutionRequest;

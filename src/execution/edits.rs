@@ -1,0 +1,180 @@
+//! What changes in the run data on the way from the store to a projection: what n8n redacts is cleared, and what the
+//! shown run does not need is left out before it is looked for.
+
+use super::node::{NodeProjection, NodeView};
+use super::redaction::Reason;
+use crate::json::flatted::{Edit, Peek, Step, Verdict};
+use crate::json::{ReadError, hold_name, is_name};
+
+/// The changes to one execution's run data.
+#[derive(Clone, Copy)]
+pub(super) struct Edits<'a> {
+    /// Why its items are cleared; `None` if they are shown.
+    pub(super) redaction: Option<Reason>,
+    /// What is read of its runs; `None` for everything.
+    pub(super) focus: Option<&'a Focus<'a>>,
+}
+
+/// The runs that a node view needs.
+pub(super) struct Focus<'a> {
+    /// The node that is asked for.
+    projection: &'a NodeProjection,
+    /// The runs whose items are needed, by the name of their node.
+    runs: Vec<(String, u64)>,
+}
+
+impl<'a> Focus<'a> {
+    /// The runs of the requested node, without their items.
+    pub(super) fn runs_of(projection: &'a NodeProjection) -> Self {
+        Self { projection, runs: Vec::new() }
+    }
+
+    /// The items of the run that is shown, and of the runs that its inputs come from; `None` if no run is shown.
+    pub(super) fn items_of(projection: &'a NodeProjection, found: &NodeView) -> Option<Self> {
+        let node = found.node.as_ref()?;
+        let run = node.run.as_ref()?;
+        let sources = run.sources.iter().flatten().filter(|_| run.input_override.is_none());
+        let wanted = projection.sources.iter().flatten();
+        let mut runs = vec![(node.name.clone(), run.index)];
+        runs.extend(sources.chain(wanted).map(|source| (source.node.clone(), source.run)));
+        Some(Self { projection, runs })
+    }
+
+    /// Whether the node's own runs are read: its name fits the request.
+    fn is_requested(&self, node: &str) -> bool {
+        node == self.projection.node || is_name(&self.projection.node, node)
+    }
+}
+
+/// Where a container of the run data is.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Place<'a> {
+    Data,
+    ResultData,
+    RunData,
+    /// The runs of a node: `(name, index)` of those whose items are read, and whether the others are read without.
+    Runs {
+        node: Option<&'a str>,
+        requested: bool,
+    },
+    Run {
+        items: bool,
+    },
+    /// `{connection: [[item, …], …]}`
+    ItemLists,
+    Outputs,
+    Items,
+    Item,
+    Error,
+}
+
+impl<'a> Edit for Edits<'a> {
+    type Place = Place<'a>;
+
+    fn root(&self) -> Step<Place<'a>> {
+        Step::Look { place: Place::Data, name: None }
+    }
+
+    fn member(&self, object: Place<'a>, name: &str) -> Step<Place<'a>> {
+        let clears = self.redaction.is_some();
+        match (object, name) {
+            (Place::Data, "resultData") => Step::Enter(Place::ResultData),
+            (Place::ResultData, "runData") => Step::Enter(Place::RunData),
+            (Place::RunData, name) => self.node(name),
+            (Place::ResultData | Place::Run { .. }, "error") if clears => {
+                Step::Look { place: Place::Error, name: Some("redactedError") }
+            }
+            (Place::Run { items: false }, "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
+            (Place::Run { .. }, "data" | "inputOverride") if clears => Step::Enter(Place::ItemLists),
+            (Place::ItemLists, _) => Step::Enter(Place::Outputs),
+            (Place::Item, "json") => Step::Put("{}"),
+            (Place::Data, "redactionInfo") | (Place::Item, "redaction") if clears => Step::Drop,
+            (Place::Item, "binary" | "error") => Step::Drop,
+            _ => Step::Keep,
+        }
+    }
+
+    fn element(&self, array: Place<'a>, index: u64) -> Step<Place<'a>> {
+        match array {
+            Place::Runs { node, requested } => match self.focus {
+                None => Step::Enter(Place::Run { items: true }),
+                Some(focus) => {
+                    let items = focus.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
+                    if items || requested { Step::Enter(Place::Run { items }) } else { Step::Put("0") }
+                }
+            },
+            Place::Outputs => Step::Enter(Place::Items),
+            Place::Items => Step::Look { place: Place::Item, name: None },
+            _ => Step::Keep,
+        }
+    }
+
+    fn look(&self, place: Place<'a>, value: &mut Peek<'_, '_>) -> Result<Verdict<Place<'a>>, ReadError> {
+        let Some(reason) = self.redaction else {
+            return Ok(Verdict::Extend(place, String::new()));
+        };
+        match place {
+            Place::Data => Ok(Verdict::Extend(
+                place,
+                format!(r#""redactionInfo":{{"isRedacted":true,"reason":"{}"}}"#, reason.name()),
+            )),
+            Place::Error => Ok(Verdict::Put(redacted_error(value)?.unwrap_or_else(|| "null".to_owned()))),
+            _ if value.is_object()? => Ok(Verdict::Extend(place, redacted_item(value, reason)?)),
+            // n8n has no such items.
+            _ => Ok(Verdict::Put("null".to_owned())),
+        }
+    }
+}
+
+impl<'a> Edits<'a> {
+    /// Whether the runs of this node are read, and which of them with their items.
+    fn node(&self, name: &str) -> Step<Place<'a>> {
+        let Some(focus) = self.focus else {
+            let entered = Step::Enter(Place::Runs { node: None, requested: false });
+            return if self.redaction.is_some() { entered } else { Step::Keep };
+        };
+        let name = hold_name(name);
+        let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
+        let requested = focus.is_requested(&name);
+        // The name alone is shown of any other node.
+        if node.is_some() || requested { Step::Enter(Place::Runs { node, requested }) } else { Step::Put("[]") }
+    }
+
+    /// Whether the items of some runs are left out. As long as the run that is shown is not known, the table of what is
+    /// kept has no items.
+    fn leaves_out_items(&self) -> bool {
+        self.focus.is_some_and(|focus| !focus.runs.is_empty())
+    }
+}
+
+/// What n8n leaves of an error: its class, and for an error of a service its HTTP status. `None` if there was no error.
+fn redacted_error(error: &mut Peek<'_, '_>) -> Result<Option<String>, ReadError> {
+    if !error.is_object()? {
+        let is_absent = error.json()?.is_some_and(|json| ["null", "false", "0", "\"\""].contains(&json.as_str()));
+        return Ok((!is_absent).then(|| "{}".to_owned()));
+    }
+    let name = json_of(error, "name")?;
+    let mut members = Vec::new();
+    members.extend(name.as_ref().map(|name| format!(r#""type":{name}"#)));
+    if name.as_deref() == Some(r#""NodeApiError""#) {
+        let code = json_of(error, "httpCode")?.unwrap_or_else(|| "null".to_owned());
+        members.push(format!(r#""httpCode":{code}"#));
+    }
+    Ok(Some(format!("{{{}}}", members.join(","))))
+}
+
+/// What n8n adds to an item that it clears.
+fn redacted_item(item: &mut Peek<'_, '_>, reason: Reason) -> Result<String, ReadError> {
+    let json = if item.member("json")?.is_some() { "" } else { r#""json":{},"# };
+    let error = match item.member("error")? {
+        Some(mut error) => redacted_error(&mut error)?,
+        None => None,
+    };
+    let error = error.map(|error| format!(r#","error":{error}"#)).unwrap_or_default();
+    Ok(format!(r#"{json}"redaction":{{"redacted":true,"reason":"{}"{error}}}"#, reason.name()))
+}
+
+/// The JSON text of a short member.
+fn json_of(object: &mut Peek<'_, '_>, name: &str) -> Result<Option<String>, ReadError> {
+    object.member(name)?.map_or(Ok(None), |mut value| value.json())
+}

@@ -1,0 +1,169 @@
+//! An execution as n8n stores it, and the entry through which the projections read it.
+//!
+//! In n8n's database an execution is a row of columns, its workflow as JSON, and its run data as
+//! [`flatted`](crate::json::flatted) text. The public API's body is built from them
+//! (`packages/cli/src/executions/execution-persistence.ts`, `findSingleExecution`): the columns are its header, the run data is expanded
+//! and redacted, and cycles are cut. Here the run data is expanded on the way to the same projection, so that there is
+//! only one way to read an execution:
+//!
+//! ```text
+//! header ----\
+//! run data ---> Expansion -> Batch -> Cursor -> Projection::read
+//! workflow --/
+//! ```
+//!
+//! Unlike a body, the text can be read at any position. [`NodeProjection`] makes use of that: it finds out which run is
+//! shown and where its inputs come from before it reads an item.
+
+use std::io;
+
+use super::edits::{Edits, Focus};
+use super::node::{NodeProjection, NodeRunProjection};
+use super::redaction::{self, Reason};
+use super::summary::SummaryProjection;
+use super::{Error, stored_json};
+use crate::json::flatted::{Expansion, Flatted};
+use crate::json::{Cursor, Map, Projection, PrunedReader, ReadAt, ReadError};
+
+/// How much is shown of a text in an unknown form, bytes: as many as `gzip:base64:` has.
+const BEGINNING_BYTES: usize = 12;
+
+/// An execution as n8n stores it.
+pub struct StoredExecution<'a> {
+    /// The other members of the public API's body, as one JSON object: `id`, `status`, `mode`, `startedAt`, …; neither
+    /// `data` nor `workflowData`.
+    pub header: &'a [u8],
+    /// The workflow that was executed, as JSON.
+    pub workflow: &'a [u8],
+    /// The run data, as flatted text; `[]` for an execution without data.
+    pub data: &'a mut dyn ReadAt,
+    /// Whether to show what n8n's redaction policy hides.
+    pub reveal: bool,
+}
+
+/// A projection that also reads an execution as n8n stores it, with the same view as of the public API's body.
+///
+/// ```
+/// use n8n_lens::execution::summary::SummaryProjection;
+/// use n8n_lens::execution::{StoredExecution, StoredProjection};
+///
+/// let mut data = &br#"[{"resultData":"1"},{"runData":"2"},{"Start":"3"},["4"],{"data":"5"},{"main":"6"},["7"],["8","8"],{}]"#[..];
+/// let stored = StoredExecution {
+///     header: br#"{"id":"7","status":"success"}"#,
+///     workflow: br#"{"name":"Orders","nodes":[{"name":"Start"}]}"#,
+///     data: &mut data,
+///     reveal: false,
+/// };
+/// let summary = SummaryProjection.read_stored(stored)?;
+/// assert_eq!((summary.workflow_name.as_deref(), summary.nodes[0].items), (Some("Orders"), 2));
+/// # Ok::<_, n8n_lens::execution::Error>(())
+/// ```
+pub trait StoredProjection: Projection {
+    /// Reads a stored execution.
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View;
+}
+
+impl StoredProjection for SummaryProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, None)
+    }
+}
+
+impl StoredProjection for NodeProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        let mut opened = Opened::new(execution)?;
+        let found = opened.read(&NodeRunProjection(self.clone()), Some(&Focus::runs_of(self)))?;
+        match Focus::items_of(self, &found) {
+            Some(focus) => opened.read(self, Some(&focus)),
+            // There is nothing more to show.
+            None => Ok(found),
+        }
+    }
+}
+
+impl<P, T, F> StoredProjection for Map<P, F>
+where
+    P: StoredProjection,
+    T: Send + 'static,
+    F: Fn(P::View) -> T + Clone + Send + 'static,
+{
+    fn read_stored(&self, execution: StoredExecution<'_>) -> T {
+        self.apply(self.inner().read_stored(execution))
+    }
+}
+
+/// A stored execution whose parts were checked.
+struct Opened<'a> {
+    /// The header without its closing bracket, and with a comma if a member can follow.
+    header: Vec<u8>,
+    workflow: &'a [u8],
+    text: Flatted<'a>,
+    redaction: Option<Reason>,
+}
+
+impl<'a> Opened<'a> {
+    fn new(execution: StoredExecution<'a>) -> Result<Self, Error> {
+        let StoredExecution { header, workflow, data, reveal } = execution;
+        check_form(data)?;
+        stored_json::check(workflow).map_err(Error::StoredWorkflow)?;
+        let mut opened = Self {
+            header: stored_json::open_object(header).map_err(Error::StoredHeader)?,
+            workflow,
+            text: Flatted::new(data),
+            redaction: None,
+        };
+        if !opened.is_empty()? {
+            let redaction = redaction::reason(&mut opened.text, header, workflow);
+            opened.redaction = opened.named(redaction)?.filter(|_| !reveal);
+        }
+        Ok(opened)
+    }
+
+    /// Whether n8n stored no run data.
+    fn is_empty(&mut self) -> Result<bool, Error> {
+        let empty = self.text.is_undefined();
+        self.named(empty.map_err(Error::Read))
+    }
+
+    /// Reads the body that n8n would send.
+    fn read<P, V>(&mut self, projection: &P, focus: Option<&Focus<'_>>) -> Result<V, Error>
+    where
+        P: Projection<View = Result<V, Error>>,
+    {
+        let after = [&br#""workflowData":"#[..], self.workflow, b"}"];
+        if self.is_empty()? {
+            let body =
+                io::Read::chain(&self.header[..], io::Read::chain(after[0], io::Read::chain(after[1], after[2])));
+            let body = io::BufReader::new(body);
+            return projection.read(Cursor::over(PrunedReader::new(body, projection.pruner())));
+        }
+        let before = [&self.header[..], br#""data":"#];
+        let after = [&b","[..], after[0], after[1], after[2]];
+        let edits = Edits { redaction: self.redaction, focus };
+        let expansion = Expansion::edited(&mut self.text, projection.pruner(), edits).within(&before, &after);
+        let view = projection.read(Cursor::over(expansion));
+        self.named(view)
+    }
+
+    /// Says of an error what it means in a store.
+    fn named<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        result.map_err(|error| match (self.text.take_failure(), error) {
+            (Some(failure), _) => Error::Store(failure),
+            (None, Error::Read(error)) => Error::StoredData(error),
+            (None, error) => error,
+        })
+    }
+}
+
+/// Checks that the run data is flatted text, which begins with a bracket.
+fn check_form(data: &mut dyn ReadAt) -> Result<(), Error> {
+    let mut beginning = [0; BEGINNING_BYTES];
+    let len = data.len().min(BEGINNING_BYTES as u64) as usize;
+    let beginning = &mut beginning[..len];
+    data.read_at(0, beginning).map_err(Error::Store)?;
+    match beginning.first() {
+        Some(b'[') => Ok(()),
+        Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(beginning).escape_debug().to_string())),
+        None => Err(Error::StoredData(ReadError::Syntax("it is empty".to_owned()))),
+    }
+}

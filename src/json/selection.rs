@@ -1,0 +1,327 @@
+//! The half of the filter that knows the [`Keep`] table: it is told the parts of a text, value by value, and collects
+//! what is kept of them. It does not know how the text is written; [`Pruner`](super::Pruner) reads JSON, and
+//! [`Expansion`](super::flatted::Expansion) the form in which n8n stores it.
+
+use std::ops::Range;
+
+use super::batch::{Batch, Output};
+use super::fault::FaultKind;
+use super::keep::Keep;
+use super::name::Name;
+use super::string::SurrogateRepair;
+
+/// Containers nested deeper than this, in what is kept, are emptied. Nothing that deep is shown: an
+/// [`Excerpt`](super::Excerpt) has twelve levels, and no table has ten.
+const FRAMES: usize = 64;
+
+/// What is kept of a text so far.
+pub(super) struct Selection {
+    window: Range<u64>,
+    frames: Vec<Frame>,
+    /// The rule for the next value of an object, or for the top-level value.
+    member: Keep,
+    name: Name,
+    /// Whether the string that is being read is a captured value.
+    captured: bool,
+    repair: SurrogateRepair,
+    out: Output,
+}
+
+/// An open container that is kept.
+struct Frame {
+    object: bool,
+    keep: Keep,
+    /// Elements that are complete.
+    elements: u64,
+    /// Elements outside the window that the output does not count yet.
+    omitted: u64,
+    captured: bool,
+    /// Whether an element was written, so that the next one needs a comma.
+    written: bool,
+}
+
+impl Frame {
+    /// Whether the current element is only counted.
+    fn is_silent(&self, window: &Range<u64>) -> bool {
+        match self.keep {
+            Keep::Count => true,
+            Keep::Window => !window.contains(&self.elements),
+            _ => false,
+        }
+    }
+
+    /// How many elements from the current one on are only counted, if there are as many.
+    fn silent(&self, window: &Range<u64>) -> u64 {
+        match self.keep {
+            Keep::Window if self.elements < window.start && !window.is_empty() => window.start - self.elements,
+            _ if self.is_silent(window) => u64::MAX,
+            _ => 0,
+        }
+    }
+}
+
+impl Selection {
+    /// Keeps what `keep` names of the top-level value, and captures the elements `window` of every [`Keep::Window`].
+    pub(super) fn new(keep: Keep, window: Range<u64>) -> Self {
+        Self {
+            window,
+            frames: Vec::new(),
+            member: keep,
+            name: Name::default(),
+            captured: false,
+            repair: SurrogateRepair::default(),
+            out: Output::default(),
+        }
+    }
+
+    /// Takes what was kept so far.
+    pub(super) fn take(&mut self) -> Batch {
+        self.out.take()
+    }
+
+    /// Bytes of text that were kept and not taken yet.
+    pub(super) fn pending(&self) -> usize {
+        self.out.pending()
+    }
+
+    /// Whether the innermost container that is kept is an object; `None` at the top level.
+    pub(super) fn in_object(&self) -> Option<bool> {
+        self.frames.last().map(|frame| frame.object)
+    }
+
+    /// Whether nothing is kept of the next value, whatever it is.
+    pub(super) fn skips(&self) -> bool {
+        let silent = self.frames.last().is_some_and(|frame| frame.is_silent(&self.window));
+        silent || matches!(self.rule(), Keep::Skip)
+    }
+
+    /// How many elements of the open array, from the next one on, are only counted, if there are as many.
+    pub(super) fn silent(&self) -> u64 {
+        self.frames.last().map_or(0, |frame| frame.silent(&self.window))
+    }
+
+    /// Counts elements that are only counted.
+    pub(super) fn count(&mut self, elements: u64) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.omitted += elements;
+            frame.elements += elements;
+        }
+    }
+
+    /// Returns the rule for the value that begins here. In a window, writes the number of elements that
+    /// were skipped before it.
+    fn begin_value(&mut self) -> Keep {
+        let rule = self.rule();
+        if let Some(frame) = self.frames.last_mut()
+            && matches!(frame.keep, Keep::Window)
+        {
+            if frame.is_silent(&self.window) {
+                return Keep::Skip;
+            }
+            let omitted = std::mem::take(&mut frame.omitted);
+            if omitted > 0 {
+                self.out.put(format!("-{omitted},").as_bytes());
+            } else if frame.written {
+                self.out.put(b",");
+            }
+            frame.written = true;
+        }
+        rule
+    }
+
+    /// Ends the value; in an array, the next element follows.
+    pub(super) fn end_value(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.omitted += u64::from(frame.is_silent(&self.window));
+            frame.elements += 1;
+        }
+    }
+
+    /// Skips a container or a string.
+    pub(super) fn skip(&mut self) {
+        self.begin_value();
+        self.put_shown(b"0");
+        self.end_value();
+    }
+
+    /// Writes what stands for a value, unless the value is only counted.
+    fn put_shown(&mut self, bytes: &[u8]) {
+        if self.frames.last().is_none_or(|frame| !frame.is_silent(&self.window)) {
+            self.out.put(bytes);
+        }
+    }
+
+    fn rule(&self) -> Keep {
+        match self.frames.last() {
+            Some(frame) if !frame.object => match frame.keep {
+                Keep::Window if self.window.contains(&frame.elements) => Keep::Capture,
+                Keep::EachElement(rule) => *rule,
+                Keep::Whole => Keep::Whole,
+                _ => Keep::Skip,
+            },
+            _ => self.member,
+        }
+    }
+
+    /// Begins a container; returns whether its parts are wanted. If not, the caller skips it and calls
+    /// [`end_value`](Self::end_value).
+    pub(super) fn open(&mut self, object: bool) -> bool {
+        let rule = self.begin_value();
+        let brackets: &[u8; 2] = if object { b"{}" } else { b"[]" };
+        if !rule.enters(object) || self.frames.len() == FRAMES {
+            self.put_shown(if rule.enters(object) { brackets } else { b"0" });
+            return false;
+        }
+        let captured = self.out.begin_capture(rule);
+        let keep = if captured { Keep::Whole } else { rule };
+        if !matches!(keep, Keep::Count) {
+            self.out.put(&brackets[..1]);
+        }
+        self.frames.push(Frame { object, keep, elements: 0, omitted: 0, captured, written: false });
+        true
+    }
+
+    /// Ends the innermost container that is kept.
+    pub(super) fn close(&mut self) {
+        let Some(frame) = self.frames.pop() else { return };
+        match frame.keep {
+            Keep::Count => self.out.put(frame.elements.to_string().as_bytes()),
+            Keep::Window if frame.omitted > 0 => {
+                let comma = if frame.written { "," } else { "" };
+                self.out.put(format!("{comma}-{}]", frame.omitted).as_bytes());
+            }
+            _ => self.out.put(if frame.object { b"}" } else { b"]" }),
+        }
+        self.out.end_capture(frame.captured);
+        self.end_value();
+    }
+
+    /// Separates a part from the one before it.
+    pub(super) fn comma(&mut self) {
+        if !matches!(self.frames.last(), Some(Frame { keep: Keep::Count | Keep::Window, object: false, .. })) {
+            self.out.put(b",");
+        }
+    }
+
+    /// Separates a name from its value.
+    pub(super) fn colon(&mut self) {
+        self.out.put(b":");
+    }
+
+    /// Begins the name of a member.
+    pub(super) fn begin_name(&mut self) {
+        self.name.clear();
+    }
+
+    /// The next piece of the name, as written between quotes in JSON.
+    ///
+    /// # Errors
+    /// At an escape that JSON does not have.
+    pub(super) fn name_piece(&mut self, bytes: &[u8]) -> Result<(), FaultKind> {
+        self.repair.push(bytes, &mut self.name)
+    }
+
+    /// Ends the name, and determines the rule for its value.
+    ///
+    /// # Errors
+    /// When the name ends inside an escape.
+    pub(super) fn end_name(&mut self) -> Result<(), FaultKind> {
+        self.repair.finish(&mut self.name)?;
+        let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
+        self.member = match keep {
+            Keep::Members(_) | Keep::Except(_) => keep.member(&self.name.text()),
+            _ => keep.member(""),
+        };
+        Ok(())
+    }
+
+    /// The name, decoded.
+    pub(super) fn name(&self) -> String {
+        self.name.text()
+    }
+
+    /// Gives the member another name.
+    ///
+    /// # Errors
+    /// When the name is not as written in JSON.
+    pub(super) fn rename(&mut self, name: &str) -> Result<(), FaultKind> {
+        self.begin_name();
+        self.name_piece(name.as_bytes())?;
+        self.end_name()
+    }
+
+    /// Writes the name.
+    pub(super) fn put_name(&mut self) {
+        let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
+        if keep.any_name() || !matches!(self.member, Keep::Skip) {
+            self.out.put(b"\"");
+            match self.name.written() {
+                Some(written) => self.out.put(written),
+                // A cut name is decoded text, so it is escaped again.
+                None => self.out.put(escaped(&self.name.text()).as_bytes()),
+            }
+            self.out.put(b"\"");
+        } else {
+            self.out.put(b"\"\"");
+        }
+    }
+
+    /// Begins a string; returns whether its text is wanted. If not, the caller skips it and calls
+    /// [`end_value`](Self::end_value).
+    pub(super) fn begin_string(&mut self) -> bool {
+        let rule = self.begin_value();
+        let kept = matches!(rule, Keep::Whole | Keep::Capture | Keep::Members(_));
+        if kept {
+            self.captured = self.out.begin_capture(rule);
+            self.out.put(b"\"");
+        } else {
+            self.put_shown(b"0");
+        }
+        kept
+    }
+
+    /// The next piece of the string, as written between quotes in JSON.
+    ///
+    /// # Errors
+    /// At an escape that JSON does not have.
+    pub(super) fn string_piece(&mut self, bytes: &[u8]) -> Result<(), FaultKind> {
+        self.repair.push(bytes, &mut self.out)
+    }
+
+    /// Ends a string whose text is wanted.
+    ///
+    /// # Errors
+    /// When the string ends inside an escape.
+    pub(super) fn end_string(&mut self) -> Result<(), FaultKind> {
+        self.repair.finish(&mut self.out)?;
+        self.out.put(b"\"");
+        let captured = std::mem::take(&mut self.captured);
+        self.out.end_capture(captured);
+        self.end_value();
+        Ok(())
+    }
+
+    /// A number or a literal.
+    ///
+    /// # Errors
+    /// When it is neither.
+    pub(super) fn scalar(&mut self, scalar: &[u8]) -> Result<(), FaultKind> {
+        if serde_json::from_slice::<serde::de::IgnoredAny>(scalar).is_err() {
+            return Err(FaultKind::Scalar);
+        }
+        let rule = self.begin_value();
+        let captured = self.out.begin_capture(rule);
+        // A number in place of a counted array would be taken for its count.
+        let counts = matches!(rule, Keep::Count) && scalar != b"null";
+        self.put_shown(if counts { b"0" } else { scalar });
+        self.out.end_capture(captured);
+        self.end_value();
+        Ok(())
+    }
+}
+
+/// The inside of a JSON string.
+fn escaped(text: &str) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    quoted[1..quoted.len() - 1].to_owned()
+}

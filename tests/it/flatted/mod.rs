@@ -1,0 +1,55 @@
+//! Executions as n8n stores them: every view is that of the body, byte for byte.
+
+/// Every fixture, from its body and from the store.
+mod equality;
+/// Texts that are broken, hostile, or of an unknown form.
+mod faults;
+/// How much of a stored text is read.
+mod reading;
+/// What n8n's redaction hides.
+mod redaction;
+
+use std::fmt::Debug;
+
+use n8n_lens::execution::node::{NodeProjection, NodeView};
+use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
+use n8n_lens::json::ReadAt;
+use n8n_lens::toolkit::Locale;
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
+
+use crate::flatten::Stored;
+
+fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
+    let mut data = stored.data.as_bytes();
+    read_from(projection, stored, &mut data, reveal)
+}
+
+fn read_from<P: StoredProjection>(projection: &P, stored: &Stored, data: &mut dyn ReadAt, reveal: bool) -> P::View {
+    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
+    projection.read_stored(StoredExecution { header, workflow, data, reveal })
+}
+
+/// The answer about a node as an agent gets it, second pass included.
+fn answer(projection: &NodeProjection, read: impl Fn(&NodeProjection) -> Result<NodeView, Error>) -> String {
+    let (mut projection, mut view) = (projection.clone(), read(projection).unwrap());
+    if let Some(again) = projection.second_pass(&view) {
+        (view, projection) = (read(&again).unwrap(), again);
+    }
+    let question = NodeQuery { projection, output: None, max_tokens: 20_000, redact: false, locale: Locale::En };
+    get_execution_by_node::answer(&view, None, &question).unwrap_or_else(|error| error.to_string())
+}
+
+fn assert_same(ours: &str, body: &str, what: &str) {
+    if ours != body {
+        let same = ours.bytes().zip(body.bytes()).take_while(|(one, other)| one == other).count();
+        let around = |text: &str| {
+            let from = text.floor_char_boundary(same.saturating_sub(200));
+            text[from..text.ceil_char_boundary((same + 200).min(text.len()))].to_owned()
+        };
+        panic!("{what}\nstored: {}\nbody:   {}", around(ours), around(body));
+    }
+}
+
+fn debug(view: impl Debug) -> String {
+    format!("{view:?}")
+}
