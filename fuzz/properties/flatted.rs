@@ -15,7 +15,7 @@ use super::flatten::{Share, Stored, flatten, members, stored};
 use super::{has_long_word, is_json, mutation, shown, split, text};
 
 /// The most work for one text, and the most that the reference expands.
-const MAX_WORK: u64 = 1024 * 1024;
+const MAX_WORK: u64 = 256 * 1024;
 
 /// Larger texts take long and reveal nothing more.
 const MAX_BYTES: usize = 512 * 1024;

@@ -1,23 +1,20 @@
 //! The [`Pruner`]'s sibling: walks a flatted text from its root, and keeps what the table names.
 
-use std::io;
+mod batches;
 
 use super::edit::{Edit, Step, Unedited, Verdict};
 use super::peek::Peek;
 use super::text::Flatted;
 use super::token::{StringState, Value};
 use crate::json::selection::Selection;
-use crate::json::{Batch, Fault, FaultKind, Pruner, ReadError};
-
-/// A batch is returned when it has as many bytes.
-const BATCH_BYTES: usize = 32 * 1024;
+use crate::json::{Batch, FaultKind, Pruner, ReadError};
 
 /// What n8n puts in the place of a container that contains itself (`packages/workflow/src/utils.ts`).
 const CIRCULAR: &[u8] = b"[Circular Reference]";
 
 /// Expands a flatted text: an iterator of the [`Batch`]es that the pruner would leave of the expanded text.
 ///
-/// After an error, which is a [`Fault`] inside an [`io::Error`] or the source's own, there are no more batches.
+/// After an error, which is a [`Fault`](crate::json::Fault) inside an [`io::Error`](std::io::Error) or the source's own, there are no more batches.
 pub struct Expansion<'t, 's, E: Edit = Unedited> {
     text: &'t mut Flatted<'s>,
     /// `None` after the last batch.
@@ -30,6 +27,7 @@ pub struct Expansion<'t, 's, E: Edit = Unedited> {
     /// The string that is being read, and where.
     string: Option<(u64, StringState)>,
     left: Batch,
+    left_bytes: usize,
 }
 
 /// A container that is being read.
@@ -68,6 +66,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
             open: Vec::new(),
             string: None,
             left: Batch::default(),
+            left_bytes: 0,
         }
     }
 
@@ -77,30 +76,6 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
     pub fn within(mut self, before: &'t [&'t [u8]], after: &'t [&'t [u8]]) -> Self {
         self.around = [before, after];
         self
-    }
-
-    /// Continues until there is a batch; returns whether there is more to come.
-    fn advance(&mut self, pruner: &mut Pruner) -> Result<bool, ReadError> {
-        if !self.begun {
-            self.begun = true;
-            for text in self.around[0] {
-                self.left.append(pruner.feed(text)?);
-            }
-            match self.edit.root() {
-                step @ Step::Look { .. } => self.expand(pruner, Value::Reference(0), step)?,
-                step => self.resolve(pruner, 0, step)?,
-            }
-        }
-        while self.left.text.len() + pruner.selection().pending() < BATCH_BYTES {
-            if self.string.is_some() {
-                self.string(pruner.selection())?;
-            } else if self.open.is_empty() {
-                return Ok(false);
-            } else {
-                self.part(pruner)?;
-            }
-        }
-        Ok(true)
     }
 
     /// Reads the next member or element of the innermost container, or its end.
@@ -134,7 +109,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
             if open.written {
                 pruner.selection().comma();
             }
-            self.left.append(pruner.feed_members(open.added.as_bytes())?);
+            self.insert(pruner, open.added.as_bytes(), Pruner::feed_members)?;
         }
         pruner.selection().close();
         Ok(())
@@ -150,10 +125,9 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
             pruner.selection().comma();
         }
         match step {
-            Step::Drop => self.left.append(pruner.feed_value(b"null")?),
-            step => self.expand(pruner, value, step)?,
+            Step::Drop => self.expand(pruner, value, Step::Put("null")),
+            step => self.expand(pruner, value, step),
         }
-        Ok(())
     }
 
     fn member(&mut self, pruner: &mut Pruner, at: u64) -> Result<(), ReadError> {
@@ -190,20 +164,13 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
 
     fn expand(&mut self, pruner: &mut Pruner, value: Value, step: Step<E::Place>) -> Result<(), ReadError> {
         match (value, step) {
-            (_, Step::Put(json)) => {
-                self.left.append(pruner.feed_value(json.as_bytes())?);
-                Ok(())
-            }
+            (_, Step::Put(json)) => self.insert(pruner, json.as_bytes(), Pruner::feed_value),
             (_, Step::Look { .. }) | (Value::Reference(_), _) if pruner.selection().skips() => {
                 pruner.selection().skip();
                 Ok(())
             }
             (_, Step::Look { place, .. }) => match self.edit.look(place, &mut Peek::new(self.text, value))? {
-                Verdict::Keep => self.expand(pruner, value, Step::Keep),
-                Verdict::Put(json) => {
-                    self.left.append(pruner.feed_value(json.as_bytes())?);
-                    Ok(())
-                }
+                Verdict::Put(json) => self.insert(pruner, json.as_bytes(), Pruner::feed_value),
                 Verdict::Extend(place, members) => {
                     let depth = self.open.len();
                     self.expand(pruner, value, Step::Enter(place))?;
@@ -282,41 +249,4 @@ fn put_string(selection: &mut Selection, text: &[u8]) -> Result<(), FaultKind> {
     }
     selection.string_piece(text)?;
     selection.end_string()
-}
-
-impl<E: Edit> Iterator for Expansion<'_, '_, E> {
-    type Item = io::Result<Batch>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let mut pruner = self.pruner.take()?;
-        let more = match self.advance(&mut pruner) {
-            Ok(more) => more,
-            Err(error) => return Some(Err(into_io(error))),
-        };
-        let mut batch = std::mem::take(&mut self.left);
-        batch.append(pruner.take());
-        if more {
-            self.pruner = Some(pruner);
-            return Some(Ok(batch));
-        }
-        Some(finish(pruner, self.around[1], batch).map_err(io::Error::other))
-    }
-}
-
-/// What comes after the value.
-fn finish(mut pruner: Pruner, after: &[&[u8]], mut batch: Batch) -> Result<Batch, Fault> {
-    pruner.end_spliced();
-    for text in after {
-        batch.append(pruner.feed(text)?);
-    }
-    batch.append(pruner.finish()?);
-    Ok(batch)
-}
-
-fn into_io(error: ReadError) -> io::Error {
-    match error {
-        ReadError::Fault(fault) => io::Error::other(fault),
-        ReadError::Io(error) => error,
-        ReadError::Syntax(message) => io::Error::other(message),
-    }
 }
