@@ -58,6 +58,7 @@ fn main() {
 fn body() -> Value {
     let mut body: Value = serde_json::from_str(&LargeStore::stored().header).unwrap();
     body["finished"] = json!(true);
+    body["startedAt"] = json!("2026-11-22T00:00:00.000Z");
     body
 }
 

@@ -198,14 +198,20 @@ impl BundleText {
 /// Where the chunk after this one begins; `None` if an escape is neither `\"` nor `\\`.
 fn after(raw: &[u8], chunk: Chunk) -> Option<Chunk> {
     let rest = &raw[usize::from(chunk.in_escape)..];
-    let count = |byte: u8| rest.iter().filter(|other| **other == byte).count() as u64;
     let ending = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
     let in_escape = ending % 2 == 1;
     // Each quote has one backslash; the others come in pairs.
-    let (backslashes, quotes) = (count(b'\\') - u64::from(in_escape), count(b'"'));
+    let (backslashes, quotes) = (count(rest, b'\\') - u64::from(in_escape), count(rest, b'"'));
     let pairs = backslashes.checked_sub(quotes).filter(|rest| rest % 2 == 0)? / 2;
     let escapes = quotes + pairs + u64::from(in_escape);
     Some(Chunk { position: chunk.position + raw.len() as u64 - escapes, in_escape })
+}
+
+/// How often a byte occurs. Sums of bytes, which cannot overflow in such a piece, are added up many at a time.
+fn count(bytes: &[u8], byte: u8) -> u64 {
+    const PIECE: usize = 128;
+    let in_piece = |piece: &[u8]| u64::from(piece.iter().map(|other| u8::from(*other == byte)).sum::<u8>());
+    bytes.chunks(PIECE).map(in_piece).sum()
 }
 
 /// Replaces `text` with `raw` without the backslashes that escape.
