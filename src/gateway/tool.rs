@@ -107,21 +107,24 @@ impl Tool {
     }
 
     fn compile(&self) -> Option<CompiledSchema> {
-        CompiledSchema::new(&self.input_schema)
-            .inspect_err(|_| tracing::warn!(tool = self.name, "input is not checked: invalid schema"))
-            .ok()
+        let compiled = CompiledSchema::new(&self.input_schema);
+        if compiled.is_none() {
+            tracing::warn!(tool = self.name, "input is not checked: invalid schema");
+        }
+        compiled
     }
 }
 
 impl CompiledSchema {
-    fn new(schema: &Value) -> Result<Self, boon::CompileError> {
+    /// `None` if the schema is invalid.
+    fn new(schema: &Value) -> Option<Self> {
         let mut compiler = Compiler::new();
         // A server's schema must not make this process read files or URLs.
         compiler.use_loader(Box::new(SchemeUrlLoader::new()));
-        compiler.add_resource(SCHEMA_URL, schema.clone())?;
+        compiler.add_resource(SCHEMA_URL, schema.clone()).ok()?;
         let mut schemas = Schemas::new();
-        let index = compiler.compile(SCHEMA_URL, &mut schemas)?;
-        Ok(Self { schemas, index })
+        let index = compiler.compile(SCHEMA_URL, &mut schemas).ok()?;
+        Some(Self { schemas, index })
     }
 }
 
