@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use wide::u8x16;
 
 use super::error::{BUNDLE, Error};
 use super::session::{Contents, MAX_WORKFLOW_BYTES};
@@ -27,6 +28,9 @@ const VERSION: &str = "1";
 
 /// The unit in which the text is indexed and read, bytes of the file.
 const CHUNK: usize = 64 * 1024;
+
+/// How many bytes are unescaped together.
+const BLOCK: usize = 16;
 
 /// How much of the end of a file is searched first for the workflow, bytes.
 const TAIL: u64 = 256 * 1024;
@@ -158,7 +162,8 @@ struct Chunk {
 impl BundleText {
     /// Counts the escapes between two places in the file.
     fn index(file: File, begin: u64, end: u64) -> Result<Self, Error> {
-        let mut text = Self { file, begin, end, length: 0, chunks: Vec::new(), cached: None, raw: vec![0; CHUNK] };
+        let mut text =
+            Self { file, begin, end, length: 0, chunks: Vec::new(), cached: None, raw: vec![0; CHUNK + BLOCK] };
         let mut next = Chunk { position: 0, in_escape: false };
         for at in 0..(end - begin).div_ceil(CHUNK as u64) as usize {
             text.chunks.push(next);
@@ -181,16 +186,15 @@ impl BundleText {
 
     /// A chunk of the text, without escapes.
     fn chunk(&mut self, at: usize) -> io::Result<&[u8]> {
-        let mut text = match self.cached.take() {
+        let text = match self.cached.take() {
             Some((cached, text)) if cached == at => text,
             cached => {
                 let mut text = cached.map(|(_, text)| text).unwrap_or_default();
                 let bytes = self.load(at)?;
-                unescape(&self.raw[..bytes], self.chunks[at].in_escape, &mut text);
+                unescape(&self.raw, bytes, self.chunks[at].in_escape, &mut text);
                 text
             }
         };
-        text.shrink_to(CHUNK);
         Ok(&self.cached.insert((at, text)).1)
     }
 }
@@ -214,18 +218,42 @@ fn count(bytes: &[u8], byte: u8) -> u64 {
     bytes.chunks(PIECE).map(in_piece).sum()
 }
 
-/// Replaces `text` with `raw` without the backslashes that escape.
-fn unescape(raw: &[u8], in_escape: bool, text: &mut Vec<u8>) {
+/// Replaces `text` with the first `bytes` of `raw` without the backslashes that escape; `raw` goes on for a block.
+///
+/// A block is looked at as a whole. What lies between two escapes is a few bytes: a whole block is copied from there, of which
+/// the next copy overwrites the rest.
+fn unescape(raw: &[u8], bytes: usize, in_escape: bool, text: &mut Vec<u8>) {
     text.clear();
-    text.resize(raw.len(), 0);
-    let (mut length, mut is_escaped) = (0, in_escape);
-    for byte in raw {
-        let escapes = *byte == b'\\' && !is_escaped;
+    text.resize(bytes + BLOCK, 0);
+    let (mut length, mut in_escape) = (0, in_escape);
+    let (blocks, rest) = raw[..bytes].as_chunks::<BLOCK>();
+    for (at, block) in blocks.iter().enumerate() {
+        let mut backslashes = u8x16::new(*block).simd_eq(u8x16::splat(b'\\')).to_bitmask();
+        // The second byte of an escape begins none.
+        backslashes &= !u32::from(std::mem::take(&mut in_escape));
+        let mut from = 0;
+        while backslashes != 0 {
+            let escape = backslashes.trailing_zeros() as usize;
+            copy_block(raw, at * BLOCK + from, text, length);
+            length += escape - from;
+            from = escape + 1;
+            in_escape = from == BLOCK;
+            backslashes &= !(0b11 << escape);
+        }
+        copy_block(raw, at * BLOCK + from, text, length);
+        length += BLOCK - from;
+    }
+    for byte in rest {
+        let escapes = *byte == b'\\' && !in_escape;
         text[length] = *byte;
         length += usize::from(!escapes);
-        is_escaped = escapes;
+        in_escape = escapes;
     }
     text.truncate(length);
+}
+
+fn copy_block(from: &[u8], at: usize, to: &mut [u8], length: usize) {
+    to[length..length + BLOCK].copy_from_slice(&from[at..at + BLOCK]);
 }
 
 impl ReadAt for BundleText {
