@@ -1,8 +1,8 @@
 //! Unix.
 
-use std::fs::{OpenOptions, Permissions};
-use std::io::Error;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::io::{Error, Result};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -13,6 +13,12 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Readable and writable by the owner only.
 const PRIVATE: u32 = 0o600;
+
+/// Readable and writable by everyone whom the user's umask allows.
+const SHARED: u32 = 0o666;
+
+/// What others than the owner may do with a file.
+const OTHERS: u32 = 0o077;
 
 /// Listens for SIGINT and SIGTERM from the moment it is called, and waits for the first one; forever if signals
 /// cannot be received.
@@ -69,6 +75,34 @@ pub(crate) fn private_options() -> OpenOptions {
 /// The permissions of a file for its owner only; `None` if the system has no such permissions.
 pub(crate) fn private_permissions() -> Option<Permissions> {
     Some(Permissions::from_mode(PRIVATE))
+}
+
+/// The permissions of a new file that others may use; `None` if new files have those of their folder anyway.
+pub(crate) fn shared_permissions() -> Option<Permissions> {
+    Some(Permissions::from_mode(SHARED))
+}
+
+/// Whether other users of this machine may read or change a file, as far as that can be seen.
+pub(crate) fn is_open_to_others(file: &Metadata) -> bool {
+    file.permissions().mode() & OTHERS != 0
+}
+
+/// Gives a new file the owner of the one that it replaces: root can do that for another user.
+///
+/// # Errors
+/// This user may not give the file away.
+pub(crate) fn keep_owner(new: &File, old: &Metadata) -> Result<()> {
+    let own = new.metadata()?;
+    match (own.uid(), own.gid()) == (old.uid(), old.gid()) {
+        true => Ok(()),
+        false => fchown(new, Some(old.uid()), Some(old.gid())),
+    }
+}
+
+/// Whether a path leads to this open file. `false` if that is not known.
+pub(crate) fn is_file_at(file: &File, path: &Path) -> bool {
+    let identity = |file: Metadata| (file.dev(), file.ino());
+    file.metadata().ok().map(identity).is_some_and(|opened| file_identity(path) == Some(opened))
 }
 
 /// What tells a file from a later one with the same path while it is open: the device and the inode.

@@ -1,7 +1,7 @@
 //! Windows.
 
-use std::fs::{OpenOptions, Permissions};
-use std::io::Error;
+use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::io::{Error, Result};
 use std::os::windows::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf, Prefix};
 use std::process::ExitStatus;
@@ -60,6 +60,29 @@ pub(crate) fn private_options() -> OpenOptions {
 /// The permissions of a file for its owner only: those that it inherits from its folder are kept.
 pub(crate) fn private_permissions() -> Option<Permissions> {
     None
+}
+
+/// The permissions of a new file that others may use: those of its folder.
+pub(crate) fn shared_permissions() -> Option<Permissions> {
+    None
+}
+
+/// Whether other users of this machine may read or change a file: that is not known.
+pub(crate) fn is_open_to_others(_file: &Metadata) -> bool {
+    false
+}
+
+/// Gives a new file the owner of the one that it replaces: it keeps its own.
+///
+/// # Errors
+/// None.
+pub(crate) fn keep_owner(_new: &File, _old: &Metadata) -> Result<()> {
+    Ok(())
+}
+
+/// Whether a path leads to this open file: that is not known.
+pub(crate) fn is_file_at(_file: &File, _path: &Path) -> bool {
+    false
 }
 
 /// What tells a file from a later one with the same path while it is open: its path without links. SQLite opens its

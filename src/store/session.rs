@@ -8,6 +8,14 @@ use crate::json::ReadAt;
 /// The largest workflow that is read with an execution, bytes: n8n accepts 16 MiB, besides pinned data.
 pub(super) const MAX_WORKFLOW_BYTES: u64 = 64 * 1024 * 1024;
 
+/// Refuses a workflow that is too large to be read.
+pub(super) fn check_workflow_size(id: &str, bytes: u64) -> Result<(), Error> {
+    match bytes > MAX_WORKFLOW_BYTES {
+        true => Err(Error::WorkflowTooLarge { id: id.to_owned(), bytes, most: MAX_WORKFLOW_BYTES }),
+        false => Ok(()),
+    }
+}
+
 /// A row of a query: each value as text.
 pub(super) type Values = Vec<Option<String>>;
 

@@ -19,7 +19,8 @@ impl Arguments {
     ///
     /// # Errors
     /// When an argument is missing, unknown or not allowed. The value is quoted, shortened, unless it is a
-    /// [`Kind::Secret`].
+    /// [`Kind::Secret`] or a document, that is an array, an object or a string in place of one: a document may
+    /// contain secrets.
     ///
     /// ```
     /// use n8n_lens::toolkit::{Arguments, Kind, Parameter};
@@ -52,12 +53,9 @@ impl Arguments {
                 )));
             };
             if !parameter.kind.allows(value) {
-                let value = match parameter.kind {
-                    Kind::Secret => "not a string".to_owned(),
-                    _ => brief(&value.to_string()),
-                };
                 return Err(ArgumentError(format!(
-                    "Argument '{name}' is {value}; it must be {}.",
+                    "Argument '{name}' is {}; it must be {}.",
+                    described(&parameter.kind, value),
                     parameter.kind.allowed()
                 )));
             }
@@ -136,7 +134,18 @@ impl Arguments {
     }
 }
 
-/// A value as an error quotes it.
+/// A value that is not allowed, as an error names it.
+fn described(kind: &Kind, value: &Value) -> String {
+    match (kind, value) {
+        (Kind::Secret, _) => "not a string".to_owned(),
+        (_, Value::Array(_)) => "an array".to_owned(),
+        (_, Value::Object(_)) => "an object".to_owned(),
+        (Kind::Object | Kind::List | Kind::Objects, Value::String(_)) => "a string".to_owned(),
+        (_, value) => brief(&value.to_string()),
+    }
+}
+
+/// A text as an error quotes it.
 fn brief(text: &str) -> String {
     const CHARS: usize = 100;
     crate::json::shorten(text, CHARS)

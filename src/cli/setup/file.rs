@@ -1,12 +1,13 @@
 //! A client's file: read whole, and replaced at once by a file with the same owner and permissions.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use super::document::Fault;
+use crate::platform;
 
 /// A file that may not be there yet.
 pub(super) struct ClientFile {
@@ -53,13 +54,7 @@ impl ClientFile {
 
     /// Whether other users of this machine can read it.
     pub(super) fn others_can_read(&self) -> bool {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            fs::metadata(&self.path).is_ok_and(|metadata| metadata.permissions().mode() & 0o077 != 0)
-        }
-        #[cfg(not(unix))]
-        false
+        fs::metadata(&self.path).is_ok_and(|metadata| platform::is_open_to_others(&metadata))
     }
 
     /// A sentence about what is wrong with the content.
@@ -88,7 +83,7 @@ impl ClientFile {
         let mut new = new_file(folder, is_shared).map_err(unwritable)?;
         new.write_all(content.as_bytes()).map_err(unwritable)?;
         if let Some(metadata) = &metadata {
-            keep_owner(new.as_file(), metadata).map_err(unwritable)?;
+            platform::keep_owner(new.as_file(), metadata).map_err(unwritable)?;
             new.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
         }
         new.as_file().sync_all().map_err(unwritable)?;
@@ -107,14 +102,10 @@ impl ClientFile {
         for number in 1.. {
             let mut name = self.path.clone().into_os_string();
             name.push(if number == 1 { ".bak".to_owned() } else { format!(".bak{number}") });
-            let mut options = OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-            match options.open(&name) {
+            match platform::private_options().write(true).create_new(true).open(&name) {
                 Ok(mut copy) => {
                     copy.write_all(content.as_bytes())?;
-                    keep_owner(&copy, &metadata)?;
+                    platform::keep_owner(&copy, &metadata)?;
                     copy.set_permissions(metadata.permissions())?;
                     return Ok(Some(name.into()));
                 }
@@ -130,13 +121,9 @@ impl ClientFile {
 fn new_file(folder: &Path, is_shared: bool) -> std::io::Result<NamedTempFile> {
     let mut builder = Builder::new();
     builder.prefix(".n8n-lens-setup-");
-    #[cfg(unix)]
-    if is_shared {
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    if let Some(permissions) = platform::shared_permissions().filter(|_| is_shared) {
+        builder.permissions(permissions);
     }
-    // Elsewhere, files have the permissions of their folder.
-    #[cfg(not(unix))]
-    let _ = is_shared;
     builder.tempfile_in(folder)
 }
 
@@ -146,22 +133,6 @@ fn target_of(link: &Path) -> Result<PathBuf, String> {
         ErrorKind::NotFound => format!("{} is a link to a file that does not exist. Create that file.", link.display()),
         _ => unreadable(link, &error),
     })
-}
-
-/// Gives a new file the owner of the one that it replaces: root can run this for another user.
-#[cfg(unix)]
-fn keep_owner(file: &File, metadata: &fs::Metadata) -> std::io::Result<()> {
-    use std::os::unix::fs::{MetadataExt, fchown};
-    let own = file.metadata()?;
-    match (own.uid(), own.gid()) == (metadata.uid(), metadata.gid()) {
-        true => Ok(()),
-        false => fchown(file, Some(metadata.uid()), Some(metadata.gid())),
-    }
-}
-
-#[cfg(not(unix))]
-fn keep_owner(_file: &File, _metadata: &fs::Metadata) -> std::io::Result<()> {
-    Ok(())
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> String {

@@ -21,7 +21,7 @@ pub(super) use self::address::Address;
 use super::Reading;
 use super::error::Error;
 use super::row::Row;
-use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values};
+use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values, check_workflow_size};
 use super::spool::{GrowingText, Spool};
 use super::sql::{DATA, Dialect, Parameter, Tables};
 
@@ -118,9 +118,7 @@ impl Session for PostgresSession<'_> {
         let bytes = |column| data.try_get::<_, Option<i64>>(column).map_err(error);
         let (length, workflow_bytes) = (bytes(0)?.unwrap_or(0), bytes(1)?.unwrap_or(0));
         let workflow: Option<String> = data.try_get(2).map_err(error)?;
-        if workflow_bytes as u64 > MAX_WORKFLOW_BYTES {
-            return Err(Error::WorkflowTooLarge { id, bytes: workflow_bytes as u64, most: MAX_WORKFLOW_BYTES });
-        }
+        check_workflow_size(&id, workflow_bytes as u64)?;
         let workflow = workflow.unwrap_or_default().into_bytes();
         let mut prefixes = PREFIXES.into_iter();
         let spool = self.spool.clone();

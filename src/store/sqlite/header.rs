@@ -11,6 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
 use crate::json::ReadAt;
+use crate::platform;
 use crate::store::error::{DATABASE, Error};
 
 /// The beginning of every SQLite file.
@@ -84,7 +85,7 @@ impl Header {
     /// There is no such file, it may not be read, or it is not SQLite's.
     pub(super) fn of(file: &Path) -> Result<Self, Error> {
         let mut open = open();
-        let known = open.files.iter().position(|(path, known)| path == file && is_same(file, known));
+        let known = open.files.iter().position(|(path, known)| path == file && platform::is_file_at(known, file));
         let at = match known {
             Some(at) => at,
             None => {
@@ -121,23 +122,10 @@ impl Header {
     }
 }
 
-fn unreadable(error: io::Error) -> Error {
+/// Why the database file cannot be read.
+pub(super) fn unreadable(error: io::Error) -> Error {
     match error.kind() {
         ErrorKind::NotFound => Error::NoFile,
         _ => Error::reading(DATABASE)(error),
     }
-}
-
-/// Whether a path still leads to this file.
-#[cfg(unix)]
-fn is_same(path: &Path, file: &File) -> bool {
-    use std::os::unix::fs::MetadataExt;
-
-    let both = std::fs::metadata(path).ok().zip(file.metadata().ok());
-    both.is_some_and(|(path, file)| (path.dev(), path.ino()) == (file.dev(), file.ino()))
-}
-
-#[cfg(not(unix))]
-fn is_same(_path: &Path, _file: &File) -> bool {
-    false
 }

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, ffi, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, ToSql, ffi, params_from_iter};
 
 pub(super) use self::header::Header;
 use self::header::InUse;
@@ -26,7 +26,7 @@ use self::text::{BlobText, sliced};
 use super::Reading;
 use super::error::{DATABASE, Error};
 use super::row::Row;
-use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values};
+use super::session::{Contents, Session, Values, check_workflow_size};
 use super::sql::{DATA, Dialect, Parameter, Tables};
 
 /// How often a database that changes while it is opened is opened again.
@@ -54,10 +54,7 @@ impl Database {
     pub(super) fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
         let _in_use = InUse::begin();
         // SQLite follows links, too: its other files are beside the file that they lead to.
-        let file = self.file.canonicalize().map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => Error::NoFile,
-            _ => Error::reading(DATABASE)(error),
-        })?;
+        let file = self.file.canonicalize().map_err(header::unreadable)?;
         let mut attempts = 1..ATTEMPTS;
         loop {
             let before = Header::of(&file)?;
@@ -149,10 +146,12 @@ impl Session for SqliteSession {
 
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {
         let id = row.id().to_owned();
-        let Some((data, workflow)) = self.data_row(&id)? else { return Ok(None) };
+        let Some(data) = self.data_row(&id)? else { return Ok(None) };
+        check_workflow_size(&id, data.workflow_bytes)?;
         if data.kind != "text" {
             return Err(Error::NotText { id, kind: data.kind });
         }
+        let workflow = self.workflow(&id, data.row)?;
         let data: Box<dyn crate::json::ReadAt> = match self.is_wal {
             true => Box::new(BlobText::open(&self.connection, &self.tables.name(DATA), data.row)?),
             false => Box::new(sliced(self, row, data)),
@@ -162,11 +161,10 @@ impl Session for SqliteSession {
 }
 
 impl SqliteSession {
-    /// The data row of an execution without its text, and the workflow.
-    fn data_row(&self, id: &str) -> Result<Option<(DataRow, Vec<u8>)>, Error> {
+    /// The data row of an execution, without its texts.
+    fn data_row(&self, id: &str) -> Result<Option<DataRow>, Error> {
         let statement = format!(
-            r#"SELECT rowid, typeof("data"), octet_length("data"), octet_length("workflowData"),
-               CASE WHEN octet_length("workflowData") <= {MAX_WORKFLOW_BYTES} THEN CAST("workflowData" AS blob) END
+            r#"SELECT rowid, typeof("data"), octet_length("data"), octet_length("workflowData")
                FROM {} WHERE "executionId" = CAST(?1 AS bigint)"#,
             self.tables.table(DATA)
         );
@@ -177,21 +175,22 @@ impl SqliteSession {
             let bytes: Option<i64> = row.get(column).map_err(error)?;
             Ok(bytes.and_then(|bytes| bytes.try_into().ok()).unwrap_or(0))
         };
-        let data = DataRow {
+        Ok(Some(DataRow {
             row: row.get(0).map_err(error)?,
             kind: row.get(1).map_err(error)?,
             bytes: bytes(2)?,
             workflow_bytes: bytes(3)?,
-        };
-        if data.workflow_bytes > MAX_WORKFLOW_BYTES {
-            return Err(Error::WorkflowTooLarge {
-                id: id.to_owned(),
-                bytes: data.workflow_bytes,
-                most: MAX_WORKFLOW_BYTES,
-            });
-        }
-        let workflow = row.get::<_, Option<Vec<u8>>>(4).map_err(error)?;
-        Ok(Some((data, workflow.unwrap_or_default())))
+        }))
+    }
+
+    /// The workflow in a data row.
+    fn workflow(&self, id: &str, row: i64) -> Result<Vec<u8>, Error> {
+        let table = self.tables.table(DATA);
+        let statement = format!(r#"SELECT CAST("workflowData" AS blob) FROM {table} WHERE rowid = ?1"#);
+        let workflow: Option<Option<Vec<u8>>> =
+            self.connection.query_row(&statement, [row], |row| row.get(0)).optional().map_err(error)?;
+        let workflow = workflow.ok_or_else(|| Error::Changed(id.to_owned()))?;
+        Ok(workflow.unwrap_or_default())
     }
 }
 

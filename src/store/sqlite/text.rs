@@ -80,7 +80,7 @@ impl Fingerprint {
 
     fn now(session: &mut SqliteSession, id: &str) -> Result<Option<Self>, Error> {
         let number = id.parse().map_err(|_| Error::NotFound(id.to_owned()))?;
-        let (Some(row), Some((data, _))) = (session::execution(session, number)?, session.data_row(id)?) else {
+        let (Some(row), Some(data)) = (session::execution(session, number)?, session.data_row(id)?) else {
             return Ok(None);
         };
         Ok(Some(Self::new(&row, data)))
