@@ -21,8 +21,8 @@ use crate::mcp_client::{KEY, text};
 use crate::server::{Reply, Server};
 use crate::wait::{TEST_TIMEOUT, eventually};
 
-/// The time within which a process must end.
-const SOON: Duration = Duration::from_secs(2);
+/// The time within which a process must end: at most two seconds, on a machine that may be three times too busy.
+const SOON: Duration = Duration::from_secs(6);
 
 /// More than kernel buffers hold: once n8n has sent this much, the client is reading the body.
 const SOME_BYTES: u64 = 10_000_000;
