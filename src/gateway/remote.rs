@@ -24,8 +24,7 @@ pub(super) fn transport(
     url: &str,
     headers: &BTreeMap<String, String>,
 ) -> Result<StreamableHttpClientTransport<RemoteClient>, Exit> {
-    // If a provider is already installed, that one is used.
-    let _ = rustls::crypto::ring::default_provider().install_default();
+    crate::tls::use_ring();
     let address = reqwest::Url::parse(url).map_err(|_| Exit::because("its url is invalid"))?;
     // The URL itself may hold a secret, so no Referer is sent.
     let mut client = reqwest::Client::builder().tcp_nodelay(true).redirect(same_origin()).referer(false);

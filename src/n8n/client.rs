@@ -14,6 +14,7 @@ use super::locks::Locks;
 use super::request::{AttemptError, Attempts, Request, TransientError};
 use super::retry::{RetryDelay, retry_after};
 use super::slots::Slots;
+use crate::cause::innermost;
 use crate::json::shorten;
 use crate::secrets::{self, Redactor, Secret};
 
@@ -237,8 +238,7 @@ impl Client {
     }
 
     fn build(&self, redirects: redirect::Policy) -> Result<reqwest::Client, Error> {
-        // If a provider is already installed, that one is used.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::tls::use_ring();
         let mut builder = reqwest::Client::builder()
             .user_agent(concat!("n8n-lens/", env!("CARGO_PKG_VERSION")))
             .default_headers(headers())
@@ -268,10 +268,7 @@ fn no_response(error: &reqwest::Error, request: &Request<'_>) -> AttemptError {
 
 /// The innermost cause of an HTTP error: the most specific one, and it contains no URL.
 pub(super) fn cause(error: &reqwest::Error) -> String {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
+    let cause = innermost(error);
     if std::ptr::addr_eq(cause, std::ptr::from_ref(error)) {
         "the request failed".to_owned()
     } else {

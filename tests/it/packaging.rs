@@ -122,7 +122,7 @@ fn the_smoke_test_of_a_release_accepts_the_binary_and_nothing_else() {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("packaging/smoke");
         std::process::Command::new(script).arg(binary).output().unwrap()
     };
-    let output = smoke(env!("CARGO_BIN_EXE_n8n-lens"));
+    let output = smoke(crate::support::binary());
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(smoke("/bin/echo").status.code(), Some(1));
 }

@@ -4,39 +4,41 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 21] = [
+const MAY_DEPEND_ON: [(&str, &str); 23] = [
     ("units", ""),
     ("blocking", ""),
+    ("cause", ""),
     ("file_lock", "platform"),
     ("named_locks", ""),
     ("platform", ""),
+    ("tls", ""),
     ("json", ""),
     ("json_rpc", "json"),
     ("node_outputs", "json"),
     ("secrets", "json"),
-    ("n8n", "blocking file_lock json named_locks platform secrets units"),
-    ("store", "json platform secrets units"),
+    ("n8n", "blocking cause file_lock json named_locks platform secrets tls units"),
+    ("store", "cause json platform secrets tls units"),
     ("execution", "json node_outputs secrets"),
     ("workflow", "file_lock json node_outputs platform"),
     ("budget", "json"),
     ("toolkit", "budget json"),
     (
         "tools",
-        "blocking budget execution file_lock json n8n named_locks node_outputs platform secrets store toolkit units workflow",
+        "blocking budget cause execution file_lock json n8n named_locks node_outputs platform secrets store tls toolkit units workflow",
     ),
-    ("coordination", "budget json platform secrets toolkit"),
-    ("gateway", "json json_rpc platform secrets"),
+    ("coordination", "budget cause json platform secrets tls toolkit"),
+    ("gateway", "json json_rpc platform secrets tls"),
     (
         "config",
-        "blocking budget coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store toolkit tools units workflow",
+        "blocking budget cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
     ),
     (
         "transport",
-        "blocking budget config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store toolkit tools units workflow",
+        "blocking budget cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store toolkit tools transport units workflow",
+        "blocking budget cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools transport units workflow",
     ),
 ];
 

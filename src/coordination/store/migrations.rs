@@ -6,6 +6,7 @@ use refinery_core::{Migrate, Migration, Runner};
 use rusqlite::ErrorCode;
 
 use super::StoreError;
+use crate::cause::innermost;
 
 /// The name and the text of each migration for a database.
 macro_rules! migrations {
@@ -39,20 +40,12 @@ fn store_error(error: refinery_core::Error) -> StoreError {
                 .to_owned(),
         ),
         kind => {
-            let reason = reason(kind);
+            // The database's own error.
+            let reason = innermost(kind);
             match reason.downcast_ref::<rusqlite::ffi::Error>() {
                 Some(error) if error.code == ErrorCode::DatabaseCorrupt => StoreError::Corrupt(error.to_string()),
                 _ => StoreError::Unusable(format!("The tables cannot be created or migrated: {reason}.")),
             }
         }
     }
-}
-
-/// The database's own error: the innermost one.
-fn reason(kind: &Kind) -> &(dyn std::error::Error + 'static) {
-    let mut innermost: &(dyn std::error::Error + 'static) = kind;
-    while let Some(source) = innermost.source() {
-        innermost = source;
-    }
-    innermost
 }

@@ -74,8 +74,7 @@ impl Database {
         if ssl_mode == SslMode::Disable {
             return plain();
         }
-        // It fails if the provider is installed already, which is fine: it is the same one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
+        crate::tls::use_ring();
         let tls = rustls::ClientConfig::with_platform_verifier().map_err(|error| {
             StoreError::Unusable(format!("The root certificates of this machine cannot be loaded: {error}."))
         })?;

@@ -7,7 +7,7 @@ use postgres::{Client, NoTls};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::Address;
-use super::cause;
+use crate::cause::innermost;
 use crate::store::Error;
 
 /// How long connecting may take, unless the URL says otherwise.
@@ -59,9 +59,9 @@ fn refusal(error: &postgres::Error) -> Error {
     }
     let text = error.to_string();
     if text.contains("TLS") {
-        return Error::Tls(cause(error));
+        return Error::Tls(innermost(error).to_string());
     }
-    match cause(error) {
+    match innermost(error).to_string() {
         // The client asks for a password that it does not have.
         cause if cause.contains("password") => Error::Login("it asks for a password".to_owned()),
         cause => Error::Unreachable(cause),

@@ -24,6 +24,7 @@ use super::row::Row;
 use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values, check_workflow_size};
 use super::spool::{GrowingText, Spool};
 use super::sql::{DATA, Dialect, Parameter, Tables};
+use crate::cause::innermost;
 
 /// How large the prefixes are, characters.
 const PREFIXES: [i32; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
@@ -178,7 +179,7 @@ impl PostgresSession<'_> {
 /// PostgreSQL's error in our words. Its messages name tables and roles, never a password.
 fn error(error: postgres::Error) -> Error {
     let Some(reported) = error.as_db_error() else {
-        return Error::ConnectionLost(cause(&error));
+        return Error::ConnectionLost(innermost(&error).to_string());
     };
     match *reported.code() {
         SqlState::QUERY_CANCELED => Error::StatementTimeout,
@@ -189,13 +190,4 @@ fn error(error: postgres::Error) -> Error {
         }
         _ => Error::Postgres(reported.message().to_owned()),
     }
-}
-
-/// The innermost cause of a client's error.
-fn cause(error: &dyn std::error::Error) -> String {
-    let mut cause = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    cause.to_string()
 }

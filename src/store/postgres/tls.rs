@@ -46,16 +46,16 @@ impl Tls {
 
     /// The settings of rustls.
     pub(super) fn client_config(&self) -> Result<ClientConfig, Error> {
-        let provider = Arc::new(ring::default_provider());
-        // It fails if a provider is installed already, which is fine: it is the same one.
-        let _ = ring::default_provider().install_default();
+        crate::tls::use_ring();
         let failed = |what: &str| Error::Tls(what.to_owned());
         if self.authority.is_none() && self.certificate.is_none() && !self.accepts_any {
             return ClientConfig::with_platform_verifier().map_err(|error| failed(&error.to_string()));
         }
         let builder = ClientConfig::builder();
         let builder = if self.accepts_any {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+            builder
+                .dangerous()
+                .with_custom_certificate_verifier(Arc::new(AnyCertificate(Arc::new(ring::default_provider()))))
         } else {
             builder.with_root_certificates(self.roots()?)
         };

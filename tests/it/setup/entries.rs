@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{BINARY, CLIENTS, Home, KEY, URL, file_of, servers};
+use super::{CLIENTS, Home, KEY, URL, binary, file_of, servers};
 
 const MCP: &str = "http://127.0.0.1:3000/mcp";
 
@@ -10,14 +10,14 @@ const MCP: &str = "http://127.0.0.1:3000/mcp";
 fn stdio(client: &str) -> Value {
     let env = |key: &str| json!({ "N8N_URL": URL, "N8N_API_KEY": key, "N8N_LENS_LOCALE": "en" });
     match client {
-        "claude-code" => json!({ "type": "stdio", "command": BINARY, "env": env("${N8N_API_KEY}") }),
-        "claude-desktop" => json!({ "command": BINARY, "env": env(KEY) }),
-        "cursor" | "devin" => json!({ "command": BINARY, "env": env("${env:N8N_API_KEY}") }),
-        "vscode" => json!({ "type": "stdio", "command": BINARY, "env": env("${input:n8n-api-key}") }),
-        "gemini" => json!({ "command": BINARY, "env": env("${N8N_API_KEY}") }),
+        "claude-code" => json!({ "type": "stdio", "command": binary(), "env": env("${N8N_API_KEY}") }),
+        "claude-desktop" => json!({ "command": binary(), "env": env(KEY) }),
+        "cursor" | "devin" => json!({ "command": binary(), "env": env("${env:N8N_API_KEY}") }),
+        "vscode" => json!({ "type": "stdio", "command": binary(), "env": env("${input:n8n-api-key}") }),
+        "gemini" => json!({ "command": binary(), "env": env("${N8N_API_KEY}") }),
         _ => {
             let env = json!({ "N8N_URL": URL, "N8N_LENS_LOCALE": "en" });
-            json!({ "command": BINARY, "env": env, "env_vars": ["N8N_API_KEY"] })
+            json!({ "command": binary(), "env": env, "env_vars": ["N8N_API_KEY"] })
         }
     }
 }
@@ -205,11 +205,11 @@ fn the_launcher_that_started_it_starts_it_again() {
     home.write(&["gemini"]);
     assert_eq!(
         (&home.entry("gemini")["command"], &home.entry("gemini")["args"]),
-        (&json!(BINARY), &json!(["--read-only"]))
+        (&json!(binary()), &json!(["--read-only"]))
     );
 
     // A link in PATH is what stays at its place.
-    std::os::unix::fs::symlink(BINARY, home.path("n8n-lens")).unwrap();
+    std::os::unix::fs::symlink(binary(), home.path("n8n-lens")).unwrap();
     home.write_with(&["gemini"], &[("PATH", &format!("/nowhere:.:{}", home.path("").display()))]);
     assert_eq!(home.entry("gemini")["command"], json!(home.path("n8n-lens")));
 }

@@ -12,8 +12,8 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 use crate::server::{Reply, Request, Server};
+use crate::support::binary;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 const KEY: &str = "the-key-of-n8n";
 const URL: &str = "http://127.0.0.1:9";
 
@@ -109,7 +109,7 @@ impl Home {
 
     /// Runs `setup` with more variables; one without a value is unset.
     fn setup_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Done {
-        let mut command = Command::new(BINARY);
+        let mut command = Command::new(binary());
         command.arg("setup").args(arguments).current_dir(self.path("")).env_clear();
         command.env("HOME", self.path("")).env("N8N_URL", URL).env("N8N_API_KEY", KEY);
         for (name, value) in variables {

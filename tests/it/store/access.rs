@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use super::{BINARY, answer, complaint, execution, lens};
+use super::{answer, binary, complaint, execution, lens};
 use crate::http_client::HttpServer;
 use crate::mcp_client::McpClient;
 use crate::server;
@@ -17,7 +17,7 @@ fn store() -> N8nFolder {
 }
 
 fn client(store: &N8nFolder, settings: &[(&str, &str)]) -> McpClient {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command.arg("--store").arg(store.path()).env_clear().envs(settings.iter().copied());
     McpClient::try_spawn(command.stderr(Stdio::piped())).expect("the server to start")
 }
@@ -56,7 +56,7 @@ fn searching_is_offered_only_with_a_store() {
     let n8n = server::n8n([].into());
     let without = parameters(&mut McpClient::start(&n8n.url()));
     assert_eq!(without.len() + 2, with_store.len());
-    let refused = complaint(Command::new(BINARY).args(["list", "--failing-node", "A"]).env_clear());
+    let refused = complaint(Command::new(binary()).args(["list", "--failing-node", "A"]).env_clear());
     assert!(refused.contains("--failing-node works only with --store"), "{refused}");
 }
 

@@ -18,7 +18,7 @@ fn executions() -> Vec<(String, Value)> {
 
 /// Starts the binary with a store and no API.
 fn client(store: &N8nFolder) -> McpClient {
-    let mut command = std::process::Command::new(super::BINARY);
+    let mut command = std::process::Command::new(super::binary());
     command.arg("--store").arg(store.path()).env_clear();
     McpClient::try_spawn(command.stderr(std::process::Stdio::piped())).expect("the server to start")
 }

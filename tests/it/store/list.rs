@@ -45,7 +45,7 @@ fn lists_are_those_of_the_api_with_every_filter() {
     let served = bodies.iter().map(|body| (body["id"].as_str().unwrap().to_owned(), body.to_string().into_bytes()));
     let n8n = server::n8n(served.collect());
     let mut api = McpClient::start(&n8n.url());
-    let mut command = std::process::Command::new(super::BINARY);
+    let mut command = std::process::Command::new(super::binary());
     command.arg("--store").arg(store.path()).env_clear().stderr(std::process::Stdio::piped());
     let mut stored = McpClient::try_spawn(&mut command).unwrap();
     let call = |client: &mut McpClient, arguments: &Value| -> Value {

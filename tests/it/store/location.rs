@@ -84,7 +84,7 @@ fn a_place_that_is_no_store_is_refused_at_the_start() {
     let store = folder();
     let said = complaint(lens(store.path(), &["summary", "7"]).arg("--spool-dir").arg(store.file()));
     assert!(said.contains("Check --spool-dir"), "{said}");
-    let mut alone = std::process::Command::new(super::BINARY);
+    let mut alone = std::process::Command::new(super::binary());
     let said = complaint(alone.args(["--deleted", "summary", "7"]).env_clear());
     assert!(said.contains("--deleted works only with --store"), "{said}");
 }

@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 use serde_json::{Value, json};
 
 use crate::fixtures;
+use crate::support::binary;
 
 /// Who may use a store, and with which tools.
 mod access;
@@ -34,11 +35,9 @@ mod scale;
 #[cfg(target_os = "linux")]
 mod undisturbed;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
-
 /// The binary with a store and nothing else of n8n.
 fn lens(store: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command.args(arguments).arg("--store").arg(store).args(["--lang", "en"]).env_clear();
     command
 }

@@ -7,7 +7,7 @@ use std::process::Command;
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use super::{BINARY, answer, complaint, execution, lens};
+use super::{answer, binary, complaint, execution, lens};
 use crate::support::n8n_store::N8nFolder;
 
 /// A user without any rights in the folders of the tests.
@@ -61,7 +61,7 @@ fn read_only(folder: &Path, arguments: &[&str]) -> Option<Command> {
     }
     let mut command = Command::new("unshare");
     mounts(&mut command);
-    command.arg(BINARY).args(arguments).arg("--store").arg(folder).args(["--lang", "en"]);
+    command.arg(binary()).args(arguments).arg("--store").arg(folder).args(["--lang", "en"]);
     Some(command)
 }
 
@@ -75,17 +75,17 @@ fn other_user(folder: &Path, arguments: &[&str]) -> Option<(Command, tempfile::T
     }
     // The other user may not be able to reach the folder of the build.
     let place = tempfile::tempdir().unwrap();
-    let binary = place.path().join("n8n-lens");
+    let copy = place.path().join("n8n-lens");
     // Another test may start a process at this moment, which would inherit a copy that is still open for writing.
-    assert!(Command::new("cp").args([BINARY.as_ref(), binary.as_os_str()]).status().unwrap().success());
+    assert!(Command::new("cp").args([binary().as_ref(), copy.as_os_str()]).status().unwrap().success());
     let mode = |path: &Path, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
     mode(place.path(), 0o755);
-    mode(&binary, 0o755);
+    mode(&copy, 0o755);
     mode(folder, 0o755);
     for file in std::fs::read_dir(folder).unwrap() {
         mode(&file.unwrap().path(), 0o644);
     }
-    let mut command = Command::new(&binary);
+    let mut command = Command::new(&copy);
     command.args(arguments).arg("--store").arg(folder).args(["--lang", "en"]).env_clear();
     command.uid(OTHER_USER).gid(OTHER_USER);
     Some((command, place))
@@ -212,7 +212,7 @@ fn what_may_not_be_read_is_named() {
 #[test]
 fn n8n_may_start_and_stop_while_a_server_runs() {
     let store = store(N8nFolder::wal());
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command.arg("--store").arg(store.path()).env_clear().stderr(std::process::Stdio::piped());
     let mut client = crate::mcp_client::McpClient::try_spawn(&mut command).unwrap();
     let mut count = || {

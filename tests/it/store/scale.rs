@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use super::{BINARY, answer, execution, lens};
+use super::{answer, binary, execution, lens};
 use crate::mcp_client::McpClient;
 use crate::support::memory;
 use crate::support::n8n_store::N8nFolder;
@@ -26,7 +26,7 @@ fn sized(megabytes: u64) -> Value {
 
 /// The most memory that a server needs for a summary, and for the end of a node.
 fn peak(store: &Path) -> u64 {
-    let mut command = Command::new(BINARY);
+    let mut command = Command::new(binary());
     command.arg("--store").arg(store).env_clear().stderr(Stdio::piped());
     let mut client = McpClient::try_spawn(&mut command).unwrap();
     client.call("get_execution", json!({"id": "7"})).unwrap();

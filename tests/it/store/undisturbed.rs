@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use super::{BINARY, execution};
+use super::{binary, execution};
 use crate::mcp_client::McpClient;
 use crate::support::n8n_store::N8nFolder;
 
@@ -48,7 +48,7 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         std::thread::sleep(LONG);
         alone.store(true, Ordering::Relaxed);
         let without = without.join().unwrap();
-        let mut command = Command::new(BINARY);
+        let mut command = Command::new(binary());
         command.arg("--store").arg(store.path()).env_clear().stderr(Stdio::piped());
         let mut client = McpClient::try_spawn(&mut command).unwrap();
         let with = scope.spawn(|| commits(store, 2_000_000, &beside));
