@@ -362,7 +362,10 @@ fn every_execution_is_the_same_from_the_api_and_from_the_store() {
         let found = store.call("list_executions", arguments).unwrap();
         let [listed, found]: [Value; 2] = [listed, found].map(|answer| serde_json::from_str(&answer).unwrap());
         let entries = listed["data"]["executions"].as_array().unwrap();
-        for (entry, found) in entries.iter().zip(found["data"]["executions"].as_array().unwrap()) {
+        let mut found = found["data"]["executions"].as_array().unwrap().clone();
+        // n8n 1.x lists no waiting execution, although its API returns one by id.
+        found.retain(|found| found["status"] != "waiting" || entries.iter().any(|entry| entry["id"] == found["id"]));
+        for (entry, found) in entries.iter().zip(&found) {
             for member in ["id", "workflowId", "status", "startedAt", "stoppedAt", "executionTime"] {
                 assert_eq!(found[member], entry[member], "{entry}");
             }
