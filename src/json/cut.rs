@@ -30,6 +30,12 @@ impl Beginning {
         (format!("{shown}…[+{rest} chars]").into(), true)
     }
 
+    /// As much of a name as matters.
+    fn of_name(name: &str) -> Self {
+        let end = name.char_indices().nth(HELD_NAME_CHARS).map_or(name.len(), |(at, _)| at);
+        Self { kept: name[..end].to_owned(), chars: name.chars().count() as u64 }
+    }
+
     /// The text as a name to hold: whole, unless it is longer than [`HELD_NAME_CHARS`].
     pub(super) fn into_name(self) -> String {
         if self.chars <= HELD_NAME_CHARS as u64 { self.kept } else { ShortName::of(&self).shorten(CUT_NAME_CHARS) }
@@ -61,7 +67,7 @@ pub(super) fn is_cut(name: &str) -> bool {
 
 /// A name as it is held in memory: whole up to 1,000 characters, otherwise shortened as by [`cut_name`].
 pub fn hold_name(name: &str) -> String {
-    Beginning::from(name.to_owned()).into_name()
+    Beginning::of_name(name).into_name()
 }
 
 /// The first `chars` characters of a name, and a mark, `…[+N chars #hhhh]`, if there are more. The mark counts the rest
@@ -79,7 +85,7 @@ pub fn shorten_name(name: &str, chars: usize) -> String {
     match ShortName::parse(name) {
         Some(short) if short.chars() == CUT_NAME_CHARS => short.shorten(chars),
         _ => {
-            let beginning = Beginning::from(name.to_owned());
+            let beginning = Beginning::of_name(name);
             if beginning.chars <= chars as u64 { beginning.kept } else { ShortName::of(&beginning).shorten(chars) }
         }
     }
@@ -101,8 +107,8 @@ pub fn is_name(requested: &str, name: &str) -> bool {
     match (ShortName::parse(requested), short_name) {
         (None, None) => false,
         (Some(requested), Some(name)) => requested.agrees_with(&name),
-        (Some(requested), None) => requested.agrees_with(&ShortName::of(&Beginning::from(name.to_owned()))),
-        (None, Some(name)) => name.agrees_with(&ShortName::of(&Beginning::from(requested.to_owned()))),
+        (Some(requested), None) => requested.agrees_with(&ShortName::of(&Beginning::of_name(name))),
+        (None, Some(name)) => name.agrees_with(&ShortName::of(&Beginning::of_name(requested))),
     }
 }
 
