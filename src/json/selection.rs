@@ -95,12 +95,24 @@ impl Selection {
         silent || matches!(self.rule(), Keep::Skip)
     }
 
+    /// Whether the next value is captured.
+    pub(super) fn captures(&self) -> bool {
+        matches!(self.rule(), Keep::Capture)
+    }
+
+    /// Captures the next value, of which this is the text.
+    pub(super) fn capture(&mut self, json: &[u8]) {
+        self.begin_value();
+        self.out.put_captured(json);
+        self.end_value();
+    }
+
     /// How many elements of the open array, from the next one on, are only counted, if there are as many.
     pub(super) fn silent(&self) -> u64 {
         self.frames.last().map_or(0, |frame| frame.silent(&self.window))
     }
 
-    /// Counts elements that are only counted.
+    /// Counts elements of which nothing else is kept.
     pub(super) fn count(&mut self, elements: u64) {
         if let Some(frame) = self.frames.last_mut() {
             frame.omitted += elements;
