@@ -29,6 +29,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "search",
+        &[
+            "n8n-lens search 1234 ann@example.com",
+            "n8n-lens search 1234 --path lines[].taxRate --above 0.2",
+            "n8n-lens search execution.json '^INV-\\d+$' --regex --node 'HTTP Request'",
+        ],
+    ),
+    (
         "serve",
         &[
             "n8n-lens serve --read-only",

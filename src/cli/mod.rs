@@ -14,6 +14,7 @@ mod node;
 mod panic_hook;
 mod progress;
 mod render;
+mod search;
 mod source;
 mod summary;
 mod table;
@@ -58,6 +59,8 @@ enum Command {
     Summary(summary::Summary),
     /// Show one node of an execution
     Node(node::Node),
+    /// Search an execution for a value
+    Search(search::Search),
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
@@ -154,6 +157,7 @@ impl Cli {
             Some(Command::Serve(server)) => serve(&server, &options).await,
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
+            Some(Command::Search(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
             Some(Command::Coordinate(command)) => command.run(&options).await,

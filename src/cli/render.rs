@@ -138,6 +138,38 @@ pub(super) fn list(answer: &str) -> Styled {
     })
 }
 
+/// What a search found: a line with counts, and a row for each hit.
+pub(super) fn search(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let mut shown = format!("{} hits", paint(BOLD, &data["total"].to_string()));
+    for node in data["perNode"].as_array().into_iter().flatten() {
+        shown += &format!(" · {} {}", plain(node["nodeName"].as_str().unwrap_or_default()), node["hits"]);
+    }
+    let rows = data["hits"].as_array().into_iter().flatten().map(|hit| {
+        let number = |member: &str| number_cell(hit[member].as_u64().map(|it| it.to_string()).unwrap_or_default());
+        let value = if hit["value"].is_null() && hit.get("value").is_none() { String::new() } else { hit["value"].to_string() };
+        vec![
+            Cell::new(plain(hit["nodeName"].as_str().unwrap_or_default())),
+            number("run"),
+            number("output"),
+            number("item"),
+            Cell::new(plain(hit["path"].as_str().unwrap_or_default())).add_attribute(Attribute::Dim),
+            Cell::new(plain(&value)),
+        ]
+    });
+    shown += &format!("\n{}", table(["Node", "Run", "Output", "Item", "Path", "Value"], rows, &[0, 4, 5]));
+    shown += &remarks(data);
+    Styled(shown)
+}
+
+/// What an answer notes and leaves out, a line each.
+fn remarks(data: &Value) -> String {
+    let notes = data["notes"].as_array().into_iter().flatten();
+    let texts = notes.chain([&data["truncated"]["reason"]]).filter_map(Value::as_str);
+    texts.map(|text| format!("\n{}", paint(DIM, text))).collect()
+}
+
 /// The command that shows the next page; without the cursor if it does not fit the terminal.
 fn more(cursor: &str) -> String {
     let command = format!("more: n8n-lens list --cursor '{cursor}'");

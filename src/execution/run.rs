@@ -7,7 +7,7 @@ use super::items::{ItemLimits, ItemLists};
 use crate::json::{Cursor, Excerpt, ReadError};
 
 /// Memory for an error.
-const ERROR_BYTES: usize = 64 * 1024;
+pub(super) const ERROR_BYTES: usize = 64 * 1024;
 
 /// No node has more inputs; any further ones are not read.
 const MAX_SOURCES: usize = 256;

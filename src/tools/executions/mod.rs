@@ -5,7 +5,9 @@ pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod list_executions;
 mod no_data;
+pub mod search_execution;
 pub mod summary_answer;
+mod unknown_node;
 
 use super::Toolset;
 use crate::n8n::ExecutionRequest;
@@ -25,8 +27,17 @@ pub static TOOLSET: Toolset = Toolset {
             "get_execution_by_node shows a node's actual input and output items, parameters and error: begin with limit: 3, \
              continue with nextOffset, and lower limit to see longer values.",
         ),
+        (
+            "search_execution",
+            "search_execution tells in which node and item a value occurs: use it instead of reading page after page.",
+        ),
     ],
-    tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL],
+    tools: &[
+        &list_executions::TOOL,
+        &get_execution::TOOL,
+        &get_execution_by_node::TOOL,
+        &search_execution::TOOL,
+    ],
     prompts: &[&explain_execution::PROMPT],
 };
 

@@ -1,0 +1,87 @@
+//! `n8n-lens search`: where in an execution a value occurs.
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use serde_json::{Value, json};
+
+use super::source::ExecutionArguments;
+use super::terminal::{for_people, print_json, print_styled};
+use super::{Error, render};
+use crate::budget;
+use crate::config::Options;
+use crate::tools::executions::search_execution::{self, KINDS, SearchRequest};
+
+#[derive(Args)]
+pub(super) struct Search {
+    #[command(flatten)]
+    execution: ExecutionArguments,
+    /// A part of a string, or a whole number or literal; several words are one text
+    text: Vec<String>,
+    /// TEXT is a regular expression
+    #[arg(long)]
+    regex: bool,
+    /// The end of the value's path, such as customer.address or lines[].taxRate
+    #[arg(long)]
+    path: Option<String>,
+    /// Only values of this kind
+    #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(KINDS))]
+    is: Option<String>,
+    /// Only this value: a number, true, false, or else a string
+    #[arg(long, value_name = "VALUE", value_parser = scalar)]
+    equals: Option<Value>,
+    /// Only other values
+    #[arg(long, value_name = "VALUE", value_parser = scalar)]
+    not_equals: Option<Value>,
+    /// Only numbers above this one
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    above: Option<f64>,
+    /// Only numbers below this one
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    below: Option<f64>,
+    /// Only this node
+    #[arg(long, value_name = "NAME")]
+    node: Option<String>,
+    /// At most this many hits, 1 to 100
+    #[arg(long, value_name = "N")]
+    limit: Option<u64>,
+    /// Maximum size of the answer, 1000 to 25000 tokens
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+}
+
+impl Search {
+    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+        let text = self.text.join(" ");
+        let more = json!({
+            "text": (!text.is_empty()).then_some(text),
+            "regex": self.regex,
+            "path": self.path,
+            "is": self.is,
+            "equals": self.equals,
+            "notEquals": self.not_equals,
+            "above": self.above,
+            "below": self.below,
+            "nodeName": self.node,
+            "limit": self.limit,
+            "maxTokens": self.max_tokens,
+        });
+        let arguments = self.execution.check(&search_execution::TOOL, more)?;
+        let request = SearchRequest::new(&arguments, options.redact, options.locale)?;
+        let source = self.execution.source(options)?;
+        budget::preload();
+        let view = source.read(&request.projection).await?;
+        let answer = search_execution::answer(&view, source.id(), &request)?;
+        match for_people(self.execution.json) {
+            true => print_styled(&render::search(&answer)),
+            false => print_json(&answer),
+        }
+        .map(drop)
+    }
+}
+
+/// A number, a boolean or a quoted string as in JSON; anything else is a string as it is.
+#[expect(clippy::unnecessary_wraps, reason = "clap wants a result")]
+fn scalar(text: &str) -> Result<Value, String> {
+    let value = serde_json::from_str(text).ok().filter(|value: &Value| !value.is_array() && !value.is_object() && !value.is_null());
+    Ok(value.unwrap_or_else(|| text.into()))
+}
