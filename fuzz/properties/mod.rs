@@ -10,7 +10,10 @@ pub mod filter;
 pub mod flatted;
 pub mod import;
 pub mod projections;
+pub mod search;
+pub mod search_reference;
 pub mod settings;
+pub mod values_reference;
 pub mod workflow;
 
 mod entropy;

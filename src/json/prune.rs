@@ -124,10 +124,10 @@ impl Pruner {
     /// use n8n_lens::json::{Fault, Keep, Pruner, Seeker};
     ///
     /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).as_written(Seeker::text("lost", true));
-    /// let mut left = pruner.feed(br#"[{"n": 1}, {"n": 2, "s": "Lost"}, {"n": 3}]"#)?;
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"s": "Lost"}, {"n": 3}, {"s": "lost"}]"#)?;
     /// left.append(pruner.finish()?);
-    /// assert_eq!(left.text, b"[-1,1,-1]");
-    /// assert_eq!(left.captured, [&br#"{"n": 2, "s": "Lost"}"#[..]]);
+    /// assert_eq!(left.text, b"[-1,1,-1,1]");
+    /// assert_eq!(left.captured, [&br#"{"s": "Lost"}"#[..], br#"{"s": "lost"}"#]);
     /// # Ok::<_, Fault>(())
     /// ```
     #[must_use]

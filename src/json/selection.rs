@@ -130,13 +130,13 @@ impl Selection {
             if frame.is_silent(&self.window) {
                 return Keep::Skip;
             }
+            if std::mem::replace(&mut frame.written, true) {
+                self.out.put(b",");
+            }
             let omitted = std::mem::take(&mut frame.omitted);
             if omitted > 0 {
                 self.out.put(format!("-{omitted},").as_bytes());
-            } else if frame.written {
-                self.out.put(b",");
             }
-            frame.written = true;
         }
         rule
     }

@@ -57,6 +57,8 @@ mod properties;
 mod pseudoterminal;
 /// The tools over plain REST, through the real binary.
 mod rest;
+/// The search of an execution.
+mod search;
 /// Secrets do not leak.
 mod secrets;
 /// Calls in progress when a server over HTTP is shut down, through the real binary.

@@ -323,7 +323,7 @@ fn same_number(one: &str, other: &str) -> bool {
 
 /// JSON whole, or its beginning as a string.
 fn clipped_json(json: &str) -> String {
-    if json.len() <= SHOWN_CHARS {
+    if json.len() <= SHOWN_CHARS || json.chars().nth(SHOWN_CHARS).is_none() {
         return json.to_owned();
     }
     serde_json::Value::from(shorten(json, SHOWN_CHARS)).to_string()
