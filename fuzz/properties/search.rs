@@ -22,8 +22,24 @@ const MAX_BODY_BYTES: usize = 256 * 1024;
 const TEXTS: [&str; 16] =
     ["a", "error", "é", "0", "1", "true", "null", "Error", "/", "\"", "\\", "\n", "🎉", "httpbin", "漢a", "k"];
 
-const PATHS: [&str; 16] =
-    ["a", "b", "id", "name", "message", "a.b", "[]", "a[]", "json.a", "data", "a[].b", "headers.host", "…", "main", "type", "error"];
+const PATHS: [&str; 16] = [
+    "a",
+    "b",
+    "id",
+    "name",
+    "message",
+    "a.b",
+    "[]",
+    "a[]",
+    "json.a",
+    "data",
+    "a[].b",
+    "headers.host",
+    "…",
+    "main",
+    "type",
+    "error",
+];
 
 /// Members that are shown otherwise than they are; they have tests of their own.
 const OWN: [&str; 3] = ["error", "redactedError", "binary"];
@@ -80,7 +96,7 @@ fn read(body: &[u8], projection: &SearchProjection, sizes: &[usize]) -> Option<S
 fn question(choices: &mut Entropy<'_>) -> Question {
     let text = choices.one_in(2).then(|| (*choices.pick(&TEXTS)).to_owned());
     let path = (text.is_none() || choices.one_in(3)).then(|| (*choices.pick(&PATHS)).to_owned());
-    let scalars = [json!(0), json!(1), json!("a"), json!(true), json!(1.5), json!("")];
+    let scalars = [json!(0), json!(1), json!("a"), json!(true), json!(1.5), json!(""), json!("1"), json!("null")];
     let condition = match choices.below(12) {
         0..4 => None,
         4 => Some(("equals", choices.pick(&scalars).clone())),
@@ -97,7 +113,7 @@ fn question(choices: &mut Entropy<'_>) -> Question {
 /// The projection for a question.
 pub fn projection(question: &Question) -> SearchProjection {
     let scalar = |value: &Value| match value {
-        Value::String(text) => Scalar::String(text.clone()),
+        Value::String(text) => Scalar::Text(text.clone()),
         Value::Bool(boolean) => Scalar::Boolean(*boolean),
         number => Scalar::Number(number.to_string()),
     };
@@ -121,9 +137,7 @@ pub fn projection(question: &Question) -> SearchProjection {
 pub fn as_json(view: &SearchView) -> Value {
     let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
     let nodes: Vec<_> = view.nodes.iter().map(|node| json!({"nodeName": *node.name, "hits": node.hits})).collect();
-    let hit = |hit: &n8n_lens::execution::search::Hit| {
-        json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "path": hit.path, "value": hit.value.as_ref().map(value)})
-    };
+    let hit = |hit: &n8n_lens::execution::search::Hit| json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "path": hit.path, "value": hit.value.as_ref().map(value)});
     let hits: Vec<_> = view.hits.iter().map(hit).collect();
     json!({"total": view.total, "perNode": nodes, "hits": hits})
 }

@@ -30,9 +30,7 @@ pub fn search(body: &Value, question: &Question, error: impl Fn(&Value) -> Optio
         if question.node.as_ref().is_some_and(|node| *node != run.node) {
             continue;
         }
-        let place = |output: usize, item: Option<usize>, path: &str, value: Option<Value>| {
-            json!({"nodeName": run.node, "run": run.index, "output": output, "item": item, "path": shorten(path, 300), "value": value})
-        };
+        let place = |output: usize, item: Option<usize>, path: &str, value: Option<Value>| json!({"nodeName": run.node, "run": run.index, "output": output, "item": item, "path": shorten(path, 300), "value": value});
         let mut found = Vec::new();
         if !question.asks("missing") {
             let values = error(run.run).map(|error| of_error(&error)).unwrap_or_default();
@@ -95,6 +93,12 @@ fn holds(name: &str, wanted: &Value, value: &Value) -> bool {
 }
 
 fn equals(value: &Value, wanted: &Value) -> bool {
+    if let (Some(text), false) = (wanted.as_str(), value.is_string()) {
+        return match serde_json::from_str::<Value>(text) {
+            Ok(wanted) if !wanted.is_string() => equals(value, &wanted) && !value.is_array() && !value.is_object(),
+            _ => false,
+        };
+    }
     match (value.as_i64(), wanted.as_i64()) {
         (Some(value), Some(wanted)) => value == wanted,
         _ if value.is_number() && wanted.is_number() => value.as_f64() == wanted.as_f64(),

@@ -70,7 +70,10 @@ pub fn of_error(error: &Value) -> Vec<(String, Value)> {
 fn files(binary: &Value) -> Value {
     let shown = |file: &Value| -> Map<String, Value> {
         let members = file.as_object().into_iter().flatten();
-        members.filter(|(name, _)| FILE.contains(&name.as_str())).map(|(name, value)| (name.clone(), value.clone())).collect()
+        members
+            .filter(|(name, _)| FILE.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
     };
     binary.as_object().into_iter().flatten().map(|(name, file)| (name.clone(), Value::from(shown(file)))).collect()
 }

@@ -148,7 +148,8 @@ pub(super) fn search(answer: &str) -> Styled {
     }
     let rows = data["hits"].as_array().into_iter().flatten().map(|hit| {
         let number = |member: &str| number_cell(hit[member].as_u64().map(|it| it.to_string()).unwrap_or_default());
-        let value = if hit["value"].is_null() && hit.get("value").is_none() { String::new() } else { hit["value"].to_string() };
+        let value =
+            if hit["value"].is_null() && hit.get("value").is_none() { String::new() } else { hit["value"].to_string() };
         vec![
             Cell::new(plain(hit["nodeName"].as_str().unwrap_or_default())),
             number("run"),

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::source::ExecutionArguments;
 use super::terminal::{for_people, print_json, print_styled};
@@ -26,12 +26,12 @@ pub(super) struct Search {
     /// Only values of this kind
     #[arg(long, value_name = "KIND", value_parser = PossibleValuesParser::new(KINDS))]
     is: Option<String>,
-    /// Only this value: a number, true, false, or else a string
-    #[arg(long, value_name = "VALUE", value_parser = scalar)]
-    equals: Option<Value>,
+    /// Only this value: a string, a number, true or false
+    #[arg(long, value_name = "VALUE")]
+    equals: Option<String>,
     /// Only other values
-    #[arg(long, value_name = "VALUE", value_parser = scalar)]
-    not_equals: Option<Value>,
+    #[arg(long, value_name = "VALUE")]
+    not_equals: Option<String>,
     /// Only numbers above this one
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     above: Option<f64>,
@@ -77,11 +77,4 @@ impl Search {
         }
         .map(drop)
     }
-}
-
-/// A number, a boolean or a quoted string as in JSON; anything else is a string as it is.
-#[expect(clippy::unnecessary_wraps, reason = "clap wants a result")]
-fn scalar(text: &str) -> Result<Value, String> {
-    let value = serde_json::from_str(text).ok().filter(|value: &Value| !value.is_array() && !value.is_object() && !value.is_null());
-    Ok(value.unwrap_or_else(|| text.into()))
 }

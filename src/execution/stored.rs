@@ -20,6 +20,7 @@ use std::io;
 use super::edits::{Edits, Focus};
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
+use super::search::SearchProjection;
 use super::summary::SummaryProjection;
 use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
@@ -64,6 +65,12 @@ pub trait StoredProjection: Projection {
 }
 
 impl StoredProjection for SummaryProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, None)
+    }
+}
+
+impl StoredProjection for SearchProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::new(execution)?.read(self, None)
     }

@@ -61,7 +61,7 @@ pub enum Kind {
     Amount,
     /// A number.
     Number,
-    /// A string, a number or a boolean.
+    /// A string; a number or a boolean is accepted as what it is. Strict clients know parameters of one type only.
     Scalar,
     /// `true` or `false`.
     Flag {
@@ -86,12 +86,11 @@ impl Kind {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
             Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
-            Self::AnyText | Self::Secret => json!({"type": "string"}),
+            Self::AnyText | Self::Secret | Self::Scalar => json!({"type": "string"}),
             Self::TextOrNull => json!({"type": ["string", "null"], "minLength": 1}),
             Self::Signed => json!({"type": "integer"}),
             Self::Amount => json!({"type": "number", "minimum": 0}),
             Self::Number => json!({"type": "number"}),
-            Self::Scalar => json!({"type": ["string", "number", "boolean"]}),
             Self::Date => json!({"type": "string", "format": "date-time"}),
             Self::Choice(choices) => json!({"type": "string", "enum": choices}),
             Self::Integer { range, default } => {

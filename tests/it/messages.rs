@@ -31,6 +31,7 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
         ("list_executions", "", json!({})),
         ("get_execution", "", json!({"id": "42"})),
         ("get_execution_by_node", "", json!({"id": "42", "nodeName": "HTTP Request"})),
+        ("search_execution", "", json!({"id": "42", "text": "a"})),
         ("list_workflows", "", json!({})),
         ("get_workflow", "", json!({"id": "kept"})),
         ("get_workflow_connections", "", json!({"id": "kept"})),

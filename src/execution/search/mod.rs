@@ -17,7 +17,9 @@ use super::run::ERROR_BYTES;
 use super::summary::by_start;
 use super::values::{ITEM_LISTS, Item, ItemPlace, Path, ValueVisitor, read_items, walk_error, walk_item};
 use super::{Error, body, failure, stored_json};
-use crate::json::{Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, hold_name, is_name, shorten};
+use crate::json::{
+    Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, hold_name, is_name, shorten,
+};
 
 /// Of a run: when it started, its error and its items.
 const RUN: Keep = Keep::Members(&[
@@ -165,12 +167,14 @@ impl<'p> Search<'p> {
         cursor.object(|cursor, member| {
             match member {
                 "redactionInfo" => redacted = stored_json::member(cursor, "isRedacted", Cursor::is_true)?,
-                "resultData" => search = stored_json::member(cursor, "runData", |cursor| {
-                    let mut search = Self::new(projection);
-                    cursor.object(|cursor, name| search.read_node(cursor, &hold_name(name)))?;
-                    Ok(Some(search))
-                })?
-                .unwrap_or_else(|| Self::new(projection)),
+                "resultData" => {
+                    search = stored_json::member(cursor, "runData", |cursor| {
+                        let mut search = Self::new(projection);
+                        cursor.object(|cursor, name| search.read_node(cursor, &hold_name(name)))?;
+                        Ok(Some(search))
+                    })?
+                    .unwrap_or_else(|| Self::new(projection))
+                }
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -209,9 +213,7 @@ impl<'p> Search<'p> {
         let total = self.nodes.values().map(|node| node.hits).sum();
         let too_large = self.nodes.values().map(|node| node.too_large).sum();
         let mut nodes: Vec<_> = self.nodes.into_iter().filter(|(_, node)| node.hits > 0).collect();
-        nodes.sort_by(|(_, one), (_, other)| {
-            by_start(one.start.unwrap_or_default(), other.start.unwrap_or_default())
-        });
+        nodes.sort_by(|(_, one), (_, other)| by_start(one.start.unwrap_or_default(), other.start.unwrap_or_default()));
         let nodes = nodes.into_iter().map(|(name, node)| NodeHits { name, hits: node.hits }).collect();
         SearchView { header, names, total, nodes, hits: self.hits.into_hits(), too_large, redacted: self.redacted }
     }

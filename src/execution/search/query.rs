@@ -70,12 +70,14 @@ pub enum ValueKind {
     Object,
 }
 
-/// A string, a number as it is written, or a boolean.
+/// What a value is compared with.
 #[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "they are the scalars of JSON")]
 pub enum Scalar {
-    String(String),
+    /// A string; or a number or a literal that is written like this.
+    Text(String),
+    /// A number, as it is written.
     Number(String),
+    /// A boolean.
     Boolean(bool),
 }
 
@@ -100,7 +102,10 @@ impl ValueQuery {
         }
         let text = self.text.as_ref().and_then(TextPattern::seeker);
         text.or_else(|| match &self.condition {
-            Some(Condition::Equals(Scalar::String(text))) if !text.is_empty() => Seeker::text(text, false),
+            // One number has many spellings.
+            Some(Condition::Equals(Scalar::Text(text))) if !text.is_empty() && text.parse::<f64>().is_err() => {
+                Seeker::text(text, false)
+            }
             _ => self.path.as_ref().and_then(PathEnd::seeker),
         })
     }
@@ -139,11 +144,7 @@ impl TextPattern {
     /// When the text is too long.
     pub fn literal(text: &str) -> Result<Self, InvalidRegex> {
         let ignores_case = !text.chars().any(char::is_uppercase);
-        Ok(Self {
-            pattern: compile(&regex::escape(text), ignores_case)?,
-            literal: Some(text.to_owned()),
-            ignores_case,
-        })
+        Ok(Self { pattern: compile(&regex::escape(text), ignores_case)?, literal: Some(text.to_owned()), ignores_case })
     }
 
     /// A regular expression. Case counts only if it has a capital, except in an escape such as `\S`.
@@ -294,9 +295,12 @@ impl ValueKind {
 impl Scalar {
     fn equals(&self, value: Value<'_>) -> bool {
         match (self, value) {
-            (Self::String(wanted), Value::String(text)) => text.text() == wanted.as_str(),
+            (Self::Text(wanted), Value::String(text)) => text.text() == wanted.as_str(),
+            (Self::Text(wanted), Value::Scalar(json)) if !is_number(value) => json == wanted,
+            (Self::Text(wanted) | Self::Number(wanted), Value::Scalar(json)) if is_number(value) => {
+                same_number(wanted, json)
+            }
             (Self::Boolean(wanted), Value::Scalar(json)) => json == if *wanted { "true" } else { "false" },
-            (Self::Number(wanted), value @ Value::Scalar(json)) => is_number(value) && same_number(wanted, json),
             _ => false,
         }
     }
@@ -373,7 +377,10 @@ mod tests {
     fn long_values_are_clipped_around_the_match() {
         let text = "a".repeat(500) + "needle" + &"b".repeat(500);
         let shown = clipped(&text, 500..506);
-        assert!(shown.starts_with("\"…aaaa") && shown.contains("needle") && shown.ends_with("…[+386 chars]\""), "{shown}");
+        assert!(
+            shown.starts_with("\"…aaaa") && shown.contains("needle") && shown.ends_with("…[+386 chars]\""),
+            "{shown}"
+        );
         let shown = clipped(&text, 1000..1006);
         assert_eq!(shown, format!("\"…{}\"", "b".repeat(160)));
     }

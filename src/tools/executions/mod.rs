@@ -32,12 +32,7 @@ pub static TOOLSET: Toolset = Toolset {
             "search_execution tells in which node and item a value occurs: use it instead of reading page after page.",
         ),
     ],
-    tools: &[
-        &list_executions::TOOL,
-        &get_execution::TOOL,
-        &get_execution_by_node::TOOL,
-        &search_execution::TOOL,
-    ],
+    tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL, &search_execution::TOOL],
     prompts: &[&explain_execution::PROMPT],
 };
 

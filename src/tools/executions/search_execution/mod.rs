@@ -45,7 +45,11 @@ pub static TOOL: Tool = Tool {
             "Part of a string, or a whole number or literal. Case counts only if it has a capital.",
         ),
         Parameter::optional("regex", Kind::FLAG, "`text` is a regular expression."),
-        Parameter::optional("path", Kind::Text, "The end of the value's path, e.g. customer.address or lines[].taxRate."),
+        Parameter::optional(
+            "path",
+            Kind::Text,
+            "The end of the value's path, e.g. customer.address or lines[].taxRate.",
+        ),
         Parameter::optional("is", Kind::Choice(&KINDS), "Only values of this kind; missing: items without `path`."),
         Parameter::optional("equals", Kind::Scalar, "Only this value."),
         Parameter::optional("notEquals", Kind::Scalar, "Only other values."),
@@ -163,7 +167,7 @@ fn condition(arguments: &Arguments) -> Result<Option<Condition>, Error> {
 
 fn scalar(value: &Value) -> Option<Scalar> {
     match value {
-        Value::String(text) => Some(Scalar::String(text.clone())),
+        Value::String(text) => Some(Scalar::Text(text.clone())),
         Value::Number(number) => Some(Scalar::Number(number.to_string())),
         Value::Bool(boolean) => Some(Scalar::Boolean(*boolean)),
         _ => None,
