@@ -37,6 +37,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "fields",
+        &[
+            "n8n-lens fields 1234",
+            "n8n-lens fields 1234 'HTTP Request' --path customer",
+            "n8n-lens fields execution.json Code --json",
+        ],
+    ),
+    (
         "serve",
         &[
             "n8n-lens serve --read-only",

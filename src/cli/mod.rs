@@ -5,6 +5,7 @@ mod catalogue;
 mod check;
 mod coordinate;
 mod examples;
+mod fields;
 mod gateway;
 mod gzip_reader;
 mod help;
@@ -61,6 +62,8 @@ enum Command {
     Node(node::Node),
     /// Search an execution for a value
     Search(search::Search),
+    /// Show what all items of a node look like, or the odd values of all nodes
+    Fields(fields::Fields),
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
@@ -158,6 +161,7 @@ impl Cli {
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::Search(command)) => command.run(&options).await,
+            Some(Command::Fields(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
             Some(Command::Coordinate(command)) => command.run(&options).await,

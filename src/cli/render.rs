@@ -164,6 +164,44 @@ pub(super) fn search(answer: &str) -> Styled {
     Styled(shown)
 }
 
+/// Fields: a row for each path of a node, or for each odd value of all nodes.
+pub(super) fn fields(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let some = |value: &Value| if value.is_null() { String::new() } else { text(value) };
+    let shown = format!("{} items\n", paint(BOLD, &data["items"].to_string()));
+    let rows = |member: &str| data[member].as_array().cloned().unwrap_or_default().into_iter();
+    let table = if data["odd"].is_array() {
+        let rows = rows("odd").map(|odd| {
+            vec![
+                Cell::new(plain(&some(&odd["nodeName"]))),
+                number_cell(some(&odd["run"])),
+                number_cell(some(&odd["output"])),
+                number_cell(some(&odd["item"])),
+                Cell::new(plain(&some(&odd["path"]))),
+                Cell::new(plain(&if odd["missing"] == true { "missing".to_owned() } else { odd["value"].to_string() })),
+            ]
+        });
+        table(["Node", "Run", "Output", "Item", "Path", "Value"], rows, &[0, 4, 5])
+    } else {
+        let rows = rows("fields").map(|field| {
+            let kinds = if field["type"].is_null() { &field["types"] } else { &field["type"] };
+            let odd = &field["odd"];
+            let values = if field["values"].is_null() { &field["example"] } else { &field["values"] };
+            vec![
+                Cell::new(plain(&some(&field["path"]))),
+                Cell::new(plain(&some(kinds))).add_attribute(Attribute::Dim),
+                number_cell(some(&field["missing"])),
+                Cell::new(plain(&if values.is_null() { String::new() } else { values.to_string() })),
+                Cell::new(plain(&some(odd))).fg(Color::DarkYellow),
+            ]
+        });
+        table(["Path", "Type", "Missing", "Values", "Odd"], rows, &[0, 3, 4])
+    };
+    Styled(format!("{shown}{table}{}", remarks(data)))
+}
+
 /// What an answer notes and leaves out, a line each.
 fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();

@@ -66,6 +66,7 @@
 mod body;
 mod edits;
 mod failure;
+pub mod fields;
 mod header;
 mod inputs;
 mod items;

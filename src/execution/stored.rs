@@ -18,6 +18,7 @@
 use std::io;
 
 use super::edits::{Edits, Focus};
+use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
 use super::search::SearchProjection;
@@ -71,6 +72,12 @@ impl StoredProjection for SummaryProjection {
 }
 
 impl StoredProjection for SearchProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, None)
+    }
+}
+
+impl StoredProjection for FieldsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::new(execution)?.read(self, None)
     }
