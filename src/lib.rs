@@ -10,7 +10,7 @@
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
+//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, the walk over captured values, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
@@ -56,7 +56,8 @@
 //!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the
+//! workflows and lists); a search and the fields hold one item (1 MiB at most) and the hits, or 400 paths of one node with up
+//! to 64 values each, instead of runs; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the
 //! body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 pub mod units;

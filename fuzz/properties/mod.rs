@@ -6,6 +6,8 @@
 #![allow(dead_code, reason = "a fuzz target needs one of them")]
 
 pub mod clipping;
+pub mod fields;
+pub mod fields_reference;
 pub mod filter;
 pub mod flatted;
 pub mod import;

@@ -136,6 +136,26 @@ impl Pruner {
         Self { written: Some(sought), ..self }
     }
 
+    /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,
+    /// or with this shortened name, are kept; and the names of the others.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Fault, Keep, Pruner};
+    ///
+    /// let mut pruner = Pruner::new(Keep::EachMember(&Keep::Whole), 0..0).with_focus(Some("If"));
+    /// let mut left = pruner.feed(br#"{"Read": [1, 2, 3], "If": [4]}"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, br#"{"Read":0,"If":[4]}"#);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    #[must_use]
+    pub fn with_focus(mut self, name: Option<&str>) -> Self {
+        if let Some(name) = name {
+            self.selection.focus(name.to_owned());
+        }
+        self
+    }
+
     /// Filters the next bytes of the body; returns what is left of them.
     ///
     /// # Errors

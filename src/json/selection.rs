@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::batch::{Batch, Output};
+use super::cut::{hold_name, is_name};
 use super::fault::FaultKind;
 use super::keep::Keep;
 use super::name::Name;
@@ -17,6 +18,8 @@ const FRAMES: usize = 64;
 /// What is kept of a text so far.
 pub(super) struct Selection {
     window: Range<u64>,
+    /// The member that is kept of the outermost [`Keep::EachMember`]; `None` for all.
+    focus: Option<String>,
     frames: Vec<Frame>,
     /// The rule for the next value of an object, or for the top-level value.
     member: Keep,
@@ -65,6 +68,7 @@ impl Selection {
     pub(super) fn new(keep: Keep, window: Range<u64>) -> Self {
         Self {
             window,
+            focus: None,
             frames: Vec::new(),
             member: keep,
             name: Name::default(),
@@ -72,6 +76,11 @@ impl Selection {
             repair: SurrogateRepair::default(),
             out: Output::default(),
         }
+    }
+
+    /// Keeps only the member with this name of the outermost [`Keep::EachMember`], and the names of the others.
+    pub(super) fn focus(&mut self, name: String) {
+        self.focus = Some(name);
     }
 
     /// Takes what was kept so far.
@@ -242,9 +251,18 @@ impl Selection {
         let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
         self.member = match keep {
             Keep::Members(_) | Keep::Except(_) => keep.member(&self.name.text()),
+            Keep::EachMember(_) if !self.is_in_focus() => Keep::Skip,
             _ => keep.member(""),
         };
         Ok(())
+    }
+
+    /// Whether the member that begins is not left out for its name.
+    fn is_in_focus(&self) -> bool {
+        let Some(focus) = &self.focus else { return true };
+        let each_member = self.frames.iter().filter(|frame| matches!(frame.keep, Keep::EachMember(_))).count();
+        let name = hold_name(&self.name.text());
+        each_member > 1 || name == *focus || is_name(focus, &name)
     }
 
     /// The name, decoded.

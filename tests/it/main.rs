@@ -25,6 +25,8 @@ mod docs;
 mod faults;
 /// Faults on the wire, through the real binary.
 mod faults_on_the_wire;
+/// The fields of an execution.
+mod fields;
 /// Executions as n8n stores them, against their bodies.
 mod flatted;
 /// What the command line shows people.

@@ -15,6 +15,7 @@ const CLIPPING: u64 = 250;
 const SUMMARY: u64 = 120;
 const NODE: u64 = 70;
 const SEARCH: u64 = 1500;
+const FIELDS: u64 = 500;
 const SETTINGS: u64 = 1500;
 const WORKFLOW: u64 = 1200;
 const IMPORT: u64 = 80;
@@ -44,6 +45,11 @@ fn one_node() {
 #[test]
 fn a_search() {
     hold("search", checks::search::check, SEARCH);
+}
+
+#[test]
+fn fields() {
+    hold("fields", checks::fields::check, FIELDS);
 }
 
 #[test]

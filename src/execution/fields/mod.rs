@@ -6,6 +6,8 @@ mod table;
 
 use std::io::Read;
 
+use indexmap::IndexSet;
+
 use self::field::Field;
 pub use self::field::{KINDS, Range};
 pub use self::odd::Odd;
@@ -17,8 +19,7 @@ use super::{Error, body, stored_json};
 use crate::json::{Cursor, Keep, Projection, Pruner, ReadError, hold_name, is_name};
 
 /// Of a run: when it started, and its items.
-const RUN: Keep =
-    Keep::Members(&[("executionIndex", Keep::Whole), ("startTime", Keep::Whole), ("data", ITEM_LISTS)]);
+const RUN: Keep = Keep::Members(&[("executionIndex", Keep::Whole), ("startTime", Keep::Whole), ("data", ITEM_LISTS)]);
 
 const DATA: Keep = Keep::Members(&[
     ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
@@ -142,7 +143,7 @@ impl Projection for FieldsProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).as_written(None)
+        Pruner::new(Self::KEEP, self.window()).as_written(None).with_focus(self.node.as_deref())
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
@@ -158,6 +159,7 @@ type Start = (Option<f64>, Option<f64>);
 #[derive(Default)]
 struct Reader {
     view: FieldsView,
+    names: IndexSet<String>,
     odd: Vec<(Start, OddOne)>,
 }
 
@@ -199,9 +201,7 @@ impl Reader {
             Some(_) if is_wanted => self.show(&name, &node),
             Some(_) => {}
         }
-        // The last of several nodes with the same name counts.
-        self.view.names.retain(|known| *known != name);
-        self.view.names.push(name);
+        self.names.insert(name);
         Ok(())
     }
 
@@ -210,13 +210,15 @@ impl Reader {
         let view = &mut self.view;
         (view.node, view.runs, view.items) = (Some(name.to_owned()), node.runs, node.table.items);
         (view.has_more_paths, view.too_large) = (node.table.is_full, node.too_large);
-        view.fields = node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
+        view.fields =
+            node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
     }
 
     fn add_odd(&mut self, name: &str, node: &NodeFields<'_>) {
         self.view.items += node.table.items;
         self.view.too_large += node.too_large;
         self.view.has_more_paths |= node.table.is_full;
+        // The last of several nodes with the same name counts.
         self.odd.retain(|(_, one)| one.node != name);
         for (path, field, objects) in node.table.fields() {
             let Some(odd) = field.odd(objects) else { continue };
@@ -229,15 +231,16 @@ impl Reader {
             }
             let after = self.odd.split_off(at);
             self.odd.extend([(start, one.clone())]);
-            self.odd.extend(after.into_iter().filter(|other| {
-                !(other.1.path == one.path && other.1.odd.value == one.odd.value)
-            }));
+            self.odd.extend(
+                after.into_iter().filter(|other| !(other.1.path == one.path && other.1.odd.value == one.odd.value)),
+            );
             self.odd.truncate(ODD_ONES);
         }
     }
 
     fn view(self, header: Header) -> FieldsView {
-        FieldsView { header, odd: self.odd.into_iter().map(|(_, one)| one).collect(), ..self.view }
+        let odd = self.odd.into_iter().map(|(_, one)| one).collect();
+        FieldsView { header, names: self.names.into_iter().collect(), odd, ..self.view }
     }
 }
 

@@ -226,9 +226,8 @@ impl Visitor for Table {
         let Some(&Open { node: Some(at), expected, .. }) = self.open.last() else { return };
         let member = self.member(at, expected, name);
         let objects = self.nodes[at].objects;
-        let is_first = member.is_some_and(|member| {
-            std::mem::replace(&mut self.nodes[member].last_object, objects) != objects
-        });
+        let is_first =
+            member.is_some_and(|member| std::mem::replace(&mut self.nodes[member].last_object, objects) != objects);
         if let Some(open) = self.open.last_mut() {
             open.next = member;
             open.expected += 1;

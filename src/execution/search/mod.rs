@@ -123,7 +123,7 @@ impl Projection for SearchProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).as_written(self.query.seeker())
+        Pruner::new(Self::KEEP, self.window()).as_written(self.query.seeker()).with_focus(self.node.as_deref())
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {

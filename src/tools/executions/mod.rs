@@ -32,10 +32,7 @@ pub static TOOLSET: Toolset = Toolset {
             "search_execution",
             "search_execution tells in which node and item a value occurs: use it instead of reading page after page.",
         ),
-        (
-            "get_execution_fields",
-            "get_execution_fields tells what all items look like, and which value is odd.",
-        ),
+        ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
     ],
     tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL, &search_execution::TOOL],
     prompts: &[&explain_execution::PROMPT],

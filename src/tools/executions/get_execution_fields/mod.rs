@@ -96,6 +96,8 @@ fn check_run(view: &FieldsView, id: Option<&str>, requested: Option<u64>) -> Res
     let (name, id) = (shorten_name(node, CUT_NAME_CHARS), view.header.id.as_deref().or(id).unwrap_or("?"));
     Err(Error::FailedPrecondition(match view.runs {
         0 => format!("Node '{name}' has no runs in execution '{id}'. Look at another node."),
-        runs => format!("Node '{name}' has {runs} runs in execution '{id}': runIndex {run} must be from 0 to {}.", runs - 1),
+        runs => {
+            format!("Node '{name}' has {runs} runs in execution '{id}': runIndex {run} must be from 0 to {}.", runs - 1)
+        }
     }))
 }
