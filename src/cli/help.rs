@@ -9,7 +9,7 @@ use super::{Cli, examples, terminal};
 
 /// The commands, as the help groups them.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Look at executions", &["list", "summary", "node"]),
+    ("Look at executions", &["list", "summary", "node", "search", "fields"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["check", "tools", "catalogue", "completions", "help"]),
 ];
@@ -67,12 +67,14 @@ fn tailored(command: Command, parents: &[&str]) -> Command {
 fn uses(path: &[&str], option: &str) -> bool {
     let command = path.first().copied().unwrap_or_default();
     let commands: &[&str] = match option {
-        "n8n_url" | "api_key" | "api_key_file" => &["", "list", "summary", "node", "check", "serve", "gateway"],
-        "first_byte_timeout" | "idle_timeout" => &["list", "summary", "node", "check", "serve"],
-        "locale" if path.len() < 2 => &["", "list", "summary", "node", "serve", "coordinate"],
+        "n8n_url" | "api_key" | "api_key_file" => {
+            &["", "list", "summary", "node", "search", "fields", "check", "serve", "gateway"]
+        }
+        "first_byte_timeout" | "idle_timeout" => &["list", "summary", "node", "search", "fields", "check", "serve"],
+        "locale" if path.len() < 2 => &["", "list", "summary", "node", "search", "fields", "serve", "coordinate"],
         "session_ttl" | "session_max" if path.len() < 2 => return true,
         "locale" | "session_ttl" | "session_max" => return false,
-        "redact" => &["summary", "node", "serve"],
+        "redact" => &["summary", "node", "search", "fields", "serve"],
         "catalogue" => &["serve", "gateway", "catalogue"],
         "max_downloads" => &["serve"],
         _ => return true,

@@ -17,17 +17,15 @@ pub const BRIEF_TOKENS: usize = 4000;
 pub const MAX_TOKENS: usize = 25_000;
 
 /// The budget, a parameter of every tool whose answer may be large.
-pub const MAX_TOKENS_PARAMETER: Parameter = max_tokens_parameter(DEFAULT_TOKENS);
+pub const MAX_TOKENS_PARAMETER: Parameter =
+    max_tokens_parameter(DEFAULT_TOKENS, "The largest answer, in tokens (o200k_base).");
 
-/// The budget of a tool whose answers are brief.
-pub const BRIEF_TOKENS_PARAMETER: Parameter = max_tokens_parameter(BRIEF_TOKENS);
+/// The budget, a parameter of the tools whose answers are brief.
+pub const BRIEF_TOKENS_PARAMETER: Parameter = max_tokens_parameter(BRIEF_TOKENS, "The largest answer.");
 
-const fn max_tokens_parameter(default: usize) -> Parameter {
-    Parameter::optional(
-        "maxTokens",
-        Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(default as u64) },
-        "The largest answer, in tokens (o200k_base).",
-    )
+const fn max_tokens_parameter(default: usize, description: &'static str) -> Parameter {
+    let kind = Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(default as u64) };
+    Parameter::optional("maxTokens", kind, description)
 }
 
 /// The budget of one call, tokens: `maxTokens`, or the default.

@@ -34,7 +34,13 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
     ],
-    tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL, &search_execution::TOOL],
+    tools: &[
+        &list_executions::TOOL,
+        &get_execution::TOOL,
+        &get_execution_by_node::TOOL,
+        &search_execution::TOOL,
+        &get_execution_fields::TOOL,
+    ],
     prompts: &[&explain_execution::PROMPT],
 };
 
@@ -45,6 +51,10 @@ const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "Request data above n8n's display limit (100 MB). It costs n8n about ten times the stored size in memory: use it \
      only if the summary notes that the data is too large to display.",
 );
+
+/// The same for the tools that an agent calls after the summary, which says what it costs.
+const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
+    Parameter::optional("ignoreDataSizeLimit", Kind::FLAG, "As in get_execution.");
 
 /// The execution that a call names.
 fn execution(arguments: &Arguments) -> ExecutionRequest {

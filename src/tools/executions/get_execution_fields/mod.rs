@@ -5,7 +5,7 @@ mod composer;
 use std::sync::Arc;
 
 use super::unknown_node::check_node;
-use super::{IGNORE_SIZE_LIMIT, execution};
+use super::{IGNORE_SIZE_LIMIT_AGAIN, execution};
 use crate::budget;
 use crate::execution::fields::{FieldsProjection, FieldsView};
 use crate::execution::search::PathEnd;
@@ -19,20 +19,16 @@ use crate::tools::{Call, Context, Error, Handler, Tool};
 pub static TOOL: Tool = Tool {
     name: "get_execution_fields",
     title: "Show the fields of an execution",
-    description: "Show what all output items of a node look like: each path with its types, ranges, values, and the first \
-                  odd one, which differs from almost all others. Without `nodeName`, lists the odd values of all nodes.",
+    description: "Show what all output items of a node look like: each path with types, ranges, values, and the first odd \
+                  one that differs from almost all. Without `nodeName`: only the odd values of all nodes.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
         Parameter::optional("nodeName", Kind::Text, "Only this node."),
-        Parameter::optional("runIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Only this run, from 0."),
-        Parameter::optional(
-            "outputIndex",
-            Kind::Integer { range: 0..=u64::MAX, default: None },
-            "Only this output, from 0.",
-        ),
-        Parameter::optional("path", Kind::Text, "Only this path and those below it."),
+        Parameter::optional("runIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Only this run."),
+        Parameter::optional("outputIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Only this output."),
+        Parameter::optional("path", Kind::Text, "Only below this path."),
         BRIEF_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT,
+        IGNORE_SIZE_LIMIT_AGAIN,
     ],
     effect: Effect::Read,
     handler: Handler::new(call),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::unknown_node::check_node;
-use super::{IGNORE_SIZE_LIMIT, execution};
+use super::{IGNORE_SIZE_LIMIT_AGAIN, execution};
 use crate::budget;
 use crate::execution::search::{
     Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
@@ -34,35 +34,30 @@ const CONDITIONS: [&str; 5] = ["is", "equals", "notEquals", "above", "below"];
 pub static TOOL: Tool = Tool {
     name: "search_execution",
     title: "Search an execution",
-    description: "Find where a value occurs in the output items and errors of an n8n execution: exact counts per node, \
-                  and the first hits in execution order. Pass `text`, `path`, or both, and at most one condition. With \
-                  `path` alone, lists its values.",
+    description: "Find where a value occurs in the output items and errors of an n8n execution: counts per node and the \
+                  first hits. Pass `text`, `path`, or both, and at most one condition; `path` alone lists its values.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
         Parameter::optional(
             "text",
             Kind::Text,
-            "Part of a string, or a whole number or literal. Case counts only if it has a capital.",
+            "Part of a string, or a whole number or literal; case counts only with a capital.",
         ),
         Parameter::optional("regex", Kind::FLAG, "`text` is a regular expression."),
-        Parameter::optional(
-            "path",
-            Kind::Text,
-            "The end of the value's path, e.g. customer.address or lines[].taxRate.",
-        ),
-        Parameter::optional("is", Kind::Choice(&KINDS), "Only values of this kind; missing: items without `path`."),
+        Parameter::optional("path", Kind::Text, "End of its path: customer.address, lines[].taxRate."),
+        Parameter::optional("is", Kind::Choice(&KINDS), "Its kind; missing: items without `path`."),
         Parameter::optional("equals", Kind::Scalar, "Only this value."),
-        Parameter::optional("notEquals", Kind::Scalar, "Only other values."),
-        Parameter::optional("above", Kind::Number, "Only numbers above it."),
-        Parameter::optional("below", Kind::Number, "Only numbers below it."),
+        Parameter::optional("notEquals", Kind::Scalar, "Only others."),
+        Parameter::optional("above", Kind::Number, "Only numbers above."),
+        Parameter::optional("below", Kind::Number, "Only numbers below."),
         Parameter::optional("nodeName", Kind::Text, "Only this node."),
         Parameter::optional(
             "limit",
             Kind::Integer { range: 1..=MAX_HITS, default: Some(DEFAULT_HITS) },
-            "At most this many hits.",
+            "Hits to list.",
         ),
         BRIEF_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT,
+        IGNORE_SIZE_LIMIT_AGAIN,
     ],
     effect: Effect::Read,
     handler: Handler::new(call),
