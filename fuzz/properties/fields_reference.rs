@@ -131,15 +131,20 @@ fn range(numbers: &[f64]) -> Value {
 
 /// Values by key, in the order of their first; `None` if there are more than `most` groups, or one has no key.
 fn groups(found: &[Found], key: impl Fn(&Value) -> Option<Value>, most: usize) -> Option<Vec<(Value, Vec<Found>)>> {
-    let mut groups: Vec<(Value, Vec<Found>)> = Vec::new();
+    let (mut groups, mut texts): (Vec<(Value, Vec<Found>)>, Vec<String>) = Default::default();
     for found in found {
         let value = found.value.as_ref()?;
         let is_long = matches!(value, Value::String(text) if text.len() > 64) && most == VALUES;
         let is_long = is_long || (!value.is_string() && value.to_string().len() > 64 && most == VALUES);
         let key = key(value).filter(|_| !is_long)?;
-        match groups.iter_mut().find(|(known, _)| known.to_string() == key.to_string()) {
-            Some((_, group)) => group.push(found.clone()),
-            None => groups.push((key, vec![found.clone()])),
+        // Compared as text: 0 is not -0.
+        let text = key.to_string();
+        match texts.iter().position(|known| *known == text) {
+            Some(at) => groups[at].1.push(found.clone()),
+            None => {
+                groups.push((key, vec![found.clone()]));
+                texts.push(text);
+            }
         }
     }
     (groups.len() <= most).then_some(groups)

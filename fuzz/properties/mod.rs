@@ -20,6 +20,7 @@ pub mod workflow;
 
 mod entropy;
 mod expanded;
+#[allow(clippy::duplicate_mod, reason = "the tests that check the properties load it, too")]
 #[path = "../../tests/support/flatten.rs"]
 mod flatten;
 mod mutation;

@@ -1,6 +1,7 @@
 //! The search: the projection against a reference, and the tool through the real binary.
 
 use std::process::Command;
+use std::time::Duration;
 
 use n8n_lens::budget;
 use n8n_lens::execution::search::{SearchProjection, SearchView};
@@ -11,11 +12,12 @@ use serde_json::{Value, json};
 
 use crate::flatten::{Share, stored};
 use crate::http_client::HttpServer;
-use crate::mcp_client::McpClient;
+use crate::mcp_client::{McpClient, text as text_of};
 use crate::projections::{Cut, pruned};
 use crate::properties::checks::search::{as_json, projection};
 use crate::properties::checks::search_reference::{Question, search};
-use crate::server::{self, Server};
+use crate::server::{self, Reply, Server};
+use crate::wait;
 use crate::{fixtures, oracle};
 
 fn view(body: &[u8], projection: &SearchProjection, sizes: &[usize]) -> SearchView {
@@ -257,6 +259,55 @@ fn an_execution_without_data_says_so() {
     let answer = data(&client.call("search_execution", json!({"id": "7", "text": "a"})).unwrap());
     assert_eq!(answer["total"], 0);
     assert!(answer["notes"][0].as_str().unwrap().starts_with("This execution is running"), "{answer}");
+}
+
+/// Calls of both tools that ask where.
+const CALLS: [(&str, &str); 3] = [
+    ("search_execution", r#"{"id": "7", "text": "a"}"#),
+    ("search_execution", r#"{"id": "7", "path": "a", "above": 1e9}"#),
+    ("get_execution_fields", r#"{"id": "7"}"#),
+];
+
+#[test]
+fn a_broken_body_is_an_error_and_progress_is_reported() {
+    let body = items(&(0..3000).map(|at| json!({"json": {"at": at, "text": "x".repeat(1000)}})).collect::<Vec<_>>());
+    let body = body.to_string().into_bytes();
+    let whole = body.clone();
+    let n8n = Server::start(move |_| Reply::json(200, whole.clone()).pace(1_000_000, Duration::from_millis(150)));
+    let mut client = McpClient::start(&n8n.url());
+    for (tool, arguments) in CALLS {
+        let call = client.begin(tool, serde_json::from_str(arguments).unwrap());
+        assert!(text_of(&client.answer(call)).is_ok(), "{tool}");
+        let progress = client.notifications("notifications/progress");
+        assert!(progress.len() >= 2, "{tool}: {progress:?}");
+    }
+    for end in [100, 50_000, body.len() - 1] {
+        let cut = body[..end].to_vec();
+        let n8n = Server::start(move |_| Reply::json(200, cut.clone()));
+        let mut client = McpClient::start(&n8n.url());
+        for (tool, arguments) in CALLS {
+            let said = client.call(tool, serde_json::from_str(arguments).unwrap()).unwrap_err();
+            assert!(said.contains("ends early") && said.contains(&end.to_string()), "{tool}, {end} bytes: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_search_stops_its_download() {
+    for (tool, arguments) in CALLS {
+        let n8n = Server::start(|_| {
+            let begin = r#"{"id":"7","data":{"resultData":{"runData":{"A":[{"data":{"main":[["#;
+            Reply::json(200, begin).endless(br#"{"json":{"a":[1,"a",3]}},"#)
+        });
+        let mut client = McpClient::start(&n8n.url());
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        let id = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
+        while n8n.sent() < 5_000_000 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+        wait::eventually("the connection is closed", || n8n.open() == 0);
+    }
 }
 
 proptest! {
