@@ -4,11 +4,17 @@
 //! most programs write, and for any escape that stands for a character of the text. So it finds every string with the
 //! text, at the speed of memory, and now and then something else: what it finds is a candidate, still to be read.
 
+use std::fmt;
+use std::sync::Arc;
+
 use regex::Regex;
 use regex::bytes;
 
+/// Whether the JSON text of a value, up to the end of what surrounds it, may be of interest.
+type Judge = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
+
 /// What a JSON text must have in it to be of interest.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Seeker {
     /// The text in its shortest spelling.
     text: bytes::Regex,
@@ -18,6 +24,8 @@ pub struct Seeker {
     character: Regex,
     /// Whether the text has characters that are written as two escapes.
     has_pairs: bool,
+    /// For the name of a member: which values of it are of interest.
+    judge: Option<Judge>,
 }
 
 impl Seeker {
@@ -36,9 +44,18 @@ impl Seeker {
         Self::spelled(text, "", ignores_case)
     }
 
-    /// Seeks members whose name ends with `name`; `None` if it is too long.
-    pub fn name(name: &str) -> Option<Self> {
-        Self::spelled(name, "\"", false)
+    /// Seeks members whose name ends with `name`; `None` if it is too long. Of those whose value begins in a way that
+    /// `judge` rejects, nothing else is read.
+    ///
+    /// ```
+    /// use n8n_lens::json::Seeker;
+    ///
+    /// let seeker = Seeker::member("rate", |value| value[0] == b'"').expect("a short name");
+    /// assert!(seeker.may_be_in(br#"{"rate": 1, "taxRates": [{"tax rate": "7 %"}]}"#));
+    /// assert!(!seeker.may_be_in(br#"{"rate": 1, "rates": "7 %", "of": "rate"}"#));
+    /// ```
+    pub fn member(name: &str, judge: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Option<Self> {
+        Some(Self { judge: Some(Arc::new(judge)), ..Self::spelled(name, "\"", false)? })
     }
 
     fn spelled(text: &str, end: &str, ignores_case: bool) -> Option<Self> {
@@ -52,12 +69,19 @@ impl Seeker {
             escape: memchr::memmem::Finder::new(b"\\u"),
             character: Regex::new(&format!("{flags}[{class}]")).ok()?,
             has_pairs: text.chars().any(|char| char.len_utf16() > 1),
+            judge: None,
         })
     }
 
     /// Whether the text may be in a piece of JSON that begins and ends outside strings.
     pub fn may_be_in(&self, json: &[u8]) -> bool {
-        self.text.is_match(json) || self.escape.find_iter(json).any(|at| self.may_stand_for(&json[at + 2..]))
+        let is_found = match &self.judge {
+            None => self.text.is_match(json),
+            Some(judge) => {
+                self.text.find_iter(json).any(|name| value_of(&json[name.end()..]).is_some_and(|it| judge(it)))
+            }
+        };
+        is_found || self.escape.find_iter(json).any(|at| self.may_stand_for(&json[at + 2..]))
     }
 
     /// Whether an escape with these digits stands for a character of the text.
@@ -69,6 +93,18 @@ impl Seeker {
             // Half of a surrogate pair; alone, it is read as U+FFFD.
             None => self.has_pairs || self.character.is_match("\u{fffd}"),
         }
+    }
+}
+
+/// The value of the member whose name ends before this text; `None` if it is no name.
+fn value_of(after: &[u8]) -> Option<&[u8]> {
+    let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
+    (!value.is_empty()).then_some(value)
+}
+
+impl fmt::Debug for Seeker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Seeker").field("text", &self.text).finish_non_exhaustive()
     }
 }
 
@@ -94,7 +130,7 @@ mod tests {
 
     #[test]
     fn names_are_found_with_the_quote_that_ends_them() {
-        let seeker = Seeker::name("rate").unwrap();
+        let seeker = Seeker::member("rate", |_| true).unwrap();
         assert!(seeker.may_be_in(br#"{"taxes.rate": 1}"#));
         assert!(!seeker.may_be_in(br#"{"rates": 1, "Rate": 2}"#));
     }

@@ -38,6 +38,28 @@ pub struct Written<'a> {
 }
 
 impl<'a> Written<'a> {
+    /// How many characters the string has; half of a surrogate pair counts as one.
+    pub fn chars(&self) -> u64 {
+        let characters = |bytes: &[u8]| bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        if !self.has_escapes {
+            return characters(self.bytes);
+        }
+        let (mut count, mut rest) = (0, self.bytes);
+        while let Some(at) = memchr::memchr(b'\\', rest) {
+            count += characters(&rest[..at]) + 1;
+            let len = escape_len(&rest[at..]);
+            rest = rest.get(at + len..).unwrap_or_default();
+        }
+        count + characters(rest)
+    }
+
+    /// A lower bound of the bytes of the string, found without decoding it.
+    pub fn least_bytes(&self) -> usize {
+        // `\u0041` is six bytes for one.
+        let escapes = if self.has_escapes { memchr::memchr_iter(b'\\', self.bytes).count() } else { 0 };
+        self.bytes.len().saturating_sub(5 * escapes)
+    }
+
     /// The string that it stands for, with U+FFFD in place of each lone surrogate, and of what is no escape.
     pub fn text(&self) -> Cow<'a, str> {
         if !self.has_escapes {
@@ -49,6 +71,19 @@ impl<'a> Written<'a> {
         repaired.0.push(b'"');
         let decoded = sound.ok().and_then(|()| serde_json::from_slice(&repaired.0).ok());
         Cow::Owned(decoded.unwrap_or_else(|| "\u{fffd}".to_owned()))
+    }
+}
+
+/// The bytes of the character that is written as an escape here.
+fn escape_len(text: &[u8]) -> usize {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
+        u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
+    };
+    match (unit(0), unit(6)) {
+        (Some(0xd800..0xdc00), Some(0xdc00..0xe000)) => 12,
+        (Some(_), _) => 6,
+        (None, _) => 2,
     }
 }
 
@@ -283,7 +318,10 @@ mod tests {
         }
 
         fn string(&mut self, text: Written<'_>) {
-            self.value(&serde_json::Value::from(&*text.text()).to_string());
+            let decoded = text.text();
+            assert_eq!(text.chars(), decoded.chars().count() as u64);
+            assert!(text.least_bytes() <= decoded.len());
+            self.value(&serde_json::Value::from(&*decoded).to_string());
         }
 
         fn scalar(&mut self, json: &str) {
@@ -307,7 +345,9 @@ mod tests {
     fn everything_is_told_and_decoded() {
         let json = " { \"a\\u00e9\" : [ 1 , -0.5e+3 , \"x\\n\\\"\\/\" , { } , [ ] ] , \"b\" : null , \"\" : true } ";
         assert_eq!(echo(json).unwrap(), r#"{"aé":[1,-0.5e+3,"x\n\"/",{},[]],"b":null,"":true}"#);
-        assert_eq!(echo(r#"["\ud83d\ude00\ud83d", "\x"]"#).unwrap(), "[\"😀\u{fffd}\",\"\u{fffd}\"]");
+        let json = r#"["\ud83d\ude00\ud83d", "\x", "\ude00\ud83d\n\\", "é\u00e9\u0041"]"#;
+        let expected = "[\"😀\u{fffd}\",\"\u{fffd}\",\"\u{fffd}\u{fffd}\\n\\\\\",\"ééA\"]";
+        assert_eq!(echo(json).unwrap(), expected);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What is known of the values with one path.
 
 use super::Place;
-use super::odd::{Groups, Odd, few};
+use super::odd::{Groups, Odd, few, fingerprint};
 use crate::json::Written;
 
 /// The most different values, of those that are counted one by one.
@@ -60,10 +60,12 @@ pub(super) struct Field {
     pub numbers: Range,
     pub lengths: Range,
     pub values: Groups<(Kind, String)>,
-    pub patterns: Groups<String>,
+    pub patterns: Groups<Vec<u8>>,
     pub array_lengths: Groups<u64>,
     /// The first value that is not null, and is no container.
     pub example: Option<String>,
+    /// The pattern of the last string; its memory is used again.
+    pattern: Vec<u8>,
 }
 
 impl Field {
@@ -80,6 +82,7 @@ impl Field {
             patterns: Groups::new(ODD_GROUPS),
             array_lengths: Groups::new(ODD_GROUPS),
             example: None,
+            pattern: Vec::new(),
         }
     }
 
@@ -89,7 +92,7 @@ impl Field {
             Some(b't' | b'f') => Kind::Boolean,
             _ => Kind::Number,
         };
-        self.kinds.add(|known| *known == kind, || kind, place, || json.to_owned());
+        self.kinds.add(0, |known| *known == kind, || kind, place, || json.to_owned());
         if kind == Kind::Null {
             return;
         }
@@ -102,17 +105,34 @@ impl Field {
     }
 
     pub(super) fn string(&mut self, written: Written<'_>, place: Place) {
+        if written.least_bytes() > PATTERN_BYTES {
+            return self.long_string(written, place);
+        }
         let text = written.text();
         self.lengths.add(text.chars().count() as f64);
         let shown = || serde_json::Value::from(crate::json::shorten(&text, SHOWN_CHARS)).to_string();
-        self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
+        self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
         if text.len() > PATTERN_BYTES {
             self.patterns.overflow();
         } else if !self.patterns.is_full() {
-            let pattern = pattern(&text);
-            self.patterns.add(|known| *known == pattern, || pattern.clone(), place, shown);
+            self.pattern.clear();
+            write_pattern(&text, &mut self.pattern);
+            let pattern = &self.pattern;
+            self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
         }
         self.value(Kind::String, &text, place, shown);
+    }
+
+    /// A string that is not compared with others, and so not decoded.
+    fn long_string(&mut self, written: Written<'_>, place: Place) {
+        let shown = || serde_json::Value::from(crate::json::shorten(&written.text(), SHOWN_CHARS)).to_string();
+        self.lengths.add(written.chars() as f64);
+        self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
+        self.patterns.overflow();
+        self.values.overflow();
+        if self.example.is_none() {
+            self.example = Some(shown());
+        }
     }
 
     pub(super) fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
@@ -124,10 +144,10 @@ impl Field {
             }
             serde_json::Value::from(crate::json::shorten(&json, SHOWN_CHARS)).to_string()
         };
-        self.kinds.add(|known| *known == kind, || kind, place, shown);
+        self.kinds.add(0, |known| *known == kind, || kind, place, shown);
         if !object {
             self.lengths.add(parts as f64);
-            self.array_lengths.add(|known| *known == parts, || parts, place, shown);
+            self.array_lengths.add(parts, |known| *known == parts, || parts, place, shown);
         }
     }
 
@@ -138,8 +158,8 @@ impl Field {
         if text.len() > VALUE_BYTES {
             self.values.overflow();
         } else {
-            let is = |known: &(Kind, String)| known.0 == kind && known.1 == text;
-            self.values.add(is, || (kind, text.to_owned()), place, shown);
+            let is = |known: &(Kind, String)| known.1.len() == text.len() && known.0 == kind && known.1 == text;
+            self.values.add(fingerprint(text.as_bytes()), is, || (kind, text.to_owned()), place, shown);
         }
     }
 
@@ -171,32 +191,37 @@ impl Field {
     }
 }
 
-/// A string with its letters made alike, and its digits: `INV-1001` is `a-0`.
-fn pattern(text: &str) -> String {
-    let mut pattern = String::new();
-    let mut last = None;
+/// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.
+fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
+    let mut last = '\0';
     for char in text.chars() {
         let alike = match char {
+            'a'..='z' | 'A'..='Z' => 'a',
+            '0'..='9' => '0',
+            ..='\x7f' => char,
             char if char.is_alphabetic() => 'a',
             char if char.is_numeric() => '0',
             char => char,
         };
-        if last != Some(alike) || !matches!(alike, 'a' | '0') {
-            pattern.push(alike);
+        if alike.is_ascii() && (alike != last || !alike.is_ascii_alphanumeric()) {
+            pattern.push(alike as u8);
+        } else if !alike.is_ascii() {
+            pattern.extend_from_slice(alike.encode_utf8(&mut [0; 4]).as_bytes());
         }
-        last = Some(alike);
+        last = alike;
     }
-    pattern
 }
 
 #[cfg(test)]
 mod tests {
-    use super::pattern;
+    use super::write_pattern;
 
     #[test]
     fn letters_and_digits_are_alike() {
         for (text, expected) in [("INV-1001", "a-0"), ("é漢a 12.50 €", "a 0.0 €"), ("", ""), ("a--b", "a--a")] {
-            assert_eq!(pattern(text), expected);
+            let mut pattern = Vec::new();
+            write_pattern(text, &mut pattern);
+            assert_eq!(pattern, expected.as_bytes());
         }
     }
 }

@@ -24,11 +24,24 @@ pub(super) fn few(differing: u64, values: u64) -> bool {
     values >= LEAST_VALUES && (1..=(values / 50).clamp(1, 5)).contains(&differing)
 }
 
+/// A number that is almost certainly different for different texts.
+pub(super) fn fingerprint(text: &[u8]) -> u64 {
+    // The hash of rustc: a multiplication for eight bytes.
+    const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
+    text.chunks(8).fold(text.len() as u64, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR)
+    })
+}
+
 /// Values in groups, up to a number of groups.
 #[derive(Debug)]
 pub(super) struct Groups<K> {
     most: usize,
     groups: Vec<Group<K>>,
+    /// The fingerprint of each group's key: comparing one with 64 numbers is fast.
+    fingerprints: Vec<u64>,
     /// Whether there are more groups, so that none is counted any longer.
     is_full: bool,
 }
@@ -45,12 +58,13 @@ pub(super) struct Group<K> {
 
 impl<K> Groups<K> {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, groups: Vec::new(), is_full: false }
+        Self { most, groups: Vec::new(), fingerprints: Vec::new(), is_full: false }
     }
 
-    /// Counts a value of the group whose key `is` this one; otherwise of a new group.
+    /// Counts a value of the group whose key `is` this one, which has this fingerprint; otherwise of a new group.
     pub(super) fn add(
         &mut self,
+        fingerprint: u64,
         is: impl Fn(&K) -> bool,
         key: impl FnOnce() -> K,
         place: Place,
@@ -59,9 +73,11 @@ impl<K> Groups<K> {
         if self.is_full {
             return;
         }
-        if let Some(group) = self.groups.iter_mut().find(|group| is(&group.key)) {
-            group.count += 1;
+        let mut alike = self.fingerprints.iter().enumerate().filter(|(_, known)| **known == fingerprint);
+        if let Some((at, _)) = alike.find(|(at, _)| is(&self.groups[*at].key)) {
+            self.groups[at].count += 1;
         } else if self.groups.len() < self.most {
+            self.fingerprints.push(fingerprint);
             self.groups.push(Group { key: key(), count: 1, first: place, shown: shown() });
         } else {
             self.overflow();
@@ -70,7 +86,7 @@ impl<K> Groups<K> {
 
     /// Stops counting: there are too many groups.
     pub(super) fn overflow(&mut self) {
-        (self.is_full, self.groups) = (true, Vec::new());
+        (self.is_full, self.groups, self.fingerprints) = (true, Vec::new(), Vec::new());
     }
 
     pub(super) fn is_full(&self) -> bool {

@@ -106,7 +106,7 @@ impl ValueQuery {
             Some(Condition::Equals(Scalar::Text(text))) if !text.is_empty() && text.parse::<f64>().is_err() => {
                 Seeker::text(text, false)
             }
-            _ => self.path.as_ref().and_then(PathEnd::seeker),
+            condition => self.path.as_ref().and_then(|end| end.seeker(condition.clone())),
         })
     }
 
@@ -241,13 +241,34 @@ impl PathEnd {
     }
 
     /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket.
-    fn seeker(&self) -> Option<Seeker> {
+    fn seeker(&self, condition: Option<Condition>) -> Option<Seeker> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
-        (!name.is_empty() && !name.contains(['[', ']', '…'])).then(|| Seeker::name(name))?
+        if name.is_empty() || name.contains(['[', ']', '…']) {
+            return None;
+        }
+        Seeker::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))
     }
 }
 
 impl Condition {
+    /// Whether it may hold for the value that begins here; a string or a container is not read for it.
+    fn may_hold(&self, json: &[u8]) -> bool {
+        match json[0] {
+            b'"' | b'{' | b'[' => !matches!(
+                self,
+                Self::Above(_)
+                    | Self::Below(_)
+                    | Self::Equals(Scalar::Number(_) | Scalar::Boolean(_))
+                    | Self::Is(ValueKind::Null | ValueKind::Number | ValueKind::Boolean)
+            ),
+            _ => {
+                let end = json.iter().position(|byte| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace());
+                let scalar = std::str::from_utf8(&json[..end.unwrap_or(json.len())]);
+                scalar.is_ok_and(|scalar| self.holds(Value::Scalar(scalar)))
+            }
+        }
+    }
+
     fn holds(&self, value: Value<'_>) -> bool {
         match self {
             Self::Is(kind) => kind.is_of(value),
