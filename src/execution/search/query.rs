@@ -1,6 +1,7 @@
 //! What a search asks of a value: a text in it, the end of its path, a condition.
 
 use std::ops::Range;
+use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
@@ -200,17 +201,19 @@ fn has_capital(text: &str) -> bool {
     let mut chars = text.chars();
     while let Some(char) = chars.next() {
         match char {
-            '\\' => {
-                let is_class = matches!(chars.next(), Some('p' | 'P'));
-                if is_class && chars.as_str().starts_with('{') {
-                    chars.find(|char| *char == '}');
-                }
-            }
+            '\\' => pass_over_escape(&mut chars),
             char if char.is_uppercase() => return true,
             _ => {}
         }
     }
     false
+}
+
+/// Passes over what follows a backslash: one character, or the name of a class, `\pL` or `\p{Lu}`.
+fn pass_over_escape(chars: &mut Chars<'_>) {
+    if matches!(chars.next(), Some('p' | 'P')) && chars.next() == Some('{') {
+        chars.find(|char| *char == '}');
+    }
 }
 
 impl PathEnd {
