@@ -53,8 +53,8 @@ const PATH_CHARS: usize = 300;
 /// let query = ValueQuery { text: Some(TextPattern::literal("bob").expect("it is short")), ..ValueQuery::default() };
 /// let search = SearchProjection { query, node: None, limit: 20, redacts: false };
 /// let view = search.read_from(&body[..])?;
-/// let hits: Vec<_> = view.hits.iter().map(|hit| (&*hit.node, hit.item, &*hit.path, &*hit.value)).collect();
-/// assert_eq!(hits, [("Read", Some(1), "name", "\"Bobby\""), ("Send", Some(0), "to[]", "\"Bob\"")]);
+/// let hits: Vec<_> = view.hits.iter().map(|hit| (&*hit.node, hit.item, &*hit.path, hit.value.as_deref())).collect();
+/// assert_eq!(hits, [("Read", Some(1), "name", Some("\"Bobby\"")), ("Send", Some(0), "to[]", Some("\"Bob\""))]);
 /// # Ok::<_, n8n_lens::execution::Error>(())
 /// ```
 #[derive(Clone, Debug)]
