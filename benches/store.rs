@@ -1,6 +1,7 @@
 //! Executions as n8n stores them, beside reading the stored text once: `cargo bench --bench store`.
 //!
-//! The texts are files that this bench writes, read with a warm page cache.
+//! The texts are files that this bench writes, read with a warm page cache: as they are, in SQLite with either journal, in a
+//! bundle, and in PostgreSQL where it is installed. Allocations of SQLite itself are not counted.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -13,6 +14,7 @@
 
 use std::fs::File;
 use std::hint::black_box;
+use std::io::Read;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -20,11 +22,16 @@ use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::ReadAt;
+use n8n_lens::store::{Cancel, Settings, Store};
 use peak_alloc::PeakAlloc;
+use serde_json::{Value, json};
 
 #[path = "../tests/support/mod.rs"]
 mod support;
+use support::coordination::database::{Database, Kind, start_postgres, stop_postgres};
+use support::fixtures;
 use support::large_store::LargeStore;
+use support::n8n_store::{N8nFolder, POSTGRES_TABLES, bundle_path, row};
 
 #[global_allocator]
 static ALLOCATIONS: PeakAlloc = PeakAlloc;
@@ -38,13 +45,130 @@ fn main() {
         let file = folder.path().join("data.flatted");
         large.write_to(&file);
         measure(name, large, &file);
+        let text = std::fs::read_to_string(&file).unwrap();
         std::fs::remove_file(&file).unwrap();
+        sqlite(name, large, &text);
+        bundle(name, large, &text);
+        postgres(name, large, &text);
+    }
+    many();
+}
+
+/// The row of the large execution.
+fn body() -> Value {
+    let mut body: Value = serde_json::from_str(&LargeStore::stored().header).unwrap();
+    body["finished"] = json!(true);
+    body["startedAt"] = json!("2026-11-22T00:00:00.000Z");
+    body
+}
+
+fn sqlite(name: &str, large: LargeStore, text: &str) {
+    for (journal, store) in [("write-ahead log", N8nFolder::wal()), ("rollback journal", N8nFolder::rollback())] {
+        store.save_row(&store.open(), &body());
+        store.save_data(&store.open(), 900, &LargeStore::stored().workflow, text);
+        heading(&format!("{name}: SQLite, {journal}"));
+        let limit = report("limit: read the blob once", Duration::ZERO, || {
+            let connection = store.open();
+            let row = connection.query_row("SELECT rowid FROM execution_data", [], |row| row.get(0)).unwrap();
+            let mut blob = connection.blob_open(rusqlite::MAIN_DB, "execution_data", "data", row, true).unwrap();
+            let mut buffer = vec![0; 65_536];
+            while blob.read(&mut buffer).unwrap() > 0 {}
+        });
+        questions(large, limit, &open(store.path().to_str().unwrap()));
     }
 }
 
-fn measure(name: &str, large: LargeStore, file: &Path) {
-    println!("\n{name}: {} bytes", std::fs::metadata(file).unwrap().len());
+fn bundle(name: &str, large: LargeStore, text: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = bundle_path(folder.path(), &body());
+    std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+    let workflow: Value = serde_json::from_str(&LargeStore::stored().workflow).unwrap();
+    let bundle = json!({"data": text, "workflowData": workflow, "workflowVersionId": null, "version": 1});
+    serde_json::to_writer(std::io::BufWriter::new(File::create(&file).unwrap()), &bundle).unwrap();
+    heading(&format!("{name}: bundle of {} bytes", std::fs::metadata(&file).unwrap().len()));
+    let limit = report("limit: read the file once", Duration::ZERO, || read_once(&file));
+    questions(large, limit, &open(file.to_str().unwrap()));
+}
+
+fn postgres(name: &str, large: LargeStore, text: &str) {
+    if !start_postgres(&["fsync=off"]) {
+        println!("\nPostgreSQL is not installed");
+        return;
+    }
+    let database = Database::new(Kind::Postgres);
+    let mut client = postgres::Client::connect(&database.argument, postgres::NoTls).unwrap();
+    client.batch_execute(POSTGRES_TABLES).unwrap();
+    let insert = "INSERT INTO execution_entity SELECT * FROM json_populate_record(NULL::execution_entity, $json$";
+    client.batch_execute(&format!("{insert}{}$json$)", Value::Object(row(&body())))).unwrap();
+    let insert = r#"INSERT INTO execution_data ("executionId", "workflowData", data) VALUES (900, $1::text::json, $2)"#;
+    client.execute(insert, &[&LargeStore::stored().workflow, &text]).unwrap();
+    heading(&format!("{name}: PostgreSQL"));
+    let limit = report("limit: stream the text once", Duration::ZERO, || {
+        use postgres::fallible_iterator::FallibleIterator;
+        let rows = "SELECT substring(d.b FROM i FOR 65536) FROM (SELECT convert_to(data, 'UTF8') AS b FROM execution_data OFFSET 0) d, \
+                    LATERAL generate_series(1, octet_length(d.b), 65536) i";
+        let mut client = postgres::Client::connect(&database.argument, postgres::NoTls).unwrap();
+        let mut rows = client.query_raw(rows, std::iter::empty::<i32>()).unwrap();
+        while rows.next().unwrap().is_some() {}
+    });
+    questions(large, limit, &open(&database.argument));
+    drop(client);
+    stop_postgres();
+}
+
+/// 5,000 failed executions, searched by node and message.
+fn many() {
+    let store = N8nFolder::wal();
+    let n8n = store.open();
+    n8n.execute_batch("BEGIN").unwrap();
+    for id in 1..=5_000_u32 {
+        let name = if id.is_multiple_of(100) { "b_http_refused" } else { "b_http_500" };
+        let mut body = fixtures::parse(&fixtures::execution(name));
+        body["id"] = json!(id.to_string());
+        let items = &mut body["data"]["resultData"]["runData"]["Webhook"][0]["data"]["main"][0];
+        items[0]["json"]["long"] = json!("y".repeat(36_000));
+        store.save_with(&n8n, &body);
+    }
+    n8n.execute_batch("COMMIT").unwrap();
+    drop(n8n);
+    heading("5,000 failed executions, 200 MB");
+    report("searched by node and message", Duration::ZERO, || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        command.args(["list", "--failing-node", "HTTP Request", "--error", "refused", "--limit", "100", "--store"]);
+        let output = command.arg(store.path()).env_clear().output().unwrap();
+        let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(found["data"]["count"], 50);
+    });
+}
+
+fn open(location: &str) -> Store {
+    Store::find(&Settings { location: location.to_owned(), ..Settings::default() }).unwrap()
+}
+
+fn questions(large: LargeStore, limit: Duration, store: &Store) {
+    let last = LargeStore::node_name(large.nodes - 1);
+    let items = large.items as u64;
+    let node = |window| NodeProjection { node: last.clone(), window, ..NodeProjection::default() };
+    report("summary", limit, || drop(black_box(ask(&SummaryProjection, store).unwrap())));
+    report("50 items of the last node", limit, || drop(black_box(ask(&node(0..50), store).unwrap())));
+    report("its last 50 items", limit, || drop(black_box(ask(&node(items - 50..items), store).unwrap())));
+}
+
+fn ask<P: StoredProjection>(projection: &P, store: &Store) -> P::View {
+    let read = store.read("900", &Cancel::default(), |execution| {
+        let n8n_lens::store::Execution { header, workflow, data, .. } = execution;
+        projection.read_stored(StoredExecution { header, workflow, data, reveal: false })
+    });
+    read.unwrap()
+}
+
+fn heading(what: &str) {
+    println!("\n{what}");
     println!("{:<36} {:>9} {:>9} {:>9} {:>8}", "", "median ms", "best ms", "of limit", "peak MB");
+}
+
+fn measure(name: &str, large: LargeStore, file: &Path) {
+    heading(&format!("{name}: {} bytes in a file", std::fs::metadata(file).unwrap().len()));
     let limit = report("limit: read the file once", Duration::ZERO, || read_once(file));
     let last = LargeStore::node_name(large.nodes - 1);
     let items = large.items as u64;

@@ -5,6 +5,8 @@ use std::io::{Error, ErrorKind, Read, Result, Seek, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::platform;
+
 /// How long to wait for another process.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -24,7 +26,7 @@ impl FileLock {
     ///
     /// # Errors
     /// When the file cannot be opened or is not a regular file, and when another process holds the lock for longer: then
-    /// the error names that process, if it is one of ours.
+    /// the error names that process, if it is one of ours, and the system lets a locked file be read (Windows does not).
     pub(crate) fn acquire(path: &Path) -> Result<Self> {
         Self::lock(open(path))
     }
@@ -35,7 +37,7 @@ impl FileLock {
     /// As [`acquire`](Self::acquire).
     pub(crate) fn lock(opened: Result<File>) -> Result<Self> {
         let refused = || Error::other("the lock file beside it is not a regular file: remove it");
-        let mut file = opened.map_err(|error| if is_link(&error) { refused() } else { error })?;
+        let mut file = opened.map_err(|error| if platform::is_link(&error) { refused() } else { error })?;
         if !file.metadata()?.is_file() {
             return Err(refused());
         }
@@ -59,26 +61,8 @@ impl FileLock {
 fn open(path: &Path) -> Result<File> {
     let mut options = OpenOptions::new();
     options.create(true).truncate(false).read(true).write(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        let flags = rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK;
-        options.custom_flags(flags.bits().cast_signed());
-    }
+    platform::do_not_follow_links(&mut options);
     options.open(path)
-}
-
-/// Whether a file was not opened because it is a link.
-#[cfg(unix)]
-fn is_link(error: &Error) -> bool {
-    use rustix::io::Errno;
-    // FreeBSD calls it `EMLINK`.
-    [Errno::LOOP, Errno::MLINK].iter().any(|link| error.raw_os_error() == Some(link.raw_os_error()))
-}
-
-#[cfg(not(unix))]
-fn is_link(_error: &Error) -> bool {
-    false
 }
 
 fn held(file: &mut File) -> Error {

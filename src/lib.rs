@@ -6,13 +6,14 @@
 //! # Layout
 //!
 //! Bytes flow one way, and imports follow them, never back:
-//! `n8n -> json -> execution, workflow -> budget -> tools -> transport, cli`
+//! `n8n, store -> json -> execution, workflow -> budget -> tools -> transport, cli`
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`json`] | RFC 8259: the pruning filter, the cursor (struson) that reads what is left, excerpts, the walk over captured values, [`json::Projection`] | n8n |
+//! | [`json`] | RFC 8259: the pruning filter and its sibling for `flatted` text, the cursor (struson) that reads what is left, excerpts, the walk over captured values, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
+//! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
@@ -22,7 +23,7 @@
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the gateway, access control | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
-//! | [`config`], [`units`], [`node_outputs`], `blocking`, `file_lock`, `named_locks`, `json_rpc` | settings; sizes; what n8n calls the outputs of a node; blocking threads; locks; JSON-RPC messages | |
+//! | [`config`], [`units`], [`node_outputs`], `blocking`, `file_lock`, `named_locks`, `json_rpc`, `platform` | settings; sizes; what n8n calls the outputs of a node; blocking threads; locks; JSON-RPC messages; what operating systems do differently | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
 //! tools and coordination's are neighbours on one toolkit. The gateway runs our own tools as it runs third-party servers.
@@ -41,8 +42,10 @@
 //!
 //! # Invariants
 //!
-//! - No execution is ever held in memory or in a temporary file; a workflow only while it is changed. No answer exceeds
-//!   its budget, and none is broken JSON. What was left out is counted and can be reached.
+//! - No execution is ever held in memory, and in a temporary file only while it is read from a database that must be let
+//!   go; a workflow only while it is changed. No answer exceeds its budget, and none is broken JSON. What was left out is
+//!   counted and can be reached.
+//! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
 //!   is never reported as failed.
 //! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the budget no
@@ -60,6 +63,11 @@
 //! to 64 values each, instead of runs; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the
 //! body: `tests/memory.rs` compares 1 MB with 1 GB.
 
+#![cfg_attr(
+    not(all(feature = "coordination", feature = "gateway", feature = "postgres")),
+    allow(dead_code, unused_imports, reason = "shared code is whole, whichever of its users are built")
+)]
+
 pub mod units;
 
 pub mod node_outputs;
@@ -69,6 +77,8 @@ pub mod json;
 pub mod secrets;
 
 pub mod n8n;
+
+pub mod store;
 
 pub mod execution;
 
@@ -80,17 +90,24 @@ pub mod toolkit;
 
 pub mod tools;
 
+#[cfg(feature = "coordination")]
 pub mod coordination;
 
+#[cfg(feature = "gateway")]
 pub mod gateway;
 
+#[cfg(feature = "application")]
 pub mod config;
 
+#[cfg(feature = "application")]
 pub mod transport;
 
+#[cfg(feature = "application")]
 pub mod cli;
 
 mod blocking;
 mod file_lock;
+#[cfg(feature = "application")]
 mod json_rpc;
 mod named_locks;
+mod platform;

@@ -20,7 +20,7 @@ pub mod workflow;
 
 mod entropy;
 mod expanded;
-#[allow(clippy::duplicate_mod, reason = "the tests that check the properties load it, too")]
+#[allow(clippy::duplicate_mod, reason = "a fuzz target has no other way to it, and the tests have both")]
 #[path = "../../tests/support/flatten.rs"]
 mod flatten;
 mod mutation;

@@ -24,7 +24,9 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Cli, Error> {
     });
     let matches = parsed?;
     refuse_unused(&mut command, &matches)?;
-    Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))
+    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
+    cli.options.locale_is_given = is_given(&matches, "locale");
+    Ok(cli)
 }
 
 /// The arguments, with the options before a subcommand that has them moved after its name.
@@ -54,6 +56,16 @@ fn given<'a>(command: &'a Command, matches: &'a ArgMatches) -> impl Iterator<Ite
         matches.try_contains_id(id).is_ok() && matches.value_source(id) == Some(ValueSource::CommandLine)
     };
     command.get_arguments().filter(is_given)
+}
+
+/// Whether an option that all commands accept is on the command line, or its variable is not empty.
+fn is_given(matches: &ArgMatches, option: &str) -> bool {
+    match matches.value_source(option) {
+        Some(ValueSource::EnvVariable) => {
+            matches.get_raw(option).is_some_and(|mut values| values.any(|value| !value.is_empty()))
+        }
+        source => source == Some(ValueSource::CommandLine),
+    }
 }
 
 fn has(command: &Command, option: &Arg) -> bool {

@@ -14,6 +14,7 @@ use clap::Subcommand;
 
 use super::Error;
 use super::terminal::print;
+use crate::platform::find_program;
 use crate::units::megabytes;
 use crate::workflow::catalogue::build;
 
@@ -92,8 +93,7 @@ fn installed(folder: &Path, name: &'static str) -> Result<Package, Error> {
 fn packed() -> Result<Vec<Package>, Error> {
     let folder =
         tempfile::tempdir().map_err(|error| Error::Input(format!("A temporary folder cannot be created: {error}.")))?;
-    let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    let mut command = process::Command::new(npm);
+    let mut command = process::Command::new(find_program(Path::new("npm")));
     command.args(["pack", "--silent", "--pack-destination"]).arg(folder.path()).args(PACKAGES);
     let output = command.output().map_err(|error| {
         Error::Input(format!(

@@ -1,12 +1,47 @@
-//! `n8n-lens check`: what n8n's version and the API key allow, for people.
+//! `n8n-lens check`: what n8n's version and the API key allow, and what is in n8n's store, for people.
 
 use super::Error;
 use super::terminal::print;
+use crate::blocking::blocking;
+use crate::config::Options;
 use crate::n8n::{Client, SCOPES};
+use crate::store::{Finding, Store};
 use crate::tools;
 
+/// Checks the store, if there is one, and n8n's API, unless the store is all that there is.
+pub(super) async fn run(options: &Options) -> Result<(), Error> {
+    let Some(store) = options.store()? else {
+        return check_api(&Client::new(options.n8n()?)).await;
+    };
+    check_store(store).await?;
+    if options.has_api() { check_api(&Client::new(options.n8n()?)).await } else { Ok(()) }
+}
+
+/// Prints what is in the store; fails if something cannot be read.
+async fn check_store(store: Store) -> Result<(), Error> {
+    let report = blocking(move || store.report()).await.map_err(tools::Error::from)?;
+    let mut problems = 0;
+    for finding in report.findings {
+        print(&match finding {
+            Finding::Fine(text) => format!("ok: {text}"),
+            Finding::Unknown(text) => format!("unknown: {text}"),
+            Finding::Problem(text) => {
+                problems += 1;
+                format!("problem: {text}")
+            }
+        })?;
+    }
+    match problems {
+        0 => Ok(()),
+        1 => Err(Error::Input("One thing in the store cannot be read; the line above says what to do.".to_owned())),
+        problems => {
+            Err(Error::Input(format!("{problems} things in the store cannot be read; the lines above say what to do.")))
+        }
+    }
+}
+
 /// Prints what works; fails if a tool would.
-pub(super) async fn run(n8n: &Client) -> Result<(), Error> {
+async fn check_api(n8n: &Client) -> Result<(), Error> {
     let access = n8n.check().await.map_err(tools::Error::from)?;
     let version = access
         .version

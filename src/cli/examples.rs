@@ -17,9 +17,18 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens list --status error --limit 50",
             "n8n-lens list --started-after 2026-11-21T00:00:00Z",
             "n8n-lens list --json | jq -r .data.nextCursor",
+            "n8n-lens list --store ~/.n8n --failing-node 'HTTP Request'",
         ],
     ),
-    ("summary", &["n8n-lens summary 1234", "n8n-lens summary failed.json.gz", "n8n-lens summary - < execution.json"]),
+    (
+        "summary",
+        &[
+            "n8n-lens summary 1234",
+            "n8n-lens summary failed.json.gz",
+            "n8n-lens summary - < execution.json",
+            "n8n-lens summary 1234 --store ~/.n8n",
+        ],
+    ),
     (
         "node",
         &[
@@ -114,7 +123,24 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     ("coordinate admin import", &["n8n-lens coordinate --db agents.db admin import team.json"]),
     ("coordinate admin backup", &["n8n-lens coordinate --db agents.db admin backup copy.db"]),
     ("coordinate admin doctor", &["n8n-lens coordinate --db agents.db admin doctor"]),
-    ("check", &["n8n-lens check", "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt"]),
+    (
+        "setup",
+        &[
+            "n8n-lens setup cursor",
+            "n8n-lens setup claude-code --write",
+            "n8n-lens setup claude-desktop --api-key-file key.txt --write",
+            "n8n-lens setup vscode --project --http http://127.0.0.1:3000/mcp",
+            "n8n-lens setup codex --remove --write",
+        ],
+    ),
+    (
+        "check",
+        &[
+            "n8n-lens check",
+            "n8n-lens check --store auto",
+            "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt",
+        ],
+    ),
     ("tools", &["n8n-lens tools --read-only", "n8n-lens tools --toolsets builder --json"]),
     ("catalogue", &["n8n-lens catalogue update"]),
     ("catalogue update", &["n8n-lens catalogue update", "n8n-lens catalogue update --from /usr/lib/node_modules/n8n"]),

@@ -8,6 +8,7 @@ use super::terminal::{for_people, print_json, print_styled};
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
+use crate::tools::executions::Read;
 use crate::tools::executions::get_execution_fields::{self, FieldsRequest};
 
 #[derive(Args)]
@@ -43,10 +44,10 @@ impl Fields {
         let request = FieldsRequest::new(&arguments, options.redact, options.locale);
         let source = self.execution.source(options)?;
         budget::preload();
-        let view = source.read(&request.projection).await?;
-        let answer = get_execution_fields::answer(&view, source.id(), &request)?;
+        let Read { view, origin } = source.read(&request.projection).await?;
+        let answer = origin.mark(get_execution_fields::answer(&view, source.id(), &request)?);
         match for_people(self.execution.json) {
-            true => print_styled(&render::fields(&answer)),
+            true => print_styled(&render::sourced(render::fields(&answer), origin)),
             false => print_json(&answer),
         }
         .map(drop)

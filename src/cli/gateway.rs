@@ -13,6 +13,7 @@ pub(super) async fn run(options: &GatewayOptions, shared: &Options) -> Result<()
     let config = Config::from_bytes(&text).map_err(usage)?;
     let ((host, port), settings) = (options.address(&config)?, options.settings(shared)?);
     let access = options.access(&host)?;
+    shared.check_access(&access, "GATEWAY_TOKEN")?;
     if !settings.checks {
         report("VALIDATION IS DISABLED. The names and inputs of calls are not checked.");
     }

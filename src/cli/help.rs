@@ -11,7 +11,7 @@ use super::{Cli, examples, terminal};
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Look at executions", &["list", "summary", "node", "search", "fields"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
-    ("Set up", &["check", "tools", "catalogue", "completions", "help"]),
+    ("Set up", &["setup", "check", "tools", "catalogue", "completions", "help"]),
 ];
 
 /// The width of the column with the names of commands.
@@ -67,11 +67,14 @@ fn tailored(command: Command, parents: &[&str]) -> Command {
 fn uses(path: &[&str], option: &str) -> bool {
     let command = path.first().copied().unwrap_or_default();
     let commands: &[&str] = match option {
-        "n8n_url" | "api_key" | "api_key_file" => {
-            &["", "list", "summary", "node", "search", "fields", "check", "serve", "gateway"]
+        "api_key" => &["", "list", "summary", "node", "search", "fields", "check", "serve", "gateway"],
+        "n8n_url" | "api_key_file" => {
+            &["", "list", "summary", "node", "search", "fields", "setup", "check", "serve", "gateway"]
         }
         "first_byte_timeout" | "idle_timeout" => &["list", "summary", "node", "search", "fields", "check", "serve"],
-        "locale" if path.len() < 2 => &["", "list", "summary", "node", "search", "fields", "serve", "coordinate"],
+        "locale" if path.len() < 2 => {
+            &["", "list", "summary", "node", "search", "fields", "serve", "coordinate", "setup"]
+        }
         "session_ttl" | "session_max" if path.len() < 2 => return true,
         "locale" | "session_ttl" | "session_max" => return false,
         "redact" => &["summary", "node", "search", "fields", "serve"],

@@ -3,12 +3,16 @@
 mod arguments;
 mod catalogue;
 mod check;
+#[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
 mod fields;
+#[cfg(feature = "gateway")]
 mod gateway;
 mod gzip_reader;
 mod help;
+#[cfg(unix)]
+mod launcher;
 mod list;
 mod log;
 mod node;
@@ -16,6 +20,7 @@ mod panic_hook;
 mod progress;
 mod render;
 mod search;
+mod setup;
 mod source;
 mod summary;
 mod table;
@@ -28,9 +33,10 @@ use clap::{CommandFactory, Parser, Subcommand};
 use serde_json::{Map, Value};
 
 use self::terminal::{introduce, print};
-use crate::config::{self, GatewayOptions, Options, ServerOptions, Transport};
-use crate::gateway::reaper;
-use crate::n8n::{Client, Settings};
+#[cfg(feature = "gateway")]
+use crate::config::GatewayOptions;
+use crate::config::{self, Options, ServerOptions, Transport};
+use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
 use crate::transport;
 use crate::workflow::file::Files;
@@ -67,9 +73,13 @@ enum Command {
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
+    #[cfg(feature = "gateway")]
     Gateway(GatewayOptions),
     /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
+    #[cfg(feature = "coordination")]
     Coordinate(coordinate::Coordinate),
+    /// Enter n8n-lens in the settings of an MCP client
+    Setup(setup::Setup),
     /// Check the address, the API key, its scopes and n8n's version
     Check,
     /// List the tools that the server offers
@@ -111,12 +121,14 @@ impl Error {
 
 /// Runs the command line and returns its exit code: 0 success, 1 failure, 2 wrong usage.
 pub fn run() -> ExitCode {
+    #[cfg(feature = "gateway")]
     // Started by the gateway only. It stays small: not even the arguments are parsed.
-    if std::env::args_os().nth(1).is_some_and(|first| first == reaper::ARGUMENT) {
-        reaper::run();
+    if crate::gateway::run_as_reaper(std::env::args_os().nth(1).as_deref()) {
         return ExitCode::SUCCESS;
     }
     panic_hook::install();
+    #[cfg(unix)]
+    launcher::end_with_launcher();
     let cli = arguments::parse(std::env::args_os().collect()).unwrap_or_else(|error| terminal::usage(&error));
     log::install(cli.options.log_level());
     let done = runtime(&cli)
@@ -143,8 +155,11 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
     let for_many = match &cli.command {
         None => cli.server.transport == Transport::Http,
         Some(Command::Serve(server)) => server.transport == Transport::Http,
+        #[cfg(feature = "coordination")]
         Some(Command::Coordinate(command)) => command.is_for_many(),
-        Some(command) => matches!(command, Command::Gateway(_)),
+        #[cfg(feature = "gateway")]
+        Some(Command::Gateway(_)) => true,
+        Some(_) => false,
     };
     match for_many {
         true => tokio::runtime::Builder::new_multi_thread(),
@@ -163,9 +178,12 @@ impl Cli {
             Some(Command::Search(command)) => command.run(&options).await,
             Some(Command::Fields(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
+            #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
+            #[cfg(feature = "coordination")]
             Some(Command::Coordinate(command)) => command.run(&options).await,
-            Some(Command::Check) => check::run(&Client::new(options.n8n()?)).await,
+            Some(Command::Setup(command)) => command.run(&options).await,
+            Some(Command::Check) => check::run(&options).await,
             Some(Command::Catalogue(catalogue::Command::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())
             }
@@ -184,22 +202,27 @@ async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
     if server.transport == Transport::Stdio {
         introduce("n8n-lens");
     }
-    let (toolbox, files) = (server.toolbox()?, server.files()?);
-    let context = |settings| context(options, settings, files);
+    let (toolbox, files) = (server.toolbox(options)?, server.files()?);
     match server.transport {
-        Transport::Stdio => transport::serve_stdio(context(options.n8n()?), toolbox).await,
+        Transport::Stdio => {
+            let context = context(options, source::of(options)?, files);
+            transport::serve_stdio(context, toolbox).await
+        }
         Transport::Http => {
-            let (access, settings) = (server.access()?, options.n8n_without_key()?);
-            transport::serve_http(context(settings), toolbox, (server.bare_host(), server.port), &access).await
+            let access = server.access()?;
+            options.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
+            let context = context(options, source::of_requests(options)?, files);
+            transport::serve_http(context, toolbox, (server.bare_host(), server.port), &access).await
         }
     }
     .map_err(Error::Transport)
 }
 
 /// The context of every tool call.
-fn context(options: &Options, settings: Settings, files: Files) -> Context {
+fn context(options: &Options, executions: Executions, files: Files) -> Context {
     Context {
-        n8n: Client::new(settings),
+        api: executions.api,
+        store: executions.store,
         locale: options.locale,
         redact: options.redact,
         files,

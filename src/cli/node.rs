@@ -8,6 +8,7 @@ use super::terminal::{for_people, print_json, print_styled};
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
+use crate::tools::executions::Read;
 use crate::tools::executions::get_execution_by_node::{self, NodeQuery};
 
 #[derive(Args)]
@@ -50,9 +51,10 @@ impl Node {
         let from = &source;
         let read = move |projection| async move { from.read(&projection).await };
         let view = get_execution_by_node::read_view(&query.projection, read);
-        let answer = get_execution_by_node::answer(&view.await?, source.id(), &query)?;
+        let Read { view, origin } = view.await?;
+        let answer = origin.mark(get_execution_by_node::answer(&view, source.id(), &query)?);
         match for_people(self.execution.json) {
-            true => print_styled(&render::node(&answer)),
+            true => print_styled(&render::sourced(render::node(&answer), origin)),
             false => print_json(&answer),
         }
         .map(drop)

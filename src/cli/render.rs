@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::table::table;
 use super::terminal::{self, Styled, plain};
 use crate::execution::summary::{NodeSummary, Summary};
+use crate::tools::executions::Origin;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -69,6 +70,17 @@ fn second(time: &str) -> String {
         Ok(time) => time.strftime("%F %T").to_string(),
         Err(_) => plain(time),
     }
+}
+
+/// What is shown, with a line about where it came from if there are several sources.
+pub(super) fn sourced(shown: Styled, origin: Origin) -> Styled {
+    let source = match origin {
+        Origin::Only => return shown,
+        Origin::Api => "from n8n's API: the store cannot give it",
+        Origin::Store { deleted: false } => "from n8n's store",
+        Origin::Store { deleted: true } => "from n8n's store; deleted in n8n",
+    };
+    Styled(format!("{}\n{}", shown.0, paint(DIM, source)))
 }
 
 /// A summary: a line, the error, and a row for each node.

@@ -9,6 +9,7 @@ use super::terminal::{for_people, print_json, print_styled};
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
+use crate::tools::executions::Read;
 use crate::tools::executions::search_execution::{self, KINDS, SearchRequest};
 
 #[derive(Args)]
@@ -69,10 +70,10 @@ impl Search {
         let request = SearchRequest::new(&arguments, options.redact, options.locale)?;
         let source = self.execution.source(options)?;
         budget::preload();
-        let view = source.read(&request.projection).await?;
-        let answer = search_execution::answer(&view, source.id(), &request)?;
+        let Read { view, origin } = source.read(&request.projection).await?;
+        let answer = origin.mark(search_execution::answer(&view, source.id(), &request)?);
         match for_people(self.execution.json) {
-            true => print_styled(&render::search(&answer)),
+            true => print_styled(&render::sourced(render::search(&answer), origin)),
             false => print_json(&answer),
         }
         .map(drop)

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::Read;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -11,10 +11,11 @@ use serde_json::{Value, json};
 use super::gzip_reader::GzipReader;
 use super::{Error, as_arguments, progress};
 use crate::config::Options;
-use crate::execution;
-use crate::json::{Projection, ReadAhead};
+use crate::execution::{self, StoredProjection};
+use crate::json::ReadAhead;
 use crate::n8n::{Client, ExecutionRequest};
 use crate::toolkit::Arguments;
+use crate::tools::executions::{Origin, Read, Source as Executions};
 use crate::tools::{self, Tool};
 
 /// Which execution a command reads, and how it prints.
@@ -32,8 +33,8 @@ pub(super) struct ExecutionArguments {
 
 /// Where the body of an execution is.
 pub(super) enum Source {
-    /// In n8n.
-    N8n { client: Client, request: ExecutionRequest },
+    /// In n8n: its API or its store.
+    N8n { executions: Executions, request: ExecutionRequest },
     /// In a file.
     File(PathBuf),
     /// On standard input, which can be read only once.
@@ -48,7 +49,8 @@ impl ExecutionArguments {
     pub(super) fn check(&self, tool: &Tool, more: Value) -> Result<Arguments, Error> {
         let mut arguments = as_arguments(more);
         // A file has no id to check.
-        let id = if is_id(&self.execution) { &self.execution } else { "0" };
+        let is_named = is_id(&self.execution) || is_uuid(&self.execution);
+        let id = if is_named { &self.execution } else { "0" };
         arguments.insert("id".to_owned(), json!(id));
         arguments.insert("ignoreDataSizeLimit".to_owned(), json!(self.ignore_data_size_limit));
         Ok(Arguments::check(tool.parameters, &[], arguments).map_err(tools::Error::from)?)
@@ -61,8 +63,8 @@ impl ExecutionArguments {
     pub(super) fn source(&self, options: &Options) -> Result<Source, Error> {
         Ok(match self.execution.as_str() {
             "-" => Source::StandardInput { is_read: Cell::new(false) },
-            id if is_id(id) => Source::N8n {
-                client: Client::new(options.n8n()?),
+            id if is_id(id) || (options.has_store() && is_uuid(id)) => Source::N8n {
+                executions: of(options)?,
                 request: ExecutionRequest { id: id.to_owned(), ignore_size_limit: self.ignore_data_size_limit },
             },
             file => Source::File(file.into()),
@@ -70,8 +72,35 @@ impl ExecutionArguments {
     }
 }
 
+/// n8n's API, and n8n's store if there is one: then the API is used only if it has an address and a key.
+///
+/// # Errors
+/// The address or the key is missing or malformed, or there is no store where one is expected.
+pub(super) fn of(options: &Options) -> Result<Executions, Error> {
+    let store = options.stored_executions()?;
+    let needs_api = store.is_none() || options.has_api();
+    let api = if needs_api { Some(Client::new(options.n8n()?)) } else { None };
+    Ok(Executions { api, store })
+}
+
+/// The same for a server whose requests bring their own keys.
+///
+/// # Errors
+/// As [`of`], but the key is not required.
+pub(super) fn of_requests(options: &Options) -> Result<Executions, Error> {
+    let store = options.stored_executions()?;
+    let needs_api = store.is_none() || options.has_address();
+    let api = if needs_api { Some(Client::new(options.n8n_without_key()?)) } else { None };
+    Ok(Executions { api, store })
+}
+
 fn is_id(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Whether it is an id of n8n's engine v2.
+fn is_uuid(text: &str) -> bool {
+    uuid::Uuid::try_parse(text).is_ok()
 }
 
 impl Source {
@@ -87,15 +116,15 @@ impl Source {
     ///
     /// # Errors
     /// The body cannot be read, is incomplete, or is not an execution.
-    pub(super) async fn read<V, P>(&self, projection: &P) -> Result<V, Error>
+    pub(super) async fn read<V, P>(&self, projection: &P) -> Result<Read<V>, Error>
     where
-        P: Projection<View = Result<V, execution::Error>>,
+        P: StoredProjection<View = Result<V, execution::Error>>,
     {
         let read = match self {
-            Self::N8n { client, request } => {
+            Self::N8n { executions, request } => {
                 let (progress, bar) = progress::bar();
-                let read = client.read_execution(request, projection, &progress);
-                bar.around(read).await.map_err(tools::Error::from)?
+                let read = bar.around(executions.read(request, projection, &progress)).await?;
+                return Ok(Read { view: read.view.map_err(tools::Error::from)?, origin: read.origin });
             }
             Self::File(path) => projection.read_from(open(path)?),
             Self::StandardInput { is_read } => {
@@ -108,7 +137,7 @@ impl Source {
                 projection.read_from(decompress(std::io::stdin())?)
             }
         };
-        Ok(read.map_err(tools::Error::from)?)
+        Ok(Read { view: read.map_err(tools::Error::from)?, origin: Origin::Only })
     }
 }
 
@@ -123,7 +152,7 @@ fn open(path: &Path) -> Result<ReadAhead, Error> {
 }
 
 /// Reads a body ahead, decompressing it if it begins with the two bytes of gzip.
-fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
+fn decompress(mut body: impl std::io::Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();
     let read = body.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first);

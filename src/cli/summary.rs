@@ -9,7 +9,7 @@ use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
 use crate::execution::summary::SummaryProjection;
-use crate::tools::executions::{get_execution, summary_answer};
+use crate::tools::executions::{Read, get_execution, summary_answer};
 
 #[derive(Args)]
 pub(super) struct Summary {
@@ -28,11 +28,11 @@ impl Summary {
         if !is_for_people {
             budget::preload();
         }
-        let summary = source.read(&SummaryProjection).await?;
+        let Read { view: summary, origin } = source.read(&SummaryProjection).await?;
         if is_for_people {
-            return print_styled(&render::summary(&summary)).map(drop);
+            return print_styled(&render::sourced(render::summary(&summary), origin)).map(drop);
         }
         let offset = arguments.integer("offset").unwrap_or(0);
-        print_json(&summary_answer::compose(&summary, source.id(), offset, options.locale)).map(drop)
+        print_json(&origin.mark(summary_answer::compose(&summary, source.id(), offset, options.locale))).map(drop)
     }
 }

@@ -1,23 +1,28 @@
 //! Settings: the command line overrides the environment, which overrides defaults. An empty variable counts as unset:
 //! clients send those for settings that the user left empty.
 
+#[cfg(feature = "coordination")]
 mod coordination;
+#[cfg(feature = "gateway")]
+mod gateway;
+mod store;
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
-use clap::builder::FalseyValueParser;
+use clap::builder::{FalseyValueParser, PossibleValue};
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
+#[cfg(feature = "coordination")]
 pub use coordination::CoordinationOptions;
+#[cfg(feature = "gateway")]
+pub use gateway::GatewayOptions;
+pub use store::StoreOptions;
 
-use crate::gateway;
 use crate::n8n::{Address, Settings};
 use crate::secrets::Secret;
 use crate::toolkit::Locale;
@@ -53,6 +58,10 @@ pub struct Options {
     #[arg(long, global = true, visible_alias = "lang", env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
     pub locale: Locale,
 
+    /// Whether the language was given rather than the default.
+    #[arg(skip)]
+    pub locale_is_given: bool,
+
     /// Mask the values of known secret keys in items, too
     #[arg(long, global = true)]
     pub redact: bool,
@@ -72,6 +81,9 @@ pub struct Options {
     /// Seconds to wait for the next bytes of a body
     #[arg(long, global = true, help_heading = N8N, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     idle_timeout: u64,
+
+    #[command(flatten)]
+    store: StoreOptions,
 }
 
 /// Settings of the MCP server.
@@ -107,38 +119,6 @@ pub struct ServerOptions {
     /// Folder that workflow files must be in; / allows all (default: the working directory; none over http without a token)
     #[arg(long, env = "N8N_LENS_FILES_ROOT", value_name = "DIR", value_parser = path)]
     files_root: Option<PathBuf>,
-}
-
-/// Settings of the gateway.
-#[derive(Args, Clone)]
-pub struct GatewayOptions {
-    /// Configuration file: YAML, or the mcpServers JSON of Claude Desktop and Cursor. Changes are applied while running
-    #[arg(long, env = "GATEWAY_CONFIG", default_value = "config.yaml", value_name = "FILE")]
-    pub config: PathBuf,
-
-    /// Address to listen on (default: from the configuration, or 127.0.0.1)
-    #[arg(long, env = "GATEWAY_HOST", value_name = "HOST")]
-    host: Option<String>,
-
-    /// Port to listen on; 0 picks a free one (default: from the configuration, or 3001)
-    #[arg(long, env = "GATEWAY_PORT", value_name = "PORT")]
-    port: Option<String>,
-
-    /// Timeout of a call, in ms, unless its server sets one (default: from the configuration, or 30000)
-    #[arg(long, env = "GATEWAY_TIMEOUT_MS", value_name = "MS")]
-    timeout_ms: Option<String>,
-
-    /// Bearer token that every client must send; required off loopback
-    #[arg(long, env = "GATEWAY_TOKEN", value_name = "TOKEN", hide_env_values = true)]
-    auth_token: Option<String>,
-
-    /// Additional host names under which clients can reach the gateway, separated by commas
-    #[arg(long, env = "GATEWAY_ALLOWED_HOSTS", value_delimiter = ',', value_name = "NAMES")]
-    allowed_hosts: Vec<String>,
-
-    /// Do not check the names and inputs of calls; only for testing servers
-    #[arg(long, env = "DISABLE_VALIDATION", value_parser = FalseyValueParser::new())]
-    disable_validation: bool,
 }
 
 /// Which tools are offered.
@@ -213,6 +193,16 @@ fn one_of<T: ValueEnum + Default>(name: &str) -> Result<T, String> {
     })
 }
 
+impl ValueEnum for Locale {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Ja, Self::En]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.choose("ja", "en")))
+    }
+}
+
 /// Parses a path. It may be empty, which counts as unset.
 fn path(text: &str) -> Result<PathBuf, Infallible> {
     Ok(text.into())
@@ -265,10 +255,10 @@ impl Options {
     }
 
     fn given_key(&self) -> Result<Option<Secret>, Error> {
-        let key = match (filled(self.api_key.as_deref()), &self.api_key_file) {
+        let key = match (filled(self.api_key.as_deref()), self.key_file()) {
             (Some(key), _) => key.to_owned(),
-            (None, Some(file)) if !file.as_os_str().is_empty() => read_key(file)?,
-            _ => return Ok(None),
+            (None, Some(file)) => read_key(file)?,
+            (None, None) => return Ok(None),
         };
         let Some(key) = filled(Some(&key)) else {
             return Ok(None);
@@ -276,10 +266,28 @@ impl Options {
         secret("N8N_API_KEY", key).map(Some)
     }
 
+    /// The address of n8n as it was given.
+    pub fn given_url(&self) -> Option<&str> {
+        filled(self.n8n_url.as_deref())
+    }
+
+    /// The file with the API key, if one was given.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn readable_key_file(&self) -> Result<Option<&Path>, Error> {
+        let readable = |file| read_key(file).map(|_| file);
+        self.key_file().map(readable).transpose()
+    }
+
+    fn key_file(&self) -> Option<&Path> {
+        self.api_key_file.as_deref().filter(|file| !file.as_os_str().is_empty())
+    }
+
     /// The path of the catalogue of node types; `None` on a system without a data folder.
     pub fn catalogue(&self) -> Option<PathBuf> {
         let named = self.catalogue.clone().filter(|file| !file.as_os_str().is_empty());
-        named.or_else(|| Some(dirs::data_dir()?.join("n8n-lens").join("catalogue.json")))
+        named.or_else(|| Some(dirs::data_local_dir()?.join("n8n-lens").join("catalogue.json")))
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
@@ -291,7 +299,8 @@ impl Options {
             ("N8N_API_KEY_FILE", path(&self.api_key_file)),
             ("N8N_LENS_CATALOGUE", path(&self.catalogue)),
         ];
-        given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+        let given = given.into_iter().chain(self.store.environment());
+        given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 
     /// How much is logged.
@@ -326,27 +335,36 @@ fn read_key(file: &Path) -> Result<String, Error> {
 }
 
 impl ToolChoice {
-    /// The tools to offer.
+    /// The tools to offer, all of which need n8n's API.
     ///
     /// # Errors
     /// A toolset or a tool is unknown, or no tool is left. The message lists the available names.
     pub fn toolbox(&self) -> Result<Toolbox, Error> {
+        self.toolbox_for(false, false)
+    }
+
+    /// The tools to offer for these sources.
+    fn toolbox_for(&self, with_store: bool, without_api: bool) -> Result<Toolbox, Error> {
         let selection = Selection {
             toolsets: filled_names(&self.toolsets),
             tools: filled_names(&self.tools),
             read_only: self.read_only,
+            with_store,
+            without_api,
         };
         Toolbox::new(&selection).map_err(Error)
     }
 }
 
 impl ServerOptions {
-    /// The tools to offer.
+    /// The tools to offer. Those that need n8n's API are left out if it cannot be used: over HTTP each request can bring a
+    /// key, but not an address.
     ///
     /// # Errors
     /// A toolset or a tool is unknown, or no tool is left.
-    pub fn toolbox(&self) -> Result<Toolbox, Error> {
-        self.choice.toolbox()
+    pub fn toolbox(&self, options: &Options) -> Result<Toolbox, Error> {
+        let has_api = if self.transport == Transport::Http { options.has_address() } else { options.has_api() };
+        self.choice.toolbox_for(options.has_store(), options.has_store() && !has_api)
     }
 
     /// Where workflow files can be: below the working directory by default. Over HTTP without a token every user of this
@@ -415,43 +433,4 @@ impl Access {
         }
         Self { loopback, auth_token: None, hosts, max_sessions: usize::from(MAX_SESSIONS) }
     }
-}
-
-impl GatewayOptions {
-    /// The host and port to listen on: from the options, or else the configuration, or else 127.0.0.1 and 3001.
-    ///
-    /// # Errors
-    /// The port is not a number from 0 to 65535.
-    pub fn address(&self, config: &gateway::Config) -> Result<(String, u16), Error> {
-        let host = filled(self.host.as_deref()).or(config.host.as_deref()).unwrap_or("127.0.0.1");
-        let port = number("GATEWAY_PORT", "0 to 65535", self.port.as_deref())?.or(config.port).unwrap_or(3001);
-        Ok((bare(host).to_owned(), port))
-    }
-
-    /// Who can use the gateway on `host`.
-    ///
-    /// # Errors
-    /// The token is malformed, or the gateway would be open to the network without one.
-    pub fn access(&self, host: &str) -> Result<Access, Error> {
-        Access::new(host, ("GATEWAY_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
-    }
-
-    /// How the gateway behaves; `options` are passed on to the built-in servers.
-    ///
-    /// # Errors
-    /// The timeout is not a positive number of milliseconds.
-    pub fn settings(&self, options: &Options) -> Result<gateway::Settings, Error> {
-        let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", "1 to 4294967295", self.timeout_ms.as_deref())?;
-        let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
-        let builtin_environment = options.environment();
-        Ok(gateway::Settings { timeout, checks: !self.disable_validation, builtin_environment, owns_process: true })
-    }
-}
-
-/// Parses a number; an empty text counts as unset.
-fn number<T: FromStr>(variable: &str, range: &str, text: Option<&str>) -> Result<Option<T>, Error> {
-    let parse = |text: &str| {
-        text.parse().map_err(|_| Error(format!("{variable} must be a number from {range}, not {text:?}.")))
-    };
-    filled(text).map(parse).transpose()
 }

@@ -52,9 +52,10 @@ pub(super) enum Place<'a> {
     Data,
     ResultData,
     RunData,
-    /// The runs of a node: `(name, index)` of those whose items are read, and whether the others are read without.
     Runs {
+        /// The node's name, if the items of some of its runs are read.
         node: Option<&'a str>,
+        /// Whether its other runs are read, too, but without their items.
         requested: bool,
     },
     Run {

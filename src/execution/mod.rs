@@ -29,6 +29,8 @@
 //! be anywhere in `runData`. Only AI sub-nodes and tools store their input themselves (`inputOverride`). In a
 //! redacted execution `redactedError: {type, httpCode}` replaces each `error`.
 //!
+//! n8n stores an execution in another form; [`StoredProjection`] reads that with the same projections.
+//!
 //! Facts about n8n are from its source (`packages/workflow/src/run-execution-data`,
 //! `packages/cli/src/public-api`) and were verified on n8n 1.123 and 2.41.
 //!
@@ -103,25 +105,23 @@ pub enum Error {
     Store(std::io::Error),
     /// Stored run data is broken.
     #[error(
-        "n8n's store has run data of this execution that cannot be read: {0} of the run data. None of it is shown. If the execution is running, ask again; if not, it is damaged in the store."
+        "The run data of this execution in n8n's store cannot be read: {0}. None of it is shown. If the execution is running, ask again; if not, the store is damaged."
     )]
     StoredData(crate::json::ReadError),
     /// A stored workflow is broken.
-    #[error(
-        "n8n's store has a workflow for this execution that is not JSON: {0}. Nothing is shown. It is damaged in the store."
-    )]
+    #[error("The workflow of this execution in n8n's store is not JSON: {0}. Nothing is shown; the store is damaged.")]
     StoredWorkflow(crate::json::ReadError),
     /// The header that a store wrote is broken.
     #[error("The columns of this execution in n8n's store could not be read: {0}. Nothing is shown.")]
     StoredHeader(crate::json::ReadError),
     /// Stored run data is not flatted text; with its beginning.
     #[error(
-        "n8n's store has the run data of this execution in a form that this version of n8n-lens does not know: it begins with `{0}`. Read the execution through n8n's API, or update n8n-lens."
+        "The run data of this execution is stored in a form that this version of n8n-lens does not know: it begins with `{0}`. Update n8n-lens, or read the execution through n8n's API."
     )]
     StoredForm(String),
     /// Stored run data is of an unknown version.
     #[error(
-        "n8n's store has run data version {0} of this execution, and this version of n8n-lens knows 0 and 1. Read the execution through n8n's API, or update n8n-lens."
+        "The run data of this execution is of version {0}; this version of n8n-lens knows 0 and 1. Update n8n-lens, or read the execution through n8n's API."
     )]
     StoredVersion(String),
 }

@@ -283,6 +283,8 @@ impl<'a> RunData<'a> {
         let mut runs = 0;
         let is_exact = name == self.projection.node;
         if !is_exact && is_name(&self.projection.node, name) {
+            // Of members with the same name the last one counts.
+            self.similar.retain(|similar| similar != name);
             self.similar.push(name.to_owned());
         }
         let is_similar = self.similar.last().is_some_and(|similar| similar == name) && !self.has_exact_target();

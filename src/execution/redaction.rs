@@ -2,7 +2,7 @@
 //!
 //! The rules are those of `packages/cli/src/modules/redaction/executions` (n8n 2.x; 1.x has none), with two differences.
 //! n8n enforces a policy only with a licence, and shows more to some users; a reader of the store knows neither, so the
-//! policy always holds, and everybody is another user than the one whose credentials were used. A policy of a form that is
+//! policy always holds, and every reader counts as another user than the one whose credentials were used. A policy of a form that is
 //! not known here hides the items, too.
 
 use super::{Error, stored_json};
@@ -110,7 +110,7 @@ fn policy_hides(policy: &str, is_manual: bool) -> bool {
 }
 
 impl Snapshot {
-    /// Whoever hides manual executions hides all (`packages/workflow/src/redaction-channels.ts`).
+    /// A policy that hides manual executions hides all (`packages/workflow/src/redaction-channels.ts`).
     fn hides(&self, is_manual: bool) -> bool {
         self.manual || (self.production && !is_manual)
     }

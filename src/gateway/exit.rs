@@ -4,6 +4,8 @@ use std::process::ExitStatus;
 
 use serde_json::{Map, Value};
 
+use crate::platform::signal_name;
+
 /// The exit of a server, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
@@ -18,7 +20,7 @@ pub struct Exit {
 impl Exit {
     /// The exit of a process.
     pub(super) fn of(status: ExitStatus) -> Self {
-        Self { code: status.code(), signal: signal(status), reason: None }
+        Self { code: status.code(), signal: signal_name(status), reason: None }
     }
 
     /// An exit for which there is no exit status.
@@ -34,36 +36,5 @@ impl Exit {
             ("reason", self.reason.map(Value::from)),
         ];
         members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-    }
-}
-
-/// The standard library exposes signal names only in its display text: `signal: 9 (SIGKILL)`.
-#[cfg(unix)]
-fn signal(status: ExitStatus) -> Option<String> {
-    use std::os::unix::process::ExitStatusExt;
-    let number = status.signal()?;
-    let text = status.to_string();
-    let name = text.split(['(', ')']).find(|word| word.starts_with("SIG"));
-    Some(name.map_or_else(|| number.to_string(), str::to_owned))
-}
-
-#[cfg(not(unix))]
-fn signal(_: ExitStatus) -> Option<String> {
-    None
-}
-
-#[cfg(all(test, unix))]
-mod tests {
-    use std::os::unix::process::ExitStatusExt;
-
-    use super::*;
-
-    #[test]
-    fn signals_have_names() {
-        for (number, name) in [(9, "SIGKILL"), (11, "SIGSEGV"), (15, "SIGTERM"), (40, "40")] {
-            let exit = Exit::of(ExitStatus::from_raw(number));
-            assert_eq!((exit.code, exit.signal.as_deref()), (None, Some(name)));
-        }
-        assert_eq!(Exit::of(ExitStatus::from_raw(3 << 8)).code, Some(3));
     }
 }

@@ -22,9 +22,8 @@
 //! | `crashed` | failed to start, or exited 5 times within a minute | `SERVER_CRASHED`, at once |
 //!
 //! A server that crashed is restarted with exponential backoff. After 5 exits within a minute restarts pause for 30 s,
-//! and then the next call starts it. No child outlives the gateway, nor a process that it started: each child runs in its
-//! own process group and has a mark that its `descendants` inherit, and if the gateway is killed, a [`reaper`] process
-//! ends the groups.
+//! and then the next call starts it. No child outlives the gateway, nor a process that it started: each child runs in a
+//! `group` of its own, which ends as one, and with the gateway.
 //!
 //! # Limits
 //!
@@ -40,7 +39,7 @@
 //! | handshake, first list of tools | 10 s each |
 //! | list of tools | 16 MiB, 1,000 pages |
 //! | backoff before a restart | 0.25 s to 30 s |
-//! | stopping a server | 10 s for calls in flight, 1.5 s after standard input is closed, 1.5 s after TERM, then KILL |
+//! | stopping a server | 10 s for calls in flight, 1.5 s after standard input is closed, on Unix 1.5 s after TERM, then KILL |
 //! | applying a changed configuration | within 3 s |
 
 mod answer;
@@ -48,15 +47,14 @@ mod answer_fault;
 mod config;
 mod configured_secrets;
 mod connection;
-mod descendants;
 mod error;
 mod exit;
+mod group;
 mod limits;
 mod metrics;
 mod openapi;
 mod process;
 mod program;
-pub mod reaper;
 mod remote;
 mod remote_client;
 mod request;
@@ -81,11 +79,12 @@ use tokio_util::sync::CancellationToken;
 
 pub use config::{Config, ConfigError, ServerConfig};
 pub use error::{Error, StopReason};
+pub use group::run_as_reaper;
 pub use limits::BODY_BYTES;
 pub use watch::watch;
 
+use group::Groups;
 use metrics::Metrics;
-use reaper::Reaper;
 use request::Request;
 use server::Server;
 
@@ -110,7 +109,7 @@ pub struct Settings {
 pub struct Gateway {
     servers: RwLock<BTreeMap<String, SupervisedServer>>,
     settings: Settings,
-    reaper: Arc<Reaper>,
+    groups: Arc<Groups>,
     metrics: Metrics,
     started: Instant,
     shutdown: CancellationToken,
@@ -128,13 +127,13 @@ impl Gateway {
         let gateway = Arc::new(Self {
             servers: RwLock::default(),
             settings,
-            reaper: Arc::default(),
+            groups: Arc::default(),
             metrics: Metrics::default(),
             started: Instant::now(),
             shutdown: CancellationToken::new(),
         });
         if gateway.settings.owns_process {
-            gateway.reaper.adopt_orphans();
+            gateway.groups.adopt_orphans();
         }
         gateway.apply(config);
         gateway
@@ -160,7 +159,7 @@ impl Gateway {
                 continue;
             }
             let server = Arc::new(Server::new(name.clone(), source(server_config), timeout, &self.shutdown));
-            let supervisor = tokio::spawn(supervisor::supervise(server.clone(), self.reaper.clone()));
+            let supervisor = tokio::spawn(supervisor::supervise(server.clone(), self.groups.clone()));
             servers.insert(name.clone(), SupervisedServer { server, supervisor });
         }
     }
@@ -182,7 +181,7 @@ impl Gateway {
             let _ = supervised.supervisor.await;
         }
         if self.settings.owns_process {
-            tokio::task::block_in_place(|| self.reaper.end_all());
+            tokio::task::block_in_place(|| self.groups.end_all());
         }
     }
 

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use crate::platform::find_program;
+
 /// Secrets of the gateway. Third-party servers do not inherit them; the configuration can still pass them on.
 const OWN_SECRETS: [&str; 4] = ["GATEWAY_TOKEN", "N8N_API_KEY", "N8N_LENS_AUTH_TOKEN", "N8N_LENS_DB"];
 
@@ -20,6 +22,11 @@ impl Program {
     /// Whether it is n8n-lens itself, as a built-in server is.
     pub(super) fn is_own(&self) -> bool {
         self.command == own_program()
+    }
+
+    /// The file to run.
+    pub(super) fn file(&self) -> PathBuf {
+        find_program(&self.command)
     }
 
     /// Environment variables that it does not inherit. Built-in servers need all but the gateway's token.

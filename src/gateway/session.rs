@@ -9,9 +9,9 @@ use tokio::time::timeout;
 use super::config::Source;
 use super::connection::{ConnectError, Connection, Handshake, Liveness};
 use super::exit::Exit;
+use super::group::Groups;
 use super::process::Process;
 use super::program::Program;
-use super::reaper::Reaper;
 use super::remote;
 use super::stdio::{PipeState, StdioTransport};
 
@@ -47,12 +47,12 @@ impl Session {
         name: &str,
         source: &Source,
         handshake: &mut Handshake,
-        reaper: &Arc<Reaper>,
+        groups: &Arc<Groups>,
     ) -> Result<(Self, Connection), Exit> {
         let opening = async {
-            match Self::open_with(name, source, *handshake, reaper).await {
+            match Self::open_with(name, source, *handshake, groups).await {
                 Err(OpenError::Rejected) => {
-                    let opened = Self::open_with(name, source, handshake.other(), reaper).await;
+                    let opened = Self::open_with(name, source, handshake.other(), groups).await;
                     if opened.is_ok() {
                         *handshake = handshake.other();
                     }
@@ -73,10 +73,10 @@ impl Session {
         name: &str,
         source: &Source,
         handshake: Handshake,
-        reaper: &Arc<Reaper>,
+        groups: &Arc<Groups>,
     ) -> Result<(Self, Connection), OpenError> {
         match source {
-            Source::Child(program) => Self::open_child(name, program, handshake, reaper).await,
+            Source::Child(program) => Self::open_child(name, program, handshake, groups).await,
             Source::Remote { url, headers } => {
                 let transport = remote::transport(url, headers).map_err(OpenError::Exited)?;
                 match Connection::open(transport, handshake).await {
@@ -93,9 +93,9 @@ impl Session {
         name: &str,
         program: &Program,
         handshake: Handshake,
-        reaper: &Arc<Reaper>,
+        groups: &Arc<Groups>,
     ) -> Result<(Self, Connection), OpenError> {
-        let (mut process, stdin, stdout) = Process::spawn(name, program, reaper).map_err(OpenError::Exited)?;
+        let (mut process, stdin, stdout) = Process::spawn(name, program, groups).map_err(OpenError::Exited)?;
         let pipes = Arc::new(PipeState::default());
         let transport = StdioTransport::new(stdin, stdout, pipes.clone());
         match Connection::open(transport, handshake).await {

@@ -11,7 +11,7 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::config::Source;
 use super::connection::{CallError, Connection, Handshake};
 use super::exit::Exit;
-use super::reaper::Reaper;
+use super::group::Groups;
 use super::restart_policy::{NextStart, RestartPolicy};
 use super::server::{Running, Server, State, ToolList};
 use super::session::{HANDSHAKE_TIMEOUT, Session};
@@ -26,11 +26,11 @@ const DRAIN_INTERVAL: Duration = Duration::from_millis(20);
 const LISTING_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Supervises a server until it is stopped. Its calls in flight learn of its exit once its state says so.
-pub(super) async fn supervise(server: Arc<Server>, reaper: Arc<Reaper>) {
+pub(super) async fn supervise(server: Arc<Server>, groups: Arc<Groups>) {
     let (mut handshake, mut policy) = (Handshake::default(), RestartPolicy::default());
     loop {
         let (exit_sender, exit_receiver) = watch::channel(None);
-        let Some(exit) = run(&server, &mut handshake, exit_receiver, &reaper).await else { return };
+        let Some(exit) = run(&server, &mut handshake, exit_receiver, &groups).await else { return };
         tracing::warn!(server = server.name, ?exit, "exited");
         *server.history.last_exit.lock().unwrap_or_else(PoisonError::into_inner) = Some(exit.clone());
         let was_available = matches!(*server.state.borrow(), State::Available(_));
@@ -81,10 +81,10 @@ async fn run(
     server: &Server,
     handshake: &mut Handshake,
     exit: watch::Receiver<Option<Exit>>,
-    reaper: &Arc<Reaper>,
+    groups: &Arc<Groups>,
 ) -> Option<Exit> {
     let opened = tokio::select! {
-        opened = Session::open(&server.name, &server.source, handshake, reaper) => opened,
+        opened = Session::open(&server.name, &server.source, handshake, groups) => opened,
         () = server.stopping.cancelled() => return None,
     };
     let (mut session, connection) = match opened {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use jsonschema::Validator;
+use boon::{Compiler, ErrorKind, SchemaIndex, Schemas, SchemeUrlLoader, ValidationError};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
@@ -17,6 +17,9 @@ pub(super) type Tools = BTreeMap<String, Tool>;
 /// The longest message about an invalid input, in characters.
 const MESSAGE_CHARS: usize = 500;
 
+/// Where the compiler of schemas finds a tool's own; a `$ref` to any other address is an error.
+const SCHEMA_URL: &str = "mcp://tool/input";
+
 /// A tool as its server describes it.
 pub(super) struct Tool {
     /// Its name.
@@ -26,7 +29,13 @@ pub(super) struct Tool {
     /// JSON Schema of its input.
     pub(super) input_schema: Value,
     /// Compiled on the first call. If the schema is invalid, the input is left for the server to check.
-    validator: OnceLock<Option<Validator>>,
+    compiled: OnceLock<Option<CompiledSchema>>,
+}
+
+/// A schema that values can be checked against.
+struct CompiledSchema {
+    schemas: Schemas,
+    index: SchemaIndex,
 }
 
 /// One page of `tools/list`.
@@ -75,7 +84,7 @@ impl Tool {
             name: description.name,
             description: description.description.or(description.title).unwrap_or_default(),
             input_schema: Value::Object(schema),
-            validator: OnceLock::new(),
+            compiled: OnceLock::new(),
         }
     }
 
@@ -84,20 +93,78 @@ impl Tool {
     /// # Errors
     /// [`Error::Validation`] if the input does not match; it names the first field at fault.
     pub(super) fn check(&self, input: &Value) -> Result<(), Error> {
-        let Some(validator) = self.validator.get_or_init(|| self.validator()) else {
+        let Some(schema) = self.compiled.get_or_init(|| self.compile()) else {
             return Ok(());
         };
-        validator.validate(input).map_err(|error| {
-            let pointer = error.instance_path().to_string();
+        schema.schemas.validate(input, schema.index).map_err(|error| {
+            let fault = first_fault(&error);
+            let pointer = fault.instance_location.to_string();
             let field = format!("input{}", pointer.replace('/', "."));
-            let message = format!("The input of tool '{}' is invalid at {field}: {error}", self.name);
-            let value = clip(&error.instance().to_string());
+            let message = format!("The input of tool '{}' is invalid at {field}: {}", self.name, fault.kind);
+            let value = input.pointer(&pointer).map(|value| clip(&value.to_string()));
             Error::field(&field, crate::json::shorten(&message, MESSAGE_CHARS), json!({ "value": value }))
         })
     }
 
-    fn validator(&self) -> Option<Validator> {
-        let compiled = jsonschema::validator_for(&self.input_schema);
-        compiled.inspect_err(|_| tracing::warn!(tool = self.name, "input is not checked: invalid schema")).ok()
+    fn compile(&self) -> Option<CompiledSchema> {
+        let compiled = CompiledSchema::new(&self.input_schema);
+        if compiled.is_none() {
+            tracing::warn!(tool = self.name, "input is not checked: invalid schema");
+        }
+        compiled
+    }
+}
+
+impl CompiledSchema {
+    /// `None` if the schema is invalid.
+    fn new(schema: &Value) -> Option<Self> {
+        let mut compiler = Compiler::new();
+        // A server's schema must not make this process read files or URLs.
+        compiler.use_loader(Box::new(SchemeUrlLoader::new()));
+        compiler.add_resource(SCHEMA_URL, schema.clone()).ok()?;
+        let mut schemas = Schemas::new();
+        let index = compiler.compile(SCHEMA_URL, &mut schemas).ok()?;
+        Some(Self { schemas, index })
+    }
+}
+
+/// The first rule that a value broke, below the rules that only group others.
+fn first_fault<'e, 's, 'v>(error: &'e ValidationError<'s, 'v>) -> &'e ValidationError<'s, 'v> {
+    let is_group = matches!(
+        error.kind,
+        ErrorKind::Group | ErrorKind::Schema { .. } | ErrorKind::Reference { .. } | ErrorKind::AllOf
+    );
+    match error.causes.first() {
+        Some(cause) if is_group => first_fault(cause),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tool(schema: Value) -> Tool {
+        Tool::new(serde_json::from_value(json!({ "name": "move", "inputSchema": schema })).expect("a description"))
+    }
+
+    #[test]
+    fn the_first_fault_is_named() {
+        let point = json!({ "properties": { "x": { "type": "number" } }, "required": ["x"] });
+        let tool = tool(json!({ "properties": { "to": { "$ref": "#/$defs/point" } }, "$defs": { "point": point } }));
+        assert!(tool.check(&json!({ "to": { "x": 1 } })).is_ok());
+        let message = |input| tool.check(&input).expect_err("an invalid input").to_string();
+        assert!(message(json!({ "to": { "x": "1" } })).contains("at input.to.x: want number, but got string"));
+        assert!(message(json!({ "to": {} })).contains("at input.to: missing properties 'x'"));
+        assert!(message(json!([])).contains("at input: want object, but got array"));
+    }
+
+    #[test]
+    fn a_schema_reads_no_file() {
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        std::fs::write(&file, r#"{"type":"string"}"#).expect("a schema");
+        let referred = format!("file://{}", file.path().display());
+        // A schema that cannot be compiled leaves the check to the server.
+        assert!(tool(json!({ "properties": { "x": { "$ref": referred } } })).check(&json!({ "x": 1 })).is_ok());
     }
 }

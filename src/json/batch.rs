@@ -35,6 +35,8 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Output {
     batch: Batch,
+    /// Bytes of its captured values.
+    captured_bytes: usize,
     /// Whether bytes go to a captured value.
     capturing: bool,
     capture: Vec<u8>,
@@ -43,12 +45,13 @@ pub(super) struct Output {
 impl Output {
     /// Takes what was collected so far.
     pub(super) fn take(&mut self) -> Batch {
+        self.captured_bytes = 0;
         std::mem::take(&mut self.batch)
     }
 
-    /// Bytes that were collected since the last [`take`](Self::take).
+    /// Bytes that were collected since the last [`take`](Self::take), in the text and in captured values.
     pub(super) fn pending(&self) -> usize {
-        self.batch.text.len()
+        self.batch.text.len() + self.captured_bytes
     }
 
     /// Begins a captured value if the rule is [`Keep::Capture`]; returns whether it is.
@@ -72,6 +75,7 @@ impl Output {
     /// A whole captured value.
     pub(super) fn put_captured(&mut self, json: &[u8]) {
         self.batch.captured.push(Captured::copy_from_slice(json));
+        self.captured_bytes += json.len();
         self.put(b"1");
     }
 

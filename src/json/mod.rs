@@ -12,6 +12,8 @@
 //!   pruner captures only the values that may have a text in them.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
+//! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
+//!   returns the batches that the pruner would.
 //!
 //! The filter checks the grammar of what it keeps, the brackets of everything else, and that all is UTF-8. So a broken
 //! body is always a [`Fault`] with its byte offset, and never looks like a complete one.

@@ -88,7 +88,7 @@ impl Selection {
         self.out.take()
     }
 
-    /// Bytes of text that were kept and not taken yet.
+    /// Bytes that were kept and not taken yet.
     pub(super) fn pending(&self) -> usize {
         self.out.pending()
     }

@@ -33,6 +33,11 @@ impl Address {
         Ok(Self(url))
     }
 
+    /// Whether it contains a user name or a password, for a proxy in front of n8n.
+    pub fn has_credentials(&self) -> bool {
+        !self.0.username().is_empty() || self.0.password().is_some()
+    }
+
     /// The URL of n8n's editor.
     pub(super) fn editor(&self) -> Url {
         let mut url = self.0.clone();

@@ -13,6 +13,9 @@ const ID_CHARS: usize = 200;
 /// Bytes that are kept at most while no id comes.
 const MAX_BYTES: usize = 64 * 1024;
 
+/// n8n sends the id of an execution first, so that most bodies need no second look beyond these bytes.
+const FIRST_BYTES: usize = 64;
+
 /// Compares the `id` of a body with the requested one as soon as it arrives. A body without an id is not checked.
 pub(super) struct Identity {
     requested: String,
@@ -32,6 +35,12 @@ impl Identity {
     /// # Errors
     /// [`Error::OtherId`] if the id has arrived and is another one.
     pub(super) fn check(&mut self, piece: &[u8]) -> Result<(), Error> {
+        let (first, rest) = piece.split_at(piece.len().min(FIRST_BYTES));
+        self.check_part(first)?;
+        self.check_part(rest)
+    }
+
+    fn check_part(&mut self, piece: &[u8]) -> Result<(), Error> {
         let Some(pruner) = &mut self.pruner else { return Ok(()) };
         // What is wrong with a broken body is reported by its reader.
         if let Ok(batch) = pruner.feed(piece) {

@@ -36,7 +36,7 @@ impl Locks {
 fn lock_file(name: &str) -> Result<Option<FileLock>, Error> {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
-    let folder = dirs::data_dir().map(|folder| folder.join("n8n-lens").join("locks"));
+    let folder = dirs::data_local_dir().map(|folder| folder.join("n8n-lens").join("locks"));
     let Some(folder) = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return Ok(None) };
     // Few files for many names: two names that share a file wait for each other, which is harmless.
     let file = folder.join(format!("{:02x}", hasher.finish() % 256));

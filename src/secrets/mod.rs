@@ -13,11 +13,13 @@ mod redactor;
 mod redirects;
 mod secret;
 mod text;
+#[cfg(feature = "application")]
 mod without_value;
 
 pub use redactor::Redactor;
 pub(crate) use redirects::same_origin;
 pub use secret::Secret;
+#[cfg(feature = "application")]
 pub(crate) use without_value::without_value;
 
 /// What is shown in place of a secret.

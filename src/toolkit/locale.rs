@@ -1,7 +1,7 @@
 //! The language of messages.
 
 /// The language of messages.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Locale {
     /// Japanese.
     #[default]

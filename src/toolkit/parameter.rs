@@ -139,7 +139,8 @@ impl Kind {
     pub(super) fn allows(&self, value: &Value) -> bool {
         match (self, value) {
             (Self::Id, Value::Number(number)) => number.is_u64(),
-            (Self::Id, Value::String(text)) => is_digits(text),
+            // n8n's engine v2 has UUIDs. It is off by default, so the schema does not mention them.
+            (Self::Id, Value::String(text)) => is_digits(text) || uuid::Uuid::try_parse(text).is_ok(),
             (Self::Text | Self::Word | Self::TextOrNull, Value::String(text)) => !text.is_empty(),
             (Self::AnyText | Self::Secret, Value::String(_)) | (Self::TextOrNull, Value::Null) => true,
             (Self::Signed, value) => signed(value).is_some(),

@@ -1,7 +1,7 @@
 //! Why a call failed: plain sentences that say what to do next.
 
 use crate::toolkit::ArgumentError;
-use crate::{execution, json, n8n, workflow};
+use crate::{execution, json, n8n, store, workflow};
 
 /// A failed call. The message is for the agent.
 #[derive(Debug, thiserror::Error)]
@@ -12,6 +12,9 @@ pub enum Error {
     /// A request to n8n failed.
     #[error(transparent)]
     N8n(#[from] n8n::Error),
+    /// An execution cannot be read from n8n's store.
+    #[error(transparent)]
+    Store(#[from] store::Error),
     /// The body of an execution cannot be read.
     #[error(transparent)]
     Execution(#[from] execution::Error),

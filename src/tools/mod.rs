@@ -79,8 +79,10 @@ pub type Call = Pin<Box<dyn Future<Output = Result<String, Error>> + Send>>;
 /// What every tool can use.
 #[derive(Clone)]
 pub struct Context {
-    /// The client of n8n.
-    pub n8n: n8n::Client,
+    /// The client of n8n's API, unless executions come from n8n's store only.
+    pub api: Option<n8n::Client>,
+    /// n8n's store, if executions come from there.
+    pub store: Option<executions::StoredExecutions>,
     /// The language of messages.
     pub locale: Locale,
     /// Whether the values of known secret keys in items are masked.
@@ -118,9 +120,27 @@ impl Context {
         blocking(work).await
     }
 
+    /// The client of n8n's API.
+    ///
+    /// # Errors
+    /// There is none: n8n-lens was started with a store only.
+    pub fn n8n(&self) -> Result<&n8n::Client, Error> {
+        self.api.as_ref().ok_or_else(|| {
+            Error::FailedPrecondition(
+                "This needs n8n's API, but n8n-lens was started with n8n's store only. Set N8N_URL and N8N_API_KEY."
+                    .to_owned(),
+            )
+        })
+    }
+
+    /// Where executions come from.
+    pub fn executions(&self) -> executions::Source {
+        executions::Source { api: self.api.clone(), store: self.store.clone() }
+    }
+
     /// The same context with another n8n API key.
     pub fn with_key(&self, key: Secret) -> Self {
-        Self { n8n: self.n8n.with_key(key), ..self.clone() }
+        Self { api: self.api.as_ref().map(|api| api.with_key(key)), ..self.clone() }
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tools that a server offers.
 
-use super::{TOOLSETS, Tool, Toolset};
+use super::{TOOLSETS, Tool, Toolset, executions};
 use crate::toolkit::Prompt;
 
 /// The toolsets that are offered by default.
@@ -15,6 +15,10 @@ pub struct Selection {
     pub tools: Vec<String>,
     /// Whether to leave out tools that write.
     pub read_only: bool,
+    /// Whether executions come from n8n's store, which can be searched for more.
+    pub with_store: bool,
+    /// Whether to leave out the tools that need n8n's API.
+    pub without_api: bool,
 }
 
 /// The selected tools.
@@ -53,10 +57,20 @@ impl Toolbox {
         let tools: Vec<_> = toolsets.iter().flat_map(|toolset| toolset.tools).copied().collect();
         let names: Vec<_> = tools.iter().map(|tool| tool.name).collect();
         refuse_unknown("tool", &selection.tools, &names)?;
-        let tools = tools.into_iter().filter(|tool| chosen(&selection.tools, tool.name)).collect();
+        // Executions are the only thing that a store has.
+        let is_executions = |tool: &Tool| executions::TOOLSET.tools.iter().any(|other| other.name == tool.name);
+        let tools = tools.into_iter().filter(|tool| chosen(&selection.tools, tool.name));
+        let tools = tools.filter(|tool| !selection.without_api || is_executions(tool));
+        let list = &executions::list_executions::STORE_TOOL;
+        let tools =
+            tools.map(|tool| if selection.with_store && tool.name == list.name { list } else { tool }).collect();
         let toolbox = Self { toolsets, tools, read_only: selection.read_only };
         if toolbox.tools().next().is_none() {
-            return Err("No tool is left: all selected tools write, but the server is read-only.".to_owned());
+            return Err(match selection.without_api {
+                true => "No tool is left: all selected tools need n8n's API. Set N8N_URL and N8N_API_KEY, or select executions.",
+                false => "No tool is left: all selected tools write, but the server is read-only.",
+            }
+            .to_owned());
         }
         Ok(toolbox)
     }

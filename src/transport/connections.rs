@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 use super::lock;
+use crate::platform::open_file_limit;
 
 /// How long a request head may take, from the connection or from its first byte.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -102,7 +103,7 @@ impl Connections {
     /// No connections yet. There is room for as many as leave half of the file descriptors for children, n8n and the
     /// database, 1,024 at most.
     pub(super) fn new() -> Self {
-        let descriptors = descriptor_limit().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
+        let descriptors = open_file_limit().map_or(usize::MAX, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         Self { table: Arc::default(), max: (descriptors / 2).clamp(16, MAX_CONNECTIONS) }
     }
 
@@ -300,16 +301,4 @@ fn close_longest_waiting(open: &mut HashMap<u64, Arc<Connection>>) -> bool {
     closed.table.refused.fetch_add(1, Ordering::Relaxed);
     closed.closed.cancel();
     true
-}
-
-/// How many files this process may have open; `None` if there is no limit, or it is not known.
-fn descriptor_limit() -> Option<u64> {
-    #[cfg(unix)]
-    {
-        rustix::process::getrlimit(rustix::process::Resource::Nofile).current
-    }
-    #[cfg(not(unix))]
-    {
-        None
-    }
 }

@@ -19,7 +19,8 @@ use crate::n8n::{Client, Error};
 const N8N_TIMEOUT: Duration = Duration::from_secs(3);
 
 struct Health {
-    n8n: Client,
+    /// `None` if executions come from n8n's store only.
+    n8n: Option<Client>,
     guard: Guard,
     started_at: Instant,
 }
@@ -36,7 +37,7 @@ impl HealthQuery {
 }
 
 /// The route.
-pub(super) fn routes(n8n: Client, guard: Guard) -> Router {
+pub(super) fn routes(n8n: Option<Client>, guard: Guard) -> Router {
     let health = Arc::new(Health { n8n, guard, started_at: Instant::now() });
     Router::new().route("/health", get(answer)).with_state(health)
 }
@@ -49,8 +50,14 @@ async fn answer(State(health): State<Arc<Health>>, Query(query): Query<HealthQue
     if let Some(refusal) = health.guard.refusal(&headers) {
         return refusal.into_response();
     }
+    let Some(n8n) = &health.n8n else {
+        let mut status = health.status("ok");
+        status["n8n"] =
+            json!({"status": "unknown", "message": "Executions come from n8n's store; N8N_URL is not set."});
+        return Json(status).into_response();
+    };
     let n8n = match api_key::from_headers(&headers) {
-        Ok(key) => key.map_or_else(|| health.n8n.clone(), |key| health.n8n.with_key(key)),
+        Ok(key) => key.map_or_else(|| n8n.clone(), |key| n8n.with_key(key)),
         Err(error) => return (StatusCode::BAD_REQUEST, Json(json!({ "error": error }))).into_response(),
     };
     let (code, n8n) = match tokio::time::timeout(N8N_TIMEOUT, n8n.ping()).await {

@@ -24,8 +24,8 @@ use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
 use super::connections::{Connection, Connections, Open};
-use super::shutdown;
 use crate::config::Access;
+use crate::platform::shutdown_signal;
 
 /// How long to wait before accepting again when the process has no file descriptor left.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -41,7 +41,7 @@ pub struct Listener {
 
 impl From<TcpListener> for Listener {
     fn from(tcp: TcpListener) -> Self {
-        Self { tcp, signal: shutdown::signal().boxed() }
+        Self { tcp, signal: shutdown_signal().boxed() }
     }
 }
 

@@ -212,7 +212,7 @@ mod tests {
             assert_ne!(at, "await", "on purpose");
             let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
             let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
-            Ok(context.n8n.read_execution(&request, &panics, &progress).await?)
+            Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?)
         })
     }
 
@@ -243,7 +243,8 @@ mod tests {
             max_downloads: 1,
         };
         let context = Context {
-            n8n: Client::new(settings),
+            api: Some(Client::new(settings)),
+            store: None,
             locale: Locale::En,
             redact: false,
             files: Files::default(),

@@ -4,7 +4,9 @@
 mod api_key;
 mod body;
 mod connections;
+#[cfg(feature = "coordination")]
 mod coordination;
+#[cfg(feature = "gateway")]
 mod gateway;
 mod guard;
 mod health;
@@ -24,9 +26,11 @@ use tokio_util::sync::CancellationToken;
 use crate::config::Access;
 use crate::tools::{Context, Toolbox};
 use body::BodyLimits;
+#[cfg(feature = "coordination")]
 pub use coordination::{
     CoordinationService, serve_http as serve_coordination_http, serve_stdio as serve_coordination_stdio,
 };
+#[cfg(feature = "gateway")]
 pub use gateway::serve as serve_gateway;
 use guard::Guard;
 pub use listener::Listener;
@@ -56,7 +60,7 @@ pub async fn serve_http(
     listener.warn_if_open(access);
     let (context, toolbox, guard) = (Arc::new(context), Arc::new(toolbox), Guard::new(access));
     let shutdown = Shutdown::default();
-    let health = health::routes(context.n8n.clone(), guard.clone());
+    let health = health::routes(context.api.clone(), guard.clone());
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());

@@ -69,28 +69,3 @@ pub(super) async fn answer_pending(
         response = next.run(request) => response,
     }
 }
-
-/// Listens for SIGINT and SIGTERM from the moment it is called, and waits for the first one; forever if signals
-/// cannot be received.
-pub(super) fn signal() -> impl Future<Output = ()> {
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        let signals = signal(SignalKind::terminate()).and_then(|term| Ok((term, signal(SignalKind::interrupt())?)));
-        async {
-            let Ok((mut terminate, mut interrupt)) = signals else {
-                return std::future::pending().await;
-            };
-            tokio::select! {
-                _ = terminate.recv() => {}
-                _ = interrupt.recv() => {}
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    async {
-        if tokio::signal::ctrl_c().await.is_err() {
-            std::future::pending().await
-        }
-    }
-}

@@ -27,10 +27,10 @@ use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, LARGE_BYTES};
-use super::shutdown;
 use crate::blocking::blocking;
 use crate::json::Extent;
 use crate::json_rpc::{Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage, not_a_message};
+use crate::platform::shutdown_signal;
 
 /// How long calls in progress have to finish after the client has closed standard input.
 const CALL_GRACE: Duration = Duration::from_millis(1500);
@@ -53,7 +53,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// The handshake fails, or the handler does. The message is a sentence, without anything that the client sent.
 pub(super) async fn serve(server: impl ServerHandler, max_bytes: usize) -> Result<(), String> {
     // Before anything is sent: the client may respond with a signal.
-    let signal = shutdown::signal();
+    let signal = shutdown_signal();
     let (input, output) = rmcp::transport::stdio_pipes();
     let (input_closed, output_closed, mid_message) =
         (CancellationToken::new(), CancellationToken::new(), Arc::<AtomicBool>::default());

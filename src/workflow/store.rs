@@ -87,7 +87,7 @@ impl Files {
             }
         };
         replace(&directory, name, &layout.apply(&document.text())).map_err(|error| unwritable(path, error))?;
-        Ok(file)
+        Ok(directory.path().join(name))
     }
 }
 

@@ -1,5 +1,5 @@
-//! Third-party clients against the real binary and a fake n8n: the MCP Inspector, the official Python SDK, and the
-//! conformance suite. They are installed from npm and PyPI, so these tests only run on request:
+//! Third-party clients against the real binary and a fake n8n: the MCP Inspector, the official Python SDK, the
+//! conformance suite, and Claude Code, Codex and Gemini CLI. They are installed from npm and PyPI, so these tests only run on request:
 //! `cargo test --test clients -- --ignored`.
 #![allow(
     clippy::unwrap_used,
@@ -23,6 +23,7 @@ use tokio::net::TcpListener;
 mod catalogue_queries;
 mod conformance_server;
 mod flatted;
+mod setup;
 #[path = "../support/mod.rs"]
 mod support;
 
@@ -32,7 +33,6 @@ use support::server::Server;
 use support::workflow_store::{Flavour, WorkflowStore};
 use support::{fixtures, mcp_client, server};
 
-const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
 const ERAS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
 fn folder() -> PathBuf {
@@ -69,7 +69,7 @@ fn drive(command: &mut Command) {
     let url = format!("http://{}/mcp", http.authority);
     run(command
         .env("CLIENTS_DIR", installed())
-        .env("N8N_LENS", BINARY)
+        .env("N8N_LENS", crate::support::binary())
         .env("N8N_LENS_MCP_URL", url)
         .env("N8N_URL", n8n.url())
         .env("N8N_API_KEY", mcp_client::KEY)
@@ -96,7 +96,7 @@ fn the_python_sdk_works_in_both_eras() {
 fn the_real_catalogue_finds_common_queries() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("catalogue.json");
-    run(Command::new(BINARY).args(["catalogue", "update", "--catalogue"]).arg(&file));
+    run(Command::new(crate::support::binary()).args(["catalogue", "update", "--catalogue"]).arg(&file));
     let text = std::fs::read(&file).unwrap();
     assert!(text.len() < 3_000_000, "{} bytes", text.len());
     let catalogue = Catalogue::read(&text).unwrap();

@@ -4,7 +4,8 @@
 set -euo pipefail
 dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 python=(mcp==2.3.0)
-node=(node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12)
+node=(node@22 @modelcontextprotocol/inspector@2.12.0 @modelcontextprotocol/conformance@0.2.0-alpha.12
+  @anthropic-ai/claude-code@2.1.330 @openai/codex@0.169.0 @google/gemini-cli@0.61.0)
 
 wanted="${python[*]} ${node[*]}"
 [ "$(cat "$dir/installed" 2>/dev/null)" != "$wanted" ] || exit 0

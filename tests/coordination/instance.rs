@@ -56,7 +56,7 @@ impl Instance {
 
 /// The binary, without settings from the environment of the tests.
 pub fn binary() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.env_clear().env("HOME", "/nonexistent");
     command
 }

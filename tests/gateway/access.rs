@@ -2,7 +2,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::json;
 
-use crate::gateway::{BINARY, Gateway, child};
+use crate::gateway::{Gateway, child};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 const CALL: &str = r#"{"server":"a","toolName":"echo","input":{}}"#;
@@ -52,7 +52,7 @@ fn refused(config: &str, arguments: &[&str]) -> (Option<i32>, String) {
     let file = folder.path().join("config.yaml");
     std::fs::write(&file, config).unwrap();
     let mut command = Command::new("timeout");
-    command.args(["10", BINARY, "gateway", "--port", "0", "--config"]).arg(&file).args(arguments);
+    command.args(["10", crate::support::binary(), "gateway", "--port", "0", "--config"]).arg(&file).args(arguments);
     let Output { status, stderr, .. } = command.stdin(Stdio::null()).output().unwrap();
     (status.code(), String::from_utf8(stderr).unwrap())
 }
@@ -108,7 +108,8 @@ pub fn bad_configurations_are_usage_errors() {
         assert_eq!(code, Some(2), "{config}");
         assert!(why.contains(says), "{config}: {why}");
     }
-    let missing = Command::new(BINARY).args(["gateway", "--config", "/no/such/file.yaml"]).output().unwrap();
+    let missing =
+        Command::new(crate::support::binary()).args(["gateway", "--config", "/no/such/file.yaml"]).output().unwrap();
     assert_eq!(missing.status.code(), Some(2));
     // Empty variables are ignored, and the timeout can come from a variable.
     let gateway = Gateway::begin(json!({"a": child(&[])}), &[], &[("GATEWAY_TIMEOUT_MS", "150"), ("GATEWAY_HOST", "")]);

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use n8n_lens::coordination::tools::TOOLS;
 use serde_json::{Value, json};
 
-use crate::gateway::{BINARY, Gateway, child, child_with_timeout};
+use crate::gateway::{Gateway, child, child_with_timeout};
 use crate::tools;
 use crate::wait::eventually;
 
@@ -304,7 +304,7 @@ struct Remote {
 
 impl Remote {
     fn start(port: &str) -> Self {
-        let mut command = Command::new(BINARY);
+        let mut command = Command::new(crate::support::binary());
         command.args(["--transport", "http", "--port", port]);
         command.env("N8N_URL", "http://127.0.0.1:1").env("N8N_API_KEY", "key").stderr(Stdio::piped());
         let mut process = command.spawn().unwrap();

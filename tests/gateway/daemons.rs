@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::gateway::{BINARY, Gateway, child, children, kill, runs};
+use crate::gateway::{Gateway, child, children, kill, runs};
 use crate::http_client::HttpServer;
 use crate::wait::eventually;
 
@@ -92,7 +92,11 @@ pub fn processes_from_before_the_gateway_are_not_ended() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("config.yaml"), json!({"servers": {"a": child(&[])}}).to_string()).unwrap();
     let mut command = Command::new("sh");
-    command.current_dir(&folder).args(["-c", r#"sleep 1000 > /dev/null 2>&1 & echo $! > pid; exec "$0" "$@""#, BINARY]);
+    command.current_dir(&folder).args([
+        "-c",
+        r#"sleep 1000 > /dev/null 2>&1 & echo $! > pid; exec "$0" "$@""#,
+        crate::support::binary(),
+    ]);
     command.args(["gateway", "--port", "0", "--config", "config.yaml"]);
     let http = HttpServer::spawn(&mut command);
     let pid = std::fs::read_to_string(folder.path().join("pid")).unwrap().trim().parse().unwrap();

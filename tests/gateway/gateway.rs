@@ -10,8 +10,6 @@ use tempfile::TempDir;
 use crate::http_client::{Answer, HttpServer};
 use crate::wait::TEST_TIMEOUT;
 
-pub const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
-
 /// A gateway with its own configuration.
 pub struct Gateway {
     pub http: HttpServer,
@@ -86,7 +84,7 @@ impl Gateway {
     }
 
     fn command(folder: &TempDir, arguments: &[&str]) -> Command {
-        let mut command = Command::new(BINARY);
+        let mut command = Command::new(crate::support::binary());
         command.args(["gateway", "--port", "0", "--config"]).arg(folder.path().join("config.yaml")).args(arguments);
         command
     }

@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::gateway::{BINARY, Gateway, child};
+use crate::gateway::{Gateway, child};
 use crate::server::{Reply, Request, Server};
 use crate::wait::{TEST_TIMEOUT, eventually};
 
@@ -51,7 +51,7 @@ struct Logged {
 impl Logged {
     fn start(servers: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = Command::new(BINARY);
+        let mut command = Command::new(crate::support::binary());
         command.args(["gateway", "--port", "0", "--config"]).arg(folder.path().join("config.yaml"));
         command.env("LOG_LEVEL", "trace").env("GATEWAY_TOKEN", TOKEN).stdin(Stdio::null()).stdout(Stdio::null());
         command.stderr(File::create(folder.path().join("log")).unwrap());

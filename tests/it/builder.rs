@@ -20,14 +20,12 @@ use crate::tools;
 use crate::workflow_store::{Flavour, WorkflowStore};
 use crate::workflows::real_workflows;
 
-const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
-
 /// A small catalogue, built by the binary from the fixtures.
 fn catalogue() -> &'static Path {
     static BUILT: OnceLock<PathBuf> = OnceLock::new();
     BUILT.get_or_init(|| {
         let file = tempfile::tempdir().unwrap().keep().join("data/catalogue.json");
-        let mut command = Command::new(BINARY);
+        let mut command = Command::new(crate::support::binary());
         command.args(["catalogue", "update", "--from"]).arg(fixtures::folder().join("catalogue"));
         let output = command.arg("--catalogue").arg(&file).env_clear().output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

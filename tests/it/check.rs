@@ -28,7 +28,7 @@ fn n8n(version: Option<&'static str>, scopes: Option<&'static [&'static str]>, k
 }
 
 fn check(url: &str, key: &str) -> (Option<i32>, String) {
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = std::process::Command::new(crate::support::binary());
     let output = command.arg("check").env_clear().env("N8N_URL", url).env("N8N_API_KEY", key).output().unwrap();
     (output.status.code(), String::from_utf8([output.stdout, output.stderr].concat()).unwrap())
 }

@@ -10,7 +10,7 @@ use crate::mcp_client::KEY;
 use crate::{fixtures, server};
 
 fn lens(arguments: &[&str], settings: &[(&str, &str)], input: &[u8]) -> Output {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
+    let mut child = Command::new(crate::support::binary())
         .args(arguments)
         .env_clear()
         .envs(settings.iter().copied())
@@ -140,7 +140,7 @@ fn secrets_in_errors_are_never_shown() {
 #[cfg(target_os = "linux")]
 fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
     let mut body = crate::generator::Shape::realistic(bytes);
-    let mut child = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
+    let mut child = Command::new(crate::support::binary())
         .args(arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())

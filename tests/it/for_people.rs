@@ -19,7 +19,7 @@ fn root() -> &'static Path {
 }
 
 fn lens(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.args(arguments).env_clear().stdin(Stdio::null());
     command
 }

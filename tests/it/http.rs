@@ -143,7 +143,7 @@ fn a_token_is_required_if_set_and_always_off_loopback() {
     assert_eq!(server.send("GET", "/health?deep=true", &[], "").status, 401);
     assert!(n8n.requests().is_empty());
 
-    let open = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
+    let open = std::process::Command::new(crate::support::binary())
         .args(["--transport", "http", "--host", "0.0.0.0", "--port", "0"])
         .env_clear()
         .env("N8N_URL", n8n.url())

@@ -101,7 +101,7 @@ fn a_body_of_too_many_bytes_is_refused_by_its_length() {
 /// A server that may open few files.
 fn server_with_descriptors(n8n: &Server, limit: u64) -> HttpServer {
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_n8n-lens")]);
+    command.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\""), crate::support::binary()]);
     command.args(["--transport", "http", "--port", "0"]).env_clear().env("N8N_URL", n8n.url()).env("N8N_API_KEY", KEY);
     HttpServer::spawn(command.process_group(0))
 }

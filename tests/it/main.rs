@@ -63,6 +63,9 @@ mod rest;
 mod search;
 /// Secrets do not leak.
 mod secrets;
+/// `n8n-lens setup`, through the real binary.
+#[cfg(target_os = "linux")]
+mod setup;
 /// Calls in progress when a server over HTTP is shut down, through the real binary.
 #[cfg(unix)]
 mod shutdown;
@@ -73,6 +76,8 @@ mod signals;
 mod slots;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
+/// n8n's own store as the source of executions, through the real binary.
+mod store;
 /// Code that the test binaries and benchmarks share.
 #[path = "../support/mod.rs"]
 mod support;
@@ -98,4 +103,6 @@ mod workflow_files;
 /// The workflow tools, through the real binary.
 mod workflows;
 
-use support::{fixtures, flatten, generator, http_client, mcp_client, random, server, tools, wait, workflow_store};
+use support::{
+    fixtures, flatten, generator, http_client, large_store, mcp_client, random, server, tools, wait, workflow_store,
+};

@@ -101,7 +101,7 @@ fn every_tool_with_a_message_is_in_the_snapshot() {
 fn instructions(language: &str) -> Vec<(String, Value)> {
     let folder = tempfile::tempdir().unwrap();
     let coordinate = |arguments: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let mut command = Command::new(crate::support::binary());
         command.env_clear().arg("coordinate").arg("--db").arg(folder.path().join("agents.db")).args(arguments);
         command
     };

@@ -395,6 +395,20 @@ fn long_names_that_differ_late_stay_different_and_an_ambiguous_one_is_refused() 
     );
 }
 
+#[test]
+fn a_shortened_name_finds_the_last_of_two_members_with_that_name() {
+    let run = |items: usize| json!([{"data": {"main": [vec![json!({"json": {}}); items]]}}]);
+    let name = "x".repeat(300);
+    let body = format!(
+        r#"{{"id": "1", "data": {{"resultData": {{"runData": {{"{name}": {}, "{name}": {}}}}}}}}}"#,
+        run(1),
+        run(2)
+    );
+    let request = || request(&shorten_name(&name, 20), None, 0, 50);
+    let answer = answered(&node_of(body.as_bytes(), &[65_536], &request()), request(), None).unwrap();
+    assert_eq!(answer["output"]["total"], 2);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 

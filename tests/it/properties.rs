@@ -21,6 +21,7 @@ const WORKFLOW: u64 = 1200;
 const IMPORT: u64 = 80;
 const FLATTED: u64 = 1500;
 const FLATTED_TEXT: u64 = 3000;
+const STORED: u64 = 300;
 
 #[test]
 fn the_filter() {
@@ -71,6 +72,11 @@ fn imports() {
 #[test]
 fn flatted_text_of_any_json() {
     hold("flatted", checks::flatted::same_as_the_body, FLATTED);
+}
+
+#[test]
+fn stored_executions() {
+    hold("stored", checks::flatted::same_views, STORED);
 }
 
 #[test]

@@ -83,7 +83,7 @@ impl End {
 
 /// The binary, without settings from the environment of the tests.
 fn binary(n8n_url: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.env_clear().env("HOME", "/nonexistent").env("N8N_URL", n8n_url).env("N8N_API_KEY", KEY);
     command
 }

@@ -57,7 +57,7 @@ fn execution() -> Value {
 }
 
 fn binary(n8n: &Server, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.args(arguments).env_clear().env("N8N_URL", n8n.url()).env("N8N_API_KEY", KEY).stdin(Stdio::null());
     command
 }

@@ -4,34 +4,39 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 19] = [
+const MAY_DEPEND_ON: [(&str, &str); 21] = [
     ("units", ""),
     ("blocking", ""),
-    ("file_lock", ""),
+    ("file_lock", "platform"),
     ("named_locks", ""),
+    ("platform", ""),
     ("json", ""),
     ("json_rpc", "json"),
     ("node_outputs", "json"),
     ("secrets", "json"),
-    ("n8n", "blocking file_lock json named_locks secrets units"),
+    ("n8n", "blocking file_lock json named_locks platform secrets units"),
+    ("store", "json platform secrets units"),
     ("execution", "json node_outputs secrets"),
-    ("workflow", "file_lock json node_outputs"),
+    ("workflow", "file_lock json node_outputs platform"),
     ("budget", "json"),
     ("toolkit", "budget json"),
-    ("tools", "blocking budget execution file_lock json n8n named_locks node_outputs secrets toolkit units workflow"),
-    ("coordination", "budget json secrets toolkit"),
-    ("gateway", "json json_rpc secrets"),
+    (
+        "tools",
+        "blocking budget execution file_lock json n8n named_locks node_outputs platform secrets store toolkit units workflow",
+    ),
+    ("coordination", "budget json platform secrets toolkit"),
+    ("gateway", "json json_rpc platform secrets"),
     (
         "config",
-        "blocking budget coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs secrets toolkit tools units workflow",
+        "blocking budget coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store toolkit tools units workflow",
     ),
     (
         "transport",
-        "blocking budget config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs secrets toolkit tools units workflow",
+        "blocking budget config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs secrets toolkit tools transport units workflow",
+        "blocking budget config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store toolkit tools transport units workflow",
     ),
 ];
 
@@ -176,8 +181,8 @@ fn each_library_is_used_only_where_it_belongs() {
         ("comfy_table::", &["cli"]),
         ("jsonschema::", &["gateway"]),
         ("prometheus_client::", &["gateway"]),
-        ("rusqlite::", &["coordination"]),
-        ("postgres::", &["coordination"]),
+        ("rusqlite::", &["coordination", "store"]),
+        ("postgres::", &["coordination", "store"]),
         ("argon2::", &["coordination"]),
     ];
     for (path, text) in sources() {

@@ -129,7 +129,7 @@ fn instructions_and_prompts_mention_only_selected_tools() {
     let (instructions, prompts) = said(&["--toolsets", "workflows"]);
     assert!(!instructions.contains("get_execution") && instructions.contains("untrusted"), "{instructions}");
     assert_eq!(prompts, 0);
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = std::process::Command::new(crate::support::binary());
     let output = command.args(["tools", "--read-only", "--tools", "delete_workflow"]).env_clear().output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("No tool is left"));
@@ -138,7 +138,7 @@ fn instructions_and_prompts_mention_only_selected_tools() {
 #[test]
 fn unknown_toolsets_and_tools_are_refused_with_the_known_ones() {
     let run = |arguments: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let mut command = std::process::Command::new(crate::support::binary());
         let output = command.args(arguments).env_clear().output().unwrap();
         (output.status.code(), String::from_utf8(output.stderr).unwrap())
     };

@@ -13,7 +13,7 @@ const WORKFLOW: &str = r#"{"name":"W","nodes":[],"connections":{},"own":1}"#;
 
 /// A client of the builder, whose server runs in a folder.
 fn client(folder: &Path, arguments: &[&str]) -> McpClient {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.args(["--toolsets", "builder", "--catalogue", "/nowhere"]).args(arguments).current_dir(folder);
     command.env_clear().env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", KEY).stderr(Stdio::piped());
     McpClient::try_spawn(&mut command).expect("the server starts")

@@ -35,7 +35,7 @@ impl HttpServer {
     }
 
     pub fn start_with_key(n8n_url: &str, key: Option<&str>, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let mut command = Command::new(crate::support::binary());
         command.args(["--transport", "http", "--port", "0"]).args(arguments).env_clear().env("N8N_URL", n8n_url);
         if let Some(key) = key {
             command.env("N8N_API_KEY", key);

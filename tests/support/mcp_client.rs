@@ -42,7 +42,7 @@ impl McpClient {
 
     /// The same, with another key.
     pub fn start_with_key(n8n_url: &str, key: &str, arguments: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+        let mut command = Command::new(crate::support::binary());
         command.args(arguments).env_clear().env("N8N_URL", n8n_url).env("N8N_API_KEY", key);
         command.env("N8N_LENS_FILES_ROOT", "/");
         let client = Self::try_spawn(command.stderr(Stdio::piped())).expect("the server to start");

@@ -30,6 +30,8 @@ pub mod mcp_client;
 /// The memory of a process.
 #[cfg(target_os = "linux")]
 pub mod memory;
+/// n8n's own store.
+pub mod n8n_store;
 /// Deterministic random numbers.
 pub mod random;
 /// A fake n8n that misbehaves on demand.
@@ -42,3 +44,11 @@ pub mod tools;
 pub mod wait;
 /// The workflows of a fake n8n.
 pub mod workflow_store;
+
+/// The program under test: the one that cargo has built, or the one that `TEST_BINARY` names, such as a
+/// script that runs it in an emulator.
+pub fn binary() -> &'static str {
+    static NAMED: std::sync::OnceLock<Option<String>> = std::sync::OnceLock::new();
+    let named = NAMED.get_or_init(|| std::env::var("TEST_BINARY").ok());
+    named.as_deref().unwrap_or(env!("CARGO_BIN_EXE_n8n-lens"))
+}

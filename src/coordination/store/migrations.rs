@@ -1,30 +1,38 @@
 //! Schema migrations. The SQL files in the folder of this name are never edited once released: databases store
 //! their checksums.
 
-use refinery::error::Kind;
+use refinery_core::error::Kind;
+use refinery_core::{Migrate, Migration, Runner};
 use rusqlite::ErrorCode;
 
 use super::StoreError;
 
-mod for_sqlite {
-    refinery::embed_migrations!("src/coordination/store/migrations/sqlite");
-}
-
-mod for_postgres {
-    refinery::embed_migrations!("src/coordination/store/migrations/postgres");
+/// The name and the text of each migration for a database.
+macro_rules! migrations {
+    ($database:literal: $($name:literal),+) => {
+        [$(($name, include_str!(concat!("migrations/", $database, "/", $name, ".sql")))),+]
+    };
 }
 
 /// Migrates an SQLite file. The caller must hold its lock.
 pub(super) fn sqlite(connection: &mut rusqlite::Connection) -> Result<(), StoreError> {
-    for_sqlite::migrations::runner().run(connection).map(drop).map_err(store_error)
+    migrate(connection, migrations!("sqlite": "V1__coordination", "V2__late_notes"))
 }
 
 /// Migrates a PostgreSQL database. The caller must hold its advisory lock.
+#[cfg(feature = "postgres")]
 pub(super) fn postgres(client: &mut postgres::Client) -> Result<(), StoreError> {
-    for_postgres::migrations::runner().run(client).map(drop).map_err(store_error)
+    migrate(client, migrations!("postgres": "V1__coordination", "V2__late_notes"))
 }
 
-fn store_error(error: refinery::Error) -> StoreError {
+fn migrate<const N: usize>(database: &mut impl Migrate, migrations: [(&str, &str); N]) -> Result<(), StoreError> {
+    let migrations: Result<Vec<_>, _> =
+        migrations.into_iter().map(|(name, sql)| Migration::unapplied(name, sql)).collect();
+    let migrations = migrations.map_err(store_error)?;
+    Runner::new(&migrations).run(database).map(drop).map_err(store_error)
+}
+
+fn store_error(error: refinery_core::Error) -> StoreError {
     match error.kind() {
         Kind::MissingVersion(_) | Kind::DivergentVersion(..) => StoreError::Unusable(
             "The database was created by a newer n8n-lens or by another program. Upgrade n8n-lens, or use another database."

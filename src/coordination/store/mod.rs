@@ -35,6 +35,7 @@ mod health;
 mod migrations;
 mod open_files;
 mod overview;
+#[cfg(feature = "postgres")]
 mod postgres;
 mod projects;
 mod queue;
@@ -121,7 +122,7 @@ impl DatabaseLocation {
             };
         };
         let home = dirs::home_dir().ok_or("The home folder of this user is unknown; give --db an absolute path.")?;
-        match rest.strip_prefix('/') {
+        match rest.strip_prefix(std::path::is_separator) {
             Some(rest) => Ok(Self::Sqlite(home.join(rest))),
             None => Err(format!("--db {text:?}: put a / after the home folder.")),
         }
@@ -256,6 +257,7 @@ fn open_sqlite(
     Ok((reads, writes))
 }
 
+#[cfg(feature = "postgres")]
 fn open_postgres(url: &str, connections: usize, clock: &Clock) -> Result<(JobQueue, JobQueue), StoreError> {
     let database = Arc::new(postgres::Database::open(url)?);
     let (queue, jobs) = job_queue();
@@ -263,6 +265,13 @@ fn open_postgres(url: &str, connections: usize, clock: &Clock) -> Result<(JobQue
         spawn_worker(database.clone().worker(clock.clone()), &jobs)?;
     }
     Ok((queue.clone(), queue))
+}
+
+#[cfg(not(feature = "postgres"))]
+fn open_postgres(_url: &str, _connections: usize, _clock: &Clock) -> Result<(JobQueue, JobQueue), StoreError> {
+    let reason =
+        "This n8n-lens was built without PostgreSQL. Use an SQLite file, or build it with the feature `postgres`.";
+    Err(StoreError::Unusable(reason.to_owned()))
 }
 
 fn spawn_worker(worker: impl FnOnce(JobReceiver) + Send + 'static, jobs: &JobReceiver) -> Result<(), StoreError> {

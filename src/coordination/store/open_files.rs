@@ -4,6 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use super::StoreError;
+use crate::platform::{FileIdentity, file_identity};
 
 /// What SQLite appends to the name of a database, without links, for its log of changes and the index of that log. Both
 /// exist for as long as a connection is open.
@@ -11,7 +12,7 @@ const SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 
 /// The files of a database as they were when it was opened.
 #[derive(Clone)]
-pub(super) struct OpenFiles(Vec<(PathBuf, Identity)>);
+pub(super) struct OpenFiles(Vec<(PathBuf, FileIdentity)>);
 
 impl OpenFiles {
     /// The files of a database, of which a connection has been used and is still open. `resolved` is its path without
@@ -19,13 +20,13 @@ impl OpenFiles {
     pub(super) fn of(database: &Path, resolved: &Path) -> Result<Self, StoreError> {
         // A link can be changed to lead elsewhere, so the database is checked by the path that was configured.
         let paths = SUFFIXES.iter().map(|suffix| beside(resolved, suffix)).chain([database.to_owned()]);
-        let files = paths.map(|path| identity(&path).map(|identity| (path, identity))).collect::<Option<_>>();
+        let files = paths.map(|path| file_identity(&path).map(|identity| (path, identity))).collect::<Option<_>>();
         files.map(Self).ok_or(StoreError::Replaced)
     }
 
     /// Refuses to go on if a file was deleted or replaced.
     pub(super) fn check(&self) -> Result<(), StoreError> {
-        let is_same = |(path, opened): &(PathBuf, Identity)| identity(path).as_ref() == Some(opened);
+        let is_same = |(path, opened): &(PathBuf, FileIdentity)| file_identity(path).as_ref() == Some(opened);
         if self.0.iter().all(is_same) { Ok(()) } else { Err(StoreError::Replaced) }
     }
 }
@@ -35,23 +36,4 @@ pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(suffix);
     path.into()
-}
-
-/// The device and the inode.
-#[cfg(unix)]
-type Identity = (u64, u64);
-
-#[cfg(unix)]
-fn identity(path: &Path) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
-}
-
-/// Elsewhere a file that is open cannot be deleted.
-#[cfg(not(unix))]
-type Identity = ();
-
-#[cfg(not(unix))]
-fn identity(_path: &Path) -> Option<Identity> {
-    Some(())
 }

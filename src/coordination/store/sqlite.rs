@@ -16,6 +16,7 @@ use super::open_files::{OpenFiles, beside};
 use super::queue::{Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Work, migrations};
+use crate::platform::{self, is_on_network_file_system, private_permissions};
 
 /// The maximum number of units per commit. It bounds how long the units after them wait.
 const MAX_GROUP: usize = 64;
@@ -291,9 +292,7 @@ pub(super) fn backup(source: &Path, target: &Path) -> Result<(), StoreError> {
 fn create_private(file: &Path) -> std::io::Result<()> {
     match private_options().create_new(true).open(file) {
         Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {
-            #[cfg(unix)]
-            std::fs::set_permissions(file, std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-            Ok(())
+            private_permissions().map_or(Ok(()), |permissions| std::fs::set_permissions(file, permissions))
         }
         created => created.map(drop),
     }
@@ -302,38 +301,27 @@ fn create_private(file: &Path) -> std::io::Result<()> {
 /// Opens or creates a file that only its owner can read and write.
 fn open_private(file: &Path) -> std::io::Result<File> {
     let opened = private_options().create(true).truncate(false).open(file)?;
-    #[cfg(unix)]
-    opened.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+    if let Some(permissions) = private_permissions() {
+        opened.set_permissions(permissions)?;
+    }
     Ok(opened)
 }
 
 fn private_options() -> OpenOptions {
-    let mut options = OpenOptions::new();
+    let mut options = platform::private_options();
     options.read(true).write(true);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options
 }
 
 /// Refuses network file systems: SQLite needs reliable locks, and they do not have them.
-#[cfg(target_os = "linux")]
 fn refuse_network_file_system(file: &Path) -> Result<(), StoreError> {
-    /// The magic numbers from statfs(2) of NFS, SMB, CIFS, SMB2, 9P, AFS, Ceph and Lustre.
-    const NETWORK: [i64; 8] =
-        [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x00C3_6400, 0x0BD0_0BD0];
-    #[allow(clippy::unnecessary_cast, reason = "the type of the field depends on the platform")]
-    match rustix::fs::statfs(file) {
-        Ok(system) if NETWORK.contains(&(system.f_type as i64)) => Err(StoreError::Unusable(format!(
+    match is_on_network_file_system(file) {
+        true => Err(StoreError::Unusable(format!(
             "The database {} is on a network file system, whose locks are unreliable. Move it to a local disk, or use PostgreSQL.",
             file.display()
         ))),
-        _ => Ok(()),
+        false => Ok(()),
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn refuse_network_file_system(_file: &Path) -> Result<(), StoreError> {
-    Ok(())
 }
 
 fn store_error(error: rusqlite::Error) -> StoreError {

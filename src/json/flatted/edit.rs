@@ -50,8 +50,6 @@ pub enum Step<P> {
 /// What becomes of a value that the edit has looked at.
 #[derive(Clone, Debug)]
 pub enum Verdict<P> {
-    /// It stays, with everything in it.
-    Keep,
     /// This JSON text replaces it.
     Put(String),
     /// The object stays, and its members are asked about. At its end these members are added, written as in JSON.

@@ -39,14 +39,15 @@ impl<'p, 't> Peek<'p, 't> {
                     return Ok(None);
                 }
                 let mut json = vec![b'"'];
-                let after = self.text.each_piece(position + 1, |piece| {
-                    json.extend_from_slice(&piece[..piece.len().min(TEXT_BYTES + 2 - json.len().min(TEXT_BYTES + 2))]);
+                self.text.each_piece(position + 1, |piece| {
+                    let room = (TEXT_BYTES + 1).saturating_sub(json.len());
+                    json.extend_from_slice(&piece[..piece.len().min(room)]);
                     Ok(())
                 })?;
-                json.push(b'"');
-                if after - position > TEXT_BYTES as u64 {
+                if json.len() > TEXT_BYTES {
                     return Ok(None);
                 }
+                json.push(b'"');
                 json
             }
         };

@@ -12,7 +12,7 @@ const MAX_WORK: u64 = 1024 * 1024 * 1024;
 
 /// A flatted text: finds its elements, reading no more of it than is needed.
 ///
-/// It holds at most 32 chunks of 64 KiB, and 24 bytes for each chunk that was scanned.
+/// It holds at most 32 chunks of 64 KiB, and 32 bytes for each chunk that was scanned.
 pub struct Flatted<'a> {
     source: &'a mut dyn ReadAt,
     len: u64,

@@ -51,7 +51,7 @@ impl WorkflowLocation {
     pub(super) async fn load(&self, context: &Context, progress: &Progress) -> Result<Document, Error> {
         match self {
             Self::Memory(id) => context.memory.get(id),
-            Self::N8n(id) => parse(id, &context.n8n.workflow_text(id, progress).await?),
+            Self::N8n(id) => parse(id, &context.n8n()?.workflow_text(id, progress).await?),
             Self::File(path) => {
                 let (files, path) = (context.files.clone(), path.clone());
                 blocking(move || {
@@ -100,8 +100,8 @@ impl WorkflowLocation {
         progress: &Progress,
         edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
     ) -> Result<Edited<T>, Error> {
-        let _lock = context.n8n.lock_workflow(id).await?;
-        let mut document = parse(id, &context.n8n.workflow_text(id, progress).await?)?;
+        let _lock = context.n8n()?.lock_workflow(id).await?;
+        let mut document = parse(id, &context.n8n()?.workflow_text(id, progress).await?)?;
         let value = edit(&mut document).map_err(|error| refused(&error))?;
         let mut sent = document.clone();
         sent.keep_only(&EDITED);

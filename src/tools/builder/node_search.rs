@@ -126,7 +126,7 @@ fn node(node: &NodeType) -> Value {
 /// The answer without a catalogue: the types that the workflows of this n8n use.
 async fn used_types(context: &Context, query: &Query, progress: &Progress) -> Result<String, Error> {
     let page = WorkflowQuery { limit: WORKFLOWS, ..WorkflowQuery::default() };
-    let used = context.n8n.read_workflows(&page, &UsedTypesProjection, progress).await??;
+    let used = context.n8n()?.read_workflows(&page, &UsedTypesProjection, progress).await??;
     let wanted: Vec<_> =
         query.keyword.iter().flat_map(|words| words.split_whitespace()).map(str::to_lowercase).collect();
     let fits = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.to_lowercase().contains(word));

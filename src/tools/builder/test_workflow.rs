@@ -94,20 +94,22 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let document = WorkflowLocation::N8n(id.clone()).load(&context, &progress).await?;
         let trigger = trigger(&document)?;
         let data = arguments.take_object("testData");
-        let before = new_ids(&context.n8n, &id, None, None).await?.last().copied();
-        let called = timeout_at(end, context.n8n.call_production(&production_call(&trigger, &data))).await;
+        let before = new_ids(context.n8n()?, &id, None, None).await?.last().copied();
+        let called = timeout_at(end, context.n8n()?.call_production(&production_call(&trigger, &data))).await;
         let Ok(answer) = called else {
             // It still runs or waits: report what there is of it.
-            return outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await;
+            return outcome(&context, wait_for(context.n8n()?, &id, before, end).await?, &progress).await;
         };
         let answer = answer?;
         // A workflow can send such a status itself: nothing was started only if there is no execution.
         let refused = matches!(answer.status, 401 | 403 | 404 | 405);
         let seen_by = Instant::now() + if refused { REFUSED_TIMEOUT } else { ANSWERED_TIMEOUT };
-        match wait_for(&context.n8n, &id, before, end.min(seen_by)).await? {
+        match wait_for(context.n8n()?, &id, before, end.min(seen_by)).await? {
             TestRun::Nothing if refused => Err(not_started(answer.status, &answer.body)),
             TestRun::Nothing => Ok(plain(&Answer::unsaved(answer.status))),
-            TestRun::Running(_) => outcome(&context, wait_for(&context.n8n, &id, before, end).await?, &progress).await,
+            TestRun::Running(_) => {
+                outcome(&context, wait_for(context.n8n()?, &id, before, end).await?, &progress).await
+            }
             ended => outcome(&context, ended, &progress).await,
         }
     })
@@ -259,7 +261,7 @@ async fn outcome(context: &Context, found: TestRun, progress: &Progress) -> Resu
 
 async fn ended(context: &Context, id: &str, others: usize, progress: &Progress) -> Result<String, Error> {
     let request = ExecutionRequest { id: id.to_owned(), ignore_size_limit: false };
-    let summary = context.n8n.read_execution(&request, &SummaryProjection, progress).await??;
+    let summary = context.n8n()?.read_execution(&request, &SummaryProjection, progress).await??;
     let text = summary_answer::compose(&summary, Some(id), 0, context.locale);
     let data = serde_json::from_str::<Value>(&text).map(|answer| answer["data"].clone()).unwrap_or_default();
     let status = summary.header.status.clone().unwrap_or_else(|| "unknown".to_owned());

@@ -39,6 +39,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         // Counting tokens takes time: it stays on the thread that reads.
         let projection = SummaryProjection
             .map(move |read| read.map(|summary| summary_answer::compose(&summary, Some(&id), offset, locale)));
-        Ok(context.n8n.read_execution(&execution, &projection, &progress).await??)
+        let read = context.executions().read(&execution, &projection, &progress).await?;
+        Ok(read.origin.mark(read.view?))
     })
 }

@@ -7,6 +7,8 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::source::{MARK_TOKENS, Origin, StoredExecutions};
+use super::stored_list::{self, Search};
 use crate::budget;
 use crate::execution::duration;
 use crate::json::cut_name;
@@ -28,28 +30,71 @@ pub static TOOL: Tool = Tool {
     description: "List n8n executions, newest first: id, workflow, status and times. Filter by workflow, status or start \
                   time; pass nextCursor back for the next page. Then call get_execution with an id.",
     parameters: &[
-        Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow."),
-        Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status."),
+        WORKFLOW_ID,
+        STATUS,
         cursor::LIMIT,
         cursor::CURSOR,
-        Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer)."),
-        Parameter::optional("startedBefore", Kind::Date, "Started at or before this time (n8n 2.37 and newer)."),
-        Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names."),
+        STARTED_AFTER,
+        STARTED_BEFORE,
+        RAW,
         MAX_TOKENS_PARAMETER,
     ],
     effect: Effect::Read,
     handler: Handler::new(call),
 };
 
+/// The tool if executions come from n8n's store.
+pub static STORE_TOOL: Tool = Tool {
+    parameters: &[
+        WORKFLOW_ID,
+        STATUS,
+        cursor::LIMIT,
+        cursor::CURSOR,
+        STARTED_AFTER,
+        STARTED_BEFORE,
+        Parameter::optional(
+            "failingNode",
+            Kind::Text,
+            "Only failed executions whose error is of the node with this name.",
+        ),
+        Parameter::optional(
+            "error",
+            Kind::Text,
+            "Only failed executions whose error contains this text, in upper or lower case. Up to 10,000 are searched \
+             in one call: nextCursor continues, even if none was found.",
+        ),
+        RAW,
+        MAX_TOKENS_PARAMETER,
+    ],
+    effect: Effect::Read,
+    handler: Handler::new(call),
+    ..TOOL
+};
+
+const WORKFLOW_ID: Parameter = Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow.");
+const STATUS: Parameter = Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status.");
+const STARTED_AFTER: Parameter =
+    Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer).");
+const STARTED_BEFORE: Parameter =
+    Parameter::optional("startedBefore", Kind::Date, "Started at or before this time (n8n 2.37 and newer).");
+const RAW: Parameter = Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names.");
+
 fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
         let max_tokens = max_tokens(&arguments);
         let page = ListPage::new(&arguments)?;
         budget::preload();
-        let listing = context.n8n.list_executions(&page.query()).await?;
-        let executions = if page.raw { listing.data.clone() } else { entries(&context.n8n, &listing).await };
+        let (listing, executions, origin) = match &context.store {
+            Some(store) => stored(store, &page).await?,
+            None => {
+                let listing = context.n8n()?.list_executions(&page.query()).await?;
+                let executions = if page.raw { listing.data.clone() } else { entries(context.n8n()?, &listing).await };
+                (listing, executions, Origin::Only)
+            }
+        };
+        let room = if origin == Origin::Only { 0 } else { MARK_TOKENS };
         let message = context.locale.choose("実行履歴を取得しました", "Executions retrieved");
-        Ok(answer(message, &executions, &listing, &page, max_tokens))
+        Ok(origin.mark(answer(message, &executions, &listing, &page, max_tokens - room)))
     })
 }
 
@@ -66,6 +111,10 @@ struct ListPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     started_before: Option<String>,
     limit: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failing_node: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     raw: bool,
     /// The id of the last execution of the previous page.
@@ -89,6 +138,8 @@ impl ListPage {
                 started_after: arguments.text("startedAfter"),
                 started_before: arguments.text("startedBefore"),
                 limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
+                failing_node: arguments.text("failingNode"),
+                error: arguments.text("error"),
                 raw: arguments.flag("raw"),
                 ..Self::default()
             }),
@@ -116,6 +167,22 @@ impl ListPage {
     }
 }
 
+/// A page from n8n's store, as the answer shows it.
+async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<(Listing, Vec<Value>, Origin), Error> {
+    let query = page.query();
+    let search = Search { failing_node: page.failing_node.clone(), error: page.error.clone(), reveal: store.reveals() };
+    let is_search = search.failing_node.is_some() || search.error.is_some();
+    let (listing, names) = store
+        .ask(move |store, cancel| match is_search {
+            true => stored_list::search(store, cancel, &query, &search),
+            false => stored_list::list(store, &query),
+        })
+        .await?;
+    let shown = |execution: &Value| if page.raw { execution.clone() } else { entry(execution, &names) };
+    let executions = listing.data.iter().map(shown).collect();
+    Ok((listing, executions, Origin::Store { deleted: false }))
+}
+
 /// The executions of a list, as the answer shows them.
 async fn entries(n8n: &Client, listing: &Listing) -> Vec<Value> {
     let names = workflow_names(n8n, listing).await;
@@ -125,7 +192,7 @@ async fn entries(n8n: &Client, listing: &Listing) -> Vec<Value> {
 fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
     let name = text(execution, "workflowId").and_then(|id| names.get(&id));
     let time = execution["startedAt"].as_str().zip(execution["stoppedAt"].as_str());
-    json!({
+    let mut entry = json!({
         "id": text(execution, "id"),
         "workflowId": text(execution, "workflowId"),
         "workflowName": name.map_or("Unknown Workflow", String::as_str),
@@ -133,7 +200,11 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
         "startedAt": execution["startedAt"],
         "stoppedAt": execution["stoppedAt"],
         "executionTime": time.and_then(|(from, to)| duration(from, to)),
-    })
+    });
+    for (name, value) in stored_list::additions(execution) {
+        entry[name] = value.clone();
+    }
+    entry
 }
 
 /// A string member; the oldest versions of n8n send ids as numbers.

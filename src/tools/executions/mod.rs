@@ -7,8 +7,12 @@ pub mod get_execution_fields;
 pub mod list_executions;
 mod no_data;
 pub mod search_execution;
+mod source;
+mod stored_list;
 pub mod summary_answer;
 mod unknown_node;
+
+pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 
 use super::Toolset;
 use crate::n8n::ExecutionRequest;

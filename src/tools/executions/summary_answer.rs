@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::MARK_TOKENS;
 use super::no_data::no_data;
 use crate::budget;
 use crate::execution::Failure;
@@ -12,6 +13,9 @@ use crate::toolkit::answer::success;
 
 /// The budget of a summary, always.
 pub const MAX_TOKENS: usize = 1000;
+
+/// What the summary itself may take, so that the mark of its source fits, too.
+const ROOM: usize = MAX_TOKENS - MARK_TOKENS;
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
 pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale) -> String {
@@ -127,7 +131,7 @@ impl<'a> Composer<'a> {
         let mut lengths = Lengths::WHOLE;
         // At least one node, which the example names: other texts are shortened to make room for it.
         let mut text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
-        while !budget::fits(&text, MAX_TOKENS) && lengths.word > Lengths::LEAST {
+        while !budget::fits(&text, ROOM) && lengths.word > Lengths::LEAST {
             lengths = lengths.shorter();
             text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
         }
@@ -145,7 +149,7 @@ impl<'a> Composer<'a> {
         let (mut fitting, mut beyond) = (nodes.len().min(1), nodes.len().min(MAX_TOKENS / NODE_TOKENS) + 1);
         while fitting + 1 < beyond {
             let middle = usize::midpoint(fitting, beyond);
-            if budget::fits(&self.text(&nodes[..middle], lengths, None), MAX_TOKENS) {
+            if budget::fits(&self.text(&nodes[..middle], lengths, None), ROOM) {
                 fitting = middle
             } else {
                 beyond = middle
@@ -162,7 +166,7 @@ impl<'a> Composer<'a> {
             .into_iter()
             .filter(|chars| *chars >= Lengths::LEAST)
             .map(|chars| self.text(&nodes[..=shown], lengths, Some(chars)))
-            .find(|text| budget::fits(text, MAX_TOKENS))
+            .find(|text| budget::fits(text, ROOM))
     }
 
     fn text(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> String {

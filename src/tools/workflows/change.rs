@@ -102,11 +102,11 @@ impl Writing<'_> {
         Ok(made.ok_or_else(|| unsure("its response contains no workflow".to_owned()))?)
     }
 
-    async fn write<P: Projection>(&self, projection: &P) -> Result<P::View, n8n::Error> {
-        let (n8n, body) = (&self.context.n8n, self.document.text());
+    async fn write<P: Projection>(&self, projection: &P) -> Result<P::View, Error> {
+        let (n8n, body) = (self.context.n8n()?, self.document.text());
         match &self.target {
-            Target::New => n8n.create_workflow(body, projection, self.progress).await,
-            Target::Existing(id) => n8n.replace_workflow(id, body, projection, self.progress).await,
+            Target::New => Ok(n8n.create_workflow(body, projection, self.progress).await?),
+            Target::Existing(id) => Ok(n8n.replace_workflow(id, body, projection, self.progress).await?),
         }
     }
 }

@@ -23,7 +23,7 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        context.n8n.delete_workflow(&id, &progress).await.map_err(refused)?;
+        context.n8n()?.delete_workflow(&id, &progress).await.map_err(refused)?;
         let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");
         Ok(success(message, &json!({ "id": id })))
     })

@@ -35,7 +35,7 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let id = arguments.text("id").unwrap_or_default();
-        let (n8n, locale) = (&context.n8n, context.locale);
+        let (n8n, locale) = (context.n8n()?, context.locale);
         // Clipping takes time, so it stays on the thread that reads.
         if let Some(wanted) = arguments.text("node") {
             let projection = NodeProjection { node: wanted.clone() }

@@ -55,7 +55,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             locale: context.locale,
         };
         let projection = GraphProjection.map(move |read| read.map(|graph| graph.map(|graph| view.answer(&graph))));
-        require_workflow(context.n8n.read_workflow(&id, false, &projection, &progress).await?)?
+        require_workflow(context.n8n()?.read_workflow(&id, false, &projection, &progress).await?)?
     })
 }
 

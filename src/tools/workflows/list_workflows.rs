@@ -42,7 +42,7 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let page = PageRequest::new(&arguments)?;
-        let list = context.n8n.read_workflows(&page.query(), &OutlinePageProjection, &progress).await??;
+        let list = context.n8n()?.read_workflows(&page.query(), &OutlinePageProjection, &progress).await??;
         let Some(list) = list else {
             return Err(Error::FailedPrecondition(
                 "n8n's response contains no list of workflows. Check N8N_URL.".to_owned(),

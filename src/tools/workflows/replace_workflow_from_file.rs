@@ -27,7 +27,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let document = read_file(&context, arguments.text("filePath").unwrap_or_default()).await?;
         let raw = arguments.flag("raw");
         let own: Vec<_> = document.settings().map(|settings| settings.into_keys().collect()).unwrap_or_default();
-        let _lock = context.n8n.lock_workflow(&id).await?;
+        let _lock = context.n8n()?.lock_workflow(&id).await?;
         let (target, given) = (Target::Existing(&id), Map::new());
         let writing = Writing { context: &context, target, document, given, progress: &progress, raw };
         let written = writing.send().await?;

@@ -36,8 +36,8 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let id = arguments.text("id").unwrap_or_default();
         let active = arguments.flag("active");
         // An update in progress re-publishes the workflow that it read as active.
-        let _lock = context.n8n.lock_workflow(&id).await?;
-        let done = context.n8n.set_workflow_active(&id, active, &OutlineProjection, &progress).await;
+        let _lock = context.n8n()?.lock_workflow(&id).await?;
+        let done = context.n8n()?.set_workflow_active(&id, active, &OutlineProjection, &progress).await;
         let unsure = |cause: String| n8n::Error::Unsure { status: None, cause };
         let done = done.map_err(|error| refused(error, active))?.map_err(|error| unsure(error.to_string()))?;
         let done = done.ok_or_else(|| unsure("its response contains no workflow".to_owned()))?;

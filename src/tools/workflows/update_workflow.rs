@@ -45,7 +45,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
                     .to_owned(),
             ));
         }
-        let _lock = context.n8n.lock_workflow(&id).await?;
+        let _lock = context.n8n()?.lock_workflow(&id).await?;
         let document = document(&context, &id, &given, &progress).await?;
         let raw = arguments.flag("raw");
         let writing =
@@ -64,7 +64,7 @@ async fn document(
     given: &Map<String, Value>,
     progress: &Progress,
 ) -> Result<Document, Error> {
-    let text = context.n8n.workflow_text(id, progress).await?;
+    let text = context.n8n()?.workflow_text(id, progress).await?;
     let mut document = Document::parse(&text).map_err(|error| refused("n8n's workflow cannot be used", &error))?;
     document.keep_only(&CHANGED);
     document.merge(given).map_err(|error| refused("These arguments cannot be used", &error))?;

@@ -43,7 +43,7 @@ const HOST: &str = "127.0.0.1";
 
 /// The summary of an execution, with one trusted certificate.
 fn summary(url: &str, trusted: &Path, id: &str) -> Result<String, String> {
-    let output = Command::new(env!("CARGO_BIN_EXE_n8n-lens"))
+    let output = Command::new(crate::support::binary())
         .args(["--log-level", "error", "summary", id])
         .env_clear()
         .envs([("N8N_URL", url), ("N8N_API_KEY", KEY)])

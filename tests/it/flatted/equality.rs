@@ -105,7 +105,7 @@ fn a_run_is_chosen_and_its_inputs_are_found_as_in_the_body() {
         "Merge": [
             run(&[("A", 0, 1), ("B", 1, 0)], "success", &[&items(0)]),
             run(&[("Merge", 0, 0), ("B", 0, 0)], "error", &[&items(7), &[]]),
-            run(&[("A", 0, 7), ("nobody", 0, 0)], "success", &[]),
+            run(&[("A", 0, 7), ("stranger", 0, 0)], "success", &[]),
         ],
         "A": [run(&[], "success", &[&items(100)]), run(&[], "error", &[&items(200), &items(250)])],
         "B": [run(&[], "success", &[&items(300), &items(400)])],

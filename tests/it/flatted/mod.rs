@@ -4,6 +4,8 @@
 mod equality;
 /// Texts that are broken, hostile, or of an unknown form.
 mod faults;
+/// How much of a stored text is read.
+mod reading;
 /// What n8n's redaction hides.
 mod redaction;
 

@@ -136,7 +136,7 @@ fn an_execution_that_its_policy_hides_is_answered_as_from_the_body_that_n8n_reda
 }
 
 #[test]
-fn an_execution_with_credentials_of_its_user_is_hidden_from_everybody_else() {
+fn an_execution_with_credentials_of_its_user_is_hidden() {
     let policy = json!({"version": 2, "production": false, "manual": false});
     let mut at_start = execution("trigger", &policy, &json!({}));
     at_start["data"]["executionData"]["runtimeData"]["usesDynamicCredentials"] = json!(true);

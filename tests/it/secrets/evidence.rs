@@ -129,7 +129,7 @@ fn command(folder: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Comm
     for made in [&home, &work] {
         std::fs::create_dir(made).unwrap();
     }
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(crate::support::binary());
     command.args(arguments).env_clear().env("LOG_LEVEL", "trace").env("HOME", &home).env("XDG_DATA_HOME", &home);
     command.envs(settings.iter().copied()).current_dir(work);
     command.stdout(File::create(folder.join("stdout")).unwrap()).stderr(File::create(folder.join("stderr")).unwrap());

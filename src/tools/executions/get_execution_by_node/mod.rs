@@ -7,7 +7,7 @@ mod entry_lists;
 use std::sync::Arc;
 
 use super::no_data::no_data;
-use super::{IGNORE_SIZE_LIMIT, execution};
+use super::{IGNORE_SIZE_LIMIT, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::node::{Node, NodeProjection, NodeView};
@@ -67,7 +67,7 @@ pub struct NodeQuery {
     pub projection: NodeProjection,
     /// Only this output, if it is set.
     pub output: Option<u64>,
-    /// The budget, tokens.
+    /// The budget, tokens, without room for the mark of the source.
     pub max_tokens: usize,
     /// Whether the values of known secret keys in items are masked.
     pub redact: bool,
@@ -88,7 +88,7 @@ impl NodeQuery {
                 sources: None,
             },
             output: arguments.integer("outputIndex"),
-            max_tokens: max_tokens(arguments),
+            max_tokens: max_tokens(arguments) - MARK_TOKENS,
             redact,
             locale,
         }
@@ -100,11 +100,14 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let query = NodeQuery::new(&arguments, context.redact, context.locale);
         let execution = execution(&arguments);
         budget::preload();
-        let (n8n, request, progress) = (&context.n8n, &execution, &progress);
-        let read = move |projection| async move { Ok(n8n.read_execution(request, &projection, progress).await??) };
-        let view = read_view::<_, Error>(&query.projection, read).await?;
+        let (source, request, progress) = (&context.executions(), &execution, &progress);
+        let read = move |projection| async move {
+            let read = source.read(request, &projection, progress).await?;
+            Ok(Read { view: read.view?, origin: read.origin })
+        };
+        let Read { view, origin } = read_view::<_, Error>(&query.projection, read).await?;
         // Counting tokens takes time: not on the thread that downloads.
-        blocking(move || answer(&view, Some(&execution.id), &query)).await
+        blocking(move || Ok(origin.mark(answer(&view, Some(&execution.id), &query)?))).await
     })
 }
 
@@ -112,14 +115,17 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
 ///
 /// # Errors
 /// `read` fails.
-pub async fn read_view<F, E>(projection: &NodeProjection, read: impl Fn(NodeProjection) -> F) -> Result<NodeView, E>
+pub async fn read_view<F, E>(
+    projection: &NodeProjection,
+    read: impl Fn(NodeProjection) -> F,
+) -> Result<Read<NodeView>, E>
 where
-    F: Future<Output = Result<NodeView, E>>,
+    F: Future<Output = Result<Read<NodeView>, E>>,
 {
-    let view = read(projection.clone()).await?;
-    match projection.second_pass(&view) {
+    let first = read(projection.clone()).await?;
+    match projection.second_pass(&first.view) {
         Some(second_pass) => read(second_pass).await,
-        None => Ok(view),
+        None => Ok(first),
     }
 }
 

@@ -5,7 +5,7 @@ mod composer;
 use std::sync::Arc;
 
 use super::unknown_node::check_node;
-use super::{IGNORE_SIZE_LIMIT_AGAIN, execution};
+use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
 use crate::budget;
 use crate::execution::fields::{FieldsProjection, FieldsView};
 use crate::execution::search::PathEnd;
@@ -39,7 +39,7 @@ pub static TOOL: Tool = Tool {
 pub struct FieldsRequest {
     /// Which items and paths.
     pub projection: FieldsProjection,
-    /// The budget, tokens.
+    /// The budget, tokens, without room for the mark of the source.
     pub max_tokens: usize,
     /// The language of the message.
     pub locale: Locale,
@@ -56,7 +56,7 @@ impl FieldsRequest {
                 below: arguments.text("path").map(|path| PathEnd::new(&path).as_str().to_owned()),
                 redacts,
             },
-            max_tokens: brief_tokens(arguments),
+            max_tokens: brief_tokens(arguments) - MARK_TOKENS,
             locale,
         }
     }
@@ -71,7 +71,8 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         // Counting tokens takes time: it stays on the thread that reads.
         let projection =
             request.projection.clone().map(move |view| view.map(|view| answer(&view, Some(&id), &request)));
-        context.n8n.read_execution(&execution, &projection, &progress).await??
+        let read = context.executions().read(&execution, &projection, &progress).await?;
+        Ok(read.origin.mark(read.view??))
     })
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::unknown_node::check_node;
-use super::{IGNORE_SIZE_LIMIT_AGAIN, execution};
+use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
 use crate::budget;
 use crate::execution::search::{
     Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
@@ -68,7 +68,7 @@ pub static TOOL: Tool = Tool {
 pub struct SearchRequest {
     /// Which values.
     pub projection: SearchProjection,
-    /// The budget, tokens.
+    /// The budget, tokens, without room for the mark of the source.
     pub max_tokens: usize,
     /// The language of the message.
     pub locale: Locale,
@@ -87,7 +87,7 @@ impl SearchRequest {
                 limit: arguments.integer("limit").unwrap_or(DEFAULT_HITS) as usize,
                 redacts,
             },
-            max_tokens: brief_tokens(arguments),
+            max_tokens: brief_tokens(arguments) - MARK_TOKENS,
             locale,
         })
     }
@@ -102,7 +102,8 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         // Counting tokens takes time: it stays on the thread that reads.
         let projection =
             request.projection.clone().map(move |view| view.map(|view| answer(&view, Some(&id), &request)));
-        context.n8n.read_execution(&execution, &projection, &progress).await??
+        let read = context.executions().read(&execution, &projection, &progress).await?;
+        Ok(read.origin.mark(read.view??))
     })
 }
 

@@ -1,0 +1,132 @@
+//! The clients: their files, and how they write down a server.
+
+use std::env;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+/// An MCP client that reads its servers from a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Client {
+    /// Claude Code
+    ClaudeCode,
+    /// Claude Desktop
+    ClaudeDesktop,
+    /// Cursor
+    Cursor,
+    /// VS Code
+    #[value(name = "vscode")]
+    VsCode,
+    /// Codex
+    Codex,
+    /// Gemini CLI
+    Gemini,
+    /// Devin Desktop (Windsurf)
+    Devin,
+}
+
+/// The language of a client's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    /// JSON as RFC 8259 has it.
+    Json,
+    /// JSON with comments and trailing commas.
+    Jsonc,
+    /// TOML.
+    Toml,
+}
+
+/// How a client gets a secret from elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reference {
+    /// A variable of its environment, between these two texts.
+    Variable(&'static str, &'static str),
+    /// The name of a variable of its environment, in a member of its own.
+    VariableName,
+    /// It prompts for the secret, and stores it.
+    Prompt,
+    /// It cannot: secrets are in its file.
+    None,
+}
+
+impl Client {
+    /// Its name, as it writes it itself.
+    pub(super) fn label(self) -> &'static str {
+        match self {
+            Self::ClaudeCode => "Claude Code",
+            Self::ClaudeDesktop => "Claude Desktop",
+            Self::Cursor => "Cursor",
+            Self::VsCode => "VS Code",
+            Self::Codex => "Codex",
+            Self::Gemini => "Gemini CLI",
+            Self::Devin => "Devin Desktop",
+        }
+    }
+
+    /// The member of its file that contains its servers.
+    pub(super) fn servers(self) -> &'static str {
+        match self {
+            Self::VsCode => "servers",
+            Self::Codex => "mcp_servers",
+            _ => "mcpServers",
+        }
+    }
+
+    pub(super) fn format(self) -> Format {
+        match self {
+            Self::ClaudeCode | Self::ClaudeDesktop => Format::Json,
+            Self::Codex => Format::Toml,
+            Self::Cursor | Self::VsCode | Self::Gemini | Self::Devin => Format::Jsonc,
+        }
+    }
+
+    pub(super) fn reference(self) -> Reference {
+        match self {
+            Self::ClaudeCode | Self::Gemini => Reference::Variable("${", "}"),
+            Self::Cursor | Self::Devin => Reference::Variable("${env:", "}"),
+            Self::VsCode => Reference::Prompt,
+            Self::Codex => Reference::VariableName,
+            Self::ClaudeDesktop => Reference::None,
+        }
+    }
+
+    /// The user's file; `None` on a system without a home folder.
+    pub(super) fn user_file(self) -> Option<PathBuf> {
+        // Applications with a window keep their settings where the system has them.
+        let settings = dirs::config_dir();
+        match self {
+            Self::ClaudeCode => Some(folder_of("CLAUDE_CONFIG_DIR").or_else(dirs::home_dir)?.join(".claude.json")),
+            Self::ClaudeDesktop => Some(settings?.join("Claude").join("claude_desktop_config.json")),
+            Self::Cursor => Some(dirs::home_dir()?.join(".cursor").join("mcp.json")),
+            Self::VsCode => Some(settings?.join("Code").join("User").join("mcp.json")),
+            Self::Codex => {
+                let folder = folder_of("CODEX_HOME").or_else(|| Some(dirs::home_dir()?.join(".codex")));
+                Some(folder?.join("config.toml"))
+            }
+            Self::Gemini => {
+                let home = folder_of("GEMINI_CLI_HOME").or_else(dirs::home_dir)?;
+                Some(home.join(".gemini").join("settings.json"))
+            }
+            // It uses ~/.config on macOS, too.
+            Self::Devin if cfg!(target_os = "macos") => Some(dirs::home_dir()?.join(".config/devin/mcp_config.json")),
+            Self::Devin => Some(settings?.join("devin").join("mcp_config.json")),
+        }
+    }
+
+    /// The file of a project, below its folder; `None` if the client has no such file.
+    pub(super) fn project_file(self) -> Option<&'static str> {
+        match self {
+            Self::ClaudeCode => Some(".mcp.json"),
+            Self::Cursor => Some(".cursor/mcp.json"),
+            Self::VsCode => Some(".vscode/mcp.json"),
+            Self::Codex => Some(".codex/config.toml"),
+            Self::Gemini => Some(".gemini/settings.json"),
+            Self::ClaudeDesktop | Self::Devin => None,
+        }
+    }
+}
+
+/// The folder that a variable names.
+fn folder_of(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).filter(|folder| !folder.is_empty()).map(PathBuf::from)
+}

@@ -1,0 +1,129 @@
+//! What a change does to a file, for people. Secrets of other servers stand in the same file, so that only texts that
+//! n8n-lens itself writes are shown.
+
+use serde_json::{Map, Value};
+use similar::TextDiff;
+
+use super::client::Format;
+use super::entry;
+use crate::secrets::REDACTED;
+
+/// The differences between two texts of a file, in unified form. Of its strings and comments only those in `shown` can be
+/// read.
+pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, shown: &Shown) -> String {
+    let before = if old.is_some() { file } else { "/dev/null" };
+    let (old, new) = (masked(old.unwrap_or_default(), format, shown), masked(new, format, shown));
+    let difference = TextDiff::from_lines(&old, &new).unified_diff().header(before, file).to_string();
+    match difference.is_empty() {
+        true => "Only texts that are not shown differ.".to_owned(),
+        false => difference.trim_end().to_owned(),
+    }
+}
+
+/// The texts that may be shown.
+#[derive(Default)]
+pub(super) struct Shown(Vec<String>);
+
+impl Shown {
+    /// The texts that n8n-lens writes for a server with these members, except for the API key itself.
+    pub(super) fn of(members: &Map<String, Value>) -> Self {
+        let mut shown = Self::in_members(members);
+        shown.0.extend(entry::texts_of_prompts().map(str::to_owned));
+        shown
+    }
+
+    fn in_members(members: &Map<String, Value>) -> Self {
+        let mut shown = Self::default();
+        for (name, value) in members {
+            match value {
+                Value::String(text) if name != "N8N_API_KEY" || text.starts_with("${") => shown.0.push(text.clone()),
+                Value::Array(values) => shown.0.extend(values.iter().filter_map(Value::as_str).map(str::to_owned)),
+                Value::Object(members) => shown.0.extend(Self::in_members(members).0),
+                _ => {}
+            }
+        }
+        shown
+    }
+
+    fn contains(&self, literal: &str) -> bool {
+        let text = serde_json::from_str(literal).unwrap_or_else(|_| literal.trim_matches(['"', '\'']).to_owned());
+        self.0.contains(&text)
+    }
+}
+
+/// A text without its strings and comments, but for names of members and what is shown.
+fn masked(text: &str, format: Format, shown: &Shown) -> String {
+    let (mut masked, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(at) = rest.find(['"', '\'', '/', '#']) {
+        masked.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let token = token(rest, format);
+        let (literal, after) = rest.split_at(token.len());
+        rest = after;
+        match token {
+            Token::Comment(_) => {
+                masked.push_str(&literal[..1]);
+                masked.push_str(if literal.starts_with('#') { " …" } else { "/ …" });
+            }
+            Token::Text(_) if is_name(after, format) || shown.contains(literal) => masked.push_str(literal),
+            Token::Text(_) => masked.push_str(&format!("\"{REDACTED}\"")),
+            Token::Other(_) => masked.push_str(literal),
+        }
+    }
+    masked.push_str(rest);
+    masked.replace('\r', "")
+}
+
+/// What begins at a character, with its length in bytes.
+enum Token {
+    Text(usize),
+    Comment(usize),
+    Other(usize),
+}
+
+impl Token {
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(length) | Self::Comment(length) | Self::Other(length) => *length,
+        }
+    }
+}
+
+fn token(text: &str, format: Format) -> Token {
+    let line = text.find('\n').unwrap_or(text.len());
+    let is_toml = format == Format::Toml;
+    match text.as_bytes() {
+        [b'#', ..] if is_toml => Token::Comment(line),
+        [b'/', b'/', ..] if !is_toml => Token::Comment(line),
+        [b'/', b'*', ..] if !is_toml => Token::Comment(text.find("*/").map_or(text.len(), |at| at + 2)),
+        [b'"', b'"', b'"', ..] if is_toml => Token::Text(closed(text, "\"\"\"", true)),
+        [b'\'', b'\'', b'\'', ..] if is_toml => Token::Text(closed(text, "'''", false)),
+        [b'"', ..] => Token::Text(closed(text, "\"", true)),
+        [b'\'', ..] if is_toml => Token::Text(closed(text, "'", false)),
+        _ => Token::Other(1),
+    }
+}
+
+/// The length of a string with this quote at both ends.
+fn closed(text: &str, quote: &str, has_escapes: bool) -> usize {
+    let mut at = quote.len();
+    while at < text.len() {
+        match text.as_bytes()[at] {
+            b'\\' if has_escapes => at += 2,
+            _ if text.as_bytes()[at..].starts_with(quote.as_bytes()) => {
+                at += quote.len();
+                // One or two more quotes belong to the string.
+                let more =
+                    text.as_bytes()[at..].iter().take_while(|byte| quote.len() == 3 && **byte == quote.as_bytes()[0]);
+                return at + more.count();
+            }
+            _ => at += 1,
+        }
+    }
+    text.len()
+}
+
+/// Whether a string is the name of a member, by what comes after it.
+fn is_name(after: &str, format: Format) -> bool {
+    format != Format::Toml && after.trim_start().starts_with(':')
+}

@@ -1,0 +1,13 @@
+//! Linux, beyond what all Unix systems share.
+
+use std::path::Path;
+
+/// The magic numbers from statfs(2) of NFS, SMB, CIFS, SMB2, 9P, AFS, Ceph and Lustre.
+const NETWORK: [i64; 8] =
+    [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x00C3_6400, 0x0BD0_0BD0];
+
+/// Whether a file is known to be on a network file system.
+pub(crate) fn is_on_network_file_system(file: &Path) -> bool {
+    #[allow(clippy::unnecessary_cast, reason = "the type of the field depends on the platform")]
+    rustix::fs::statfs(file).is_ok_and(|system| NETWORK.contains(&(system.f_type as i64)))
+}

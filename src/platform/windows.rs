@@ -1,0 +1,81 @@
+//! Windows.
+
+use std::fs::{OpenOptions, Permissions};
+use std::io::Error;
+use std::os::windows::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf, Prefix};
+use std::process::ExitStatus;
+
+use tokio::signal::windows::{ctrl_break, ctrl_c, ctrl_close, ctrl_shutdown};
+use windows::Win32::Storage::FileSystem::FILE_FLAG_OPEN_REPARSE_POINT;
+
+/// Listens for Ctrl-C, Ctrl-Break, the closing of the console and the shutdown of the system from the moment it is
+/// called, and waits for the first one; forever if they cannot be received. The system ends the process 5 s after the
+/// console was closed.
+pub(crate) fn shutdown_signal() -> impl Future<Output = ()> {
+    let signals = ctrl_c().and_then(|interrupt| Ok((interrupt, ctrl_break()?, ctrl_close()?, ctrl_shutdown()?)));
+    async {
+        let Ok((mut interrupt, mut stop, mut close, mut shutdown)) = signals else {
+            return std::future::pending().await;
+        };
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = stop.recv() => {}
+            _ = close.recv() => {}
+            _ = shutdown.recv() => {}
+        }
+    }
+}
+
+/// The name of the signal that ended a process: there are none.
+pub(crate) fn signal_name(_status: ExitStatus) -> Option<String> {
+    None
+}
+
+/// The file to run for a program. The system itself finds only `.exe` files by their bare names, and not `npx.cmd`.
+pub(crate) fn find_program(program: &Path) -> PathBuf {
+    which::which(program).unwrap_or_else(|_| program.to_owned())
+}
+
+/// How many files this process may have open: there is no limit that sockets count for.
+pub(crate) fn open_file_limit() -> Option<u64> {
+    None
+}
+
+/// Makes opening a link open the link itself, which is not a regular file.
+pub(crate) fn do_not_follow_links(options: &mut OpenOptions) {
+    options.custom_flags(FILE_FLAG_OPEN_REPARSE_POINT.0);
+}
+
+/// Whether a file was not opened because it is a link: links are opened.
+pub(crate) fn is_link(_error: &Error) -> bool {
+    false
+}
+
+/// Options that create files with the permissions of their folder.
+pub(crate) fn private_options() -> OpenOptions {
+    OpenOptions::new()
+}
+
+/// The permissions of a file for its owner only: those that it inherits from its folder are kept.
+pub(crate) fn private_permissions() -> Option<Permissions> {
+    None
+}
+
+/// What tells a file from a later one with the same path while it is open: its path without links. SQLite opens its
+/// files so that they can be neither deleted nor renamed meanwhile.
+pub(crate) type FileIdentity = PathBuf;
+
+/// The identity of the file that a path leads to, if there is one.
+pub(crate) fn file_identity(path: &Path) -> Option<FileIdentity> {
+    path.canonicalize().ok()
+}
+
+/// Whether a file is known to be on a network file system, also on one that has a drive letter.
+pub(crate) fn is_on_network_file_system(file: &Path) -> bool {
+    let resolved = file.canonicalize().unwrap_or_else(|_| file.to_owned());
+    match resolved.components().next() {
+        Some(Component::Prefix(prefix)) => matches!(prefix.kind(), Prefix::UNC(..) | Prefix::VerbatimUNC(..)),
+        _ => false,
+    }
+}

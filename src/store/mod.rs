@@ -1,0 +1,352 @@
+//! n8n's own store: the database and the files in which n8n keeps executions, read without n8n. It does not know what an
+//! execution looks like: it returns the row, the workflow, and the bytes of the run data at any position.
+//!
+//! | file | knows |
+//! |---|---|
+//! | [`locate`](self), `variables` | what `--store` names: n8n's own variables, a folder, a file, a URL |
+//! | `sql`, `row` | the tables of executions, in both dialects, whatever the version of n8n; rows as members of the API's body |
+//! | `sqlite` | journal modes, and how to leave no trace |
+//! | `postgres` | prefixes and streams of one field, TLS, passwords |
+//! | `bundle` | the files of the storage mode `filesystem` |
+//! | `spool` | a text that is fetched only as far as it is read |
+//! | `report` | what `n8n-lens check` says |
+//!
+//! # Invariants
+//!
+//! - Nothing is written, created or locked for longer than a moment, and no handle outlives a question.
+//! - No table is opened but `execution_entity`, `execution_data` and `migrations`: those with credentials and users never.
+//! - No text is ever whole in memory. A spool has no name and is readable by this user only.
+//! - The store has no users and no scopes: whoever may ask sees the executions of all workflows.
+//!
+//! Facts about n8n are from its source (`packages/@n8n/db`, `packages/@n8n/config`, `packages/cli/src/executions`) and were
+//! verified on n8n 1.123 and 2.41.
+
+mod bundle;
+mod error;
+mod locate;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod report;
+mod row;
+mod session;
+mod spool;
+mod sql;
+mod sqlite;
+mod variables;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+pub use error::Error;
+pub use report::{Finding, Report};
+pub use row::Row;
+pub use sql::Query;
+pub use variables::Variables;
+
+use self::session::{Contents, Session};
+use crate::json::{Cursor, ReadAt};
+
+/// n8n's own store. Cheap to clone; nothing is open between two questions.
+#[derive(Clone)]
+pub struct Store(Arc<Shared>);
+
+struct Shared {
+    place: Place,
+    storage: Vec<PathBuf>,
+    with_deleted: bool,
+}
+
+/// What a store is.
+enum Place {
+    Sqlite(sqlite::Database),
+    #[cfg(feature = "postgres")]
+    Postgres(Box<postgres::Database>),
+    /// One bundle, and the ids of the workflow and the execution, if its path tells them.
+    Bundle {
+        file: PathBuf,
+        ids: Option<(String, String)>,
+    },
+}
+
+/// How to open a store. It has no `Debug`: the location can contain a password.
+#[derive(Clone, Default)]
+pub struct Settings {
+    /// `auto`, a folder, a file, or a `postgres://` URL.
+    pub location: String,
+    /// n8n's own variables.
+    pub variables: Variables,
+    /// Whether executions are shown that n8n has soft-deleted.
+    pub with_deleted: bool,
+    /// Where the spool may be; the system's folder for temporary files by default.
+    pub spool: Option<PathBuf>,
+    /// How long another process may lock the database, if that is to be less than 5 s.
+    pub lock_timeout: Option<Duration>,
+}
+
+/// How a database is read, whichever it is.
+#[derive(Clone, Debug)]
+struct Reading {
+    /// The prefix of n8n's tables.
+    prefix: String,
+    spool: Option<PathBuf>,
+    lock_timeout: Duration,
+}
+
+/// How long another process may lock a database.
+const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// One execution in the store, while it is read.
+pub struct Execution<'a> {
+    /// Its row.
+    pub row: &'a Row,
+    /// The members of the public API's body, as one JSON object, without `data` and `workflowData`.
+    pub header: &'a [u8],
+    /// The workflow that was executed, as JSON.
+    pub workflow: &'a [u8],
+    /// The run data, as text.
+    pub data: &'a mut dyn ReadAt,
+}
+
+/// A row of a list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The row.
+    pub row: Row,
+    /// The name of the workflow when it was executed.
+    pub workflow_name: Option<String>,
+}
+
+/// Cancels a question: its next read fails.
+#[derive(Clone, Debug, Default)]
+pub struct Cancel(Arc<AtomicBool>);
+
+impl Cancel {
+    /// Cancels it.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn check(&self) -> Result<(), Error> {
+        if self.0.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+impl Store {
+    /// Finds the store; connects to nothing yet.
+    ///
+    /// # Errors
+    /// A sentence for the person who starts n8n-lens, if there is nothing at this place.
+    pub fn find(settings: &Settings) -> Result<Self, String> {
+        if let Some(folder) = settings.spool.as_deref()
+            && !folder.is_dir()
+        {
+            return Err(format!("{} is not a folder. Check --spool-dir.", folder.display()));
+        }
+        let reading = Reading {
+            prefix: settings.variables.table_prefix()?,
+            spool: settings.spool.clone(),
+            lock_timeout: settings.lock_timeout.map_or(LOCK_TIMEOUT, |timeout| timeout.min(LOCK_TIMEOUT)),
+        };
+        let locate::Found { place, storage } = locate::find(&settings.location, &settings.variables, reading)?;
+        Ok(Self(Arc::new(Shared { place, storage, with_deleted: settings.with_deleted })))
+    }
+
+    /// Reads an execution. `read` may run twice, if n8n starts or a connection breaks in the middle; what it returns counts
+    /// only if the whole of what it read was there.
+    ///
+    /// # Errors
+    /// There is no such execution, or the store cannot give it.
+    pub fn read<T>(&self, id: &str, cancel: &Cancel, mut read: impl FnMut(Execution<'_>) -> T) -> Result<T, Error> {
+        if let Place::Bundle { file, ids } = &self.0.place {
+            let row = row_of_bundle(id, ids.as_ref())?;
+            return finish(&row, bundle::open(std::slice::from_ref(file), id)?, cancel, &mut read);
+        }
+        let number = number(id)?;
+        self.ask(&mut |session| {
+            let row = session::execution(session, number)?.ok_or_else(|| Error::NotFound(id.to_owned()))?;
+            if row.is_deleted() && !self.0.with_deleted {
+                return Err(Error::Deleted(id.to_owned()));
+            }
+            self.read_row(session, &row, cancel, &mut read)
+        })
+    }
+
+    /// A page of executions, newest first. Names of workflows are those of their last execution in the page's rows.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn list(&self, query: &Query) -> Result<Vec<Listed>, Error> {
+        if let Place::Bundle { file, ids } = &self.0.place {
+            return self.list_bundle(file, ids.as_ref(), query);
+        }
+        self.ask(&mut |session| {
+            let rows = session::list(session, query, self.0.with_deleted)?;
+            let listed = rows.into_iter().map(|(row, name)| {
+                let workflow_name = name.or_else(|| self.name_in_bundle(&row));
+                Listed { row, workflow_name }
+            });
+            Ok(listed.collect())
+        })
+    }
+
+    /// A page of executions, newest first, each with what `each` makes of it, read on one connection. One that cannot be
+    /// read is passed over.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn read_each<T>(
+        &self,
+        query: &Query,
+        cancel: &Cancel,
+        mut each: impl FnMut(Execution<'_>) -> Option<T>,
+    ) -> Result<Vec<(Listed, Option<T>)>, Error> {
+        if let Place::Bundle { file, ids } = &self.0.place {
+            let listed = self.list_bundle(file, ids.as_ref(), query)?;
+            let read = listed.into_iter().map(|listed| {
+                let made = self.read(listed.row.id(), cancel, &mut each)?;
+                Ok((listed, made))
+            });
+            return read.collect();
+        }
+        self.ask(&mut |session| {
+            let mut done = Vec::new();
+            for (row, workflow_name) in session::list(session, query, self.0.with_deleted)? {
+                let made = match self.read_row(session, &row, cancel, &mut each) {
+                    Ok(made) => made,
+                    Err(error) if error.is_of_one_execution() => None,
+                    Err(error) => return Err(error),
+                };
+                done.push((Listed { row, workflow_name }, made));
+            }
+            Ok(done)
+        })
+    }
+
+    /// What kind of store it is, and what is in it.
+    ///
+    /// # Errors
+    /// It cannot be read at all.
+    pub fn report(&self) -> Result<Report, Error> {
+        report::of(self)
+    }
+
+    fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
+        match &self.0.place {
+            Place::Sqlite(database) => database.ask(work),
+            #[cfg(feature = "postgres")]
+            Place::Postgres(database) => database.ask(work),
+            Place::Bundle { .. } => Err(Error::NotSqlite),
+        }
+    }
+
+    fn read_row<T>(
+        &self,
+        session: &mut dyn Session,
+        row: &Row,
+        cancel: &Cancel,
+        read: &mut dyn FnMut(Execution<'_>) -> T,
+    ) -> Result<T, Error> {
+        let id = row.id();
+        let contents = match row.place() {
+            row::Place::Database => session.contents(row)?.ok_or_else(|| Error::NoData(id.to_owned()))?,
+            row::Place::Disk => bundle::open(&self.bundles(row), id)?,
+            row::Place::Elsewhere(place) => return Err(Error::Elsewhere { id: id.to_owned(), place }),
+        };
+        finish(row, contents, cancel, read)
+    }
+
+    /// Where the bundle of an execution may be.
+    fn bundles(&self, row: &Row) -> Vec<PathBuf> {
+        let path = |storage: &PathBuf| bundle::path(storage, row.workflow_id(), row.id());
+        self.0.storage.iter().filter_map(path).collect()
+    }
+
+    fn name_in_bundle(&self, row: &Row) -> Option<String> {
+        let is_on_disk = row.place() == row::Place::Disk;
+        let workflow = is_on_disk.then(|| bundle::workflow(&self.bundles(row), row.id()).ok())??;
+        name_of(&workflow)
+    }
+
+    /// A list of the one execution, if no filter leaves it out that is not known of a bundle.
+    fn list_bundle(&self, file: &Path, ids: Option<&(String, String)>, query: &Query) -> Result<Vec<Listed>, Error> {
+        let Some((workflow_id, id)) = ids else { return Ok(Vec::new()) };
+        let is_other = query.workflow_id.as_ref().is_some_and(|wanted| wanted != workflow_id);
+        let is_after = query.below.is_some_and(|below| id.parse().is_ok_and(|id: i64| id >= below));
+        let is_filtered = query.status.is_some() || query.started_after.is_some() || query.started_before.is_some();
+        if is_other || is_after || is_filtered {
+            return Ok(Vec::new());
+        }
+        let workflow = bundle::workflow(&[file.to_owned()], id)?;
+        let row = Row::of_bundle(id, Some(workflow_id));
+        Ok(vec![Listed { row, workflow_name: name_of(&workflow) }])
+    }
+}
+
+/// Reads an execution whose parts are open. An error of the store counts more than what `read` made of it.
+fn finish<T>(
+    row: &Row,
+    contents: Contents<'_>,
+    cancel: &Cancel,
+    read: &mut dyn FnMut(Execution<'_>) -> T,
+) -> Result<T, Error> {
+    let mut data = Watched { text: contents.data, cancel, failure: None };
+    let (header, workflow) = (row.header(), contents.workflow);
+    let done = read(Execution { row, header: &header, workflow: &workflow, data: &mut data });
+    data.failure.map_or(Ok(done), Err)
+}
+
+/// A text that remembers why it could not be read: the reader's own error has lost the type.
+struct Watched<'a> {
+    text: Box<dyn ReadAt + 'a>,
+    cancel: &'a Cancel,
+    failure: Option<Error>,
+}
+
+impl ReadAt for Watched<'_> {
+    fn len(&self) -> u64 {
+        self.text.len()
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> std::io::Result<()> {
+        let read = self.cancel.check().and_then(|()| self.text.read_at(position, buffer).map_err(Error::from));
+        read.map_err(|error| {
+            let message = error.to_string();
+            self.failure.get_or_insert(error);
+            std::io::Error::other(message)
+        })
+    }
+}
+
+/// The id as the database has it.
+fn number(id: &str) -> Result<i64, Error> {
+    match id.parse() {
+        Ok(number) => Ok(number),
+        Err(_) if uuid::Uuid::try_parse(id).is_ok() => Err(Error::EngineV2(id.to_owned())),
+        Err(_) => Err(Error::NotFound(id.to_owned())),
+    }
+}
+
+/// The row of a single bundle, which has the id that its path tells, or any.
+fn row_of_bundle(id: &str, ids: Option<&(String, String)>) -> Result<Row, Error> {
+    match ids {
+        Some((_, known)) if known != id => Err(Error::NotFound(id.to_owned())),
+        Some((workflow_id, _)) => Ok(Row::of_bundle(id, Some(workflow_id))),
+        None => Ok(Row::of_bundle(id, None)),
+    }
+}
+
+/// The name of a workflow, if it has one.
+fn name_of(workflow: &[u8]) -> Option<String> {
+    let mut name = None;
+    // A text that breaks off after the name is no error here.
+    let _ = Cursor::unpruned(workflow).object(|cursor, member| match member {
+        "name" => {
+            name = cursor.name()?;
+            Ok(())
+        }
+        _ => cursor.skip(),
+    });
+    name
+}

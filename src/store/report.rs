@@ -1,0 +1,166 @@
+//! What `n8n-lens check` says about a store.
+
+use super::error::Error;
+use super::row::Place;
+use super::session::Session;
+use super::sql::{Query, Tables};
+use super::{Cancel, Place as Kind, Store, bundle, session};
+
+/// How many of the newest executions are opened.
+const OPENED: u64 = 100;
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// In the order in which they are shown.
+    pub findings: Vec<Finding>,
+}
+
+/// One thing that was found.
+#[derive(Clone, Debug)]
+pub enum Finding {
+    /// It is as it should be.
+    Fine(String),
+    /// It could not be found out.
+    Unknown(String),
+    /// Something cannot be read.
+    Problem(String),
+}
+
+/// Looks at a store.
+pub(super) fn of(store: &Store) -> Result<Report, Error> {
+    let mut findings = kind(store)?;
+    if let Kind::Bundle { file, .. } = &store.0.place {
+        let contents = bundle::open(std::slice::from_ref(file), "?")?;
+        findings.push(Finding::Fine(format!("the data is {}", crate::units::megabytes(contents.data.len()))));
+        return Ok(Report { findings });
+    }
+    let with_deleted = store.0.with_deleted;
+    // In a question of its own: PostgreSQL refuses every statement after one that failed.
+    findings.push(store.ask(&mut |session| Ok(migration(session)))?);
+    findings.extend(store.ask(&mut |session| {
+        let mut findings = Vec::new();
+        for (column, what) in [("status", "executions by status"), ("storedAt", "executions by place (storedAt)")] {
+            findings.push(counts(session, column, what, with_deleted)?);
+        }
+        Ok(findings)
+    })?);
+    findings.extend(opened(store)?);
+    Ok(Report { findings })
+}
+
+fn kind(store: &Store) -> Result<Vec<Finding>, Error> {
+    Ok(match &store.0.place {
+        Kind::Bundle { ids, .. } => {
+            let which = ids.as_ref().map_or_else(String::new, |(_, id)| format!(" of execution {id}"));
+            vec![Finding::Fine(format!("the store is one bundle{which}"))]
+        }
+        #[cfg(feature = "postgres")]
+        Kind::Postgres(_) => {
+            let alive = "unknown on PostgreSQL: whether n8n is running";
+            vec![Finding::Fine("the store is PostgreSQL".to_owned()), Finding::Unknown(alive.to_owned())]
+        }
+        Kind::Sqlite(database) => {
+            let (header, is_open) = database.state()?;
+            let journal = if header.is_wal { "write-ahead log" } else { "rollback journal" };
+            let kind = Finding::Fine(format!("the store is SQLite with a {journal}"));
+            vec![kind, alive(&header, is_open)]
+        }
+    })
+}
+
+fn alive(header: &super::sqlite::Header, is_open: Option<bool>) -> Finding {
+    match (header.is_wal, header.has_wal, is_open) {
+        (true, false, _) => Finding::Fine("n8n is not running: it was stopped cleanly".to_owned()),
+        (true, true, Some(true)) => Finding::Fine("n8n is running: its database is open".to_owned()),
+        (true, true, Some(false)) if header.has_shm => Finding::Fine(
+            "n8n is not running: it was killed, and its newest executions are in the write-ahead log".to_owned(),
+        ),
+        (true, true, Some(false)) => Finding::Problem(Error::WalWithoutIndex.to_string()),
+        (true, true, None) => Finding::Unknown("whether n8n is running".to_owned()),
+        (false, ..) if header.has_journal => {
+            Finding::Unknown("whether n8n is running: it is writing now, or was killed while it wrote".to_owned())
+        }
+        (false, ..) => Finding::Unknown("whether n8n is running: a rollback journal does not show it".to_owned()),
+    }
+}
+
+fn migration(session: &mut dyn Session) -> Finding {
+    let mut newest = None;
+    let statement = session.tables().newest_migration();
+    let found = session.query(&statement, &[], &mut |values| {
+        newest = values.into_iter().next().flatten();
+        Ok(())
+    });
+    match (found, newest) {
+        (Ok(()), Some(name)) => Finding::Fine(format!("newest migration: {name}")),
+        _ => Finding::Unknown("the newest migration, because the table migrations cannot be read".to_owned()),
+    }
+}
+
+fn counts(session: &mut dyn Session, column: &str, what: &str, with_deleted: bool) -> Result<Finding, Error> {
+    let Some(statement) = Tables::counts(session.tables(), column, with_deleted) else {
+        return Ok(Finding::Fine(format!("{what}: all in the database, as before n8n 2.8")));
+    };
+    let mut counts = Vec::new();
+    session.query(&statement, &[], &mut |values| {
+        let mut values = values.into_iter().map(Option::unwrap_or_default);
+        counts.push(format!("{} {}", values.next().unwrap_or_default(), values.next().unwrap_or_default()));
+        Ok(())
+    })?;
+    Ok(Finding::Fine(format!("{what}: {}", if counts.is_empty() { "none".to_owned() } else { counts.join(", ") })))
+}
+
+/// Whether the newest executions can be opened, with one line for each kind of problem.
+fn opened(store: &Store) -> Result<Vec<Finding>, Error> {
+    let (mut readable, mut bundles, mut reachable) = (0_u64, 0_u64, 0_u64);
+    let mut problems: Vec<(String, String, u64)> = Vec::new();
+    let query = Query { limit: OPENED, status: None, ..Query::default() };
+    let rows = store.ask(&mut |session| session::list(session, &query, store.0.with_deleted))?;
+    for (row, _) in &rows {
+        let is_bundle = row.place() == Place::Disk;
+        let opened = match is_bundle {
+            // Without a pass over its data.
+            true => bundle::workflow(&store.bundles(row), row.id()).map(|_| Ok(())),
+            false => store.read(row.id(), &Cancel::default(), |execution| first_byte(execution.data)),
+        };
+        bundles += u64::from(is_bundle);
+        match opened {
+            Ok(Ok(())) => {
+                readable += 1;
+                reachable += u64::from(is_bundle);
+            }
+            Ok(Err(what)) => note(&mut problems, what, row.id()),
+            Err(error) => note(&mut problems, error.to_string(), row.id()),
+        }
+    }
+    let mut findings = vec![Finding::Fine(format!("{readable} of the newest {} executions can be opened", rows.len()))];
+    if bundles > 0 {
+        findings.push(Finding::Fine(format!("{reachable} of {bundles} bundles among them can be reached")));
+    }
+    findings.extend(problems.into_iter().map(|(what, id, more)| {
+        let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };
+        Finding::Problem(format!("execution {id}{more}: {what}"))
+    }));
+    Ok(findings)
+}
+
+/// Adds a problem; those of the same kind, which differ in the id, are counted.
+fn note(problems: &mut Vec<(String, String, u64)>, what: String, id: &str) {
+    let kind = |what: &str, id: &str| what.replace(&format!("'{id}'"), "");
+    match problems.iter_mut().find(|(known, first, _)| kind(known, first) == kind(&what, id)) {
+        Some((.., more)) => *more += 1,
+        None => problems.push((what, id.to_owned(), 0)),
+    }
+}
+
+/// Whether a text begins as n8n writes it.
+fn first_byte(data: &mut dyn crate::json::ReadAt) -> Result<(), String> {
+    let mut beginning = vec![0; data.len().min(12) as usize];
+    data.read_at(0, &mut beginning).map_err(|error| error.to_string())?;
+    if beginning.first() == Some(&b'[') {
+        return Ok(());
+    }
+    let beginning = String::from_utf8_lossy(&beginning);
+    Err(format!("its data begins with {beginning:?}, a form that this version does not know"))
+}

@@ -1,0 +1,111 @@
+//! A row of `execution_entity` as the members of the execution in n8n's API.
+
+use serde_json::{Map, Value};
+
+use super::sql::{Column, Kind};
+
+/// The members that n8n lists without the data.
+const LISTED: [&str; 10] = [
+    "id",
+    "finished",
+    "mode",
+    "retryOf",
+    "retrySuccessId",
+    "status",
+    "startedAt",
+    "stoppedAt",
+    "workflowId",
+    "waitTill",
+];
+
+/// One execution, without its data.
+#[derive(Clone, Debug)]
+pub struct Row {
+    members: Map<String, Value>,
+}
+
+/// Where the data of an execution is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Database,
+    /// In a bundle on disk.
+    Disk,
+    /// In an object store.
+    Elsewhere(String),
+}
+
+impl Row {
+    /// The values of these columns, as text.
+    pub(super) fn new(columns: &[&'static Column], values: impl IntoIterator<Item = Option<String>>) -> Self {
+        let members = columns.iter().zip(values);
+        Self { members: members.map(|(column, value)| (column.name.to_owned(), member(column.kind, value))).collect() }
+    }
+
+    /// An execution of which only the ids are known.
+    pub(super) fn of_bundle(id: &str, workflow_id: Option<&str>) -> Self {
+        let members = [("id", Some(id)), ("workflowId", workflow_id)];
+        let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
+        Self { members: members.collect() }
+    }
+
+    /// The id.
+    pub fn id(&self) -> &str {
+        self.text("id").unwrap_or_default()
+    }
+
+    /// Whether n8n has soft-deleted it.
+    pub fn is_deleted(&self) -> bool {
+        self.text("deletedAt").is_some()
+    }
+
+    /// Its members as n8n lists them; `deletedAt` only if it is deleted.
+    pub fn listed(&self) -> Value {
+        let is_listed = |name: &str| LISTED.contains(&name) || (name == "deletedAt" && self.is_deleted());
+        let members = self.members.iter().filter(|(name, _)| is_listed(name));
+        Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect())
+    }
+
+    /// All its members, as one JSON object.
+    pub(super) fn header(&self) -> Vec<u8> {
+        Value::Object(self.members.clone()).to_string().into_bytes()
+    }
+
+    pub(super) fn workflow_id(&self) -> &str {
+        self.text("workflowId").unwrap_or_default()
+    }
+
+    pub(super) fn place(&self) -> Place {
+        match self.text("storedAt") {
+            None | Some("db") => Place::Database,
+            Some("fs") => Place::Disk,
+            Some("az") => Place::Elsewhere("azure".to_owned()),
+            Some(other) => Place::Elsewhere(other.to_owned()),
+        }
+    }
+
+    /// What n8n changes when it writes the execution again.
+    pub(super) fn fingerprint(&self) -> String {
+        ["status", "stoppedAt"].map(|name| self.text(name).unwrap_or_default()).join(" ")
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.members.get(name)?.as_str()
+    }
+}
+
+fn member(kind: Kind, value: Option<String>) -> Value {
+    let Some(value) = value else { return Value::Null };
+    match kind {
+        Kind::Text => value.into(),
+        Kind::Flag => matches!(value.as_str(), "1" | "true").into(),
+        // n8n's own numbers are whole.
+        Kind::Number => value.parse::<u64>().map_or(Value::Null, Value::from),
+        Kind::Date => iso(&value).into(),
+    }
+}
+
+/// `2026-11-21 02:03:56.140` as n8n's API shows it.
+fn iso(date: &str) -> String {
+    let date = date.replacen(' ', "T", 1);
+    if date.ends_with('Z') { date } else { date + "Z" }
+}

@@ -1,0 +1,72 @@
+//! What both databases can do: queries of text, and the data of one execution.
+
+use super::error::Error;
+use super::row::Row;
+use super::sql::{Parameter, Query, Tables};
+use crate::json::ReadAt;
+
+/// The largest workflow that is read with an execution, bytes: n8n accepts 16 MiB, besides pinned data.
+pub(super) const MAX_WORKFLOW_BYTES: u64 = 64 * 1024 * 1024;
+
+/// A row of a query: each value as text.
+pub(super) type Values = Vec<Option<String>>;
+
+/// A connection to n8n's database, for one question.
+pub(super) trait Session {
+    /// The tables that were found.
+    fn tables(&self) -> &Tables;
+
+    /// The rows of a query, one after another.
+    ///
+    /// # Errors
+    /// The database fails, or `each` does.
+    fn query(
+        &mut self,
+        statement: &str,
+        parameters: &[Parameter],
+        each: &mut dyn FnMut(Values) -> Result<(), Error>,
+    ) -> Result<(), Error>;
+
+    /// The workflow and the data of an execution, if it has a data row.
+    ///
+    /// # Errors
+    /// The database fails, or the data is in a form that is not known.
+    fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error>;
+}
+
+/// What an execution consists of besides its row.
+pub(super) struct Contents<'a> {
+    /// The workflow, as JSON.
+    pub workflow: Vec<u8>,
+    /// The run data, as text.
+    pub data: Box<dyn ReadAt + 'a>,
+}
+
+/// One execution, whether it is deleted or not.
+pub(super) fn execution(session: &mut dyn Session, id: i64) -> Result<Option<Row>, Error> {
+    let (statement, columns) = (session.tables().execution(), session.tables().columns().to_vec());
+    let mut found = None;
+    session.query(&statement, &[Parameter::Integer(id)], &mut |values| {
+        found = Some(Row::new(&columns, values));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+/// A page of executions, newest first, each with a JSON object that has the workflow's name, if there is one.
+pub(super) fn list(
+    session: &mut dyn Session,
+    query: &Query,
+    with_deleted: bool,
+) -> Result<Vec<(Row, Option<String>)>, Error> {
+    let (statement, parameters) = session.tables().list(query, with_deleted);
+    let columns = session.tables().columns().to_vec();
+    let mut rows = Vec::new();
+    session.query(&statement, &parameters, &mut |mut values| {
+        let workflow = values.pop().flatten();
+        let name = workflow.as_deref().and_then(|workflow| super::name_of(workflow.as_bytes()));
+        rows.push((Row::new(&columns, values), name));
+        Ok(())
+    })?;
+    Ok(rows)
+}

@@ -1,0 +1,81 @@
+//! A text that is fetched in growing pieces, only as far as it is read, and kept beside the database's connection.
+//!
+//! Small texts stay in memory; larger ones are in a temporary file that has no name, readable by this user only, and that
+//! ends with the question.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::{SpooledTempFile, spooled_tempfile, spooled_tempfile_in};
+
+use super::error::Error;
+use crate::json::ReadAt;
+
+/// What is kept in memory before there is a file, bytes.
+const IN_MEMORY: usize = 1024 * 1024;
+
+/// The bytes that were fetched, from the beginning.
+pub(super) struct Spool {
+    file: SpooledTempFile,
+    filled: u64,
+}
+
+impl Spool {
+    /// An empty spool whose file is in `folder`, or else in the system's folder for temporary files.
+    pub(super) fn new(folder: Option<&Path>) -> Self {
+        let file = folder.map_or_else(|| spooled_tempfile(IN_MEMORY), |folder| spooled_tempfile_in(IN_MEMORY, folder));
+        Self { file, filled: 0 }
+    }
+
+    /// How many bytes were fetched.
+    pub(super) fn filled(&self) -> u64 {
+        self.filled
+    }
+
+    /// Adds the next bytes.
+    ///
+    /// # Errors
+    /// The temporary file cannot be written.
+    pub(super) fn add(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        let end = SeekFrom::Start(self.filled);
+        let written = self.file.seek(end).and_then(|_| self.file.write_all(bytes));
+        written.map_err(|error| Error::Spool(error.kind()))?;
+        self.filled += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(position))?;
+        self.file.read_exact(buffer)
+    }
+}
+
+/// A text of known length, of which `fetch` adds more to the spool. Each call adds at least one byte.
+pub(super) struct GrowingText<F> {
+    spool: Spool,
+    length: u64,
+    fetch: F,
+}
+
+impl<F: FnMut(&mut Spool) -> Result<(), Error>> GrowingText<F> {
+    pub(super) fn new(folder: Option<&PathBuf>, length: u64, fetch: F) -> Self {
+        Self { spool: Spool::new(folder.map(PathBuf::as_path)), length, fetch }
+    }
+}
+
+impl<F: FnMut(&mut Spool) -> Result<(), Error>> ReadAt for GrowingText<F> {
+    fn len(&self) -> u64 {
+        self.length
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        let end = position.saturating_add(buffer.len() as u64);
+        if end > self.length {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        while self.spool.filled() < end {
+            (self.fetch)(&mut self.spool)?;
+        }
+        self.spool.read_at(position, buffer)
+    }
+}

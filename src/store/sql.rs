@@ -1,0 +1,279 @@
+//! The statements for both databases, built from the columns that this n8n has. Only tables of executions are named here.
+
+use super::error::Error;
+
+/// The tables that are read, without n8n's prefix.
+pub(super) const EXECUTIONS: &str = "execution_entity";
+pub(super) const DATA: &str = "execution_data";
+const MIGRATIONS: &str = "migrations";
+
+/// How a column becomes a member of the execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text,
+    Flag,
+    Number,
+    /// UTC, in ISO 8601 for the reader.
+    Date,
+}
+
+/// A column of `execution_entity`, which is also a member of the execution in n8n's API.
+#[derive(Debug)]
+pub(super) struct Column {
+    pub name: &'static str,
+    pub kind: Kind,
+    /// Whether every n8n has it.
+    required: bool,
+}
+
+const fn required(name: &'static str, kind: Kind) -> Column {
+    Column { name, kind, required: true }
+}
+
+const fn optional(name: &'static str, kind: Kind) -> Column {
+    Column { name, kind, required: false }
+}
+
+/// In the order of the API's body. Others of the table are never shown.
+static COLUMNS: [Column; 15] = [
+    required("id", Kind::Text),
+    optional("finished", Kind::Flag),
+    required("mode", Kind::Text),
+    optional("retryOf", Kind::Text),
+    optional("retrySuccessId", Kind::Text),
+    required("status", Kind::Text),
+    optional("createdAt", Kind::Date),
+    required("startedAt", Kind::Date),
+    required("stoppedAt", Kind::Date),
+    optional("deletedAt", Kind::Date),
+    required("workflowId", Kind::Text),
+    optional("waitTill", Kind::Date),
+    optional("storedAt", Kind::Text),
+    optional("jsonSizeBytes", Kind::Number),
+    optional("workflowVersionId", Kind::Text),
+];
+
+/// The columns of `execution_data` that every n8n has.
+const DATA_COLUMNS: [&str; 3] = ["executionId", "workflowData", "data"];
+
+/// The largest workflow whose name is looked for in a list, bytes.
+const LISTED_WORKFLOW_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Which SQL is spoken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Dialect {
+    Sqlite,
+    Postgres { schema: String },
+}
+
+/// A value of a statement. Numbers begin at `$1`.
+#[derive(Clone, Debug)]
+pub(super) enum Parameter {
+    Integer(i64),
+    Text(String),
+}
+
+/// Which executions to list.
+#[derive(Clone, Debug, Default)]
+pub struct Query {
+    /// Only executions of this workflow.
+    pub workflow_id: Option<String>,
+    /// Only executions with this status; without it, those that run are left out, as n8n's API does.
+    pub status: Option<String>,
+    /// Only executions that ended otherwise than well.
+    pub failed: bool,
+    /// Only executions started at this time or later, ISO 8601.
+    pub started_after: Option<String>,
+    /// Only executions started at this time or earlier, ISO 8601.
+    pub started_before: Option<String>,
+    /// Only executions with a smaller id.
+    pub below: Option<i64>,
+    /// At most this many.
+    pub limit: u64,
+}
+
+/// What this n8n's tables look like.
+#[derive(Clone, Debug)]
+pub(super) struct Tables {
+    dialect: Dialect,
+    prefix: String,
+    columns: Vec<&'static Column>,
+}
+
+impl Tables {
+    /// Checks the tables; `columns` lists those of a table, and none if there is no such table.
+    pub(super) fn find(
+        dialect: Dialect,
+        prefix: &str,
+        mut columns: impl FnMut(&str) -> Result<Vec<String>, Error>,
+    ) -> Result<Self, Error> {
+        let mut of = |name: &str| {
+            let table = format!("{prefix}{name}");
+            match columns(&table)? {
+                columns if columns.is_empty() => Err(Error::NoTable { table }),
+                columns => Ok((table, columns)),
+            }
+        };
+        let (table, found) = of(EXECUTIONS)?;
+        let has = |columns: &[String], name| columns.iter().any(|column| column == name);
+        if let Some(missing) = COLUMNS.iter().find(|column| column.required && !has(&found, column.name)) {
+            return Err(Error::NoColumn { table, column: missing.name });
+        }
+        let (data, data_columns) = of(DATA)?;
+        if let Some(column) = DATA_COLUMNS.into_iter().find(|name| !has(&data_columns, name)) {
+            return Err(Error::NoColumn { table: data, column });
+        }
+        let columns = COLUMNS.iter().filter(|column| has(&found, column.name)).collect();
+        Ok(Self { dialect, prefix: prefix.to_owned(), columns })
+    }
+
+    /// The columns that a statement for executions returns, in this order.
+    pub(super) fn columns(&self) -> &[&'static Column] {
+        &self.columns
+    }
+
+    fn has(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| column.name == name)
+    }
+
+    /// A table's name with its prefix, not quoted.
+    pub(super) fn name(&self, table: &str) -> String {
+        format!("{}{table}", self.prefix)
+    }
+
+    /// A table's name in a statement.
+    pub(super) fn table(&self, table: &str) -> String {
+        let table = quoted(&self.name(table));
+        match &self.dialect {
+            Dialect::Sqlite => table,
+            Dialect::Postgres { schema } => format!("{}.{table}", quoted(schema)),
+        }
+    }
+
+    /// One execution by its id, `$1`: [`columns`](Self::columns), as text.
+    pub(super) fn execution(&self) -> String {
+        let id = r#"e."id" = CAST($1 AS bigint)"#;
+        self.spoken(&format!("SELECT {} FROM {} e WHERE {id}", self.selected(), self.table(EXECUTIONS)))
+    }
+
+    /// A page of executions, newest first: [`columns`](Self::columns), as text, and a JSON object with the workflow's name.
+    pub(super) fn list(&self, query: &Query, with_deleted: bool) -> (String, Vec<Parameter>) {
+        let mut filters = Filters::default();
+        if !with_deleted && self.has("deletedAt") {
+            filters.add(r#"e."deletedAt" IS NULL"#);
+        }
+        filters.compare(r#"e."workflowId" ="#, "text", query.workflow_id.as_deref());
+        match &query.status {
+            Some(status) => filters.compare(r#"e."status" ="#, "text", Some(status)),
+            None if query.failed => filters.add(r#"e."status" NOT IN ('success', 'new', 'running', 'waiting')"#),
+            None => filters.add(r#"e."status" <> 'running'"#),
+        }
+        for (compared, date) in
+            [("e.\"startedAt\" >=", &query.started_after), ("e.\"startedAt\" <=", &query.started_before)]
+        {
+            filters.compare(compared, self.date(), date.as_deref().and_then(|date| self.stored_date(date)).as_deref());
+        }
+        if let Some(below) = query.below {
+            filters.parameters.push(Parameter::Integer(below));
+            filters.add(&format!(r#"e."id" < CAST(${} AS bigint)"#, filters.parameters.len()));
+        }
+        let (executions, data) = (self.table(EXECUTIONS), self.table(DATA));
+        let statement = format!(
+            r#"SELECT {}, {} FROM {executions} e LEFT JOIN {data} d ON d."executionId" = e."id"{} ORDER BY e."id" DESC LIMIT {}"#,
+            self.selected(),
+            self.workflow_name(),
+            filters.clause(),
+            query.limit,
+        );
+        (self.spoken(&statement), filters.parameters)
+    }
+
+    /// The executions that are shown, counted by a column.
+    pub(super) fn counts(&self, column: &str, with_deleted: bool) -> Option<String> {
+        let shown = if !with_deleted && self.has("deletedAt") { r#" WHERE e."deletedAt" IS NULL"# } else { "" };
+        let column = self.has(column).then(|| quoted(column))?;
+        let executions = self.table(EXECUTIONS);
+        Some(format!(
+            "SELECT CAST(e.{column} AS text), CAST(count(*) AS text) FROM {executions} e{shown} GROUP BY e.{column} ORDER BY count(*) DESC"
+        ))
+    }
+
+    /// The newest migration, which tells how new n8n is.
+    pub(super) fn newest_migration(&self) -> String {
+        format!(r#"SELECT CAST("name" AS text) FROM {} ORDER BY "timestamp" DESC LIMIT 1"#, self.table(MIGRATIONS))
+    }
+
+    /// The statement with this database's parameters.
+    fn spoken(&self, statement: &str) -> String {
+        match self.dialect {
+            Dialect::Sqlite => statement.replace('$', "?"),
+            Dialect::Postgres { .. } => statement.to_owned(),
+        }
+    }
+
+    fn selected(&self) -> String {
+        let expression = |column: &&Column| match (column.kind, &self.dialect) {
+            (Kind::Date, Dialect::Postgres { .. }) => format!(
+                r#"to_char(CAST(e."{}" AS timestamptz) AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS.MS')"#,
+                column.name
+            ),
+            _ => format!(r#"CAST(e."{}" AS text)"#, column.name),
+        };
+        self.columns.iter().map(expression).collect::<Vec<_>>().join(", ")
+    }
+
+    fn workflow_name(&self) -> String {
+        match self.dialect {
+            Dialect::Sqlite => format!(
+                r#"CASE WHEN octet_length(d."workflowData") <= {LISTED_WORKFLOW_BYTES} THEN d."workflowData" END"#
+            ),
+            Dialect::Postgres { .. } => {
+                r#"CAST(json_build_object('name', CAST(d."workflowData" AS json)->'name') AS text)"#.to_owned()
+            }
+        }
+    }
+
+    /// The type in which dates are compared.
+    fn date(&self) -> &'static str {
+        match self.dialect {
+            Dialect::Sqlite => "text",
+            Dialect::Postgres { .. } => "timestamptz",
+        }
+    }
+
+    /// A date as this database has it: SQLite as text in UTC, without a `Z`.
+    fn stored_date(&self, date: &str) -> Option<String> {
+        let date: jiff::Timestamp = date.parse().ok()?;
+        let text = date.strftime("%Y-%m-%d %H:%M:%S%.3f").to_string();
+        Some(if self.dialect == Dialect::Sqlite { text } else { text + "Z" })
+    }
+}
+
+/// Conditions and their values.
+#[derive(Default)]
+struct Filters {
+    conditions: Vec<String>,
+    parameters: Vec<Parameter>,
+}
+
+impl Filters {
+    fn add(&mut self, condition: &str) {
+        self.conditions.push(condition.to_owned());
+    }
+
+    /// Adds a comparison with a value, if there is one.
+    fn compare(&mut self, compared: &str, kind: &str, value: Option<&str>) {
+        let Some(value) = value else { return };
+        self.parameters.push(Parameter::Text(value.to_owned()));
+        self.add(&format!("{compared} CAST(CAST(${} AS text) AS {kind})", self.parameters.len()));
+    }
+
+    fn clause(&self) -> String {
+        if self.conditions.is_empty() { String::new() } else { format!(" WHERE {}", self.conditions.join(" AND ")) }
+    }
+}
+
+/// A name in a statement.
+pub(super) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}

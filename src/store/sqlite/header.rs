@@ -1,0 +1,143 @@
+//! The first bytes of a database file, and the files beside it, which tell how it may be opened.
+//!
+//! POSIX drops all locks that a process holds on a file when the process closes any handle of it, so a look at the file
+//! would drop the locks of SQLite's own handles. Handles are therefore kept open while a connection of this process is, and
+//! closed with the last one.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+use crate::json::ReadAt;
+use crate::store::error::{DATABASE, Error};
+
+/// The beginning of every SQLite file.
+const MAGIC: &[u8; 16] = b"SQLite format 3\0";
+
+/// How many bytes the header has.
+const HEADER_BYTES: usize = 100;
+
+/// The write version: 2 for a write-ahead log.
+const WRITE_VERSION: usize = 18;
+
+/// A number that each change of a file without a write-ahead log counts up.
+const CHANGE_COUNTER: std::ops::Range<usize> = 24..28;
+
+/// What tells how a database may be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::store) struct Header {
+    pub is_wal: bool,
+    change_counter: [u8; 4],
+    bytes: u64,
+    /// A checkpoint of a write-ahead log may leave the counter as it is.
+    modified: Option<SystemTime>,
+    pub has_wal: bool,
+    pub has_shm: bool,
+    pub has_journal: bool,
+}
+
+/// The handles that must not be closed yet, and how many connections there are.
+struct Open {
+    connections: usize,
+    files: Vec<(PathBuf, File)>,
+}
+
+static OPEN: Mutex<Open> = Mutex::new(Open { connections: 0, files: Vec::new() });
+
+/// Lives as long as a connection of this process.
+pub(super) struct InUse(());
+
+impl InUse {
+    pub(super) fn begin() -> Self {
+        open().connections += 1;
+        Self(())
+    }
+}
+
+impl Drop for InUse {
+    fn drop(&mut self) {
+        let mut open = open();
+        open.connections -= 1;
+        if open.connections == 0 {
+            open.files.clear();
+        }
+    }
+}
+
+fn open() -> std::sync::MutexGuard<'static, Open> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The path of a file beside the database.
+pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
+    let mut path = file.as_os_str().to_owned();
+    path.push(ending);
+    path.into()
+}
+
+impl Header {
+    /// Looks at a database. [`InUse`] must be alive.
+    ///
+    /// # Errors
+    /// There is no such file, it may not be read, or it is not SQLite's.
+    pub(super) fn of(file: &Path) -> Result<Self, Error> {
+        let mut open = open();
+        let known = open.files.iter().position(|(path, known)| path == file && is_same(file, known));
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let opened = File::open(file).map_err(unreadable)?;
+                open.files.push((file.to_owned(), opened));
+                open.files.len() - 1
+            }
+        };
+        let opened = &mut open.files[at].1;
+        let mut header = [0; HEADER_BYTES];
+        match opened.read_at(0, &mut header) {
+            Ok(()) if header.starts_with(MAGIC) => {}
+            Ok(()) => return Err(Error::NotSqlite),
+            Err(error) if error.kind() == ErrorKind::UnexpectedEof => return Err(Error::NotSqlite),
+            Err(error) => return Err(unreadable(error)),
+        }
+        let exists = |ending| beside(file, ending).try_exists().unwrap_or(false);
+        let mut change_counter = [0; 4];
+        change_counter.copy_from_slice(&header[CHANGE_COUNTER]);
+        Ok(Self {
+            is_wal: header[WRITE_VERSION] == 2,
+            change_counter,
+            bytes: opened.len(),
+            modified: opened.metadata().and_then(|metadata| metadata.modified()).ok(),
+            has_wal: exists("-wal"),
+            has_shm: exists("-shm"),
+            has_journal: exists("-journal"),
+        })
+    }
+
+    /// Whether nobody has it open: SQLite then neither needs nor may create the files beside it.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_wal && !self.has_wal
+    }
+}
+
+fn unreadable(error: io::Error) -> Error {
+    match error.kind() {
+        ErrorKind::NotFound => Error::NoFile,
+        _ => Error::reading(DATABASE)(error),
+    }
+}
+
+/// Whether a path still leads to this file.
+#[cfg(unix)]
+fn is_same(path: &Path, file: &File) -> bool {
+    use std::os::unix::fs::MetadataExt;
+
+    let both = std::fs::metadata(path).ok().zip(file.metadata().ok());
+    both.is_some_and(|(path, file)| (path.dev(), path.ino()) == (file.dev(), file.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_same(_path: &Path, _file: &File) -> bool {
+    false
+}

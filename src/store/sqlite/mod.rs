@@ -1,0 +1,228 @@
+//! SQLite, read without leaving a trace: no file is created or changed, and no commit of n8n fails because of us.
+//!
+//! | journal | the files beside the database | how it is opened |
+//! |---|---|---|
+//! | write-ahead log (n8n 2.x) | `-wal` and `-shm` | `mode=ro`, `-shm` read-only: readers and n8n do not block each other |
+//! | write-ahead log | none: n8n has stopped | `immutable=1`, and once more if the file changed meanwhile |
+//! | write-ahead log | `-wal` only | not at all: the index could be rebuilt only in a file |
+//! | rollback journal (n8n 1.x) | `-journal` or none | `mode=ro`; a reader holds up commits, so the text is copied in slices of 200 ms |
+//!
+//! SQLite 3.22 and later can read a write-ahead log whose `-shm` it may not write: it builds an index of its own in memory
+//! if the database is not in use. So `-shm` stays as n8n left it.
+
+mod alive;
+mod header;
+mod text;
+
+use std::path::{Path, PathBuf};
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, ffi, params_from_iter};
+
+pub(super) use self::header::Header;
+use self::header::InUse;
+use self::text::{BlobText, sliced};
+use super::Reading;
+use super::error::{DATABASE, Error};
+use super::row::Row;
+use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values};
+use super::sql::{DATA, Dialect, Parameter, Tables};
+
+/// How often a database that changes while it is opened is opened again.
+const ATTEMPTS: usize = 3;
+
+/// What stays as it is in the path of a `file:` URI.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+
+/// A database file of n8n.
+#[derive(Clone, Debug)]
+pub(super) struct Database {
+    file: PathBuf,
+    reading: Reading,
+}
+
+impl Database {
+    pub(super) fn new(file: PathBuf, reading: Reading) -> Self {
+        Self { file, reading }
+    }
+
+    /// Answers one question; `work` runs again if n8n started in the middle of it.
+    ///
+    /// # Errors
+    /// The database cannot be opened or read, or `work` fails.
+    pub(super) fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
+        let _in_use = InUse::begin();
+        // SQLite follows links, too: its other files are beside the file that they lead to.
+        let file = self.file.canonicalize().map_err(|error| match error.kind() {
+            std::io::ErrorKind::NotFound => Error::NoFile,
+            _ => Error::reading(DATABASE)(error),
+        })?;
+        let mut attempts = 1..ATTEMPTS;
+        loop {
+            let before = Header::of(&file)?;
+            let done = self.open(&file, &before).and_then(|mut session| work(&mut session));
+            let is_stale = before.is_closed() && Header::of(&file)? != before;
+            if !is_stale || attempts.next().is_none() {
+                return done;
+            }
+        }
+    }
+
+    /// What its files look like now, and whether a process has it open, if that can be seen.
+    pub(super) fn state(&self) -> Result<(Header, Option<bool>), Error> {
+        let _in_use = InUse::begin();
+        let file = self.file.canonicalize().map_err(Error::reading(DATABASE))?;
+        Ok((Header::of(&file)?, alive::is_open_elsewhere(&header::beside(&file, "-shm"))))
+    }
+
+    fn open(&self, file: &Path, header: &Header) -> Result<SqliteSession, Error> {
+        if header.is_wal && header.has_wal && !header.has_shm {
+            return Err(Error::WalWithoutIndex);
+        }
+        let path = file.to_str().ok_or(Error::NoFile)?.replace('\\', "/");
+        let options = if header.is_closed() { "immutable=1" } else { "mode=ro&readonly_shm=1" };
+        let root = if path.starts_with('/') { "" } else { "/" };
+        let uri = format!("file:{root}{}?{options}", utf8_percent_encode(&path, PATH));
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(uri, flags).map_err(error)?;
+        connection.busy_timeout(self.reading.lock_timeout).map_err(error)?;
+        connection
+            .execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = 0")
+            .map_err(error)?;
+        if header.is_wal {
+            // One snapshot for the whole question.
+            connection.execute_batch("BEGIN").map_err(error)?;
+        }
+        let encoding: String = connection.query_row("PRAGMA encoding", [], |row| row.get(0)).map_err(error)?;
+        if encoding != "UTF-8" {
+            return Err(Error::Encoding(encoding));
+        }
+        let tables = Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| columns(&connection, table))?;
+        Ok(SqliteSession { connection, tables, is_wal: header.is_wal, spool: self.reading.spool.clone() })
+    }
+}
+
+fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, Error> {
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)").map_err(error)?;
+    let names = statement.query_map([table], |row| row.get(0)).map_err(error)?;
+    names.collect::<Result<_, _>>().map_err(error)
+}
+
+/// A connection, for one question.
+struct SqliteSession {
+    connection: Connection,
+    tables: Tables,
+    is_wal: bool,
+    spool: Option<PathBuf>,
+}
+
+/// What `execution_data` says about a text without loading it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct DataRow {
+    row: i64,
+    kind: String,
+    bytes: u64,
+    workflow_bytes: u64,
+}
+
+impl Session for SqliteSession {
+    fn tables(&self) -> &Tables {
+        &self.tables
+    }
+
+    fn query(
+        &mut self,
+        statement: &str,
+        parameters: &[Parameter],
+        each: &mut dyn FnMut(Values) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut statement = self.connection.prepare_cached(statement).map_err(error)?;
+        let count = statement.column_count();
+        let mut rows = statement.query(params_from_iter(parameters)).map_err(error)?;
+        while let Some(row) = rows.next().map_err(error)? {
+            let values = (0..count).map(|column| text(row.get_ref(column)?)).collect::<Result<_, _>>();
+            each(values.map_err(error)?)?;
+        }
+        Ok(())
+    }
+
+    fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {
+        let id = row.id().to_owned();
+        let Some((data, workflow)) = self.data_row(&id)? else { return Ok(None) };
+        if data.kind != "text" {
+            return Err(Error::NotText { id, kind: data.kind });
+        }
+        let data: Box<dyn crate::json::ReadAt> = match self.is_wal {
+            true => Box::new(BlobText::open(&self.connection, &self.tables.name(DATA), data.row)?),
+            false => Box::new(sliced(self, row, data)),
+        };
+        Ok(Some(Contents { workflow, data }))
+    }
+}
+
+impl SqliteSession {
+    /// The data row of an execution without its text, and the workflow.
+    fn data_row(&self, id: &str) -> Result<Option<(DataRow, Vec<u8>)>, Error> {
+        let statement = format!(
+            r#"SELECT rowid, typeof("data"), octet_length("data"), octet_length("workflowData"),
+               CASE WHEN octet_length("workflowData") <= {MAX_WORKFLOW_BYTES} THEN CAST("workflowData" AS blob) END
+               FROM {} WHERE "executionId" = CAST(?1 AS bigint)"#,
+            self.tables.table(DATA)
+        );
+        let mut statement = self.connection.prepare_cached(&statement).map_err(error)?;
+        let mut rows = statement.query([id]).map_err(error)?;
+        let Some(row) = rows.next().map_err(error)? else { return Ok(None) };
+        let bytes = |column| -> Result<u64, Error> {
+            let bytes: Option<i64> = row.get(column).map_err(error)?;
+            Ok(bytes.and_then(|bytes| bytes.try_into().ok()).unwrap_or(0))
+        };
+        let data = DataRow {
+            row: row.get(0).map_err(error)?,
+            kind: row.get(1).map_err(error)?,
+            bytes: bytes(2)?,
+            workflow_bytes: bytes(3)?,
+        };
+        if data.workflow_bytes > MAX_WORKFLOW_BYTES {
+            return Err(Error::WorkflowTooLarge {
+                id: id.to_owned(),
+                bytes: data.workflow_bytes,
+                most: MAX_WORKFLOW_BYTES,
+            });
+        }
+        let workflow = row.get::<_, Option<Vec<u8>>>(4).map_err(error)?;
+        Ok(Some((data, workflow.unwrap_or_default())))
+    }
+}
+
+impl ToSql for Parameter {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Integer(number) => (*number).into(),
+            Self::Text(text) => text.as_str().into(),
+        })
+    }
+}
+
+fn text(value: ValueRef<'_>) -> rusqlite::Result<Option<String>> {
+    Ok(match value {
+        ValueRef::Null => None,
+        value => Some(String::from_utf8_lossy(value.as_bytes()?).into_owned()),
+    })
+}
+
+/// SQLite's error in our words.
+fn error(error: rusqlite::Error) -> Error {
+    let extended = error.sqlite_error().map(|error| error.extended_code);
+    match (error.sqlite_error_code(), extended) {
+        (_, Some(ffi::SQLITE_READONLY_ROLLBACK)) => Error::HotJournal,
+        (_, Some(ffi::SQLITE_READONLY_CANTINIT | ffi::SQLITE_READONLY_RECOVERY)) => Error::WalWithoutIndex,
+        (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Locked,
+        (Some(ErrorCode::NotADatabase), _) => Error::NotSqlite,
+        (Some(ErrorCode::DatabaseCorrupt), _) => Error::Damaged("SQLite reports a malformed file".to_owned()),
+        (Some(ErrorCode::PermissionDenied), _) => Error::Forbidden(DATABASE),
+        // The messages of SQLite about opening a file name no path, others can name a table.
+        (Some(code), _) => Error::Sqlite(format!("SQLite reports {code:?}")),
+        (None, _) => Error::Sqlite("SQLite returned a value of an unexpected type".to_owned()),
+    }
+}

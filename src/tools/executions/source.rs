@@ -1,0 +1,140 @@
+//! Where executions come from: n8n's API, or n8n's own store with the API for what the store cannot give.
+
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use crate::blocking::blocking;
+use crate::execution::{StoredExecution, StoredProjection};
+use crate::n8n::{Client, ExecutionRequest, Progress};
+use crate::store::{self, Cancel, Store};
+use crate::tools::Error;
+
+/// How many tokens [`Origin::mark`] adds at most. Every answer about an execution leaves room for them, so that the answer
+/// is the same from both sources.
+pub const MARK_TOKENS: usize = 16;
+
+/// Where one execution came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The only source that there is.
+    Only,
+    /// n8n's API, because the store could not give the execution.
+    Api,
+    /// n8n's store.
+    Store {
+        /// Whether n8n has soft-deleted the execution.
+        deleted: bool,
+    },
+}
+
+impl Origin {
+    /// The answer, which is a JSON object, with `source` as its last member if there are several sources.
+    pub fn mark(self, mut answer: String) -> String {
+        let mark = match self {
+            Self::Only => return answer,
+            Self::Api => r#","source":"api"}"#,
+            Self::Store { deleted: false } => r#","source":"store"}"#,
+            Self::Store { deleted: true } => r#","source":"store","deleted":true}"#,
+        };
+        answer.pop();
+        answer + mark
+    }
+}
+
+/// What was read of an execution, and where it came from.
+#[derive(Debug)]
+pub struct Read<V> {
+    /// The view of the projection.
+    pub view: V,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// Executions in n8n's store. Cheap to clone.
+#[derive(Clone)]
+pub struct StoredExecutions {
+    store: Store,
+    /// Whether to show what n8n's redaction policy hides.
+    reveal: bool,
+    slots: Arc<Semaphore>,
+}
+
+impl StoredExecutions {
+    /// Executions of a store, of which at most `at_once` are read at a time.
+    pub fn new(store: Store, reveal: bool, at_once: usize) -> Self {
+        Self { store, reveal, slots: Arc::new(Semaphore::new(at_once.max(1))) }
+    }
+
+    /// Reads an execution; the projection's reader runs on a blocking thread. Dropping the future ends it soon.
+    async fn read<P: StoredProjection>(&self, id: &str, projection: &P) -> Result<Read<P::View>, store::Error> {
+        let (projection, id, reveal) = (projection.clone(), id.to_owned(), self.reveal);
+        if reveal {
+            tracing::warn!(execution = id, "shown with --reveal: nothing is redacted");
+        }
+        let read = move |execution: store::Execution<'_>| {
+            let store::Execution { row, header, workflow, data } = execution;
+            let origin = Origin::Store { deleted: row.is_deleted() };
+            Read { view: projection.read_stored(StoredExecution { header, workflow, data, reveal }), origin }
+        };
+        self.ask(move |store, cancel| store.read(&id, cancel, read)).await
+    }
+
+    /// Runs `work` on a blocking thread, in a slot. Dropping the future cancels it.
+    pub(super) async fn ask<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store, &Cancel) -> Result<T, store::Error> + Send + 'static,
+    ) -> Result<T, store::Error> {
+        let Ok(_slot) = self.slots.acquire().await else { return Err(store::Error::Cancelled) };
+        let (store, cancel) = (self.store.clone(), Cancel::default());
+        let _guard = CancelOnDrop(cancel.clone());
+        blocking(move || work(&store, &cancel)).await
+    }
+
+    /// Whether what n8n's redaction policy hides is shown.
+    pub(super) fn reveals(&self) -> bool {
+        self.reveal
+    }
+}
+
+struct CancelOnDrop(Cancel);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+/// The sources of executions.
+#[derive(Clone)]
+pub struct Source {
+    /// n8n's API.
+    pub api: Option<Client>,
+    /// n8n's own store, which comes first.
+    pub store: Option<StoredExecutions>,
+}
+
+impl Source {
+    /// Reads an execution from the store, or else from the API.
+    ///
+    /// # Errors
+    /// No source has it, or it cannot be read.
+    pub async fn read<P: StoredProjection>(
+        &self,
+        request: &ExecutionRequest,
+        projection: &P,
+        progress: &Progress,
+    ) -> Result<Read<P::View>, Error> {
+        let from_store = match &self.store {
+            Some(store) => Some(store.read(&request.id, projection).await),
+            None => None,
+        };
+        let origin = match (from_store, &self.api) {
+            (Some(Err(error)), Some(_)) if error.is_elsewhere() => Origin::Api,
+            (Some(read), _) => return Ok(read?),
+            (None, _) => Origin::Only,
+        };
+        let Some(api) = &self.api else { return Err(store::Error::NotFound(request.id.clone()).into()) };
+        Ok(Read { view: api.read_execution(request, projection, progress).await?, origin })
+    }
+}

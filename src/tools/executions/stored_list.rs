@@ -1,0 +1,140 @@
+//! Lists of executions from n8n's store, which can also be searched for what no column has: the node that failed, and why.
+
+use std::collections::HashMap;
+
+use serde_json::Value;
+
+use crate::execution::summary::{Summary, SummaryProjection};
+use crate::execution::{StoredExecution, StoredProjection};
+use crate::json::cut_name;
+use crate::n8n::{ListCursor, ListQuery, Listing};
+use crate::store::{self, Cancel, Listed, Query, Store};
+
+/// Executions whose beginnings are read in one go.
+const BATCH: u64 = 100;
+
+/// The most executions that one call examines. Its cursor continues after them.
+const MAX_EXAMINED: u64 = 10_000;
+
+/// Characters shown of an error's message.
+const MESSAGE_CHARS: usize = 200;
+
+/// What is searched for in failed executions.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Search {
+    /// The name of the node that failed.
+    pub failing_node: Option<String>,
+    /// A part of the error's message or description, in upper or lower case.
+    pub error: Option<String>,
+    /// Whether to find what n8n's redaction policy hides.
+    pub reveal: bool,
+}
+
+/// A page of a list, and the names of its workflows by their ids.
+pub(super) type NamedListing = (Listing, HashMap<String, String>);
+
+/// A page of the executions of a store.
+pub(super) fn list(store: &Store, query: &ListQuery) -> Result<NamedListing, store::Error> {
+    let limit = query.limit;
+    // One more tells whether there is a next page.
+    let mut listed = store.list(&Query { limit: limit + 1, ..columns(query) })?;
+    let has_more = listed.len() as u64 > limit;
+    listed.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let last = listed.last().filter(|_| has_more).map(|listed| listed.row.id().to_owned());
+    Ok(listing(listed.into_iter().map(|listed| (listed, None)), last))
+}
+
+/// A page of those failed executions that a search finds.
+pub(super) fn search(
+    store: &Store,
+    cancel: &Cancel,
+    query: &ListQuery,
+    search: &Search,
+) -> Result<NamedListing, store::Error> {
+    let (mut found, mut columns) = (Vec::new(), columns(query));
+    (columns.limit, columns.failed) = (BATCH, true);
+    for _ in 0..MAX_EXAMINED / BATCH {
+        let batch = store.read_each(&columns, cancel, |execution| search.find(execution))?;
+        let is_last = (batch.len() as u64) < BATCH;
+        columns.below = batch.last().and_then(|(listed, _)| listed.row.id().parse().ok());
+        for (listed, failure) in batch {
+            let Some(failure) = failure else { continue };
+            found.push((listed, Some(failure)));
+            if found.len() as u64 == query.limit {
+                let last = found.last().map(|(listed, _): &(Listed, _)| listed.row.id().to_owned());
+                return Ok(listing(found, last));
+            }
+        }
+        if is_last {
+            return Ok(listing(found, None));
+        }
+    }
+    Ok(listing(found, columns.below.map(|id| id.to_string())))
+}
+
+/// What failed, for the list.
+struct Found {
+    node: Option<String>,
+    message: Option<String>,
+}
+
+impl Search {
+    fn find(&self, execution: store::Execution<'_>) -> Option<Found> {
+        let store::Execution { header, workflow, data, .. } = execution;
+        let execution = StoredExecution { header, workflow, data, reveal: self.reveal };
+        // One that cannot be read does not match.
+        self.matches(&SummaryProjection.read_stored(execution).ok()?)
+    }
+
+    fn matches(&self, summary: &Summary) -> Option<Found> {
+        let error = summary.error.as_ref()?;
+        let is_node = self.failing_node.is_none() || self.failing_node == error.node_name;
+        let texts = [&error.message, &error.description].into_iter().flatten();
+        let mut texts = texts.map(|text| text.kept.to_lowercase());
+        let is_error = self.error.as_ref().is_none_or(|part| texts.any(|text| text.contains(&part.to_lowercase())));
+        (is_node && is_error).then(|| Found {
+            node: error.node_name.clone(),
+            message: error.message.as_ref().map(|message| message.cut(MESSAGE_CHARS).0.into_owned()),
+        })
+    }
+}
+
+fn columns(query: &ListQuery) -> Query {
+    let below = match &query.cursor {
+        Some(ListCursor::After(id)) => id.parse().ok(),
+        Some(ListCursor::Opaque(_)) | None => None,
+    };
+    Query {
+        workflow_id: query.workflow_id.clone(),
+        status: query.status.clone(),
+        failed: false,
+        started_after: query.started_after.clone(),
+        started_before: query.started_before.clone(),
+        below,
+        limit: query.limit,
+    }
+}
+
+fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Option<String>) -> NamedListing {
+    let (mut data, mut names) = (Vec::new(), HashMap::new());
+    for (Listed { row, workflow_name }, found) in listed {
+        let mut members = row.listed();
+        if let Some(found) = found {
+            members["failingNode"] = found.node.into();
+            members["error"] = found.message.into();
+        }
+        if let (Some(id), Some(name)) = (members["workflowId"].as_str(), workflow_name) {
+            // The newest execution has the newest name.
+            names.entry(id.to_owned()).or_insert_with(|| cut_name(name));
+        }
+        data.push(members);
+    }
+    (Listing { data, next_cursor: last.map(ListCursor::After) }, names)
+}
+
+/// The members of a row that an entry shows besides the usual ones: that it is deleted, and what a search found.
+pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
+    ["deletedAt", "failingNode", "error"]
+        .into_iter()
+        .filter_map(|name| Some((name, execution.get(name)?)).filter(|(_, value)| !value.is_null()))
+}

@@ -1,0 +1,72 @@
+//! n8n's own store as the source of executions, through the real binary.
+
+use std::ffi::OsStr;
+use std::process::{Command, Output};
+
+use serde_json::{Value, json};
+
+use crate::fixtures;
+
+/// Who may use a store, and with which tools.
+mod access;
+/// Bundles on disk.
+mod bundles;
+/// `n8n-lens check --store`.
+mod check;
+/// The same answers as from n8n's API.
+mod equality;
+/// What can go wrong.
+mod faults;
+/// Lists, filters and searches.
+mod list;
+/// Where a store is.
+mod location;
+/// Journal modes, and files beside the database.
+#[cfg(target_os = "linux")]
+mod modes;
+/// PostgreSQL.
+#[cfg(unix)]
+mod postgres;
+/// Large executions, and many of them.
+#[cfg(target_os = "linux")]
+mod scale;
+/// n8n beside us.
+#[cfg(target_os = "linux")]
+mod undisturbed;
+
+const BINARY: &str = env!("CARGO_BIN_EXE_n8n-lens");
+
+/// The binary with a store and nothing else of n8n.
+fn lens(store: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
+    let mut command = Command::new(BINARY);
+    command.args(arguments).arg("--store").arg(store).args(["--lang", "en"]).env_clear();
+    command
+}
+
+/// The answer of a command that must succeed.
+fn answer(command: &mut Command) -> Value {
+    let output = command.output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// What a command that must fail says; nothing of it is on standard output.
+fn complaint(command: &mut Command) -> String {
+    let output = command.output().unwrap();
+    let said = String::from_utf8(output.stderr.clone()).unwrap();
+    assert_ne!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(output.stdout.is_empty(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert!(!said.contains("panicked") && !said.contains("password="), "{said}");
+    said
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+/// A real execution, with another id.
+fn execution(name: &str, id: u64) -> Value {
+    let mut body = fixtures::parse(&fixtures::execution(name));
+    body["id"] = json!(id.to_string());
+    body
+}

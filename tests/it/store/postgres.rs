@@ -1,0 +1,379 @@
+//! PostgreSQL as n8n's store. The tests share one server, which runs while any of them does.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use postgres::{Client, NoTls};
+use serde_json::{Value, json};
+
+use super::{answer, complaint, execution, lens};
+use crate::support::coordination::database::{Database, Kind, server_folder, start_postgres, stop_postgres};
+use crate::support::n8n_store::{N8nFolder, POSTGRES_TABLES as TABLES, flatten_data, id, row};
+
+/// How many tests use the server.
+static USERS: Mutex<usize> = Mutex::new(0);
+
+/// A database of n8n on the server.
+struct Postgres {
+    database: Database,
+}
+
+impl Postgres {
+    /// `None` where PostgreSQL is not installed.
+    fn start() -> Option<Self> {
+        let mut users = USERS.lock().unwrap();
+        if *users == 0 {
+            if !start_postgres(&["fsync=off"]) {
+                println!("skipped: PostgreSQL is not installed");
+                return None;
+            }
+            prepare();
+        }
+        *users += 1;
+        drop(users);
+        let made = Self { database: Database::new(Kind::Postgres) };
+        made.run(TABLES);
+        Some(made)
+    }
+
+    fn url(&self) -> &str {
+        &self.database.argument
+    }
+
+    /// The address for another user, and with more parameters.
+    fn url_for(&self, user: &str, parameters: &str) -> String {
+        format!("{}{parameters}", self.url().replace("//lens@", &format!("//{user}@")))
+    }
+
+    fn run(&self, statements: &str) {
+        Client::connect(self.url(), NoTls).unwrap().batch_execute(statements).unwrap();
+    }
+
+    fn save(&self, body: &Value) {
+        self.save_data(body, &flatten_data(body));
+    }
+
+    fn save_data(&self, body: &Value, data: &str) {
+        let mut client = Client::connect(self.url(), NoTls).unwrap();
+        let row = Value::Object(row(body)).to_string();
+        let insert = "SET timezone = 'UTC'; INSERT INTO execution_entity SELECT * FROM json_populate_record(NULL::execution_entity, $json$";
+        client.batch_execute(&format!("{insert}{row}$json$)")).unwrap();
+        let id = i32::try_from(id(body)).unwrap();
+        let insert =
+            r#"INSERT INTO execution_data ("executionId", "workflowData", data) VALUES ($1, $2::text::json, $3)"#;
+        client.execute(insert, &[&id, &body["workflowData"].to_string(), &data]).unwrap();
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let mut users = USERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        *users -= 1;
+        if *users == 0 {
+            stop_postgres();
+        }
+    }
+}
+
+/// Adds a user with a password, and TLS with a certificate of its own.
+fn prepare() {
+    let admin = Database::new(Kind::Postgres);
+    let mut client = Client::connect(&admin.argument, NoTls).unwrap();
+    client.batch_execute("CREATE ROLE locked LOGIN PASSWORD 'open:sesame'; CREATE ROLE reader LOGIN").unwrap();
+    let data = server_folder().join("data");
+    let rules = std::fs::read_to_string(data.join("pg_hba.conf")).unwrap();
+    std::fs::write(data.join("pg_hba.conf"), format!("host all locked 127.0.0.1/32 scram-sha-256\n{rules}")).unwrap();
+    let certificate = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned(), "localhost".to_owned()]).unwrap();
+    for (name, text) in
+        [("server.crt", certificate.cert.pem()), ("server.key", certificate.signing_key.serialize_pem())]
+    {
+        own(&data, name, &text);
+    }
+    client.batch_execute("ALTER SYSTEM SET ssl = on").unwrap();
+    client.batch_execute("SELECT pg_reload_conf()").unwrap();
+    // The server reads its settings a moment later.
+    for _ in 0..100 {
+        if client.query_one("SHOW ssl", &[]).unwrap().get::<_, String>(0) == "on" {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    panic!("PostgreSQL did not turn on TLS");
+}
+
+/// Writes a file that belongs to the server.
+fn own(data: &std::path::Path, name: &str, text: &str) {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+
+    let file = data.join(name);
+    std::fs::write(&file, text).unwrap();
+    std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+    let owner = std::fs::metadata(data).unwrap();
+    chown(&file, Some(owner.uid()), Some(owner.gid())).unwrap();
+}
+
+/// An execution whose text is larger than the prefixes, with characters of several bytes.
+fn large(id: u64) -> Value {
+    let mut body = execution("b_http_500", id);
+    let items: Vec<_> =
+        (0..900).map(|at| json!({"json": {"at": at, "text": format!("{at}é😀{}", "ü".repeat(4_000))}})).collect();
+    body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [items]});
+    body
+}
+
+#[test]
+fn answers_are_those_of_sqlite() {
+    let Some(postgres) = Postgres::start() else { return };
+    let sqlite = N8nFolder::wal();
+    let names = ["b_http_500", "e_loop_25", "d_branches_merge", "j_320_nodes", "h_binary"];
+    let mut bodies: Vec<_> = names.iter().enumerate().map(|(at, name)| execution(name, 10 + at as u64)).collect();
+    bodies.push(large(20));
+    for body in &bodies {
+        postgres.save(body);
+        sqlite.save(body);
+    }
+    let compare = |arguments: &[&str]| {
+        let expected = answer(&mut lens(sqlite.path(), arguments));
+        assert_eq!(answer(&mut lens(postgres.url(), arguments)), expected, "{arguments:?}");
+    };
+    for body in &bodies {
+        let id = body["id"].as_str().unwrap();
+        compare(&["summary", id]);
+        for node in body["data"]["resultData"]["runData"].as_object().unwrap().keys().take(4) {
+            compare(&["node", id, node, "--limit", "3"]);
+        }
+    }
+    compare(&["node", "20", "HTTP Request", "--offset", "890", "--max-tokens", "3000"]);
+    compare(&["list"]);
+    compare(&["list", "--raw"]);
+    compare(&["list", "--failing-node", "HTTP Request"]);
+    compare(&["list", "--status", "error", "--started-after", "2020-01-01T00:00:00+02:00"]);
+}
+
+#[test]
+fn auto_reads_the_variables_of_n8n() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.run("CREATE SCHEMA n8n; SET search_path TO n8n; CREATE SCHEMA other");
+    postgres.run(&format!("SET search_path TO n8n; {TABLES}"));
+    let (address, name) = postgres.url().trim_start_matches("postgres://lens@").split_once('/').unwrap();
+    let (host, port) = address.split_once(':').unwrap();
+    let mut auto = lens("auto", &["list"]);
+    auto.env("DB_TYPE", "postgresdb").env("DB_POSTGRESDB_HOST", host).env("DB_POSTGRESDB_PORT", port);
+    auto.env("DB_POSTGRESDB_DATABASE", name).env("DB_POSTGRESDB_USER", "lens").env("DB_POSTGRESDB_SCHEMA", "n8n");
+    assert_eq!(answer(&mut auto)["data"]["count"], 0);
+    assert_eq!(answer(&mut lens(postgres.url_for("lens", "?schema=n8n"), &["list"]))["source"], "store");
+    let said = complaint(&mut lens(postgres.url_for("lens", "?schema=other"), &["list"]));
+    assert!(said.contains("The table execution_entity was not found") && said.contains("?schema="), "{said}");
+}
+
+#[test]
+fn a_role_that_may_read_two_tables_is_enough() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.save(&execution("b_http_500", 7));
+    let reader = postgres.url_for("reader", "");
+    let said = complaint(&mut lens(&reader, &["summary", "7"]));
+    assert!(
+        said.contains("PostgreSQL refuses access") && said.contains("GRANT SELECT ON execution_entity, execution_data"),
+        "{said}"
+    );
+    postgres.run("GRANT SELECT ON execution_entity, execution_data TO reader");
+    assert_eq!(answer(&mut lens(&reader, &["summary", "7"]))["data"]["status"], "error");
+    let found = super::printed(&lens(&reader, &["check"]).output().unwrap());
+    assert!(
+        found.contains("ok: the store is PostgreSQL") && found.contains("unknown: the newest migration"),
+        "{found}"
+    );
+    let found = super::printed(&lens(postgres.url(), &["check"]).output().unwrap());
+    assert!(found.contains("newest migration: AddUsed") && found.contains("ok: 1 of the newest 1"), "{found}");
+}
+
+#[test]
+fn passwords_come_from_variables_and_files_and_are_never_shown() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.run("GRANT SELECT ON execution_entity, execution_data TO locked");
+    let locked = postgres.url_for("locked", "");
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    };
+    let pgpass = file("pgpass", "elsewhere:*:*:*:no\n127.0.0.1:*:*:locked:open\\:sesame\n");
+    let with = |name: &str, value: &std::ffi::OsStr| {
+        let mut command = lens(&locked, &["list"]);
+        command.env(name, value);
+        command
+    };
+    answer(&mut with("DB_POSTGRESDB_PASSWORD", "open:sesame".as_ref()));
+    answer(&mut with("DB_POSTGRESDB_PASSWORD_FILE", file("password", "open:sesame\n").as_ref()));
+    answer(&mut with("PGPASSWORD", "open:sesame".as_ref()));
+    answer(&mut with("PGPASSFILE", pgpass.as_ref()));
+    let wrong = complaint(with("PGPASSWORD", "hush-hush".as_ref()).env("LOG_LEVEL", "trace"));
+    assert!(wrong.contains("refused to log in (wrong password)") && !wrong.contains("hush"), "{wrong}");
+    let inside = locked.replace("locked@", "locked:hush-hush@");
+    let wrong = complaint(lens(&inside, &["list"]).env("LOG_LEVEL", "trace"));
+    assert!(wrong.contains("refused to log in (wrong password)") && !wrong.contains("hush"), "{wrong}");
+    let missing = complaint(&mut lens(&locked, &["list"]));
+    assert!(missing.contains("refused to log in (it asks for a password)"), "{missing}");
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_named_without_its_address() {
+    let said = complaint(&mut lens("postgres://lens@127.0.0.1:1/n8n", &["summary", "7"]));
+    assert!(said.contains("PostgreSQL cannot be reached") && !said.contains("127.0.0.1"), "{said}");
+    let Some(postgres) = Postgres::start() else { return };
+    let said = complaint(&mut lens(postgres.url().replace("/test_", "/gone_"), &["summary", "7"]));
+    assert!(said.contains("there is no such database"), "{said}");
+}
+
+#[test]
+fn tls_is_as_the_variables_say() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.save(&execution("b_http_500", 7));
+    let with = |variables: &[(&str, &str)]| {
+        let mut command = lens(postgres.url(), &["summary", "7"]);
+        command.envs(variables.iter().copied());
+        command
+    };
+    let authority = server_folder().join("data/server.crt");
+    let authority = authority.to_str().unwrap();
+    answer(&mut with(&[("DB_POSTGRESDB_SSL_CA_FILE", authority)]));
+    answer(&mut with(&[("DB_POSTGRESDB_SSL_REJECT_UNAUTHORIZED", "false")]));
+    for variables in [vec![("DB_POSTGRESDB_SSL_ENABLED", "true")], vec![("DB_POSTGRESDB_SSL_CA", "not a certificate")]]
+    {
+        let said = complaint(&mut with(&variables));
+        assert!(said.contains("The encrypted connection to PostgreSQL failed") && said.contains("_SSL_CA"), "{said}");
+    }
+    let said = complaint(&mut lens(postgres.url_for("lens", "?sslmode=require"), &["summary", "7"]));
+    assert!(said.contains("The encrypted connection"), "{said}");
+    // A server that does not encrypt.
+    let plain = Proxy::start(postgres.url(), usize::MAX, usize::MAX);
+    plain.refuse_tls.store(1, Ordering::SeqCst);
+    let mut command = lens(plain.url(postgres.url()), &["summary", "7"]);
+    let said = complaint(command.env("DB_POSTGRESDB_SSL_ENABLED", "true"));
+    assert!(said.contains("The encrypted connection") && said.contains("does not support TLS"), "{said}");
+}
+
+#[test]
+fn a_statement_that_takes_too_long_is_named() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.save(&execution("b_http_500", 7));
+    let mut other = Client::connect(postgres.url(), NoTls).unwrap();
+    let mut transaction = other.transaction().unwrap();
+    transaction.batch_execute("LOCK TABLE execution_data IN ACCESS EXCLUSIVE MODE").unwrap();
+    let url = postgres.url_for("lens", "?options=-c%20statement_timeout%3D300ms");
+    let said = complaint(&mut lens(url, &["summary", "7"]));
+    assert!(said.contains("longer than statement_timeout"), "{said}");
+    let url = postgres.url_for("lens", "?options=-c%20lock_timeout%3D300ms");
+    let said = complaint(&mut lens(url, &["summary", "7"]));
+    assert!(said.contains("locked by another process"), "{said}");
+}
+
+#[test]
+fn a_connection_that_is_lost_in_the_middle_is_tried_once_more() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.save(&large(7));
+    let expected = answer(&mut lens(postgres.url(), &["node", "7", "HTTP Request", "--offset", "800"]));
+    for bytes in [600, 3_000, 100_000, 3_000_000] {
+        let once = Proxy::start(postgres.url(), bytes, 1);
+        let url = once.url(postgres.url());
+        assert_eq!(answer(&mut lens(&url, &["node", "7", "HTTP Request", "--offset", "800"])), expected, "{bytes}");
+        assert_eq!(once.connections.load(Ordering::SeqCst), 2, "{bytes}");
+        let always = Proxy::start(postgres.url(), bytes, usize::MAX);
+        let said = complaint(&mut lens(always.url(postgres.url()), &["node", "7", "HTTP Request", "--offset", "800"]));
+        assert!(said.contains("The connection to PostgreSQL was lost") && said.contains("twice"), "{bytes}: {said}");
+        assert_eq!(always.connections.load(Ordering::SeqCst), 2, "{bytes}");
+    }
+}
+
+#[test]
+fn an_execution_that_n8n_writes_meanwhile_is_one_snapshot() {
+    let Some(postgres) = Postgres::start() else { return };
+    postgres.save(&large(7));
+    let expected = answer(&mut lens(postgres.url(), &["node", "7", "HTTP Request", "--offset", "880"]));
+    let slow = Proxy::start(postgres.url(), usize::MAX, 0);
+    // It vanishes once the first prefix is on its way.
+    slow.prune_at.store(100_000, Ordering::SeqCst);
+    *slow.prune.lock().unwrap() = Some(postgres.url().to_owned());
+    let read = answer(&mut lens(slow.url(postgres.url()), &["node", "7", "HTTP Request", "--offset", "880"]));
+    assert_eq!(read, expected);
+    let said = complaint(&mut lens(postgres.url(), &["summary", "7"]));
+    assert!(said.contains("not found in n8n's store"), "{said}");
+}
+
+/// Stands between us and the server; it can break connections after so many bytes of answers.
+struct Proxy {
+    port: u16,
+    connections: &'static AtomicUsize,
+    refuse_tls: &'static AtomicUsize,
+    prune_at: &'static AtomicUsize,
+    prune: &'static Mutex<Option<String>>,
+}
+
+impl Proxy {
+    /// Breaks the first `times` connections after `bytes` bytes.
+    fn start(url: &str, bytes: usize, times: usize) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = url.split('@').nth(1).unwrap().split('/').next().unwrap().to_owned();
+        let proxy = Self {
+            port,
+            connections: Box::leak(Box::default()),
+            refuse_tls: Box::leak(Box::default()),
+            prune_at: Box::leak(Box::default()),
+            prune: Box::leak(Box::default()),
+        };
+        let Self { connections, refuse_tls, prune_at, prune, .. } = proxy;
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                let mut client = client.unwrap();
+                if refuse_tls.load(Ordering::SeqCst) > 0 {
+                    let _ = client.read(&mut [0; 8]).and_then(|_| client.write_all(b"N"));
+                    continue;
+                }
+                let number = connections.fetch_add(1, Ordering::SeqCst);
+                let server = TcpStream::connect(&server).unwrap();
+                let limit = if number < times { bytes } else { usize::MAX };
+                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                std::thread::spawn(move || forward(from, to, usize::MAX, &mut |_| ()));
+                std::thread::spawn(move || {
+                    forward(server, client, limit, &mut |sent| {
+                        let at = prune_at.load(Ordering::SeqCst);
+                        if at > 0
+                            && sent > at
+                            && let Some(url) = prune.lock().unwrap().take()
+                        {
+                            let mut n8n = Client::connect(&url, NoTls).unwrap();
+                            n8n.batch_execute("DELETE FROM execution_data; DELETE FROM execution_entity").unwrap();
+                        }
+                    });
+                });
+            }
+        });
+        proxy
+    }
+
+    fn url(&self, url: &str) -> String {
+        let name = url.rsplit('/').next().unwrap();
+        format!("postgres://lens@127.0.0.1:{}/{name}", self.port)
+    }
+}
+
+fn forward(mut from: TcpStream, mut to: TcpStream, limit: usize, each: &mut dyn FnMut(usize)) {
+    let mut buffer = vec![0; 16 * 1024];
+    let mut sent = 0;
+    while let Ok(read @ 1..) = from.read(&mut buffer) {
+        let bytes = read.min(limit - sent);
+        if to.write_all(&buffer[..bytes]).is_err() {
+            break;
+        }
+        sent += bytes;
+        each(sent);
+        if sent >= limit {
+            break;
+        }
+    }
+    let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
+}
