@@ -54,6 +54,14 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "trace",
+        &[
+            "n8n-lens trace 1234 Merge 17",
+            "n8n-lens trace 1234 'Loop Over Items' 3 --run-index 2 --output-index 1",
+            "n8n-lens trace execution.json Read 0 --direction forward",
+        ],
+    ),
+    (
         "serve",
         &[
             "n8n-lens serve --read-only",

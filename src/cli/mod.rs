@@ -26,6 +26,7 @@ mod summary;
 mod table;
 mod terminal;
 mod tools;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -70,6 +71,8 @@ enum Command {
     Search(search::Search),
     /// Show what all items of a node look like, or the odd values of all nodes
     Fields(fields::Fields),
+    /// Follow an item to what it came from, or to what came from it
+    Trace(trace::Trace),
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
@@ -177,6 +180,7 @@ impl Cli {
             Some(Command::Node(command)) => command.run(&options).await,
             Some(Command::Search(command)) => command.run(&options).await,
             Some(Command::Fields(command)) => command.run(&options).await,
+            Some(Command::Trace(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,

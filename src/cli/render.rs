@@ -214,6 +214,35 @@ pub(super) fn fields(answer: &str) -> Styled {
     Styled(format!("{shown}{table}{}", remarks(data)))
 }
 
+/// A trace: a row for each step.
+pub(super) fn trace(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let rows = data["steps"].as_array().into_iter().flatten().map(|step| {
+        let number = |member: &str| number_cell(step[member].as_u64().unwrap_or_default());
+        let place = |from: &Value| {
+            let text = |at: usize| from[at].as_str().map_or_else(|| from[at].to_string(), str::to_owned);
+            let (node, run, output) = (text(0), text(1), text(2));
+            let inside = if run == "0" && output == "0" { String::new() } else { format!(" ({run}, {output})") };
+            format!("{node}{inside} {}", text(3))
+        };
+        let from: Vec<_> = step["from"].as_array().into_iter().flatten().map(place).collect();
+        let more = step["fromMore"].as_u64().map(|more| format!(", +{more}")).unwrap_or_default();
+        let value = if step["changed"].is_null() { &step["json"] } else { &step["changed"] };
+        let note = step["note"].as_str().map(|note| format!("{note} ")).unwrap_or_default();
+        vec![
+            Cell::new(plain(step["nodeName"].as_str().unwrap_or_default())),
+            number("run"),
+            number("output"),
+            number("item"),
+            Cell::new(plain(&(from.join(", ") + &more))).add_attribute(Attribute::Dim),
+            Cell::new(plain(&if value.is_null() { note } else { format!("{note}{value}") })),
+        ]
+    });
+    let table = table(["Node", "Run", "Output", "Item", "From", "Changed"], rows, &[0, 4, 5]);
+    Styled(format!("{table}{}", remarks(data)))
+}
+
 /// What an answer notes and leaves out, a line each.
 fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();

@@ -181,7 +181,7 @@ impl ItemLists {
 }
 
 /// Reads about `bytes` of an item.
-fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, ReadError> {
+pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, ReadError> {
     if !cursor.at_object()? {
         return cursor.excerpt(bytes);
     }

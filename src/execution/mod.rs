@@ -80,6 +80,7 @@ pub mod search;
 mod stored;
 mod stored_json;
 pub mod summary;
+pub mod trace;
 mod values;
 mod workflow;
 

@@ -10,6 +10,7 @@ use super::batch::Batch;
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
+use super::pick::Pick;
 use super::seek::Seeker;
 use super::selection::Selection;
 use super::skip::OpenBrackets;
@@ -63,7 +64,7 @@ pub struct Pruner {
 /// Which values are captured as they are written.
 enum Sought {
     All,
-    With(Box<Seeker>),
+    Picked(Box<dyn Pick>),
 }
 
 /// What the filter is in the middle of.
@@ -132,8 +133,36 @@ impl Pruner {
     /// ```
     #[must_use]
     pub fn as_written(self, seeker: Option<Seeker>) -> Self {
-        let sought = seeker.map_or(Sought::All, |seeker| Sought::With(Box::new(seeker)));
-        Self { written: Some(sought), ..self }
+        match seeker {
+            Some(seeker) => self.picking(seeker),
+            None => Self { written: Some(Sought::All), ..self },
+        }
+    }
+
+    /// The same filter, but of the containers in a [`Keep::Window`] only those that `pick` picks are captured, as they are
+    /// written; the others are counted like those outside the window.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Fault, Keep, Pick, Pruner};
+    ///
+    /// struct Second;
+    ///
+    /// impl Pick for Second {
+    ///     fn picks(&mut self, _array: u64, index: u64, _json: &[u8]) -> bool {
+    ///         index == 1
+    ///     }
+    /// }
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).picking(Second);
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[-1,1,-2]");
+    /// assert_eq!(left.captured, [&br#"{"n": 2}"#[..]]);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    #[must_use]
+    pub fn picking(self, pick: impl Pick + 'static) -> Self {
+        Self { written: Some(Sought::Picked(Box::new(pick))), ..self }
     }
 
     /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,
@@ -318,9 +347,14 @@ impl Pruner {
         }
         self.value.extend_from_slice(piece);
         if end.is_some() {
-            match &self.written {
-                Some(Sought::With(seeker)) if !seeker.may_be_in(&self.value) => self.selection.count(1),
-                _ => self.selection.capture(&self.value),
+            let (array, index) = self.selection.element();
+            let is_picked = match &mut self.written {
+                Some(Sought::Picked(pick)) => pick.picks(array, index, &self.value),
+                _ => true,
+            };
+            match is_picked {
+                true => self.selection.capture(&self.value),
+                false => self.selection.count(1),
             }
             self.after_value();
         }

@@ -21,6 +21,8 @@ pub(super) struct Selection {
     /// The member that is kept of the outermost [`Keep::EachMember`]; `None` for all.
     focus: Option<String>,
     frames: Vec<Frame>,
+    /// How many arrays with a window have begun.
+    windows: u64,
     /// The rule for the next value of an object, or for the top-level value.
     member: Keep,
     name: Name,
@@ -70,6 +72,7 @@ impl Selection {
             window,
             focus: None,
             frames: Vec::new(),
+            windows: 0,
             member: keep,
             name: Name::default(),
             captured: false,
@@ -114,6 +117,11 @@ impl Selection {
         self.begin_value();
         self.out.put_captured(json);
         self.end_value();
+    }
+
+    /// The next element: the number of its array among those with a window, and its index.
+    pub(super) fn element(&self) -> (u64, u64) {
+        (self.windows, self.frames.last().map_or(0, |frame| frame.elements))
     }
 
     /// How many elements of the open array, from the next one on, are only counted, if there are as many.
@@ -198,6 +206,7 @@ impl Selection {
         if !matches!(keep, Keep::Count) {
             self.out.put(&brackets[..1]);
         }
+        self.windows += u64::from(matches!(keep, Keep::Window));
         self.frames.push(Frame { object, keep, elements: 0, omitted: 0, captured, written: false });
         true
     }

@@ -91,6 +91,8 @@ mod terminal;
 mod tidy;
 /// Schemas, lists and instructions.
 mod tool_schemas;
+/// The trace of an item.
+mod trace;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;
 /// Activating workflows, through the real binary.

@@ -33,6 +33,7 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
         ("get_execution_by_node", "", json!({"id": "42", "nodeName": "HTTP Request"})),
         ("search_execution", "", json!({"id": "42", "text": "a"})),
         ("get_execution_fields", "", json!({"id": "42"})),
+        ("trace_execution_item", "", json!({"id": "42", "nodeName": "Webhook", "item": 0})),
         ("list_workflows", "", json!({})),
         ("get_workflow", "", json!({"id": "kept"})),
         ("get_workflow_connections", "", json!({"id": "kept"})),

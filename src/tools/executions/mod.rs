@@ -10,6 +10,7 @@ pub mod search_execution;
 mod source;
 mod stored_list;
 pub mod summary_answer;
+pub mod trace_execution_item;
 mod unknown_node;
 
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
@@ -37,6 +38,7 @@ pub static TOOLSET: Toolset = Toolset {
             "search_execution tells in which node and item a value occurs: use it instead of reading page after page.",
         ),
         ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
+        ("trace_execution_item", "trace_execution_item follows one item from node to node."),
     ],
     tools: &[
         &list_executions::TOOL,
@@ -44,6 +46,7 @@ pub static TOOLSET: Toolset = Toolset {
         &get_execution_by_node::TOOL,
         &search_execution::TOOL,
         &get_execution_fields::TOOL,
+        &trace_execution_item::TOOL,
     ],
     prompts: &[&explain_execution::PROMPT],
 };
