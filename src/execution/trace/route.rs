@@ -232,26 +232,35 @@ impl<'v> Tracer<'v> {
     fn sources(&self, run: &RunLog<'_>, pairing: &Pairing) -> (Vec<Spot>, u64) {
         let resolved = |range: &super::log::Range| Some((run.output(range.link)?, range.start, range.len));
         let mut ranges: Vec<_> = pairing.ranges.iter().filter_map(resolved).collect();
-        let mut from = Vec::new();
-        for (output, start, len) in &ranges {
-            for item in (*start..start.saturating_add(*len)).take(FROM + 1 - from.len().min(FROM)) {
-                let position = self.position(*output);
-                let spot = Spot { node: output.node, run: output.run, output: position, item };
-                if !from.contains(&spot) && from.len() < FROM {
-                    from.push(spot);
-                }
+        let mut first = Vec::new();
+        let items = ranges
+            .iter()
+            .flat_map(|(output, start, len)| (*start..start.saturating_add(*len)).map(move |item| (*output, item)));
+        for named in items {
+            if first.len() == FROM {
+                break;
+            }
+            if !first.contains(&named) {
+                first.push(named);
             }
         }
+        let spot = |(output, item): (Output, u64)| Spot {
+            node: output.node,
+            run: output.run,
+            output: self.position(output),
+            item,
+        };
+        let from = first.into_iter().map(spot).collect();
         // Two inputs can come from one output, so that ranges overlap.
         ranges.sort_unstable();
         let (mut total, mut end) = (pairing.rest, None);
         for (output, start, len) in ranges {
-            let from = end.filter(|(known, _)| *known == output).map_or(start, |(_, end)| start.max(end));
-            let to = start.saturating_add(len).max(from);
-            total += to - from;
+            let begin = end.filter(|(known, _)| *known == output).map_or(start, |(_, end)| start.max(end));
+            let to = start.saturating_add(len).max(begin);
+            total += to - begin;
             end = Some((output, to));
         }
-        (from, total.max(0))
+        (from, total)
     }
 
     /// The index of an output across all types of connections.

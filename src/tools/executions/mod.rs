@@ -55,8 +55,8 @@ pub static TOOLSET: Toolset = Toolset {
 const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
     Kind::FLAG,
-    "Request data above n8n's display limit (100 MB). It costs n8n about ten times the stored size in memory: use it \
-     only if the summary notes that the data is too large to display.",
+    "Request data above n8n's display limit (100 MB), at about ten times its size in n8n's memory: only if the summary \
+     notes that it is too large.",
 );
 
 /// The same for the tools that an agent calls after the summary, which says what it costs.

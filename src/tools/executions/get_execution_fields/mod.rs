@@ -20,7 +20,7 @@ pub static TOOL: Tool = Tool {
     name: "get_execution_fields",
     title: "Show the fields of an execution",
     description: "Show what all output items of a node look like: each path with types, ranges, values, and the first odd \
-                  one that differs from almost all. Without `nodeName`: only the odd values of all nodes.",
+                  one. Without `nodeName`: the odd values of all nodes.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
         Parameter::optional("nodeName", Kind::Text, "Only this node."),

@@ -34,22 +34,18 @@ const CONDITIONS: [&str; 5] = ["is", "equals", "notEquals", "above", "below"];
 pub static TOOL: Tool = Tool {
     name: "search_execution",
     title: "Search an execution",
-    description: "Find where a value occurs in the output items and errors of an n8n execution: counts per node and the \
-                  first hits. Pass `text`, `path`, or both, and at most one condition; `path` alone lists its values.",
+    description: "Find where a value occurs in the output items and errors of an execution: counts per node, first hits. \
+                  Pass `text`, `path` or both, and at most one condition; `path` alone lists values.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::optional(
-            "text",
-            Kind::Text,
-            "Part of a string, or a whole number or literal; case counts only with a capital.",
-        ),
-        Parameter::optional("regex", Kind::FLAG, "`text` is a regular expression."),
-        Parameter::optional("path", Kind::Text, "End of its path: customer.address, lines[].taxRate."),
-        Parameter::optional("is", Kind::Choice(&KINDS), "Its kind; missing: items without `path`."),
+        Parameter::optional("text", Kind::Text, "Part of a string, or a whole number or literal; smart case."),
+        Parameter::optional("regex", Kind::FLAG, "`text` is a regex."),
+        Parameter::optional("path", Kind::Text, "End of its path: lines[].taxRate."),
+        Parameter::optional("is", Kind::Choice(&KINDS), "missing: items without `path`."),
         Parameter::optional("equals", Kind::Scalar, "Only this value."),
         Parameter::optional("notEquals", Kind::Scalar, "Only others."),
-        Parameter::optional("above", Kind::Number, "Only numbers above."),
-        Parameter::optional("below", Kind::Number, "Only numbers below."),
+        Parameter::optional("above", Kind::Number, "Only numbers."),
+        Parameter::optional("below", Kind::Number, "Only numbers."),
         Parameter::optional("nodeName", Kind::Text, "Only this node."),
         Parameter::optional(
             "limit",
