@@ -19,7 +19,7 @@ use crate::tools::{Call, Context, Error, Handler, Tool};
 pub static TOOL: Tool = Tool {
     name: "get_execution_fields",
     title: "Show the fields of an execution",
-    description: "Show what all output items of a node look like: each path with types, ranges, values, and the first odd \
+    description: "Show what a node's output items look like: each path with types, ranges, values, and the first odd \
                   one. Without `nodeName`: the odd values of all nodes.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),

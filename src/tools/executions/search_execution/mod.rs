@@ -34,12 +34,12 @@ const CONDITIONS: [&str; 5] = ["is", "equals", "notEquals", "above", "below"];
 pub static TOOL: Tool = Tool {
     name: "search_execution",
     title: "Search an execution",
-    description: "Find where a value occurs in the output items and errors of an execution: counts per node, first hits. \
+    description: "Find where a value occurs in output items and errors: counts per node, first hits. \
                   Pass `text`, `path` or both, and at most one condition; `path` alone lists values.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
         Parameter::optional("text", Kind::Text, "Part of a string, or a whole number or literal; smart case."),
-        Parameter::optional("regex", Kind::FLAG, "`text` is a regex."),
+        Parameter::optional("regex", Kind::FLAG, "text is a regex."),
         Parameter::optional("path", Kind::Text, "End of its path: lines[].taxRate."),
         Parameter::optional("is", Kind::Choice(&KINDS), "missing: items without `path`."),
         Parameter::optional("equals", Kind::Scalar, "Only this value."),

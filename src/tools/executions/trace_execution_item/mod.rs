@@ -23,7 +23,7 @@ pub const DIRECTIONS: [&str; 3] = ["back", "forward", "both"];
 pub static TOOL: Tool = Tool {
     name: "trace_execution_item",
     title: "Trace an item",
-    description: "Follow an output item to what it came from, node by node, and what each node changed.",
+    description: "Follow an output item to what it came from, and what each node changed.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
         Parameter::required("nodeName", Kind::Text, "Its node."),
