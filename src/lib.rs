@@ -10,7 +10,7 @@
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
-//! | [`json`] | RFC 8259: the pruning filter and its sibling for `flatted` text, the cursor (struson) that reads what is left, excerpts, [`json::Projection`] | n8n |
+//! | [`json`] | RFC 8259: the pruning filter and its sibling for `flatted` text, the cursor (struson) that reads what is left, excerpts, the walk over captured values, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
 //! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
@@ -59,8 +59,10 @@
 //!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the
-//! body: `tests/memory.rs` compares 1 MB with 1 GB.
+//! workflows and lists); a search and the fields hold one item (1 MiB at most) and the hits, or 400 paths of one node with up
+//! to 64 values each, instead of runs; a trace holds the lineage of all items (7 MiB, half as much again while it grows),
+//! then 40 items of 64 KiB; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with
+//! the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 #![cfg_attr(
     not(all(feature = "coordination", feature = "gateway", feature = "postgres")),

@@ -14,8 +14,11 @@
 use std::io::{BufReader, Read};
 use std::sync::{Mutex, PoisonError};
 
+use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::node::NodeProjection;
+use n8n_lens::execution::search::{PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
 use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::Projection;
 use n8n_lens::toolkit::Locale;
@@ -60,6 +63,35 @@ fn peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     let (body, other) = (make(), make());
     let name = other.node_name(node);
     [peak(|| summarize(body)), peak(|| look(other, name))]
+}
+
+/// The peaks of a search for a text in every item, of one by path, and of the fields of all nodes.
+fn asking_peaks(make: impl Fn() -> Body) -> [usize; 3] {
+    let text = ValueQuery { text: Some(TextPattern::literal("e").unwrap()), ..ValueQuery::default() };
+    let path = ValueQuery { path: Some(PathEnd::new("name")), ..ValueQuery::default() };
+    let search = |query: ValueQuery| {
+        let search = SearchProjection { query, node: None, limit: 100, redacts: false };
+        let body = make();
+        peak(|| drop(search.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
+    };
+    let body = make();
+    let fields = peak(|| drop(FieldsProjection::default().read_from(BufReader::with_capacity(65_536, body)).unwrap()));
+    [search(text), search(path), fields]
+}
+
+/// The peaks of both passes of a trace from the first item of the last node.
+fn trace_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
+    let (body, again) = (make(), make());
+    let start = Place { node: again.node_name(node), run: 0, output: 0, item: 0 };
+    let mut trace = None;
+    let steps = peak(|| {
+        let view = LineageProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap();
+        trace = Some(Trace::new(view, &start, Direction::Both));
+    });
+    let places = trace.expect("it was read").places();
+    assert!(places.len() > 1);
+    let items = ItemsProjection { places: places.into(), redacts: true };
+    [steps, peak(|| drop(items.read_from(BufReader::with_capacity(65_536, again)).unwrap()))]
 }
 
 fn shape(nodes: usize, runs: usize, items: usize, item: Item, name: Name) -> Shape {
@@ -141,6 +173,71 @@ fn peaks_do_not_grow_with_the_body() {
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_do_not_grow_up_to_a_gigabyte() {
     compare(1);
+}
+
+#[test]
+fn peaks_of_searches_and_fields_do_not_grow_with_the_body() {
+    compare_asking(16);
+}
+
+#[test]
+#[ignore = "long: bodies of up to a gigabyte"]
+fn peaks_of_searches_and_fields_do_not_grow_up_to_a_gigabyte() {
+    compare_asking(1);
+}
+
+#[test]
+fn peaks_of_traces_do_not_grow_with_the_body() {
+    compare_traces(16);
+}
+
+#[test]
+#[ignore = "long: bodies of up to a gigabyte"]
+fn peaks_of_traces_do_not_grow_up_to_a_gigabyte() {
+    compare_traces(1);
+}
+
+/// Compares the peaks of traces in bodies of up to a gigabyte, divided by `smaller`.
+fn compare_traces(smaller: usize) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = trace_peaks(|| Shape::realistic(1_000_000), 17);
+    let bodies: [(&str, Shape); 5] = [
+        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
+        ("1,000,000 items in a node", items(1_000_000 / smaller)),
+        ("100,000 runs", runs(100_000 / smaller)),
+        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
+        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
+    ];
+    let realistic = || Shape::realistic(1_000_000_000 / smaller as u64);
+    let mut large = vec![("a realistic body", trace_peaks(realistic, 17))];
+    large.extend(bodies.map(|(what, shape)| (what, trace_peaks(|| shape.clone().body(), 1))));
+    for (what, peaks) in large {
+        println!("{what}: steps {}, items {}; 1 MB: {small:?}", peaks[0], peaks[1]);
+        for (at, peak) in peaks.iter().enumerate() {
+            assert!(*peak < small[at] + 16 * MB, "{what}: {peak}, of 1 MB: {}", small[at]);
+        }
+    }
+}
+
+/// Compares the peaks of searches and fields of bodies of up to a gigabyte, divided by `smaller`.
+fn compare_asking(smaller: usize) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = asking_peaks(|| Shape::realistic(1_000_000));
+    let bodies: [(&str, Shape); 5] = [
+        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
+        ("1,000,000 items in a node", items(1_000_000 / smaller)),
+        ("100,000 runs", runs(100_000 / smaller)),
+        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
+        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
+    ];
+    let mut large = vec![("a realistic body", asking_peaks(|| Shape::realistic(1_000_000_000 / smaller as u64)))];
+    large.extend(bodies.map(|(what, shape)| (what, asking_peaks(|| shape.clone().body()))));
+    for (what, peaks) in large {
+        println!("{what}: text {}, path {}, fields {}; 1 MB: {small:?}", peaks[0], peaks[1], peaks[2]);
+        for (at, peak) in peaks.iter().enumerate() {
+            assert!(*peak < small[at] + 8 * MB, "{what}: {peak}, of 1 MB: {}", small[at]);
+        }
+    }
 }
 
 /// Compares small bodies with large ones of up to a gigabyte, divided by `smaller`.

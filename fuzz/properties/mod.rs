@@ -6,11 +6,16 @@
 #![allow(dead_code, reason = "a fuzz target needs one of them")]
 
 pub mod clipping;
+pub mod fields;
+pub mod fields_reference;
 pub mod filter;
 pub mod flatted;
 pub mod import;
 pub mod projections;
+pub mod search;
+pub mod search_reference;
 pub mod settings;
+pub mod values_reference;
 pub mod workflow;
 
 mod entropy;

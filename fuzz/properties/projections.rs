@@ -146,7 +146,7 @@ fn assert_node(view: &NodeView, question: &NodeQuery, limit: u64) {
 }
 
 /// The answer is JSON within its budget. Returns `Null` if serde_json cannot hold one of its numbers.
-fn assert_answer(answer: &str, tokens: usize) -> Value {
+pub fn assert_answer(answer: &str, tokens: usize) -> Value {
     assert!(is_json(answer.as_bytes()), "not JSON: {answer}");
     // A token has at least one byte.
     let used = if answer.len() <= tokens { 0 } else { budget::count(answer) };

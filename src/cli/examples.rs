@@ -38,6 +38,30 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "search",
+        &[
+            "n8n-lens search 1234 ann@example.com",
+            "n8n-lens search 1234 --path lines[].taxRate --above 0.2",
+            "n8n-lens search execution.json '^INV-\\d+$' --regex --node 'HTTP Request'",
+        ],
+    ),
+    (
+        "fields",
+        &[
+            "n8n-lens fields 1234",
+            "n8n-lens fields 1234 'HTTP Request' --path customer",
+            "n8n-lens fields execution.json Code --json",
+        ],
+    ),
+    (
+        "trace",
+        &[
+            "n8n-lens trace 1234 Merge 17",
+            "n8n-lens trace 1234 'Loop Over Items' 3 --run-index 2 --output-index 1",
+            "n8n-lens trace execution.json Read 0 --direction forward",
+        ],
+    ),
+    (
         "serve",
         &[
             "n8n-lens serve --read-only",

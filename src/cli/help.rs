@@ -9,7 +9,7 @@ use super::{Cli, examples, terminal};
 
 /// The commands, as the help groups them.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Look at executions", &["list", "summary", "node"]),
+    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "tools", "catalogue", "completions", "help"]),
 ];
@@ -67,13 +67,19 @@ fn tailored(command: Command, parents: &[&str]) -> Command {
 fn uses(path: &[&str], option: &str) -> bool {
     let command = path.first().copied().unwrap_or_default();
     let commands: &[&str] = match option {
-        "api_key" => &["", "list", "summary", "node", "check", "serve", "gateway"],
-        "n8n_url" | "api_key_file" => &["", "list", "summary", "node", "setup", "check", "serve", "gateway"],
-        "first_byte_timeout" | "idle_timeout" => &["list", "summary", "node", "check", "serve"],
-        "locale" if path.len() < 2 => &["", "list", "summary", "node", "serve", "coordinate", "setup"],
+        "api_key" => &["", "list", "summary", "node", "search", "fields", "trace", "check", "serve", "gateway"],
+        "n8n_url" | "api_key_file" => {
+            &["", "list", "summary", "node", "search", "fields", "trace", "setup", "check", "serve", "gateway"]
+        }
+        "first_byte_timeout" | "idle_timeout" => {
+            &["list", "summary", "node", "search", "fields", "trace", "check", "serve"]
+        }
+        "locale" if path.len() < 2 => {
+            &["", "list", "summary", "node", "search", "fields", "trace", "serve", "coordinate", "setup"]
+        }
         "session_ttl" | "session_max" if path.len() < 2 => return true,
         "locale" | "session_ttl" | "session_max" => return false,
-        "redact" => &["summary", "node", "serve"],
+        "redact" => &["summary", "node", "search", "fields", "trace", "serve"],
         "catalogue" => &["serve", "gateway", "catalogue"],
         "max_downloads" => &["serve"],
         _ => return true,

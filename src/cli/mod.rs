@@ -6,6 +6,7 @@ mod check;
 #[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
+mod fields;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod gzip_reader;
@@ -18,12 +19,14 @@ mod node;
 mod panic_hook;
 mod progress;
 mod render;
+mod search;
 mod setup;
 mod source;
 mod summary;
 mod table;
 mod terminal;
 mod tools;
+mod trace;
 
 use std::process::ExitCode;
 
@@ -64,6 +67,12 @@ enum Command {
     Summary(summary::Summary),
     /// Show one node of an execution
     Node(node::Node),
+    /// Search an execution for a value
+    Search(search::Search),
+    /// Show what all items of a node look like, or the odd values of all nodes
+    Fields(fields::Fields),
+    /// Follow an item to what it came from, or to what came from it
+    Trace(trace::Trace),
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
@@ -169,6 +178,9 @@ impl Cli {
             Some(Command::Serve(server)) => serve(&server, &options).await,
             Some(Command::Summary(command)) => command.run(&options).await,
             Some(Command::Node(command)) => command.run(&options).await,
+            Some(Command::Search(command)) => command.run(&options).await,
+            Some(Command::Fields(command)) => command.run(&options).await,
+            Some(Command::Trace(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,

@@ -150,6 +150,106 @@ pub(super) fn list(answer: &str) -> Styled {
     })
 }
 
+/// What a search found: a line with counts, and a row for each hit.
+pub(super) fn search(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let mut shown = format!("{} hits", paint(BOLD, &data["total"].to_string()));
+    for node in data["perNode"].as_array().into_iter().flatten() {
+        shown += &format!(" · {} {}", plain(node["nodeName"].as_str().unwrap_or_default()), node["hits"]);
+    }
+    let rows = data["hits"].as_array().into_iter().flatten().map(|hit| {
+        let number = |member: &str| number_cell(hit[member].as_u64().map(|it| it.to_string()).unwrap_or_default());
+        let value =
+            if hit["value"].is_null() && hit.get("value").is_none() { String::new() } else { hit["value"].to_string() };
+        vec![
+            Cell::new(plain(hit["nodeName"].as_str().unwrap_or_default())),
+            number("run"),
+            number("output"),
+            number("item"),
+            Cell::new(plain(hit["path"].as_str().unwrap_or_default())).add_attribute(Attribute::Dim),
+            Cell::new(plain(&value)),
+        ]
+    });
+    shown += &format!("\n{}", table(["Node", "Run", "Output", "Item", "Path", "Value"], rows, &[0, 4, 5]));
+    shown += &remarks(data);
+    Styled(shown)
+}
+
+/// Fields: a row for each path of a node, or for each odd value of all nodes.
+pub(super) fn fields(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let some = |value: &Value| if value.is_null() { String::new() } else { text(value) };
+    let shown = format!("{} items\n", paint(BOLD, &data["items"].to_string()));
+    let rows = |member: &str| data[member].as_array().cloned().unwrap_or_default().into_iter();
+    let table = if data["odd"].is_array() {
+        let rows = rows("odd").map(|odd| {
+            vec![
+                Cell::new(plain(&some(&odd["nodeName"]))),
+                number_cell(some(&odd["run"])),
+                number_cell(some(&odd["output"])),
+                number_cell(some(&odd["item"])),
+                Cell::new(plain(&some(&odd["path"]))),
+                Cell::new(plain(&if odd["missing"] == true { "missing".to_owned() } else { odd["value"].to_string() })),
+            ]
+        });
+        table(["Node", "Run", "Output", "Item", "Path", "Value"], rows, &[0, 4, 5])
+    } else {
+        let rows = rows("fields").map(|field| {
+            let kinds = if field["type"].is_null() { &field["types"] } else { &field["type"] };
+            let odd = &field["odd"];
+            let values = if field["values"].is_null() { &field["example"] } else { &field["values"] };
+            vec![
+                Cell::new(plain(&some(&field["path"]))),
+                Cell::new(plain(&some(kinds))).add_attribute(Attribute::Dim),
+                number_cell(some(&field["missing"])),
+                Cell::new(plain(&if values.is_null() { String::new() } else { values.to_string() })),
+                Cell::new(plain(&some(odd))).fg(Color::DarkYellow),
+            ]
+        });
+        table(["Path", "Type", "Missing", "Values", "Odd"], rows, &[0, 3, 4])
+    };
+    Styled(format!("{shown}{table}{}", remarks(data)))
+}
+
+/// A trace: a row for each step.
+pub(super) fn trace(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let rows = data["steps"].as_array().into_iter().flatten().map(|step| {
+        let number = |member: &str| number_cell(step[member].as_u64().unwrap_or_default());
+        let place = |from: &Value| {
+            let text = |at: usize| from[at].as_str().map_or_else(|| from[at].to_string(), str::to_owned);
+            let (node, run, output) = (text(0), text(1), text(2));
+            let inside = if run == "0" && output == "0" { String::new() } else { format!(" ({run}, {output})") };
+            format!("{node}{inside} {}", text(3))
+        };
+        let from: Vec<_> = step["from"].as_array().into_iter().flatten().map(place).collect();
+        let more = step["fromMore"].as_u64().map(|more| format!(", +{more}")).unwrap_or_default();
+        let value = if step["changed"].is_null() { &step["json"] } else { &step["changed"] };
+        let note = step["note"].as_str().map(|note| format!("{note} ")).unwrap_or_default();
+        vec![
+            Cell::new(plain(step["nodeName"].as_str().unwrap_or_default())),
+            number("run"),
+            number("output"),
+            number("item"),
+            Cell::new(plain(&(from.join(", ") + &more))).add_attribute(Attribute::Dim),
+            Cell::new(plain(&if value.is_null() { note } else { format!("{note}{value}") })),
+        ]
+    });
+    let table = table(["Node", "Run", "Output", "Item", "From", "Changed"], rows, &[0, 4, 5]);
+    Styled(format!("{table}{}", remarks(data)))
+}
+
+/// What an answer notes and leaves out, a line each.
+fn remarks(data: &Value) -> String {
+    let notes = data["notes"].as_array().into_iter().flatten();
+    let texts = notes.chain([&data["truncated"]["reason"]]).filter_map(Value::as_str);
+    texts.map(|text| format!("\n{}", paint(DIM, text))).collect()
+}
+
 /// The command that shows the next page; without the cursor if it does not fit the terminal.
 fn more(cursor: &str) -> String {
     let command = format!("more: n8n-lens list --cursor '{cursor}'");

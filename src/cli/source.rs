@@ -112,6 +112,11 @@ impl Source {
         }
     }
 
+    /// Whether the execution can be read only once.
+    pub(super) fn is_read_once(&self) -> bool {
+        matches!(self, Self::StandardInput { .. })
+    }
+
     /// Reads the execution; on a terminal, with a progress bar during the download.
     ///
     /// # Errors

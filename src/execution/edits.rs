@@ -15,10 +15,10 @@ pub(super) struct Edits<'a> {
     pub(super) focus: Option<&'a Focus<'a>>,
 }
 
-/// The runs that a node view needs.
+/// The runs that a view needs.
 pub(super) struct Focus<'a> {
-    /// The node that is asked for.
-    projection: &'a NodeProjection,
+    /// The node that is asked for: all of its runs are read, but not all of their items.
+    requested: Option<&'a str>,
     /// The runs whose items are needed, by the name of their node.
     runs: Vec<(String, u64)>,
 }
@@ -26,7 +26,7 @@ pub(super) struct Focus<'a> {
 impl<'a> Focus<'a> {
     /// The runs of the requested node, without their items.
     pub(super) fn runs_of(projection: &'a NodeProjection) -> Self {
-        Self { projection, runs: Vec::new() }
+        Self { requested: Some(&projection.node), runs: Vec::new() }
     }
 
     /// The items of the run that is shown, and of the runs that its inputs come from; `None` if no run is shown.
@@ -37,12 +37,17 @@ impl<'a> Focus<'a> {
         let wanted = projection.sources.iter().flatten();
         let mut runs = vec![(node.name.clone(), run.index)];
         runs.extend(sources.chain(wanted).map(|source| (source.node.clone(), source.run)));
-        Some(Self { projection, runs })
+        Some(Self { requested: Some(&projection.node), runs })
+    }
+
+    /// The items of these runs, and nothing of others.
+    pub(super) fn only(runs: Vec<(String, u64)>) -> Self {
+        Self { requested: None, runs }
     }
 
     /// Whether the node's own runs are read: its name fits the request.
     fn is_requested(&self, node: &str) -> bool {
-        node == self.projection.node || is_name(&self.projection.node, node)
+        self.requested.is_some_and(|requested| node == requested || is_name(requested, node))
     }
 }
 

@@ -4,11 +4,26 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
-use crate::json::{Beginning, Cursor, Excerpt, ReadError};
+use crate::json::{Beginning, Cursor, Excerpt, Keep, ReadError};
 use crate::secrets::redact;
 
 /// The members of an error that are shown, in this order. `node`, which n8n embeds whole, is left out.
 const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "messages", "lineNumber", "stack", "context"];
+
+/// What is kept of an error that is shown whole.
+pub(super) const WHOLE: Keep = Keep::Members(&[
+    ("name", Keep::Whole),
+    ("message", Keep::Whole),
+    ("description", Keep::Whole),
+    ("httpCode", Keep::Whole),
+    ("messages", Keep::Whole),
+    ("lineNumber", Keep::Whole),
+    ("stack", Keep::Whole),
+    ("context", Keep::Whole),
+]);
+
+/// What is kept of an error that n8n redacted.
+pub(super) const REDACTED: Keep = Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)]);
 
 /// Lines shown of a stack trace.
 const STACK_LINES: usize = 10;

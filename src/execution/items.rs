@@ -181,7 +181,7 @@ impl ItemLists {
 }
 
 /// Reads about `bytes` of an item.
-fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, ReadError> {
+pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, ReadError> {
     if !cursor.at_object()? {
         return cursor.excerpt(bytes);
     }
@@ -217,7 +217,7 @@ fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, R
 }
 
 /// Reads about `bytes` of the metadata of an item's files; `None` for a value that is not an object.
-fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
+pub(super) fn read_binary<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Option<Excerpt>, ReadError> {
     let mut kept = Vec::new();
     let (mut left, mut total) = (bytes, 0);
     let is_object = cursor.object(|cursor, property| {

@@ -1,6 +1,6 @@
 //! The shape of an n8n execution, as n8n's public API sends it, and the projections that read it:
 //! [`SummaryProjection`](summary::SummaryProjection) for an overview, [`NodeProjection`](node::NodeProjection)
-//! for one run of one node.
+//! for one run of one node, [`SearchProjection`](search::SearchProjection) for where a value occurs.
 //!
 //! A projection is a table of what it keeps ([`Keep`](crate::json::Keep)) and the code that reads what is left
 //! (see [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
@@ -68,6 +68,7 @@
 mod body;
 mod edits;
 mod failure;
+pub mod fields;
 mod header;
 mod inputs;
 mod items;
@@ -75,9 +76,12 @@ mod label;
 pub mod node;
 mod redaction;
 mod run;
+pub mod search;
 mod stored;
 mod stored_json;
 pub mod summary;
+pub mod trace;
+mod values;
 mod workflow;
 
 pub use failure::Failure;

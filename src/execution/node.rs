@@ -11,19 +11,8 @@ use super::items::{ItemLimits, ItemList, ItemLists};
 use super::label::labels;
 use super::run::{InputSource, Run};
 use super::workflow::WorkflowNode;
-use super::{Error, body};
+use super::{Error, body, failure};
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, hold_name, is_name};
-
-const FAILURE: Keep = Keep::Members(&[
-    ("name", Keep::Whole),
-    ("message", Keep::Whole),
-    ("description", Keep::Whole),
-    ("httpCode", Keep::Whole),
-    ("messages", Keep::Whole),
-    ("lineNumber", Keep::Whole),
-    ("stack", Keep::Whole),
-    ("context", Keep::Whole),
-]);
 
 /// `{connection: [[item, …], …]}`
 const ITEM_LISTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
@@ -33,8 +22,8 @@ const RUN: Keep = Keep::Members(&[
     ("startTime", Keep::Whole),
     ("executionTime", Keep::Whole),
     ("executionStatus", Keep::Whole),
-    ("error", FAILURE),
-    ("redactedError", Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)])),
+    ("error", failure::WHOLE),
+    ("redactedError", failure::REDACTED),
     ("source", Keep::EachElement(&Keep::Whole)),
     ("inputOverride", ITEM_LISTS),
     ("data", ITEM_LISTS),

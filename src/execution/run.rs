@@ -7,7 +7,7 @@ use super::items::{ItemLimits, ItemLists};
 use crate::json::{Cursor, Excerpt, ReadError};
 
 /// Memory for an error.
-const ERROR_BYTES: usize = 64 * 1024;
+pub(super) const ERROR_BYTES: usize = 64 * 1024;
 
 /// No node has more inputs; any further ones are not read.
 const MAX_SOURCES: usize = 256;
@@ -89,7 +89,8 @@ pub(super) fn is_failure(status: Option<&str>) -> bool {
     matches!(status, Some("error" | "crashed"))
 }
 
-fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
+/// Reads a run's `source`.
+pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
     let mut sources = Vec::new();
     cursor.array(|cursor, index| {
         let source = read_source(cursor)?;
@@ -101,7 +102,8 @@ fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSourc
     Ok(sources)
 }
 
-fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
+/// Reads an entry of `source`, or a `sourceOverwrite`.
+pub(super) fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
     let (mut node, mut output, mut run) = (None, None, None);
     cursor.object(|cursor, member| {
         match member {

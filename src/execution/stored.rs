@@ -18,9 +18,12 @@
 use std::io;
 
 use super::edits::{Edits, Focus};
+use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
+use super::search::SearchProjection;
 use super::summary::SummaryProjection;
+use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
 use crate::json::{Cursor, Map, Projection, PrunedReader, ReadAt, ReadError};
@@ -69,6 +72,18 @@ impl StoredProjection for SummaryProjection {
     }
 }
 
+impl StoredProjection for SearchProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, None)
+    }
+}
+
+impl StoredProjection for FieldsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, None)
+    }
+}
+
 impl StoredProjection for NodeProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let mut opened = Opened::new(execution)?;
@@ -78,6 +93,19 @@ impl StoredProjection for NodeProjection {
             // There is nothing more to show.
             None => Ok(found),
         }
+    }
+}
+
+impl StoredProjection for LineageProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(&StoredLineageProjection, None)
+    }
+}
+
+impl StoredProjection for ItemsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        let runs = self.places.iter().map(|place| (place.node.clone(), place.run)).collect();
+        Opened::new(execution)?.read(self, Some(&Focus::only(runs)))
     }
 }
 

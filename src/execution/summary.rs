@@ -296,7 +296,7 @@ impl NodeRuns {
 }
 
 /// Compares two starts, each by n8n's counter and its time; unknown ones come last.
-fn by_start(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>)) -> Ordering {
+pub(super) fn by_start(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>)) -> Ordering {
     let known_first = |one: Option<f64>, other: Option<f64>| match (one, other) {
         (Some(one), Some(other)) => one.total_cmp(&other),
         (one, other) => other.is_some().cmp(&one.is_some()),

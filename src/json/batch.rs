@@ -65,11 +65,18 @@ impl Output {
     pub(super) fn end_capture(&mut self, captured: bool) {
         if captured && std::mem::take(&mut self.capturing) {
             // An exact-size copy: the value may be held for long, and the buffer is reused.
-            self.batch.captured.push(Captured::copy_from_slice(&self.capture));
-            self.captured_bytes += self.capture.len();
-            self.capture.clear();
-            self.put(b"1");
+            let mut captured = std::mem::take(&mut self.capture);
+            self.put_captured(&captured);
+            captured.clear();
+            self.capture = captured;
         }
+    }
+
+    /// A whole captured value.
+    pub(super) fn put_captured(&mut self, json: &[u8]) {
+        self.batch.captured.push(Captured::copy_from_slice(json));
+        self.captured_bytes += json.len();
+        self.put(b"1");
     }
 
     pub(super) fn put(&mut self, bytes: &[u8]) {

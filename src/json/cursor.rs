@@ -4,7 +4,8 @@ use std::io::{self, Read};
 use std::str::FromStr;
 use std::sync::mpsc;
 
-use struson::reader::{JsonReader, JsonStreamReader, ReaderSettings, ValueType};
+use struson::reader::{JsonReader, JsonStreamReader, ReaderSettings, TransferError, ValueType};
+use struson::writer::{JsonStreamWriter, JsonWriter};
 
 use super::batch::{Batch, Captured};
 use super::cut::Beginning;
@@ -285,12 +286,45 @@ impl<R: Read> Cursor<R> {
         Excerpt::read(&mut self.json, bytes)
     }
 
+    /// The JSON text of the value; `None` if it is larger than `bytes`.
+    ///
+    /// # Errors
+    /// When the text is broken or ends early.
+    pub fn json(&mut self, bytes: usize) -> Result<Option<Vec<u8>>, ReadError> {
+        let mut copy = BoundedCopy { text: Vec::new(), most: bytes };
+        let mut writer = JsonStreamWriter::new(&mut copy);
+        self.json.transfer_to(&mut writer).map_err(|error| match error {
+            TransferError::ReaderError(error) => error.into(),
+            TransferError::WriterError(error) => ReadError::Io(error),
+        })?;
+        writer.finish_document().map_err(ReadError::Io)?;
+        Ok((copy.text.len() <= bytes).then_some(copy.text))
+    }
+
     /// Checks that the text ends here.
     ///
     /// # Errors
     /// When the text is broken or ends early, or anything but white space follows.
     pub fn finish(self) -> Result<(), ReadError> {
         Ok(self.json.consume_trailing_whitespace()?)
+    }
+}
+
+/// A text of which no more is held than is needed to know that it is too long.
+struct BoundedCopy {
+    text: Vec<u8>,
+    most: usize,
+}
+
+impl io::Write for BoundedCopy {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = (self.most + 1).saturating_sub(self.text.len());
+        self.text.extend_from_slice(&bytes[..bytes.len().min(room)]);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

@@ -8,6 +8,8 @@
 //!   short JSON text in which everything else is replaced by `0`, and captured values, which travel beside the text.
 //! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
 //!   value was.
+//! - [`walk`] tells a [`Visitor`] what is in a captured value, without building anything of it. With a [`Pick`], the
+//!   pruner captures only some values; a [`Seeker`] picks those that may have a text in them.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
 //! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
@@ -48,15 +50,18 @@ mod fault;
 pub mod flatted;
 mod keep;
 mod name;
+mod pick;
 mod projection;
 mod prune;
 mod pruned_reader;
 mod read_ahead;
 mod read_at;
+mod seek;
 mod selection;
 mod skip;
 mod string;
 mod utf8;
+mod walk;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};
@@ -65,8 +70,11 @@ pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;
+pub use pick::Pick;
 pub use projection::{Map, Projection};
 pub use prune::Pruner;
 pub use pruned_reader::PrunedReader;
 pub use read_ahead::ReadAhead;
 pub use read_at::ReadAt;
+pub use seek::Seeker;
+pub use walk::{Visitor, WALKED_LEVELS, Written, walk};

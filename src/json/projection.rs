@@ -111,4 +111,8 @@ where
     fn read<R: Read>(&self, cursor: Cursor<R>) -> T {
         self.apply(self.projection.read(cursor))
     }
+
+    fn pruner(&self) -> Pruner {
+        self.projection.pruner()
+    }
 }

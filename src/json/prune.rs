@@ -10,12 +10,17 @@ use super::batch::Batch;
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
+use super::pick::Pick;
+use super::seek::Seeker;
 use super::selection::Selection;
 use super::skip::OpenBrackets;
 use super::utf8::Utf8;
 
 /// The longest number that is accepted, bytes.
 pub(super) const SCALAR_BYTES: usize = 1024;
+
+/// The most bytes of a value that is captured as it is written; a larger one is read token by token.
+pub(super) const WRITTEN_BYTES: usize = 1024 * 1024;
 
 /// The pruning filter. [`feed`](Self::feed) it a body in chunks of any size, then [`finish`](Self::finish) it.
 ///
@@ -50,6 +55,16 @@ pub struct Pruner {
     brackets: OpenBrackets,
     scalar: Vec<u8>,
     selection: Selection,
+    /// How windows are captured: `None` token by token, otherwise as written, if it may have this in it.
+    written: Option<Sought>,
+    /// The value that is being captured as written.
+    value: Vec<u8>,
+}
+
+/// Which values are captured as they are written.
+enum Sought {
+    All,
+    Picked(Box<dyn Pick>),
 }
 
 /// What the filter is in the middle of.
@@ -64,6 +79,8 @@ enum State {
     Dropped,
     /// A container that is skipped.
     SkippedContainer,
+    /// A container that is captured as it is written.
+    WrittenContainer,
 }
 
 /// What the grammar allows next.
@@ -95,7 +112,77 @@ impl Pruner {
             brackets: OpenBrackets::default(),
             scalar: Vec::new(),
             selection: Selection::new(keep, window),
+            written: None,
+            value: Vec::new(),
         }
+    }
+
+    /// The same filter, but containers in a [`Keep::Window`] are captured as they are written, at the speed of skipping:
+    /// only those in which `seeker` finds something, if there is one; the others are counted like those outside the
+    /// window. Their grammar is then checked by who reads them. One of more than 1 MiB is kept in the text, as ever.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Fault, Keep, Pruner, Seeker};
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).as_written(Seeker::text("lost", true));
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"s": "Lost"}, {"n": 3}, {"s": "lost"}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[-1,1,-1,1]");
+    /// assert_eq!(left.captured, [&br#"{"s": "Lost"}"#[..], br#"{"s": "lost"}"#]);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    #[must_use]
+    pub fn as_written(self, seeker: Option<Seeker>) -> Self {
+        match seeker {
+            Some(seeker) => self.picking(seeker),
+            None => Self { written: Some(Sought::All), ..self },
+        }
+    }
+
+    /// The same filter, but of the containers in a [`Keep::Window`] only those that `pick` picks are captured, as they are
+    /// written; the others are counted like those outside the window.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Fault, Keep, Pick, Pruner};
+    ///
+    /// struct Second;
+    ///
+    /// impl Pick for Second {
+    ///     fn picks(&mut self, _array: u64, index: u64, _json: &[u8]) -> bool {
+    ///         index == 1
+    ///     }
+    /// }
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).picking(Second);
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[-1,1,-2]");
+    /// assert_eq!(left.captured, [&br#"{"n": 2}"#[..]]);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    #[must_use]
+    pub fn picking(self, pick: impl Pick + 'static) -> Self {
+        Self { written: Some(Sought::Picked(Box::new(pick))), ..self }
+    }
+
+    /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,
+    /// or with this shortened name, are kept; and the names of the others.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Fault, Keep, Pruner};
+    ///
+    /// let mut pruner = Pruner::new(Keep::EachMember(&Keep::Whole), 0..0).with_focus(Some("If"));
+    /// let mut left = pruner.feed(br#"{"Read": [1, 2, 3], "If": [4]}"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, br#"{"Read":0,"If":[4]}"#);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    #[must_use]
+    pub fn with_focus(mut self, name: Option<&str>) -> Self {
+        if let Some(name) = name {
+            self.selection.focus(name.to_owned());
+        }
+        self
     }
 
     /// Filters the next bytes of the body; returns what is left of them.
@@ -197,6 +284,7 @@ impl Pruner {
                     }
                     None => bytes.len(),
                 },
+                State::WrittenContainer => self.written(bytes, at, masks)?,
                 State::Name | State::Text | State::Dropped => {
                     let quote = Masks::next(&masks.quotes, at, bytes.len()).filter(|quote| *quote < bytes.len());
                     self.string(&bytes[at..quote.unwrap_or(bytes.len())]).map_err(|kind| (kind, at))?;
@@ -239,6 +327,60 @@ impl Pruner {
     }
 
     fn open(&mut self, object: bool) {
+        if self.written.is_some() && self.selection.captures() {
+            self.value.clear();
+            self.value.push(if object { b'{' } else { b'[' });
+            self.brackets.enter(object);
+            self.state = State::WrittenContainer;
+        } else {
+            self.enter(object);
+        }
+    }
+
+    /// The next bytes of a container that is captured as it is written; returns the index after them.
+    fn written(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Step<usize> {
+        let end = self.brackets.skip(bytes, at, masks)?;
+        let piece = &bytes[at..end.unwrap_or(bytes.len())];
+        if self.value.len() + piece.len() > WRITTEN_BYTES {
+            self.read_again(at)?;
+            return Ok(at);
+        }
+        self.value.extend_from_slice(piece);
+        if end.is_some() {
+            let (array, index) = self.selection.element();
+            let is_picked = match &mut self.written {
+                Some(Sought::Picked(pick)) => pick.picks(array, index, &self.value),
+                _ => true,
+            };
+            match is_picked {
+                true => self.selection.capture(&self.value),
+                false => self.selection.count(1),
+            }
+            self.after_value();
+        }
+        Ok(at + piece.len())
+    }
+
+    /// Reads the container, which is too large, token by token from its beginning up to `at` in the current piece.
+    fn read_again(&mut self, at: usize) -> Step<()> {
+        let begun = std::mem::take(&mut self.value);
+        let scanner = std::mem::replace(&mut self.scanner, Scanner::new());
+        let offset = self.offset;
+        // The offset of a fault in it.
+        self.offset = offset + at as u64 - begun.len() as u64;
+        self.brackets = OpenBrackets::default();
+        self.state = State::Structure;
+        self.enter(begun[0] == b'{');
+        self.offset += 1;
+        for piece in begun[1..].chunks(STRIDE) {
+            self.walk(piece)?;
+            self.offset += piece.len() as u64;
+        }
+        (self.scanner, self.offset) = (scanner, offset);
+        Ok(())
+    }
+
+    fn enter(&mut self, object: bool) {
         if self.selection.open(object) {
             self.expect = if object { Expect::NameOrEnd } else { Expect::ValueOrEnd };
         } else {

@@ -5,6 +5,7 @@
 use std::ops::Range;
 
 use super::batch::{Batch, Output};
+use super::cut::{hold_name, is_name};
 use super::fault::FaultKind;
 use super::keep::Keep;
 use super::name::Name;
@@ -17,7 +18,11 @@ const FRAMES: usize = 64;
 /// What is kept of a text so far.
 pub(super) struct Selection {
     window: Range<u64>,
+    /// The member that is kept of the outermost [`Keep::EachMember`]; `None` for all.
+    focus: Option<String>,
     frames: Vec<Frame>,
+    /// How many arrays with a window have begun.
+    windows: u64,
     /// The rule for the next value of an object, or for the top-level value.
     member: Keep,
     name: Name,
@@ -65,13 +70,20 @@ impl Selection {
     pub(super) fn new(keep: Keep, window: Range<u64>) -> Self {
         Self {
             window,
+            focus: None,
             frames: Vec::new(),
+            windows: 0,
             member: keep,
             name: Name::default(),
             captured: false,
             repair: SurrogateRepair::default(),
             out: Output::default(),
         }
+    }
+
+    /// Keeps only the member with this name of the outermost [`Keep::EachMember`], and the names of the others.
+    pub(super) fn focus(&mut self, name: String) {
+        self.focus = Some(name);
     }
 
     /// Takes what was kept so far.
@@ -95,12 +107,29 @@ impl Selection {
         silent || matches!(self.rule(), Keep::Skip)
     }
 
+    /// Whether the next value is captured.
+    pub(super) fn captures(&self) -> bool {
+        matches!(self.rule(), Keep::Capture)
+    }
+
+    /// Captures the next value, of which this is the text.
+    pub(super) fn capture(&mut self, json: &[u8]) {
+        self.begin_value();
+        self.out.put_captured(json);
+        self.end_value();
+    }
+
+    /// The next element: the number of its array among those with a window, and its index.
+    pub(super) fn element(&self) -> (u64, u64) {
+        (self.windows, self.frames.last().map_or(0, |frame| frame.elements))
+    }
+
     /// How many elements of the open array, from the next one on, are only counted, if there are as many.
     pub(super) fn silent(&self) -> u64 {
         self.frames.last().map_or(0, |frame| frame.silent(&self.window))
     }
 
-    /// Counts elements that are only counted.
+    /// Counts elements of which nothing else is kept.
     pub(super) fn count(&mut self, elements: u64) {
         if let Some(frame) = self.frames.last_mut() {
             frame.omitted += elements;
@@ -118,13 +147,13 @@ impl Selection {
             if frame.is_silent(&self.window) {
                 return Keep::Skip;
             }
+            if std::mem::replace(&mut frame.written, true) {
+                self.out.put(b",");
+            }
             let omitted = std::mem::take(&mut frame.omitted);
             if omitted > 0 {
                 self.out.put(format!("-{omitted},").as_bytes());
-            } else if frame.written {
-                self.out.put(b",");
             }
-            frame.written = true;
         }
         rule
     }
@@ -177,6 +206,7 @@ impl Selection {
         if !matches!(keep, Keep::Count) {
             self.out.put(&brackets[..1]);
         }
+        self.windows += u64::from(matches!(keep, Keep::Window));
         self.frames.push(Frame { object, keep, elements: 0, omitted: 0, captured, written: false });
         true
     }
@@ -230,9 +260,18 @@ impl Selection {
         let keep = self.frames.last().map_or(Keep::Skip, |frame| frame.keep);
         self.member = match keep {
             Keep::Members(_) | Keep::Except(_) => keep.member(&self.name.text()),
+            Keep::EachMember(_) if !self.is_in_focus() => Keep::Skip,
             _ => keep.member(""),
         };
         Ok(())
+    }
+
+    /// Whether the member that begins is not left out for its name.
+    fn is_in_focus(&self) -> bool {
+        let Some(focus) = &self.focus else { return true };
+        let each_member = self.frames.iter().filter(|frame| matches!(frame.keep, Keep::EachMember(_))).count();
+        let name = hold_name(&self.name.text());
+        each_member > 1 || name == *focus || is_name(focus, &name)
     }
 
     /// The name, decoded.

@@ -10,19 +10,32 @@ use crate::budget::{self, Entry, Page, PageLimits};
 /// The budget of an answer by default, tokens.
 pub const DEFAULT_TOKENS: usize = 20_000;
 
+/// The budget by default of an answer that points to a place instead of showing all of it, tokens.
+pub const BRIEF_TOKENS: usize = 4000;
+
 /// The largest budget that a call may ask for, tokens.
 pub const MAX_TOKENS: usize = 25_000;
 
 /// The budget, a parameter of every tool whose answer may be large.
-pub const MAX_TOKENS_PARAMETER: Parameter = Parameter::optional(
-    "maxTokens",
-    Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(DEFAULT_TOKENS as u64) },
-    "The largest answer, in tokens (o200k_base).",
-);
+pub const MAX_TOKENS_PARAMETER: Parameter =
+    max_tokens_parameter(DEFAULT_TOKENS, "The largest answer, in tokens (o200k_base).");
+
+/// The budget, a parameter of the tools whose answers are brief.
+pub const BRIEF_TOKENS_PARAMETER: Parameter = max_tokens_parameter(BRIEF_TOKENS, "The largest answer.");
+
+const fn max_tokens_parameter(default: usize, description: &'static str) -> Parameter {
+    let kind = Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(default as u64) };
+    Parameter::optional("maxTokens", kind, description)
+}
 
 /// The budget of one call, tokens: `maxTokens`, or the default.
 pub fn max_tokens(arguments: &Arguments) -> usize {
     arguments.integer("maxTokens").map_or(DEFAULT_TOKENS, |tokens| tokens as usize)
+}
+
+/// The budget of one call of a tool whose answers are brief, tokens.
+pub fn brief_tokens(arguments: &Arguments) -> usize {
+    arguments.integer("maxTokens").map_or(BRIEF_TOKENS, |tokens| tokens as usize)
 }
 
 /// A success.

@@ -99,6 +99,11 @@ impl Arguments {
         self.0.get(name)?.as_f64()
     }
 
+    /// A string, a number or a boolean.
+    pub fn scalar(&self, name: &str) -> Option<&Value> {
+        self.0.get(name)
+    }
+
     /// A flag; `false` if it was omitted.
     pub fn flag(&self, name: &str) -> bool {
         self.choice(name).unwrap_or(false)

@@ -59,6 +59,10 @@ pub enum Kind {
     Signed,
     /// A number, 0 or more.
     Amount,
+    /// A number.
+    Number,
+    /// A string; a number or a boolean is accepted as what it is. Strict clients know parameters of one type only.
+    Scalar,
     /// `true` or `false`.
     Flag {
         /// The default, for the schema.
@@ -82,10 +86,11 @@ impl Kind {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
             Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
-            Self::AnyText | Self::Secret => json!({"type": "string"}),
+            Self::AnyText | Self::Secret | Self::Scalar => json!({"type": "string"}),
             Self::TextOrNull => json!({"type": ["string", "null"], "minLength": 1}),
             Self::Signed => json!({"type": "integer"}),
             Self::Amount => json!({"type": "number", "minimum": 0}),
+            Self::Number => json!({"type": "number"}),
             Self::Date => json!({"type": "string", "format": "date-time"}),
             Self::Choice(choices) => json!({"type": "string", "enum": choices}),
             Self::Integer { range, default } => {
@@ -115,6 +120,8 @@ impl Kind {
             Self::TextOrNull => "a non-empty string or null".to_owned(),
             Self::Signed => "a whole number".to_owned(),
             Self::Amount => "a number, 0 or more".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Scalar => "a string, a number, true or false".to_owned(),
             Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {
@@ -138,6 +145,8 @@ impl Kind {
             (Self::AnyText | Self::Secret, Value::String(_)) | (Self::TextOrNull, Value::Null) => true,
             (Self::Signed, value) => signed(value).is_some(),
             (Self::Amount, value) => value.as_f64().is_some_and(|number| number >= 0.0),
+            (Self::Number, value) => value.is_number(),
+            (Self::Scalar, value) => value.is_string() || value.is_number() || value.is_boolean(),
             (Self::Word, Value::Number(number)) => number.is_u64(),
             (Self::Word, Value::Bool(_)) => true,
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),

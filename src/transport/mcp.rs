@@ -158,7 +158,7 @@ fn describe_prompt(prompt: &Prompt) -> rmcp::model::Prompt {
 }
 
 fn describe(tool: &Tool) -> rmcp::model::Tool {
-    let annotations = ToolAnnotations::with_title(tool.title)
+    let annotations = ToolAnnotations::new()
         .read_only(tool.reads_only())
         .destructive(tool.effect == Effect::Overwrite)
         .idempotent(tool.effect != Effect::Add)

@@ -25,6 +25,8 @@ mod docs;
 mod faults;
 /// Faults on the wire, through the real binary.
 mod faults_on_the_wire;
+/// The fields of an execution.
+mod fields;
 /// Executions as n8n stores them, against their bodies.
 mod flatted;
 /// What the command line shows people.
@@ -57,6 +59,8 @@ mod properties;
 mod pseudoterminal;
 /// The tools over plain REST, through the real binary.
 mod rest;
+/// The search of an execution.
+mod search;
 /// Secrets do not leak.
 mod secrets;
 /// `n8n-lens setup`, through the real binary.
@@ -87,6 +91,8 @@ mod terminal;
 mod tidy;
 /// Schemas, lists and instructions.
 mod tool_schemas;
+/// The trace of an item.
+mod trace;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;
 /// Activating workflows, through the real binary.

@@ -356,7 +356,7 @@ fn metadata(file: &Value) -> Value {
 // Errors
 
 /// The error of a run or of `resultData`.
-fn error(holder: &Value) -> Option<Value> {
+pub fn error(holder: &Value) -> Option<Value> {
     let (error, redacted) = (&holder["error"], &holder["redactedError"]);
     let renamed = json!({"message": redacted["type"], "httpCode": redacted["httpCode"]});
     match (error, redacted) {

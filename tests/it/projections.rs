@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use crate::{fixtures, oracle};
 
 /// A body in chunks of the given sizes, repeated.
-struct Cut<'a> {
+pub(crate) struct Cut<'a> {
     body: &'a [u8],
     sizes: Vec<usize>,
     at: usize,
 }
 
 impl<'a> Cut<'a> {
-    fn new(body: &'a [u8], sizes: &[usize]) -> Self {
+    pub(crate) fn new(body: &'a [u8], sizes: &[usize]) -> Self {
         Self { body, sizes: sizes.to_vec(), at: 0 }
     }
 }
@@ -37,7 +37,7 @@ impl Iterator for Cut<'_> {
 }
 
 /// The batches of a body that is fed in chunks.
-fn pruned(mut pruner: Pruner, pieces: Cut) -> impl Iterator<Item = std::io::Result<Batch>> {
+pub(crate) fn pruned(mut pruner: Pruner, pieces: Cut) -> impl Iterator<Item = std::io::Result<Batch>> {
     let mut batches = Vec::new();
     for piece in pieces {
         batches.push(pruner.feed(&piece).map_err(std::io::Error::other));

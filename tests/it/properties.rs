@@ -7,13 +7,15 @@ use std::path::{Path, PathBuf};
 use crate::random::Random;
 
 #[path = "../../fuzz/properties/mod.rs"]
-mod checks;
+pub(crate) mod checks;
 
 /// Derived inputs for each property, in addition to its seeds: as many as take about a second.
 const FILTER: u64 = 2000;
 const CLIPPING: u64 = 250;
 const SUMMARY: u64 = 120;
 const NODE: u64 = 70;
+const SEARCH: u64 = 1500;
+const FIELDS: u64 = 500;
 const SETTINGS: u64 = 1500;
 const WORKFLOW: u64 = 1200;
 const IMPORT: u64 = 80;
@@ -39,6 +41,16 @@ fn the_summary() {
 #[test]
 fn one_node() {
     hold("node", checks::projections::node, NODE);
+}
+
+#[test]
+fn a_search() {
+    hold("search", checks::search::check, SEARCH);
+}
+
+#[test]
+fn fields() {
+    hold("fields", checks::fields::check, FIELDS);
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub static TOOL: Tool = Tool {
         Parameter::optional(
             "offset",
             Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            "Skip this many nodes of availableNodes; take it from nextOffset.",
+            "Skip this many of availableNodes; from nextOffset.",
         ),
         IGNORE_SIZE_LIMIT,
     ],

@@ -3,11 +3,15 @@
 pub mod explain_execution;
 pub mod get_execution;
 pub mod get_execution_by_node;
+pub mod get_execution_fields;
 pub mod list_executions;
 mod no_data;
+pub mod search_execution;
 mod source;
 mod stored_list;
 pub mod summary_answer;
+pub mod trace_execution_item;
+mod unknown_node;
 
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 
@@ -29,8 +33,21 @@ pub static TOOLSET: Toolset = Toolset {
             "get_execution_by_node shows a node's actual input and output items, parameters and error: begin with limit: 3, \
              continue with nextOffset, and lower limit to see longer values.",
         ),
+        (
+            "search_execution",
+            "search_execution tells in which node and item a value occurs: use it instead of reading page after page.",
+        ),
+        ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
+        ("trace_execution_item", "trace_execution_item follows one item from node to node."),
     ],
-    tools: &[&list_executions::TOOL, &get_execution::TOOL, &get_execution_by_node::TOOL],
+    tools: &[
+        &list_executions::TOOL,
+        &get_execution::TOOL,
+        &get_execution_by_node::TOOL,
+        &search_execution::TOOL,
+        &get_execution_fields::TOOL,
+        &trace_execution_item::TOOL,
+    ],
     prompts: &[&explain_execution::PROMPT],
 };
 
@@ -38,9 +55,13 @@ pub static TOOLSET: Toolset = Toolset {
 const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
     Kind::FLAG,
-    "Request data above n8n's display limit (100 MB). It costs n8n about ten times the stored size in memory: use it \
-     only if the summary notes that the data is too large to display.",
+    "Request data above n8n's display limit (100 MB), at about ten times its size in n8n's memory: only if the summary \
+     notes that it is too large.",
 );
+
+/// The same for the tools that an agent calls after the summary, which says what it costs.
+const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
+    Parameter::optional("ignoreDataSizeLimit", Kind::FLAG, "As in get_execution.");
 
 /// The execution that a call names.
 fn execution(arguments: &Arguments) -> ExecutionRequest {

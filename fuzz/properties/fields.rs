@@ -1,0 +1,118 @@
+//! The fields of a node are those of its whole items, however the body arrives.
+
+use std::io::Cursor as Bytes;
+
+use n8n_lens::execution::Error;
+use n8n_lens::execution::fields::{FieldView, FieldsProjection, FieldsView};
+use n8n_lens::json::{Cursor, Projection};
+use n8n_lens::toolkit::Locale;
+use n8n_lens::tools::executions::get_execution_fields::{self, FieldsRequest};
+use serde_json::{Value, json};
+
+use super::entropy::Entropy;
+use super::fields_reference::fields;
+use super::projections::assert_answer;
+use super::tree::{self, Tree};
+use super::values_reference::runs;
+use super::{batches, mutation, shown, split, text};
+
+/// Larger bodies take long and reveal nothing more.
+const MAX_BODY_BYTES: usize = 256 * 1024;
+
+/// The property.
+pub fn check(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    let body = match choices.one_in(2) {
+        true => alike(&mut Entropy::new(rest)).into_bytes(),
+        false => text(&mut choices, rest, mutation::execution),
+    };
+    // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
+    if body.len() > MAX_BODY_BYTES {
+        return;
+    }
+    leave_out_parts(&mut value);
+    let body = value.to_string().into_bytes();
+    let names: Vec<_> = runs(&value).into_iter().map(|run| run.node).collect();
+    let node = if names.is_empty() { "A".to_owned() } else { choices.pick(&names).clone() };
+    let one = FieldsProjection { node: Some(node.clone()), ..FieldsProjection::default() };
+    let sizes = choices.sizes();
+    let Some(view) = read(&body, &one, &sizes) else { return };
+    if let (Some((items, expected)), false) = (fields(&value, &node), view.has_more_paths || names.is_empty()) {
+        assert!(view.items == items as u64, "{} of {items} items in {}", view.items, shown(&body));
+        for (ours, expected) in view.fields.iter().map(as_json).zip(&expected) {
+            assert!(ours == *expected, "{ours} instead of {expected} in {}", shown(&body));
+        }
+        assert_eq!(view.fields.len(), expected.len(), "in {}", shown(&body));
+    }
+    let all = FieldsProjection::default();
+    let view_of_all = read(&body, &all, &sizes).expect("it was read before");
+    for (projection, view) in [(one, view), (all, view_of_all)] {
+        let max_tokens = *choices.pick(&[1000, 4000, 25_000]);
+        let request = FieldsRequest { projection, max_tokens, locale: Locale::En };
+        if let Ok(answer) = get_execution_fields::answer(&view, Some("1234"), &request) {
+            assert_answer(&answer, max_tokens);
+        }
+    }
+}
+
+/// A body with items that are alike, but for a few.
+fn alike(entropy: &mut Entropy<'_>) -> String {
+    let common = tree::any(entropy, 4).text();
+    let others: Vec<_> =
+        (0..1 + entropy.below(3)).map(|_| tree::any(entropy, 4)).map(|tree: Tree| tree.text()).collect();
+    let total = *entropy.pick(&[20, 19, 50, 100, 120, 251, 300]);
+    let mut items = vec![common; total];
+    for _ in 0..entropy.below(8) {
+        let at = entropy.below(total);
+        items[at] = entropy.pick(&others).clone();
+    }
+    let items: Vec<_> = items.iter().map(|item| format!(r#"{{"json":{{"id":1,"a":{item}}}}}"#)).collect();
+    let (one, other) = items.split_at(entropy.below(total));
+    format!(
+        r#"{{"id":"1","data":{{"resultData":{{"runData":{{"A":[{{"data":{{"main":[[{}],[{}]]}}}}]}}}}}}}}"#,
+        one.join(","),
+        other.join(",")
+    )
+}
+
+/// Leaves out the parts of items that are shown otherwise than they are; they have tests of their own.
+fn leave_out_parts(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| name != "binary" && name != "error");
+            members.values_mut().for_each(leave_out_parts);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(leave_out_parts),
+        _ => {}
+    }
+}
+
+fn read(body: &[u8], projection: &FieldsProjection, sizes: &[usize]) -> Option<FieldsView> {
+    let pieces = projection.read(Cursor::over(batches(body, projection.pruner(), sizes)));
+    let unpruned = projection.read(Cursor::unpruned(Bytes::new(body)));
+    match (pieces, unpruned) {
+        (Ok(pieces), Ok(unpruned)) => {
+            let is_same = format!("{pieces:?}") == format!("{unpruned:?}");
+            assert!(is_same, "the filter changes the result of {}", shown(body));
+            Some(pieces)
+        }
+        (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
+        (pieces, unpruned) => panic!("{pieces:?} of pieces, {unpruned:?} unpruned: {}", shown(body)),
+    }
+}
+
+/// A field in the reference's shape.
+pub fn as_json(field: &FieldView) -> Value {
+    let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
+    let values: Vec<_> = field.values.iter().map(|(json, count)| json!([value(json), count])).collect();
+    let odd = field.odd.as_ref().map(|odd| {
+        let value = odd.value.as_ref().map(|json| json!([value(json)]));
+        json!({"run": odd.place.run, "output": odd.place.output, "item": odd.place.item, "value": value})
+    });
+    json!({
+        "path": field.path, "kinds": field.kinds, "missing": field.missing, "numbers": field.numbers.both,
+        "lengths": field.lengths.both, "distinct": field.distinct, "values": values,
+        "example": field.example.as_ref().map(value), "odd": odd,
+    })
+}

@@ -1,0 +1,143 @@
+//! A search finds what a search of the whole value finds, however the body arrives and wherever it comes from.
+
+use std::io::Cursor as Bytes;
+
+use n8n_lens::execution::Error;
+use n8n_lens::execution::search::{
+    Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
+};
+use n8n_lens::json::{Cursor, Projection};
+use n8n_lens::toolkit::Locale;
+use n8n_lens::tools::executions::search_execution::{self, SearchRequest};
+use serde_json::{Value, json};
+
+use super::entropy::Entropy;
+use super::projections::assert_answer;
+use super::search_reference::{Question, search};
+use super::{batches, mutation, shown, split, text};
+
+/// Larger bodies take long and reveal nothing more.
+const MAX_BODY_BYTES: usize = 256 * 1024;
+
+const TEXTS: [&str; 16] =
+    ["a", "error", "é", "0", "1", "true", "null", "Error", "/", "\"", "\\", "\n", "🎉", "httpbin", "漢a", "k"];
+
+const PATHS: [&str; 16] = [
+    "a",
+    "b",
+    "id",
+    "name",
+    "message",
+    "a.b",
+    "[]",
+    "a[]",
+    "json.a",
+    "data",
+    "a[].b",
+    "headers.host",
+    "…",
+    "main",
+    "type",
+    "error",
+];
+
+/// Members that are shown otherwise than they are; they have tests of their own.
+const OWN: [&str; 3] = ["error", "redactedError", "binary"];
+
+/// The property.
+pub fn check(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    let body = text(&mut choices, rest, mutation::execution);
+    // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
+    if body.len() > MAX_BODY_BYTES {
+        return;
+    }
+    leave_out(&mut value);
+    let question = question(&mut choices);
+    let body = value.to_string().into_bytes();
+    let projection = projection(&question);
+    let sizes = choices.sizes();
+    let Some(view) = read(&body, &projection, &sizes) else { return };
+    let expected = search(&value, &question, |_| None);
+    assert!(as_json(&view) == expected, "{question:?}: {} instead of {expected} in {}", as_json(&view), shown(&body));
+    let max_tokens = *choices.pick(&[1000, 4000, 25_000]);
+    let request = SearchRequest { projection, max_tokens, locale: Locale::En };
+    if let Ok(answer) = search_execution::answer(&view, Some("1234"), &request) {
+        assert_answer(&answer, max_tokens);
+    }
+}
+
+fn leave_out(value: &mut Value) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !OWN.contains(&name.as_str()));
+            members.values_mut().for_each(leave_out);
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(leave_out),
+        _ => {}
+    }
+}
+
+/// Reads a body in pieces, and as it is stored or sent without the filter, with the same result.
+fn read(body: &[u8], projection: &SearchProjection, sizes: &[usize]) -> Option<SearchView> {
+    let pieces = projection.read(Cursor::over(batches(body, projection.pruner(), sizes)));
+    let unpruned = projection.read(Cursor::unpruned(Bytes::new(body)));
+    match (pieces, unpruned) {
+        (Ok(pieces), Ok(unpruned)) => {
+            assert!(as_json(&pieces) == as_json(&unpruned), "the filter changes the result of {}", shown(body));
+            Some(pieces)
+        }
+        (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
+        (pieces, unpruned) => panic!("{pieces:?} of pieces, {unpruned:?} unpruned: {}", shown(body)),
+    }
+}
+
+fn question(choices: &mut Entropy<'_>) -> Question {
+    let text = choices.one_in(2).then(|| (*choices.pick(&TEXTS)).to_owned());
+    let path = (text.is_none() || choices.one_in(3)).then(|| (*choices.pick(&PATHS)).to_owned());
+    let scalars = [json!(0), json!(1), json!("a"), json!(true), json!(1.5), json!(""), json!("1"), json!("null")];
+    let condition = match choices.below(12) {
+        0..4 => None,
+        4 => Some(("equals", choices.pick(&scalars).clone())),
+        5 => Some(("notEquals", choices.pick(&scalars).clone())),
+        6 => Some(("above", json!(*choices.pick(&[0.0, 3.0, 1e300, -5.0])))),
+        7 => Some(("below", json!(*choices.pick(&[0.0, 3.0, 1e300, -5.0])))),
+        8 if text.is_none() => Some(("is", json!("missing"))),
+        _ => Some(("is", json!(*choices.pick(&["null", "empty", "string", "number", "boolean", "array", "object"])))),
+    };
+    let limit = *choices.pick(&[20, 1, 3, 100]);
+    Question { text, path: path.map(|path| path.trim_start_matches("json.").to_owned()), condition, node: None, limit }
+}
+
+/// The projection for a question.
+pub fn projection(question: &Question) -> SearchProjection {
+    let scalar = |value: &Value| match value {
+        Value::String(text) => Scalar::Text(text.clone()),
+        Value::Bool(boolean) => Scalar::Boolean(*boolean),
+        number => Scalar::Number(number.to_string()),
+    };
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let condition = question.condition.as_ref().map(|(name, value)| match *name {
+        "equals" => Condition::Equals(scalar(value)),
+        "notEquals" => Condition::NotEquals(scalar(value)),
+        "above" => Condition::Above(number(value)),
+        "below" => Condition::Below(number(value)),
+        _ => Condition::Is(value.as_str().and_then(ValueKind::named).expect("a kind")),
+    });
+    let query = ValueQuery {
+        text: question.text.as_deref().map(|text| TextPattern::literal(text).expect("a short text")),
+        path: question.path.as_deref().map(PathEnd::new),
+        condition,
+    };
+    SearchProjection { query, node: question.node.clone(), limit: question.limit, redacts: false }
+}
+
+/// What was found, in the reference's shape.
+pub fn as_json(view: &SearchView) -> Value {
+    let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
+    let nodes: Vec<_> = view.nodes.iter().map(|node| json!({"nodeName": *node.name, "hits": node.hits})).collect();
+    let hit = |hit: &n8n_lens::execution::search::Hit| json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "path": hit.path, "value": hit.value.as_ref().map(value)});
+    let hits: Vec<_> = view.hits.iter().map(hit).collect();
+    json!({"total": view.total, "perNode": nodes, "hits": hits})
+}

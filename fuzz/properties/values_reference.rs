@@ -1,0 +1,96 @@
+//! The values of an execution with their places and paths, from a whole `serde_json::Value`.
+//!
+//! It is so simple that it is unlikely to be incorrect.
+
+use n8n_lens::json::{WALKED_LEVELS, cut_name, hold_name};
+use serde_json::{Map, Value, json};
+
+/// The members of a file that are shown.
+const FILE: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", "bytes", "id"];
+
+/// One run of a node.
+pub struct Run<'a> {
+    pub node: String,
+    pub index: usize,
+    /// `executionIndex` and `startTime`; infinite if unknown.
+    pub start: (f64, f64),
+    pub run: &'a Value,
+    /// `(output, item, value)`, with outputs counted across all connections.
+    pub items: Vec<(usize, usize, &'a Value)>,
+}
+
+/// All runs, in the order of the text.
+pub fn runs(body: &Value) -> Vec<Run<'_>> {
+    let mut found = Vec::new();
+    for (name, runs) in body["data"]["resultData"]["runData"].as_object().into_iter().flatten() {
+        for (index, run) in array(runs).iter().enumerate() {
+            let number = |member: &str| run[member].as_f64().unwrap_or(f64::INFINITY);
+            let start = (number("executionIndex"), number("startTime"));
+            found.push(Run { node: hold_name(name), index, start, run, items: items(run) });
+        }
+    }
+    found
+}
+
+fn items(run: &Value) -> Vec<(usize, usize, &Value)> {
+    let connections = run["data"].as_object().into_iter().flatten();
+    let outputs = connections.flat_map(|(_, outputs)| array(outputs)).enumerate();
+    let of_output = |(output, items)| array(items).iter().enumerate().map(move |(at, item)| (output, at, item));
+    outputs.flat_map(of_output).collect()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The values of an item: those of `json`, of files and of the item's error, which `error` makes of what is there.
+/// Containers come after what is in them.
+pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    for (name, value) in item.as_object().into_iter().flatten() {
+        match name.as_str() {
+            "json" => walk("", value, 1, &mut found),
+            "binary" if value.is_object() => walk("binary", &files(value), 0, &mut found),
+            "error" if value.is_object() || value.is_array() => {
+                found.extend(error(item).map(|error| of_error(&error)).into_iter().flatten());
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// The values of an error.
+pub fn of_error(error: &Value) -> Vec<(String, Value)> {
+    let mut found = Vec::new();
+    walk("error", error, 0, &mut found);
+    found
+}
+
+fn files(binary: &Value) -> Value {
+    let shown = |file: &Value| -> Map<String, Value> {
+        let members = file.as_object().into_iter().flatten();
+        members
+            .filter(|(name, _)| FILE.contains(&name.as_str()))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    };
+    binary.as_object().into_iter().flatten().map(|(name, file)| (name.clone(), Value::from(shown(file)))).collect()
+}
+
+fn walk(path: &str, value: &Value, level: usize, found: &mut Vec<(String, Value)>) {
+    let is_deep = level == WALKED_LEVELS;
+    match value {
+        Value::Object(_) if is_deep => return found.push((path.to_owned(), json!({}))),
+        Value::Array(_) if is_deep => return found.push((path.to_owned(), json!([]))),
+        Value::Object(members) => {
+            for (name, value) in members {
+                let dot = if path.is_empty() { "" } else { "." };
+                walk(&format!("{path}{dot}{}", cut_name(name.clone())), value, level + 1, found);
+            }
+        }
+        Value::Array(elements) => elements.iter().for_each(|value| walk(&format!("{path}[]"), value, level + 1, found)),
+        _ => {}
+    }
+    found.push((path.to_owned(), value.clone()));
+}

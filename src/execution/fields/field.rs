@@ -1,0 +1,227 @@
+//! What is known of the values with one path.
+
+use super::Place;
+use super::odd::{Groups, Odd, few, fingerprint};
+use crate::json::Written;
+
+/// The most different values, of those that are counted one by one.
+const DISTINCT: usize = 64;
+
+/// The most values, patterns or lengths that an odd one can differ from.
+const ODD_GROUPS: usize = 12;
+
+/// A longer string is not compared with others, bytes.
+const VALUE_BYTES: usize = 64;
+
+/// A longer string has no pattern, bytes.
+const PATTERN_BYTES: usize = 200;
+
+/// The most characters that are held of a value.
+const SHOWN_CHARS: usize = 80;
+
+/// The kinds of JSON values, in the order of their counts.
+pub const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
+
+/// A kind of value, an index of [`KINDS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Null,
+    Boolean,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+/// The least and the greatest of some numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Range {
+    /// Both; `None` if there was no number.
+    pub both: Option<(f64, f64)>,
+}
+
+impl Range {
+    fn add(&mut self, number: f64) {
+        self.both = Some(self.both.map_or((number, number), |(least, most)| (least.min(number), most.max(number))));
+    }
+}
+
+/// The values with one path.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub kinds: Groups<Kind>,
+    /// How many objects of those that might have this member have it.
+    pub present: u64,
+    /// The first object without it.
+    pub first_absent: Option<Place>,
+    /// How many items have it, and the number of the last one.
+    pub items: u64,
+    pub last_item: u64,
+    pub numbers: Range,
+    pub lengths: Range,
+    pub values: Groups<(Kind, String)>,
+    pub patterns: Groups<Vec<u8>>,
+    pub array_lengths: Groups<u64>,
+    /// The first value that is not null, and is no container.
+    pub example: Option<String>,
+    /// The pattern of the last string; its memory is used again.
+    pattern: Vec<u8>,
+}
+
+impl Field {
+    pub(super) fn new(first_absent: Option<Place>) -> Self {
+        Self {
+            kinds: Groups::new(KINDS.len()),
+            present: 0,
+            first_absent,
+            items: 0,
+            last_item: 0,
+            numbers: Range::default(),
+            lengths: Range::default(),
+            values: Groups::new(DISTINCT),
+            patterns: Groups::new(ODD_GROUPS),
+            array_lengths: Groups::new(ODD_GROUPS),
+            example: None,
+            pattern: Vec::new(),
+        }
+    }
+
+    pub(super) fn scalar(&mut self, json: &str, place: Place) {
+        let kind = match json.as_bytes().first() {
+            Some(b'n') => Kind::Null,
+            Some(b't' | b'f') => Kind::Boolean,
+            _ => Kind::Number,
+        };
+        self.kinds.add(0, |known| *known == kind, || kind, place, || json.to_owned());
+        if kind == Kind::Null {
+            return;
+        }
+        if kind == Kind::Number
+            && let Ok(number) = json.parse()
+        {
+            self.numbers.add(number);
+        }
+        self.value(kind, json, place, || json.to_owned());
+    }
+
+    pub(super) fn string(&mut self, written: Written<'_>, place: Place) {
+        if written.least_bytes() > PATTERN_BYTES {
+            return self.long_string(written, place);
+        }
+        let text = written.text();
+        self.lengths.add(text.chars().count() as f64);
+        let shown = || serde_json::Value::from(crate::json::shorten(&text, SHOWN_CHARS)).to_string();
+        self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
+        if text.len() > PATTERN_BYTES {
+            self.patterns.overflow();
+        } else if !self.patterns.is_full() {
+            self.pattern.clear();
+            write_pattern(&text, &mut self.pattern);
+            let pattern = &self.pattern;
+            self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
+        }
+        self.value(Kind::String, &text, place, shown);
+    }
+
+    /// A string that is not compared with others, and so not decoded.
+    fn long_string(&mut self, written: Written<'_>, place: Place) {
+        let shown = || serde_json::Value::from(crate::json::shorten(&written.text(), SHOWN_CHARS)).to_string();
+        self.lengths.add(written.chars() as f64);
+        self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
+        self.patterns.overflow();
+        self.values.overflow();
+        if self.example.is_none() {
+            self.example = Some(shown());
+        }
+    }
+
+    pub(super) fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
+        let kind = if object { Kind::Object } else { Kind::Array };
+        let shown = || {
+            let json = String::from_utf8_lossy(json);
+            if json.chars().nth(SHOWN_CHARS).is_none() {
+                return json.into_owned();
+            }
+            serde_json::Value::from(crate::json::shorten(&json, SHOWN_CHARS)).to_string()
+        };
+        self.kinds.add(0, |known| *known == kind, || kind, place, shown);
+        if !object {
+            self.lengths.add(parts as f64);
+            self.array_lengths.add(parts, |known| *known == parts, || parts, place, shown);
+        }
+    }
+
+    fn value(&mut self, kind: Kind, text: &str, place: Place, shown: impl Fn() -> String) {
+        if self.example.is_none() {
+            self.example = Some(shown());
+        }
+        if text.len() > VALUE_BYTES {
+            self.values.overflow();
+        } else {
+            let is = |known: &(Kind, String)| known.1.len() == text.len() && known.0 == kind && known.1 == text;
+            self.values.add(fingerprint(text.as_bytes()), is, || (kind, text.to_owned()), place, shown);
+        }
+    }
+
+    /// Notes that an item has it.
+    pub(super) fn in_item(&mut self, item: u64) {
+        self.present += 1;
+        if self.last_item != item {
+            self.last_item = item;
+            self.items += 1;
+        }
+    }
+
+    /// The first value that differs from almost all others; `objects` might have it.
+    pub(super) fn odd(&self, objects: u64) -> Option<Odd> {
+        let by_kind = self.kinds.odd();
+        by_kind
+            .or_else(|| self.presence(objects))
+            .or_else(|| self.values.odd().filter(|_| self.values.len() <= ODD_GROUPS))
+            .or_else(|| self.patterns.odd())
+            .or_else(|| self.array_lengths.odd())
+    }
+
+    fn presence(&self, objects: u64) -> Option<Odd> {
+        let absent = objects.saturating_sub(self.present);
+        if few(absent, objects) {
+            return self.first_absent.map(|place| Odd { place, value: None });
+        }
+        if few(self.present, objects) { self.kinds.first() } else { None }
+    }
+}
+
+/// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.
+fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
+    let mut last = '\0';
+    for char in text.chars() {
+        let alike = match char {
+            'a'..='z' | 'A'..='Z' => 'a',
+            '0'..='9' => '0',
+            ..='\x7f' => char,
+            char if char.is_alphabetic() => 'a',
+            char if char.is_numeric() => '0',
+            char => char,
+        };
+        if alike.is_ascii() && (alike != last || !alike.is_ascii_alphanumeric()) {
+            pattern.push(alike as u8);
+        } else if !alike.is_ascii() {
+            pattern.extend_from_slice(alike.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        last = alike;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::write_pattern;
+
+    #[test]
+    fn letters_and_digits_are_alike() {
+        for (text, expected) in [("INV-1001", "a-0"), ("é漢a 12.50 €", "a 0.0 €"), ("", ""), ("a--b", "a--a")] {
+            let mut pattern = Vec::new();
+            write_pattern(text, &mut pattern);
+            assert_eq!(pattern, expected.as_bytes());
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The rule that says which value is odd.
+//!
+//! Of at least 20 values, those that differ from the largest group are odd if they are at most 2 % (at least 1, at most
+//! 5). Values are grouped by, in this order: their kind; being there at all; the value, where there are at most 12;
+//! the pattern of a string, where there are at most 12; the length of an array, likewise. The first criterion that
+//! finds something decides.
+
+use super::Place;
+
+/// Fewer values have no odd one.
+const LEAST_VALUES: u64 = 20;
+
+/// A value that differs from almost all others with its path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Odd {
+    /// Where it is.
+    pub place: Place,
+    /// The value as JSON, shortened; `None` if it is missing there.
+    pub value: Option<String>,
+}
+
+/// Whether so few of so many values differ that they are odd.
+pub(super) fn few(differing: u64, values: u64) -> bool {
+    values >= LEAST_VALUES && (1..=(values / 50).clamp(1, 5)).contains(&differing)
+}
+
+/// A number that is almost certainly different for different texts.
+pub(super) fn fingerprint(text: &[u8]) -> u64 {
+    // The hash of rustc: a multiplication for eight bytes.
+    const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
+    text.chunks(8).fold(text.len() as u64, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR)
+    })
+}
+
+/// Values in groups, up to a number of groups.
+#[derive(Debug)]
+pub(super) struct Groups<K> {
+    most: usize,
+    groups: Vec<Group<K>>,
+    /// The fingerprint of each group's key: comparing one with 64 numbers is fast.
+    fingerprints: Vec<u64>,
+    /// Whether there are more groups, so that none is counted any longer.
+    is_full: bool,
+}
+
+/// Values that are alike.
+#[derive(Debug)]
+pub(super) struct Group<K> {
+    key: K,
+    pub count: u64,
+    first: Place,
+    /// The first of them, as JSON.
+    pub shown: String,
+}
+
+impl<K> Groups<K> {
+    pub(super) fn new(most: usize) -> Self {
+        Self { most, groups: Vec::new(), fingerprints: Vec::new(), is_full: false }
+    }
+
+    /// Counts a value of the group whose key `is` this one, which has this fingerprint; otherwise of a new group.
+    pub(super) fn add(
+        &mut self,
+        fingerprint: u64,
+        is: impl Fn(&K) -> bool,
+        key: impl FnOnce() -> K,
+        place: Place,
+        shown: impl FnOnce() -> String,
+    ) {
+        if self.is_full {
+            return;
+        }
+        let mut alike = self.fingerprints.iter().enumerate().filter(|(_, known)| **known == fingerprint);
+        if let Some((at, _)) = alike.find(|(at, _)| is(&self.groups[*at].key)) {
+            self.groups[at].count += 1;
+        } else if self.groups.len() < self.most {
+            self.fingerprints.push(fingerprint);
+            self.groups.push(Group { key: key(), count: 1, first: place, shown: shown() });
+        } else {
+            self.overflow();
+        }
+    }
+
+    /// Stops counting: there are too many groups.
+    pub(super) fn overflow(&mut self) {
+        (self.is_full, self.groups, self.fingerprints) = (true, Vec::new(), Vec::new());
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.is_full
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.groups.len()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &Group<K>)> {
+        self.groups.iter().map(|group| (&group.key, group))
+    }
+
+    /// The very first value.
+    pub(super) fn first(&self) -> Option<Odd> {
+        self.groups.first().map(Group::odd)
+    }
+
+    /// The first value outside the largest group, if so few are.
+    pub(super) fn odd(&self) -> Option<Odd> {
+        let total = self.groups.iter().map(|group| group.count).sum();
+        let (largest, most) = self.groups.iter().enumerate().max_by_key(|(_, group)| group.count)?;
+        if !few(total - most.count, total) {
+            return None;
+        }
+        // Groups are in the order of their first values.
+        self.groups.iter().enumerate().find(|(at, _)| *at != largest).map(|(_, group)| group.odd())
+    }
+}
+
+impl<K> Group<K> {
+    fn odd(&self) -> Odd {
+        Odd { place: self.first, value: Some(self.shown.clone()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::few;
+
+    #[test]
+    fn few_are_at_most_two_percent() {
+        for (differing, values, expected) in [
+            (1, 20, true),
+            (1, 19, false),
+            (2, 99, false),
+            (2, 100, true),
+            (5, 250, true),
+            (6, 1000, false),
+            (0, 100, false),
+        ] {
+            assert_eq!(few(differing, values), expected, "{differing} of {values}");
+        }
+    }
+}

@@ -1,0 +1,259 @@
+//! The paths of the items of one node, each with what is known of its values: a tree that is walked with each item.
+
+use super::Place;
+use super::field::Field;
+use crate::execution::values::ValueVisitor;
+use crate::json::{CUT_NAME_CHARS, Visitor, Written, cut_name};
+
+/// The most paths of a node.
+pub(super) const PATHS: usize = 400;
+
+/// The paths of the items of one node.
+#[derive(Debug)]
+pub(super) struct Table {
+    nodes: Vec<PathNode>,
+    /// `""`, `binary` and `error`: the parts of an item.
+    parts: Vec<(&'static str, usize)>,
+    /// Only paths below this one.
+    below: Option<String>,
+    /// Whether there are more paths.
+    pub is_full: bool,
+    place: Place,
+    first_place: Option<Place>,
+    /// Items so far.
+    pub items: u64,
+    open: Vec<Open>,
+}
+
+/// A path.
+#[derive(Debug)]
+struct PathNode {
+    path: String,
+    /// The name of the member as written; empty for an element.
+    name: Vec<u8>,
+    members: Vec<usize>,
+    element: Option<usize>,
+    /// How many objects have this path, and where the first is.
+    objects: u64,
+    first_object: Option<Place>,
+    /// The number of the last object that has it, counted by its parent.
+    last_object: u64,
+    field: Field,
+}
+
+/// A container that is being walked.
+#[derive(Debug)]
+struct Open {
+    /// Its path; `None` if there are too many.
+    node: Option<usize>,
+    object: bool,
+    /// The path of the next value.
+    next: Option<usize>,
+    /// The member that usually comes next.
+    expected: usize,
+    /// How many of the known members were found.
+    found: usize,
+}
+
+impl Table {
+    pub(super) fn new(below: Option<String>) -> Self {
+        Self {
+            nodes: Vec::new(),
+            parts: Vec::new(),
+            below,
+            is_full: false,
+            place: Place::default(),
+            first_place: None,
+            items: 0,
+            open: Vec::new(),
+        }
+    }
+
+    /// The next item follows.
+    pub(super) fn begin_item(&mut self, place: Place) {
+        self.end_item();
+        self.place = place;
+        self.first_place.get_or_insert(place);
+        self.items += 1;
+    }
+
+    /// Notes the parts that the item lacks.
+    pub(super) fn end_item(&mut self) {
+        for (_, part) in &self.parts {
+            let field = &mut self.nodes[*part].field;
+            if field.last_item != self.items {
+                field.first_absent.get_or_insert(self.place);
+            }
+        }
+    }
+
+    /// The fields with their paths, and how many objects might have each, in the order in which they were found.
+    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &Field, u64)> {
+        let below = |path: &str| self.below.as_ref().is_none_or(|below| is_below(path, below));
+        let mut found = Vec::new();
+        for (_, part) in &self.parts {
+            self.collect(*part, self.items, &mut found);
+        }
+        found.into_iter().filter(move |(path, ..)| !path.is_empty() && below(path))
+    }
+
+    fn collect<'t>(&'t self, at: usize, objects: u64, found: &mut Vec<(&'t str, &'t Field, u64)>) {
+        let node = &self.nodes[at];
+        found.push((&node.path, &node.field, objects));
+        for member in &node.members {
+            self.collect(*member, node.objects, found);
+        }
+        if let Some(element) = node.element {
+            self.collect(element, self.nodes[element].field.present, found);
+        }
+    }
+
+    /// The path node with this name; a new one if there is room.
+    fn member(&mut self, at: usize, expected: usize, name: Written<'_>) -> Option<usize> {
+        let members = &self.nodes[at].members;
+        let is = |member: &&usize| self.nodes[**member].name == name.bytes;
+        if let Some(member) = members.get(expected).filter(is).or_else(|| members.iter().find(is)) {
+            return Some(*member);
+        }
+        let text = name.text();
+        let text = if text.len() <= CUT_NAME_CHARS { text.into_owned() } else { cut_name(text.into_owned()) };
+        let parent = &self.nodes[at];
+        let dot = if parent.path.is_empty() { "" } else { "." };
+        let path = format!("{}{dot}{text}", parent.path);
+        // Another spelling of a known name.
+        if let Some(member) = members.iter().find(|member| self.nodes[**member].path == path) {
+            return Some(*member);
+        }
+        let first_absent = parent.first_object.filter(|_| parent.objects > 1);
+        let member = self.add(path, name.bytes.to_vec(), first_absent)?;
+        self.nodes[at].members.push(member);
+        Some(member)
+    }
+
+    fn element(&mut self, at: usize) -> Option<usize> {
+        if self.nodes[at].element.is_none() {
+            let path = format!("{}[]", self.nodes[at].path);
+            self.nodes[at].element = self.add(path, Vec::new(), None);
+        }
+        self.nodes[at].element
+    }
+
+    fn add(&mut self, path: String, name: Vec<u8>, first_absent: Option<Place>) -> Option<usize> {
+        let is_wanted = |below: &String| is_below(&path, below) || is_below(below, &path);
+        if self.below.as_ref().is_some_and(|below| !is_wanted(below)) {
+            return None;
+        }
+        if self.nodes.len() == PATHS {
+            self.is_full = true;
+            return None;
+        }
+        self.nodes.push(PathNode {
+            path,
+            name,
+            members: Vec::new(),
+            element: None,
+            objects: 0,
+            first_object: None,
+            last_object: 0,
+            field: Field::new(first_absent),
+        });
+        Some(self.nodes.len() - 1)
+    }
+
+    /// The path of the next value.
+    fn next(&mut self) -> Option<usize> {
+        self.open.last().and_then(|open| open.next)
+    }
+
+    /// The field of the next value, of which an item has one more.
+    fn field(&mut self) -> Option<(&mut Field, Place)> {
+        let (next, item, place) = (self.next()?, self.items, self.place);
+        let field = &mut self.nodes[next].field;
+        field.in_item(item);
+        Some((field, place))
+    }
+
+    /// Notes the known members that an object lacks.
+    fn note_absent(&mut self, at: usize) {
+        let PathNode { objects, ref members, .. } = self.nodes[at];
+        for member in members.clone() {
+            let member = &mut self.nodes[member];
+            if member.last_object != objects {
+                member.field.first_absent.get_or_insert(self.place);
+            }
+        }
+    }
+}
+
+/// Whether a path is this one or below it.
+fn is_below(path: &str, below: &str) -> bool {
+    let rest = path.strip_prefix(below);
+    below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+impl ValueVisitor for Table {
+    fn begin(&mut self, part: &'static str) {
+        let known = self.parts.iter().find(|(known, _)| *known == part).map(|(_, node)| *node);
+        let node = known.or_else(|| {
+            let first_absent = self.first_place.filter(|_| self.items > 1);
+            let node = self.add(part.to_owned(), Vec::new(), first_absent)?;
+            self.parts.push((part, node));
+            Some(node)
+        });
+        self.open.clear();
+        self.open.push(Open { node: None, object: false, next: node, expected: 0, found: 0 });
+    }
+}
+
+impl Visitor for Table {
+    fn open(&mut self, object: bool) {
+        let node = self.next();
+        let mut open = Open { node, object, next: None, expected: 0, found: 0 };
+        if let Some(at) = node {
+            if object {
+                let place = self.place;
+                let node = &mut self.nodes[at];
+                node.objects += 1;
+                node.first_object.get_or_insert(place);
+            } else {
+                open.next = self.element(at);
+            }
+        }
+        self.open.push(open);
+    }
+
+    fn name(&mut self, name: Written<'_>) {
+        let Some(&Open { node: Some(at), expected, .. }) = self.open.last() else { return };
+        let member = self.member(at, expected, name);
+        let objects = self.nodes[at].objects;
+        let is_first =
+            member.is_some_and(|member| std::mem::replace(&mut self.nodes[member].last_object, objects) != objects);
+        if let Some(open) = self.open.last_mut() {
+            open.next = member;
+            open.expected += 1;
+            open.found += usize::from(is_first);
+        }
+    }
+
+    fn string(&mut self, text: Written<'_>) {
+        if let Some((field, place)) = self.field() {
+            field.string(text, place);
+        }
+    }
+
+    fn scalar(&mut self, json: &str) {
+        if let Some((field, place)) = self.field() {
+            field.scalar(json, place);
+        }
+    }
+
+    fn close(&mut self, parts: u64, json: &[u8]) {
+        let Some(closed) = self.open.pop() else { return };
+        if let Some(at) = closed.node.filter(|at| closed.object && closed.found < self.nodes[*at].members.len()) {
+            self.note_absent(at);
+        }
+        if let Some((field, place)) = self.field() {
+            field.container(closed.object, parts, json, place);
+        }
+    }
+}

@@ -1,0 +1,411 @@
+//! What a search asks of a value: a text in it, the end of its path, a condition.
+
+use std::ops::Range;
+use std::str::Chars;
+
+use regex::{Regex, RegexBuilder};
+
+use crate::json::{Seeker, Written, shorten};
+
+/// The most memory of a compiled regular expression, bytes; and of its cache.
+const REGEX_BYTES: usize = 1024 * 1024;
+
+/// The most characters that are shown of a value.
+const SHOWN_CHARS: usize = 160;
+
+/// How many characters are shown before a match, if the value is longer.
+const BEFORE_CHARS: usize = 40;
+
+/// What a search asks of a value. Whatever is `None` is not asked.
+#[derive(Clone, Debug, Default)]
+pub struct ValueQuery {
+    /// A text in it.
+    pub text: Option<TextPattern>,
+    /// The end of its path.
+    pub path: Option<PathEnd>,
+    /// A condition that it satisfies.
+    pub condition: Option<Condition>,
+}
+
+/// A text in a string; or the whole of a number or a literal, as it is written.
+#[derive(Clone, Debug)]
+pub struct TextPattern {
+    pattern: Regex,
+    /// `None` for a regular expression.
+    literal: Option<String>,
+    ignores_case: bool,
+}
+
+/// The end of a path, such as `customer.address` or `lines[].taxRate`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PathEnd(String);
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Condition {
+    /// It is of this kind.
+    Is(ValueKind),
+    /// It equals this scalar.
+    Equals(Scalar),
+    /// It exists, and does not equal this scalar.
+    NotEquals(Scalar),
+    /// It is a number above this one.
+    Above(f64),
+    /// It is a number below this one.
+    Below(f64),
+}
+
+/// Kinds of values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "they are the kinds of JSON")]
+pub enum ValueKind {
+    Null,
+    /// The item has no value with this path.
+    Missing,
+    /// A string, an array or an object with nothing in it.
+    Empty,
+    String,
+    Number,
+    Boolean,
+    Array,
+    Object,
+}
+
+/// What a value is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scalar {
+    /// A string; or a number or a literal that is written like this.
+    Text(String),
+    /// A number, as it is written.
+    Number(String),
+    /// A boolean.
+    Boolean(bool),
+}
+
+/// Why a text is not a regular expression.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct InvalidRegex(String);
+
+/// A value that is searched.
+#[derive(Clone, Copy)]
+pub(super) enum Value<'a> {
+    String(Written<'a>),
+    Scalar(&'a str),
+    Container { parts: u64, json: &'a [u8] },
+}
+
+impl ValueQuery {
+    /// What an item needs to have in it for a value of it to match; `None` if that cannot be told from its text.
+    pub(super) fn seeker(&self) -> Option<Seeker> {
+        if self.asks_for_missing() {
+            return None;
+        }
+        let text = self.text.as_ref().and_then(TextPattern::seeker);
+        text.or_else(|| match &self.condition {
+            // One number has many spellings.
+            Some(Condition::Equals(Scalar::Text(text))) if !text.is_empty() && text.parse::<f64>().is_err() => {
+                Seeker::text(text, false)
+            }
+            condition => self.path.as_ref().and_then(|end| end.seeker(condition.clone())),
+        })
+    }
+
+    pub(super) fn asks_for_missing(&self) -> bool {
+        self.condition == Some(Condition::Is(ValueKind::Missing))
+    }
+
+    pub(super) fn fits_path(&self, path: &str) -> bool {
+        self.path.as_ref().is_none_or(|end| end.ends(path))
+    }
+
+    /// What is shown of a value, as JSON, if it matches.
+    pub(super) fn shown(&self, value: Value<'_>) -> Option<String> {
+        if !self.condition.as_ref().is_none_or(|condition| condition.holds(value)) {
+            return None;
+        }
+        match (&self.text, value) {
+            (None, Value::String(text)) => Some(clipped(&text.text(), 0..0)),
+            (None, Value::Scalar(json)) => Some(clipped_json(json)),
+            (None, Value::Container { json, .. }) => Some(clipped_json(&String::from_utf8_lossy(json))),
+            (Some(pattern), Value::String(text)) => {
+                let text = text.text();
+                pattern.find(&text).map(|found| clipped(&text, found))
+            }
+            (Some(pattern), Value::Scalar(json)) => pattern.is_scalar(json).then(|| clipped_json(json)),
+            (Some(_), Value::Container { .. }) => None,
+        }
+    }
+}
+
+impl TextPattern {
+    /// A text, to be found as it is. Case counts only if it has a capital.
+    ///
+    /// # Errors
+    /// When the text is too long.
+    pub fn literal(text: &str) -> Result<Self, InvalidRegex> {
+        let ignores_case = !text.chars().any(char::is_uppercase);
+        Ok(Self { pattern: compile(&regex::escape(text), ignores_case)?, literal: Some(text.to_owned()), ignores_case })
+    }
+
+    /// A regular expression. Case counts only if it has a capital, except in an escape such as `\S`.
+    ///
+    /// # Errors
+    /// When it is invalid or too large.
+    pub fn regex(text: &str) -> Result<Self, InvalidRegex> {
+        let ignores_case = !has_capital(text);
+        Ok(Self { pattern: compile(text, ignores_case)?, literal: None, ignores_case })
+    }
+
+    fn seeker(&self) -> Option<Seeker> {
+        Seeker::text(self.literal.as_ref()?, self.ignores_case)
+    }
+
+    fn find(&self, text: &str) -> Option<Range<usize>> {
+        self.pattern.find(text).map(|found| found.range())
+    }
+
+    /// Whether a number or a literal matches: the whole of it, or for a regular expression any part.
+    fn is_scalar(&self, json: &str) -> bool {
+        let found = self.find(json);
+        found.is_some_and(|found| self.literal.is_none() || found == (0..json.len()))
+    }
+}
+
+fn compile(pattern: &str, ignores_case: bool) -> Result<Regex, InvalidRegex> {
+    let built = RegexBuilder::new(pattern)
+        .case_insensitive(ignores_case)
+        .size_limit(REGEX_BYTES)
+        .dfa_size_limit(REGEX_BYTES)
+        .build();
+    built.map_err(|error| InvalidRegex(why(&error)))
+}
+
+/// What is wrong with a regular expression, and where, in one line.
+fn why(error: &regex::Error) -> String {
+    let text = error.to_string();
+    let what = text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
+    if matches!(error, regex::Error::CompiledTooBig(_)) {
+        return "it is too large".to_owned();
+    }
+    // The library marks the place in a line of its own, below the expression, which is indented by four.
+    let mark = text.lines().find(|line| line.contains('^') && line.trim_start().starts_with('^'));
+    match mark.and_then(|line| line.find('^')) {
+        Some(at) => format!("{what} at character {}", at.saturating_sub(3)),
+        None => what,
+    }
+}
+
+/// Whether a regular expression has a capital that is not the name of a class.
+fn has_capital(text: &str) -> bool {
+    let mut chars = text.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            '\\' => pass_over_escape(&mut chars),
+            char if char.is_uppercase() => return true,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Passes over what follows a backslash: one character, or the name of a class, `\pL` or `\p{Lu}`.
+fn pass_over_escape(chars: &mut Chars<'_>) {
+    if matches!(chars.next(), Some('p' | 'P')) && chars.next() == Some('{') {
+        chars.find(|char| *char == '}');
+    }
+}
+
+impl PathEnd {
+    /// The end of a path. `json.` at its beginning is left out, and numbers in brackets are.
+    pub fn new(text: &str) -> Self {
+        let text = text.strip_prefix("json.").unwrap_or(text);
+        let mut end = String::new();
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('[') {
+            end.push_str(before);
+            end.push('[');
+            rest = after.trim_start_matches(|char: char| char.is_ascii_digit());
+            if !rest.starts_with(']') {
+                rest = after;
+            }
+        }
+        Self(end + rest)
+    }
+
+    /// The path's end as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    fn ends(&self, path: &str) -> bool {
+        let Some(before) = path.strip_suffix(&self.0) else { return false };
+        before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
+    }
+
+    /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket.
+    fn seeker(&self, condition: Option<Condition>) -> Option<Seeker> {
+        let name = self.0.rsplit('.').next().unwrap_or_default();
+        if name.is_empty() || name.contains(['[', ']', '…']) {
+            return None;
+        }
+        Seeker::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))
+    }
+}
+
+impl Condition {
+    /// Whether it may hold for the value that begins here; a string or a container is not read for it.
+    fn may_hold(&self, json: &[u8]) -> bool {
+        match json[0] {
+            b'"' | b'{' | b'[' => !matches!(
+                self,
+                Self::Above(_)
+                    | Self::Below(_)
+                    | Self::Equals(Scalar::Number(_) | Scalar::Boolean(_))
+                    | Self::Is(ValueKind::Null | ValueKind::Number | ValueKind::Boolean)
+            ),
+            _ => {
+                let end = json.iter().position(|byte| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace());
+                let scalar = std::str::from_utf8(&json[..end.unwrap_or(json.len())]);
+                scalar.is_ok_and(|scalar| self.holds(Value::Scalar(scalar)))
+            }
+        }
+    }
+
+    fn holds(&self, value: Value<'_>) -> bool {
+        match self {
+            Self::Is(kind) => kind.is_of(value),
+            Self::Equals(scalar) => scalar.equals(value),
+            Self::NotEquals(scalar) => !scalar.equals(value),
+            Self::Above(limit) => number(value).is_some_and(|number| number > *limit),
+            Self::Below(limit) => number(value).is_some_and(|number| number < *limit),
+        }
+    }
+}
+
+impl ValueKind {
+    /// The kinds and their names.
+    pub const ALL: [(&'static str, Self); 8] = [
+        ("null", Self::Null),
+        ("missing", Self::Missing),
+        ("empty", Self::Empty),
+        ("string", Self::String),
+        ("number", Self::Number),
+        ("boolean", Self::Boolean),
+        ("array", Self::Array),
+        ("object", Self::Object),
+    ];
+
+    /// The kind with this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
+    fn is_of(self, value: Value<'_>) -> bool {
+        match (self, value) {
+            (Self::Null, Value::Scalar(json)) => json == "null",
+            (Self::Boolean, Value::Scalar(json)) => matches!(json, "true" | "false"),
+            (Self::Number, value) => is_number(value),
+            (Self::String, Value::String(_)) => true,
+            (Self::Empty, Value::String(text)) => text.bytes.is_empty(),
+            (Self::Empty, Value::Container { parts, .. }) => parts == 0,
+            (Self::Array, Value::Container { json, .. }) => json.first() == Some(&b'['),
+            (Self::Object, Value::Container { json, .. }) => json.first() == Some(&b'{'),
+            _ => false,
+        }
+    }
+}
+
+impl Scalar {
+    fn equals(&self, value: Value<'_>) -> bool {
+        match (self, value) {
+            (Self::Text(wanted), Value::String(text)) => text.text() == wanted.as_str(),
+            (Self::Text(wanted), Value::Scalar(json)) if !is_number(value) => json == wanted,
+            (Self::Text(wanted) | Self::Number(wanted), Value::Scalar(json)) if is_number(value) => {
+                same_number(wanted, json)
+            }
+            (Self::Boolean(wanted), Value::Scalar(json)) => json == if *wanted { "true" } else { "false" },
+            _ => false,
+        }
+    }
+}
+
+fn is_number(value: Value<'_>) -> bool {
+    matches!(value, Value::Scalar(json) if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
+}
+
+fn number(value: Value<'_>) -> Option<f64> {
+    match value {
+        Value::Scalar(json) if is_number(value) => json.parse().ok(),
+        _ => None,
+    }
+}
+
+/// Whole numbers are compared exactly; ids can have more digits than a double.
+fn same_number(one: &str, other: &str) -> bool {
+    match (one.parse::<i128>(), other.parse::<i128>()) {
+        (Ok(one), Ok(other)) => one == other,
+        _ => one.parse::<f64>().ok().zip(other.parse::<f64>().ok()).is_some_and(|(one, other)| one == other),
+    }
+}
+
+/// JSON whole, or its beginning as a string.
+fn clipped_json(json: &str) -> String {
+    if json.len() <= SHOWN_CHARS || json.chars().nth(SHOWN_CHARS).is_none() {
+        return json.to_owned();
+    }
+    serde_json::Value::from(shorten(json, SHOWN_CHARS)).to_string()
+}
+
+/// The characters of a text around a match, as a JSON string.
+fn clipped(text: &str, found: Range<usize>) -> String {
+    if text.len() <= SHOWN_CHARS || text.chars().nth(SHOWN_CHARS).is_none() {
+        return serde_json::Value::from(text).to_string();
+    }
+    let before = text[..found.start].char_indices().rev().nth(BEFORE_CHARS - 1).map_or(0, |(at, _)| at);
+    // A match near the end leaves room for more before it.
+    let last = text.char_indices().rev().nth(SHOWN_CHARS - 1).map_or(0, |(at, _)| at);
+    let from = before.min(last);
+    let mark = if from > 0 { "…" } else { "" };
+    serde_json::Value::from(format!("{mark}{}", shorten(&text[from..], SHOWN_CHARS))).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_ends_at_a_name() {
+        let ends = |end: &str, path: &str| PathEnd::new(end).ends(path);
+        assert!(ends("address", "customer.address") && ends("customer.address", "customer.address"));
+        assert!(ends("json.customer.address", "customer.address") && ends("lines[3].rate", "a.lines[].rate"));
+        assert!(ends("[]", "tags[]") && ends("tags[]", "tags[]"));
+        assert!(!ends("address", "customer.ipaddress") && !ends("lines", "lines[]"));
+        assert_eq!(PathEnd::new("a[b].c[1x][12]"), PathEnd("a[b].c[1x][]".to_owned()));
+    }
+
+    #[test]
+    fn an_invalid_regex_says_where() {
+        let why = |text: &str| TextPattern::regex(text).unwrap_err().to_string();
+        assert_eq!(why("a(b"), "unclosed group at character 2");
+        assert_eq!(why("[z-a]"), "invalid character class range, the start must be <= the end at character 2");
+        assert_eq!(why(r"\w{1000}{1000}"), "it is too large");
+    }
+
+    #[test]
+    fn capitals_make_case_count() {
+        assert!(has_capital("Ab") && has_capital(r"\\A") && !has_capital(r"\S+a\P{Lu}\pL"));
+    }
+
+    #[test]
+    fn long_values_are_clipped_around_the_match() {
+        let text = "a".repeat(500) + "needle" + &"b".repeat(500);
+        let shown = clipped(&text, 500..506);
+        assert!(
+            shown.starts_with("\"…aaaa") && shown.contains("needle") && shown.ends_with("…[+386 chars]\""),
+            "{shown}"
+        );
+        let shown = clipped(&text, 1000..1006);
+        assert_eq!(shown, format!("\"…{}\"", "b".repeat(160)));
+    }
+}

@@ -1,0 +1,405 @@
+//! The lineage of all items of an execution, in a few bytes for each place where it changes.
+//!
+//! It is one text of numbers (LEB128), written in the order of the body and read from the beginning of a node:
+//!
+//! ```text
+//! node:   run*                       from the node's offset
+//! run:    list* 0 sources
+//! list:   2 (main) or 1, op*, 0
+//! op:     items, step | rest? | ranges, [rest], range*     the n-th item came from the ranges moved on by n * step
+//! range:  link, start, len
+//! link:   input * 2, or 1 name output run
+//! ```
+
+use indexmap::{IndexMap, IndexSet};
+
+use super::pairing::Pairing;
+use crate::execution::run::InputSource;
+
+/// The most bytes of the text and of names together. While it grows, as much again can be held.
+const BYTES: usize = 7 * 1024 * 1024;
+
+/// The memory of a name besides its text, bytes: an estimate.
+const NAME_BYTES: usize = 100;
+
+/// The names of nodes, each with a number.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    names: IndexSet<String>,
+    bytes: usize,
+}
+
+impl Names {
+    /// The number of a name.
+    pub(super) fn number(&mut self, name: &str) -> usize {
+        if let Some(number) = self.names.get_index_of(name) {
+            return number;
+        }
+        self.bytes += NAME_BYTES + name.len();
+        self.names.insert_full(name.to_owned()).0
+    }
+
+    /// An output; once the names are too long, nothing that is read is held any more.
+    pub(super) fn output(&mut self, source: &InputSource) -> Output {
+        let node = if self.bytes > BYTES { usize::MAX } else { self.number(&source.node) };
+        Output { node, run: source.run, output: source.output }
+    }
+
+    pub(super) fn name(&self, number: usize) -> &str {
+        self.names.get_index(number).map_or("", String::as_str)
+    }
+}
+
+/// A `main` output of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct Output {
+    /// The number of the node's name.
+    pub(super) node: usize,
+    pub(super) run: u64,
+    /// Among the outputs of the type `main`.
+    pub(super) output: u64,
+}
+
+/// How an item names the list that it came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Link {
+    /// What an input of its run came from.
+    Input(u64),
+    /// This output, whatever the inputs came from (`sourceOverwrite`).
+    Output(Output),
+}
+
+/// Items of one list, one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Range {
+    pub(super) link: Link,
+    pub(super) start: u64,
+    pub(super) len: u64,
+}
+
+/// Items whose lineage is alike.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Op {
+    pub(super) items: u64,
+    /// By how much the ranges of an item begin after those of the one before it.
+    pub(super) step: u64,
+    pub(super) pairing: Pairing,
+}
+
+impl Op {
+    /// What the item came from that is the `at`-th of these.
+    pub(super) fn of(&self, at: u64) -> Pairing {
+        let moved = |range: &Range| Range { start: range.start.saturating_add(self.step.saturating_mul(at)), ..*range };
+        Pairing { ranges: self.pairing.ranges.iter().map(moved).collect(), rest: self.pairing.rest }
+    }
+
+    /// The step with which an item continues these, if it does.
+    fn step_to(&self, next: &Pairing) -> Option<u64> {
+        let (ranges, others) = (&self.pairing.ranges, &next.ranges);
+        if ranges.len() != others.len() || self.pairing.rest + next.rest > 0 {
+            return None;
+        }
+        let mut steps = if self.items == 1 { 0..=1 } else { self.step..=self.step };
+        steps.find(|step| {
+            let moved = |range: &Range| Range { start: range.start + step * self.items, ..*range };
+            ranges.iter().map(moved).eq(others.iter().copied())
+        })
+    }
+}
+
+/// The runs of a node in the text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct NodeLog {
+    offset: usize,
+    /// How often it ran.
+    pub(super) runs: u64,
+    /// The first runs, which are in the text.
+    pub(super) held: u64,
+}
+
+/// The lineage of all items.
+#[derive(Debug, Default)]
+pub(super) struct Lineage {
+    pub(super) names: Names,
+    pub(super) nodes: IndexMap<usize, NodeLog>,
+    text: Vec<u8>,
+    /// The node and run at which there was no room left.
+    pub(super) stopped: Option<(usize, u64)>,
+    /// Where the run that is being written begins.
+    run: usize,
+    op: Op,
+}
+
+impl Lineage {
+    /// Begins the runs of a node; the last of several nodes with the same name counts.
+    pub(super) fn begin_node(&mut self, name: &str) -> usize {
+        let node = self.names.number(name);
+        self.nodes.insert(node, NodeLog { offset: self.text.len(), ..NodeLog::default() });
+        node
+    }
+
+    pub(super) fn begin_run(&mut self) {
+        self.run = self.text.len();
+    }
+
+    /// Forgets the lists of the run that is being written.
+    pub(super) fn clear_run(&mut self) {
+        self.text.truncate(self.run);
+    }
+
+    pub(super) fn begin_list(&mut self, is_main: bool) {
+        self.put(1 + u64::from(is_main));
+    }
+
+    /// The next item of the list.
+    pub(super) fn add(&mut self, pairing: Pairing) {
+        if self.op.items > 0 {
+            if let Some(step) = self.op.step_to(&pairing) {
+                (self.op.step, self.op.items) = (step, self.op.items + 1);
+                return;
+            }
+            self.put_op();
+        }
+        self.op = Op { items: 1, step: 0, pairing };
+    }
+
+    /// The next items, of which the first came from this number of the first input.
+    pub(super) fn add_plain(&mut self, first: u64, step: u64, items: u64) {
+        if items > 0 {
+            self.add(Pairing::plain(first));
+            (self.op.step, self.op.items) = (step, self.op.items + items - 1);
+        }
+    }
+
+    pub(super) fn end_list(&mut self) {
+        if self.op.items > 0 {
+            self.put_op();
+        }
+        self.put(0);
+    }
+
+    /// Ends a run; its inputs came from `sources`, unless it has an input of its own.
+    pub(super) fn end_run(&mut self, node: usize, sources: &[Option<InputSource>], has_own_input: bool) {
+        self.put(0);
+        self.put((sources.len() as u64) << 1 | u64::from(has_own_input));
+        for source in sources {
+            self.put(u64::from(source.is_some()));
+            if let Some(source) = source {
+                let output = self.names.output(source);
+                self.put_output(output);
+            }
+        }
+        let is_held = self.stopped.is_none() && self.has_room();
+        let Some(log) = self.nodes.get_mut(&node) else { return };
+        if is_held {
+            log.held += 1;
+        } else {
+            self.stopped.get_or_insert((node, log.runs));
+            self.text.truncate(self.run);
+        }
+        log.runs += 1;
+    }
+
+    fn has_room(&self) -> bool {
+        self.text.len() + self.names.bytes <= BYTES
+    }
+
+    fn put_op(&mut self) {
+        let op = std::mem::take(&mut self.op);
+        let Pairing { ranges, rest } = op.pairing;
+        self.put(op.items);
+        self.put(op.step | u64::from(rest > 0) << 1 | (ranges.len() as u64) << 2);
+        if rest > 0 {
+            self.put(rest);
+        }
+        for range in ranges {
+            match range.link {
+                Link::Input(input) => self.put(input << 1),
+                Link::Output(output) => {
+                    self.put(1);
+                    self.put_output(output);
+                }
+            }
+            self.put(range.start);
+            self.put(range.len);
+        }
+    }
+
+    fn put_output(&mut self, output: Output) {
+        self.put(output.node as u64);
+        self.put(output.output);
+        self.put(output.run);
+    }
+
+    fn put(&mut self, mut number: u64) {
+        if !self.has_room() {
+            return;
+        }
+        while number > 0x7f {
+            self.text.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        self.text.push(number as u8);
+    }
+
+    /// The runs of a node that are held, in order.
+    pub(super) fn runs(&self, node: usize) -> impl Iterator<Item = RunLog<'_>> {
+        let log = self.nodes.get(&node).copied().unwrap_or_default();
+        let mut text = Numbers(self.text.get(log.offset..).unwrap_or_default());
+        (0..log.held).map(move |_| RunLog::read(&mut text))
+    }
+
+    /// A run of a node.
+    pub(super) fn run(&self, node: usize, run: u64) -> Option<RunLog<'_>> {
+        self.runs(node).nth(usize::try_from(run).ok()?)
+    }
+}
+
+/// A run in the text.
+#[derive(Debug)]
+pub(super) struct RunLog<'a> {
+    lists: Numbers<'a>,
+    /// What its inputs came from.
+    pub(super) sources: Vec<Option<Output>>,
+    /// Whether n8n stores its input itself: the sources are then the nodes that use it.
+    pub(super) has_own_input: bool,
+}
+
+impl<'a> RunLog<'a> {
+    fn read(text: &mut Numbers<'a>) -> Self {
+        let lists = text.clone();
+        while text.number() > 0 {
+            while text.skip_op() {}
+        }
+        let header = text.number();
+        let sources = (0..header >> 1).map(|_| (text.number() > 0).then(|| text.output())).collect();
+        Self { lists, sources, has_own_input: header & 1 > 0 }
+    }
+
+    /// The output that an item names, if there is one.
+    pub(super) fn output(&self, link: Link) -> Option<Output> {
+        match link {
+            Link::Output(output) => Some(output),
+            Link::Input(_) if self.has_own_input => None,
+            Link::Input(input) => self.sources.get(usize::try_from(input).ok()?).copied().flatten(),
+        }
+    }
+
+    /// Tells each group of items that are alike: their list, the first item, and what they came from.
+    pub(super) fn each_op(&self, mut each: impl FnMut(List, u64, &Op)) {
+        let (mut text, mut op) = (self.lists.clone(), Op::default());
+        let (mut position, mut mains) = (0, 0);
+        loop {
+            let kind = text.number();
+            if kind == 0 {
+                return;
+            }
+            let list = List { position, main: (kind == 2).then_some(mains) };
+            let mut first = 0;
+            while text.op(&mut op) {
+                each(list, first, &op);
+                first += op.items;
+            }
+            position += 1;
+            mains += u64::from(kind == 2);
+        }
+    }
+
+    /// How many items each list has.
+    pub(super) fn items(&self) -> Vec<(List, u64)> {
+        let (mut text, mut found, mut mains) = (self.lists.clone(), Vec::new(), 0);
+        loop {
+            let kind = text.number();
+            if kind == 0 {
+                return found;
+            }
+            let (mut items, mut all) = (text.number(), 0);
+            while items > 0 {
+                all += items;
+                text.skip_ranges();
+                items = text.number();
+            }
+            found.push((List { position: found.len() as u64, main: (kind == 2).then_some(mains) }, all));
+            mains += u64::from(kind == 2);
+        }
+    }
+}
+
+/// An output of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct List {
+    /// Its index across all types of connections.
+    pub(super) position: u64,
+    /// Its index among those of the type `main`, if it is one.
+    pub(super) main: Option<u64>,
+}
+
+/// Reads numbers.
+#[derive(Clone, Debug)]
+struct Numbers<'a>(&'a [u8]);
+
+impl Numbers<'_> {
+    fn number(&mut self) -> u64 {
+        let (mut number, mut shift) = (0, 0);
+        while let Some((byte, rest)) = self.0.split_first() {
+            self.0 = rest;
+            number |= u64::from(byte & 0x7f) << shift;
+            shift += 7;
+            if byte & 0x80 == 0 || shift > 63 {
+                break;
+            }
+        }
+        number
+    }
+
+    fn output(&mut self) -> Output {
+        let node = self.number() as usize;
+        let output = self.number();
+        Output { node, output, run: self.number() }
+    }
+
+    fn link(&mut self) -> Link {
+        match self.number() {
+            1 => Link::Output(self.output()),
+            input => Link::Input(input >> 1),
+        }
+    }
+
+    /// Reads the next group of a list; returns whether there is one.
+    fn op(&mut self, op: &mut Op) -> bool {
+        op.items = self.number();
+        op.pairing.ranges.clear();
+        if op.items == 0 {
+            return false;
+        }
+        let header = self.number();
+        op.step = header & 1;
+        op.pairing.rest = if header & 2 > 0 { self.number() } else { 0 };
+        for _ in 0..header >> 2 {
+            let link = self.link();
+            let start = self.number();
+            op.pairing.ranges.push(Range { link, start, len: self.number() });
+        }
+        true
+    }
+
+    fn skip_op(&mut self) -> bool {
+        let is_op = self.number() > 0;
+        if is_op {
+            self.skip_ranges();
+        }
+        is_op
+    }
+
+    fn skip_ranges(&mut self) {
+        let header = self.number();
+        if header & 2 > 0 {
+            self.number();
+        }
+        for _ in 0..header >> 2 {
+            self.link();
+            self.number();
+            self.number();
+        }
+    }
+}

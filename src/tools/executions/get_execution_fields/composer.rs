@@ -1,0 +1,241 @@
+//! The answer about fields within its budget.
+
+use serde::{Serialize, Serializer};
+use serde_json::Number;
+use serde_json::value::RawValue;
+
+use super::super::no_data::no_data;
+use super::FieldsRequest;
+use crate::budget;
+use crate::execution::fields::{FieldView, FieldsView, KINDS, Odd, OddOne, Range};
+use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::toolkit::answer::{Truncated, json, success};
+
+/// The most odd values of all nodes that are listed.
+const MAX_ODD: usize = 20;
+
+/// The answer as it is sent: as many fields as fit, those with an odd value first if not all do.
+pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
+    let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
+    let entries = view.fields.len() + view.odd.len().min(MAX_ODD);
+    let mut shown = Shown { entries, chars: CUT_NAME_CHARS };
+    loop {
+        let text = success(message, &data(view, request, shown));
+        if budget::fits(&text, request.max_tokens) {
+            return text;
+        }
+        match shown.less() {
+            Some(less) => shown = less,
+            None => return text,
+        }
+    }
+}
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    entries: usize,
+    /// The most characters of a name or a path.
+    chars: usize,
+}
+
+impl Shown {
+    const ENTRIES: usize = 5;
+    const LEAST_CHARS: usize = 12;
+
+    /// The next smaller answer: fewer entries, then shorter texts, then no entries.
+    fn less(self) -> Option<Self> {
+        if self.entries > Self::ENTRIES {
+            return Some(Self { entries: (self.entries * 15 / 16).max(Self::ENTRIES), ..self });
+        }
+        if self.chars > Self::LEAST_CHARS {
+            return Some(Self { chars: (self.chars * 3 / 4).max(Self::LEAST_CHARS), ..self });
+        }
+        self.entries.checked_sub(1).map(|entries| Self { entries, ..self })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_name: Option<String>,
+    items: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    fields: Option<Vec<ShownField>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    odd: Option<Vec<ShownOdd>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownField {
+    path: String,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    kind: Option<&'static str>,
+    #[serde(skip_serializing_if = "Kinds::is_one")]
+    types: Kinds,
+    #[serde(skip_serializing_if = "is_zero")]
+    missing: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    min_length: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_length: Option<Number>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    distinct: Option<usize>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<(Box<RawValue>, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    example: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    odd: Option<ShownOdd>,
+}
+
+/// How many values there are of each kind.
+struct Kinds([u64; KINDS.len()]);
+
+impl Kinds {
+    fn is_one(&self) -> bool {
+        self.0.iter().filter(|count| **count > 0).count() < 2
+    }
+}
+
+impl Serialize for Kinds {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(KINDS.iter().zip(self.0).filter(|(_, count)| *count > 0))
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownOdd {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    node_name: Option<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    run: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    output: u64,
+    item: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    missing: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+fn data(view: &FieldsView, request: &FieldsRequest, shown: Shown) -> Data {
+    let is_one_node = request.projection.node.is_some();
+    let odd = view.odd.iter().take(shown.entries).map(|one| odd_one(one, shown.chars)).collect();
+    Data {
+        node_name: view.node.as_ref().map(|node| shorten_name(node, shown.chars)),
+        items: view.items,
+        truncated: truncated(view, shown),
+        notes: notes(view),
+        fields: is_one_node.then(|| fields(view, shown)),
+        odd: (!is_one_node).then_some(odd),
+    }
+}
+
+/// The fields in document order; if not all are shown, those with an odd value first.
+fn fields(view: &FieldsView, shown: Shown) -> Vec<ShownField> {
+    let mut fields: Vec<_> = view.fields.iter().collect();
+    if shown.entries < fields.len() {
+        fields.sort_by_key(|field| field.odd.is_none());
+    }
+    fields.into_iter().take(shown.entries).map(|field| shown_field(field, shown.chars)).collect()
+}
+
+fn shown_field(field: &FieldView, chars: usize) -> ShownField {
+    let kinds = Kinds(field.kinds);
+    let kind = KINDS.iter().zip(field.kinds).find(|(_, count)| *count > 0).map(|(kind, _)| *kind);
+    let both = |range: Range| (range.both.map(|(least, _)| number(least)), range.both.map(|(_, most)| number(most)));
+    let ((min, max), (min_length, max_length)) = (both(field.numbers), both(field.lengths));
+    let is_listed = !field.values.is_empty();
+    ShownField {
+        path: shorten(&field.path, chars),
+        kind: kind.filter(|_| kinds.is_one()),
+        types: kinds,
+        missing: field.missing,
+        min,
+        max,
+        min_length,
+        max_length,
+        distinct: field.distinct.filter(|distinct| *distinct > 0 && !is_listed),
+        values: field.values.iter().map(|(value, count)| (json(value), *count)).collect(),
+        example: field.example.as_deref().filter(|_| !is_listed).map(json),
+        odd: field.odd.as_ref().map(shown_odd),
+    }
+}
+
+fn odd_one(one: &OddOne, chars: usize) -> ShownOdd {
+    let (node_name, path) = (Some(shorten_name(&one.node, chars)), Some(shorten(&one.path, chars)));
+    ShownOdd { node_name, path, ..shown_odd(&one.odd) }
+}
+
+fn shown_odd(odd: &Odd) -> ShownOdd {
+    ShownOdd {
+        node_name: None,
+        run: odd.place.run,
+        output: odd.place.output,
+        item: odd.place.item,
+        path: None,
+        value: odd.value.as_deref().map(json),
+        missing: odd.value.is_none(),
+    }
+}
+
+/// A JSON number, written without a fraction if it is whole.
+fn number(value: f64) -> Number {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if value.fract() == 0.0 && value.abs() < EXACT {
+        return (value as i64).into();
+    }
+    Number::from_f64(value).unwrap_or_else(|| 0.into())
+}
+
+/// What is not shown, and how to see it.
+fn truncated(view: &FieldsView, shown: Shown) -> Option<Truncated> {
+    let mut reasons = Vec::new();
+    let fields = view.fields.len().saturating_sub(shown.entries);
+    if fields > 0 {
+        reasons.push(format!("{fields} more fields: use path, or a larger maxTokens."));
+    }
+    let odd = view.odd.len().saturating_sub(shown.entries);
+    if odd > 0 {
+        reasons.push(format!("{odd} more odd values: pass nodeName to see those of one node."));
+    }
+    if view.has_more_paths {
+        reasons.push("A node has more than 400 paths; the others were not read: use path.".to_owned());
+    }
+    if view.too_large > 0 {
+        let items = if view.too_large == 1 { "item" } else { "items" };
+        reasons.push(format!("{} {items} of more than 1 MiB were not read.", view.too_large));
+    }
+    (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
+}
+
+/// Why there may be nothing to show.
+fn notes(view: &FieldsView) -> Vec<String> {
+    let mut notes = Vec::new();
+    if view.names.is_empty() {
+        notes.push(no_data(&view.header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
+    }
+    if view.redacted {
+        notes.push("n8n redacted the data: the values of items are not included.".to_owned());
+    }
+    notes
+}

@@ -1,0 +1,171 @@
+//! The answer of a search within its budget.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::super::no_data::no_data;
+use super::SearchRequest;
+use crate::budget;
+use crate::execution::search::{Hit, NodeHits, SearchView};
+use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::toolkit::answer::{Truncated, json, success};
+
+/// The answer as it is sent: as many hits as fit, and the nodes that have them.
+pub(super) fn compose(view: &SearchView, request: &SearchRequest) -> String {
+    let mut shown = Shown { hits: view.hits.len(), nodes: view.nodes.len(), chars: CUT_NAME_CHARS };
+    loop {
+        let text = success(message(request), &data(view, request, shown));
+        if budget::fits(&text, request.max_tokens) {
+            return text;
+        }
+        match shown.less() {
+            Some(less) => shown = less,
+            None => return text,
+        }
+    }
+}
+
+fn message(request: &SearchRequest) -> &'static str {
+    request.locale.choose("実行データを検索しました", "Execution searched")
+}
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    hits: usize,
+    nodes: usize,
+    /// The most characters of a name, a path or a value.
+    chars: usize,
+}
+
+impl Shown {
+    /// Entries of each list that are worth more than long names.
+    const ENTRIES: usize = 5;
+    const LEAST_CHARS: usize = 12;
+
+    /// The next smaller answer: fewer entries, then shorter texts, then no entries.
+    fn less(self) -> Option<Self> {
+        let fewer = |entries: usize, least: usize| (entries * 7 / 8).max(least.min(entries));
+        if self.hits > Self::ENTRIES || self.nodes > Self::ENTRIES {
+            let (hits, nodes) = (fewer(self.hits, Self::ENTRIES), fewer(self.nodes, Self::ENTRIES));
+            return Some(Self { hits, nodes, ..self });
+        }
+        if self.chars > Self::LEAST_CHARS {
+            return Some(Self { chars: (self.chars * 3 / 4).max(Self::LEAST_CHARS), ..self });
+        }
+        let (hits, nodes) = (self.hits.saturating_sub(1), self.nodes.saturating_sub(1));
+        (self.hits + self.nodes > 0).then_some(Self { hits, nodes, ..self })
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    total: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    per_node: Vec<ShownNode>,
+    hits: Vec<ShownHit>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownNode {
+    node_name: String,
+    hits: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownHit {
+    node_name: String,
+    #[serde(skip_serializing_if = "is_first")]
+    run: u64,
+    #[serde(skip_serializing_if = "is_first")]
+    output: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    item: Option<u64>,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<RawValue>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_first(index: &u64) -> bool {
+    *index == 0
+}
+
+fn data(view: &SearchView, request: &SearchRequest, shown: Shown) -> Data {
+    let node = |node: &NodeHits| ShownNode { node_name: shorten_name(&node.name, shown.chars), hits: node.hits };
+    let mut clipped = 0;
+    let hits = view.hits.iter().take(shown.hits).map(|hit| shown_hit(hit, shown, &mut clipped)).collect();
+    Data {
+        total: view.total,
+        truncated: truncated(view, request, shown, clipped),
+        notes: notes(view),
+        per_node: view.nodes.iter().take(shown.nodes).map(node).collect(),
+        hits,
+    }
+}
+
+fn shown_hit(hit: &Hit, shown: Shown, clipped: &mut u64) -> ShownHit {
+    let value = hit.value.as_deref().map(|value| {
+        if shown.chars >= CUT_NAME_CHARS || value.len() <= shown.chars {
+            return json(value);
+        }
+        *clipped += 1;
+        let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
+        json(&serde_json::Value::from(shorten(&text, shown.chars)).to_string())
+    });
+    ShownHit {
+        node_name: shorten_name(&hit.node, shown.chars),
+        run: hit.run,
+        output: hit.output,
+        item: hit.item,
+        path: shorten(&hit.path, shown.chars.max(Shown::LEAST_CHARS)),
+        value,
+    }
+}
+
+/// What is not shown, and how to see it.
+fn truncated(view: &SearchView, request: &SearchRequest, shown: Shown, clipped: u64) -> Option<Truncated> {
+    let mut reasons = Vec::new();
+    let more = view.total - shown.hits as u64;
+    if more > 0 {
+        let advice = match view.hits.len() > shown.hits {
+            true => "use a larger maxTokens, or narrow the search with nodeName, path or a condition",
+            false if request.projection.limit as u64 == super::MAX_HITS => {
+                "narrow the search with nodeName, path or a condition"
+            }
+            false => "raise limit, or narrow the search with nodeName, path or a condition",
+        };
+        reasons.push(format!("There are {more} more hits: {advice}."));
+    }
+    let nodes = view.nodes.len() - shown.nodes;
+    if nodes > 0 {
+        reasons.push(format!("{nodes} more nodes have hits."));
+    }
+    if clipped > 0 {
+        reasons.push("Names and values were clipped: a larger maxTokens shows more of them.".to_owned());
+    }
+    if view.too_large > 0 {
+        let items = if view.too_large == 1 { "item" } else { "items" };
+        reasons.push(format!("{} {items} of more than 1 MiB were not searched.", view.too_large));
+    }
+    let clipped_values = (clipped > 0).then_some(clipped);
+    (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values })
+}
+
+/// Why there may be nothing to find.
+fn notes(view: &SearchView) -> Vec<String> {
+    let mut notes = Vec::new();
+    if view.names.is_empty() {
+        notes.push(no_data(&view.header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
+    }
+    if view.redacted {
+        notes.push("n8n redacted the data: the values of items are not included.".to_owned());
+    }
+    notes
+}

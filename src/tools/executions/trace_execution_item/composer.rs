@@ -1,0 +1,277 @@
+//! The answer about a trace within its budget.
+
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::super::no_data::no_data;
+use super::TraceRequest;
+use crate::budget;
+use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
+use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, shorten, shorten_name};
+use crate::toolkit::answer::{Truncated, json, success};
+
+/// The most changes of a step.
+const CHANGES: usize = 12;
+
+/// The most characters of a value that changed.
+const CHANGE_CHARS: usize = 80;
+
+/// The answer as it is sent: as many steps, with as much of their items, as fit.
+pub(super) fn compose(trace: &Trace, route: &Route, items: Option<&ItemsView>, request: &TraceRequest) -> String {
+    let message = request.locale.choose("アイテムを追跡しました", "Item traced");
+    let answer = Answer { trace, route, items };
+    let mut shown = Shown { steps: route.steps.len(), chars: Shown::CHARS };
+    loop {
+        let text = success(message, &answer.data(shown));
+        if budget::fits(&text, request.max_tokens) {
+            return text;
+        }
+        match shown.less() {
+            Some(less) => shown = less,
+            None => return text,
+        }
+    }
+}
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    steps: usize,
+    /// The most characters of a value.
+    chars: usize,
+}
+
+impl Shown {
+    const CHARS: usize = 400;
+    /// Characters of a value that are worth less than another step.
+    const BRIEF_CHARS: usize = 30;
+    const LEAST_CHARS: usize = 8;
+    const STEPS: usize = 5;
+
+    /// The next smaller answer: shorter values, then fewer steps, then both.
+    fn less(self) -> Option<Self> {
+        let shorter = |least: usize| Self { chars: (self.chars * 3 / 4).max(least), ..self };
+        if self.chars > Self::BRIEF_CHARS {
+            return Some(shorter(Self::BRIEF_CHARS));
+        }
+        if self.steps > Self::STEPS {
+            return Some(Self { steps: (self.steps * 7 / 8).max(Self::STEPS), ..self });
+        }
+        if self.chars > Self::LEAST_CHARS {
+            return Some(shorter(Self::LEAST_CHARS));
+        }
+        self.steps.checked_sub(1).map(|steps| Self { steps, ..self })
+    }
+
+    fn name_chars(self) -> usize {
+        if self.chars >= Self::BRIEF_CHARS { CUT_NAME_CHARS } else { self.chars * 2 }
+    }
+
+    fn detail(self) -> Detail {
+        let Self { chars, .. } = self;
+        Detail { chars, elements: (chars / 20).max(1), members: (chars / 4).max(2), name_chars: self.name_chars() }
+    }
+}
+
+#[derive(Serialize)]
+struct Data {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    steps: Vec<ShownStep>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownStep {
+    node_name: String,
+    #[serde(skip_serializing_if = "is_zero")]
+    run: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    output: u64,
+    item: u64,
+    from: Vec<(String, u64, u64, u64)>,
+    #[serde(skip_serializing_if = "is_zero")]
+    from_more: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    note: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changed: Option<Members>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json: Option<Box<RawValue>>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+/// An object.
+struct Members(Vec<(String, Box<RawValue>)>);
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+/// What is left out of the values that are shown.
+#[derive(Default)]
+struct LeftOut {
+    clipped: u64,
+    is_partial: bool,
+}
+
+struct Answer<'a> {
+    trace: &'a Trace,
+    route: &'a Route,
+    items: Option<&'a ItemsView>,
+}
+
+impl Answer<'_> {
+    fn data(&self, shown: Shown) -> Data {
+        let mut left_out = LeftOut::default();
+        let steps = self.route.steps.iter().take(shown.steps).map(|step| self.step(step, shown, &mut left_out));
+        let steps = steps.collect();
+        Data { truncated: self.truncated(shown, &left_out), notes: self.notes(), steps }
+    }
+
+    fn step(&self, step: &Step, shown: Shown, left_out: &mut LeftOut) -> ShownStep {
+        let Place { node, run, output, item } = &step.place;
+        let from = step
+            .from
+            .iter()
+            .map(|place| (shorten_name(&place.node, shown.name_chars()), place.run, place.output, place.item));
+        let find = |place: &Place| self.items.and_then(|items| items.get(place)).filter(|_| !self.trace.redacted);
+        let (new, old) = (find(&step.place), step.single_source().and_then(find));
+        let changed = old.zip(new).map(|(old, new)| changed(old, new, shown, left_out));
+        let json = new.filter(|_| changed.is_none()).and_then(|item| item.member("json"));
+        ShownStep {
+            node_name: shorten_name(node, shown.name_chars()),
+            run: *run,
+            output: *output,
+            item: *item,
+            from: from.collect(),
+            from_more: step.more,
+            note: step.note.as_ref().map(|note| self.note(note, shown)),
+            changed,
+            json: json.map(|value| written(value, shown.detail(), &mut left_out.clipped)),
+        }
+    }
+
+    fn note(&self, note: &Note, shown: Shown) -> String {
+        let parent = self.trace.parent.as_ref().and_then(|parent| parent.id.as_deref());
+        match note {
+            Note::Start => match parent {
+                Some(parent) => format!("The execution starts here; execution '{parent}' started it."),
+                None => "The execution starts here.".to_owned(),
+            },
+            Note::NoSource => "The item names no source.".to_owned(),
+            Note::SubNode(user) => {
+                format!(
+                    "An AI sub-node that '{}' used: its items name no source.",
+                    shorten_name(user, shown.name_chars())
+                )
+            }
+            Note::NoItem => "The execution has no such item.".to_owned(),
+            Note::NotHeld => "Its lineage is not held.".to_owned(),
+            Note::ByPosition => {
+                "n8n pairs what code returns by position: the source is wrong if the code reordered the items."
+                    .to_owned()
+            }
+        }
+    }
+
+    /// What is not shown, and how to see it.
+    fn truncated(&self, shown: Shown, left_out: &LeftOut) -> Option<Truncated> {
+        let mut reasons = Vec::new();
+        let steps = self.route.steps.len() - shown.steps;
+        if steps > 0 {
+            reasons.push(format!("{steps} more steps: use a larger maxTokens, or trace the last item."));
+        }
+        if self.route.more > 0 {
+            reasons.push(format!("{} more items to follow: trace the last ones.", self.route.more));
+        }
+        if let Some((node, run)) = &self.trace.stopped {
+            let node = shorten_name(node, shown.name_chars());
+            reasons.push(format!(
+                "The lineage of items is too large to be held: from '{node}', run {run}, on it is unknown."
+            ));
+        }
+        if left_out.is_partial {
+            reasons.push("Of items above 64 KB, only the beginnings were compared.".to_owned());
+        }
+        if left_out.clipped > 0 {
+            reasons.push("Values were clipped: see get_execution_by_node.".to_owned());
+        }
+        let clipped_values = (left_out.clipped > 0).then_some(left_out.clipped);
+        (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values })
+    }
+
+    /// Why there may be nothing to show.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.trace.names.is_empty() {
+            notes.extend(no_data(&self.trace.header));
+        }
+        if self.trace.redacted {
+            notes.push("n8n redacted the data: the values of items are not included.".to_owned());
+        }
+        if self.items.is_none() {
+            notes.push("The values need a second pass, and standard input can be read only once: save the body to a file and pass the file instead of -.".to_owned());
+        }
+        notes
+    }
+}
+
+/// The differences as an object: `+path`, `~path` and `-`.
+fn changed(old: &Excerpt, new: &Excerpt, shown: Shown, left_out: &mut LeftOut) -> Members {
+    let (changes, is_partial) = changes(old, new);
+    left_out.is_partial |= is_partial;
+    let chars = shown.chars.min(CHANGE_CHARS);
+    let mut value = |value: &Excerpt| clipped(value, chars, &mut left_out.clipped);
+    let (mut members, mut removed) = (Vec::new(), Vec::new());
+    for change in changes.iter().take(CHANGES) {
+        match change {
+            Change::Added(path, new) => {
+                members.push((format!("+{}", shorten(path, chars)), value(new).get().to_owned()))
+            }
+            Change::Changed(path, old, new) => {
+                members.push((format!("~{}", shorten(path, chars)), format!("[{},{}]", value(old), value(new))));
+            }
+            Change::Removed(path) => removed.push(shorten(path, chars)),
+        }
+    }
+    if !removed.is_empty() {
+        members.push(("-".to_owned(), serde_json::Value::from(removed).to_string()));
+    }
+    let more = changes.len().saturating_sub(CHANGES);
+    if more > 0 {
+        members.push(("…".to_owned(), format!("\"+{more} changes\"")));
+    }
+    Members(members.into_iter().map(|(name, text)| (name, json(&text))).collect())
+}
+
+/// A value of at most so many characters: as JSON if it is short, or else the beginning of its JSON as a string.
+fn clipped(value: &Excerpt, chars: usize, clipped: &mut u64) -> Box<RawValue> {
+    if let Excerpt::Text(text) = value {
+        let (text, is_cut) = text.cut(chars);
+        *clipped += u64::from(is_cut);
+        return json(&serde_json::Value::from(text).to_string());
+    }
+    let (mut text, mut parts) = (String::new(), 0);
+    value.write(Detail { chars, ..Detail::WHOLE }, &mut text, &mut parts);
+    if text.chars().nth(chars).is_none() {
+        *clipped += parts;
+        return json(&text);
+    }
+    *clipped += 1;
+    json(&serde_json::Value::from(shorten(&text, chars)).to_string())
+}
+
+fn written(value: &Excerpt, detail: Detail, clipped: &mut u64) -> Box<RawValue> {
+    let mut text = String::new();
+    value.write(detail, &mut text, clipped);
+    json(&text)
+}

@@ -1,0 +1,159 @@
+//! `trace_execution_item`: where an item came from, and where it went.
+
+mod composer;
+
+use std::sync::Arc;
+
+use super::unknown_node::check_node;
+use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
+use crate::blocking::blocking;
+use crate::budget;
+use crate::execution::trace::{Absent, Direction, ItemsProjection, ItemsView, LineageProjection, Place, Trace};
+use crate::execution::{self, StoredProjection};
+use crate::json::{CUT_NAME_CHARS, Projection, shorten_name};
+use crate::n8n::Progress;
+use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
+use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
+use crate::tools::{Call, Context, Error, Handler, Tool};
+
+/// Where a trace can lead.
+pub const DIRECTIONS: [&str; 3] = ["back", "forward", "both"];
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "trace_execution_item",
+    title: "Trace an item",
+    description: "Follow an output item to what it came from, and what each node changed.",
+    parameters: &[
+        Parameter::required("id", Kind::Id, "The execution's id."),
+        Parameter::required("nodeName", Kind::Text, "Its node."),
+        Parameter::required("item", Kind::Integer { range: 0..=u64::MAX, default: None }, "Its index."),
+        Parameter::optional("runIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Default: 0."),
+        Parameter::optional("outputIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Default: 0."),
+        Parameter::optional("direction", Kind::Choice(&DIRECTIONS), "Default: back."),
+        BRIEF_TOKENS_PARAMETER,
+        IGNORE_SIZE_LIMIT_AGAIN,
+    ],
+    effect: Effect::Read,
+    handler: Handler::new(call),
+};
+
+/// What a call asks.
+#[derive(Clone, Debug)]
+pub struct TraceRequest {
+    /// The item.
+    pub start: Place,
+    /// Where to.
+    pub direction: Direction,
+    /// Whether values of known secret keys in items are masked.
+    pub redacts: bool,
+    /// The budget, tokens, without room for the mark of the source.
+    pub max_tokens: usize,
+    /// The language of the message.
+    pub locale: Locale,
+}
+
+impl TraceRequest {
+    /// Reads the checked arguments of a call.
+    pub fn new(arguments: &Arguments, redacts: bool, locale: Locale) -> Self {
+        let index = |name| arguments.integer(name).unwrap_or(0);
+        Self {
+            start: Place {
+                node: arguments.text("nodeName").unwrap_or_default(),
+                run: index("runIndex"),
+                output: index("outputIndex"),
+                item: index("item"),
+            },
+            direction: match arguments.text("direction").as_deref() {
+                Some("forward") => Direction::Forward,
+                Some("both") => Direction::Both,
+                _ => Direction::Back,
+            },
+            redacts,
+            max_tokens: brief_tokens(arguments) - MARK_TOKENS,
+            locale,
+        }
+    }
+
+    /// The projection of the first pass: the steps.
+    pub fn steps(&self) -> impl StoredProjection<View = Result<Trace, execution::Error>> + use<> {
+        let (start, direction) = (self.start.clone(), self.direction);
+        // On the thread that reads, so that the lineage is not held any longer.
+        LineageProjection.map(move |view| view.map(|view| Trace::new(view, &start, direction)))
+    }
+
+    /// The projection of the second pass, if there is something to show: the items.
+    pub fn items(&self, trace: &Trace) -> Option<ItemsProjection> {
+        let places = trace.places();
+        (!places.is_empty()).then(|| ItemsProjection { places: places.into(), redacts: self.redacts })
+    }
+}
+
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
+    Box::pin(async move {
+        let request = TraceRequest::new(&arguments, context.redact, context.locale);
+        let execution = execution(&arguments);
+        budget::preload();
+        let source = context.executions();
+        let Read { view, origin } = source.read(&execution, &request.steps(), &progress).await?;
+        let trace = view?;
+        let items = match request.items(&trace) {
+            Some(projection) => source.read(&execution, &projection, &progress).await?.view?,
+            None => ItemsView::new(),
+        };
+        // Counting tokens takes time: not on the thread that downloads.
+        blocking(move || Ok(origin.mark(answer(&trace, Some(&items), Some(&execution.id), &request)?))).await
+    })
+}
+
+/// The answer as it is sent; without items, only the steps. `id` is the requested id, if the execution was requested by id.
+///
+/// # Errors
+/// The execution does not have the item.
+pub fn answer(
+    trace: &Trace,
+    items: Option<&ItemsView>,
+    id: Option<&str>,
+    request: &TraceRequest,
+) -> Result<String, Error> {
+    check_node(&request.start.node, &trace.names, &trace.header, id)?;
+    match &trace.route {
+        Ok(route) => Ok(composer::compose(trace, route, items, request)),
+        Err(absent) => Err(Error::FailedPrecondition(refusal(*absent, &request.start, trace, id))),
+    }
+}
+
+/// Why there is no such item, and what there is.
+fn refusal(absent: Absent, start: &Place, trace: &Trace, id: Option<&str>) -> String {
+    let id = trace.header.id.as_deref().or(id).unwrap_or("?");
+    let node = format!("Node '{}'", shorten_name(&start.node, CUT_NAME_CHARS));
+    let Place { run, output, item, .. } = start;
+    match absent {
+        Absent::Node => format!("{node} is not the only one with this name in execution '{id}': pass its full name."),
+        Absent::Run(0) => format!("{node} has no runs in execution '{id}'. Look at another node."),
+        Absent::Run(runs) => {
+            format!("{node} has {runs} runs in execution '{id}': runIndex {run} must be from 0 to {}.", runs - 1)
+        }
+        Absent::Output(0) => {
+            format!("{node} has no output in run {run}: look at its error with get_execution_by_node.")
+        }
+        Absent::Output(outputs) => {
+            format!(
+                "{node} has {outputs} outputs in run {run}: outputIndex {output} must be from 0 to {}.",
+                outputs - 1
+            )
+        }
+        Absent::Item(0) => format!("{node} has no items at output {output} of run {run}."),
+        Absent::Item(items) => {
+            format!(
+                "{node} has {items} items at output {output} of run {run}: item {item} must be from 0 to {}.",
+                items - 1
+            )
+        }
+        Absent::NotHeld => {
+            format!(
+                "{node}, run {run}: the lineage of execution '{id}' is too large to be held so far. Trace an item of an earlier node."
+            )
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The fields: the projection against a reference, and the tool through the real binary.
+
+use std::process::Command;
+
+use n8n_lens::execution::fields::{FieldsProjection, FieldsView};
+use n8n_lens::execution::{StoredExecution, StoredProjection};
+use n8n_lens::json::{Cursor, Projection};
+use serde_json::{Value, json};
+
+use crate::flatten::{Share, stored};
+use crate::http_client::HttpServer;
+use crate::mcp_client::McpClient;
+use crate::projections::{Cut, pruned};
+use crate::properties::checks::fields::as_json;
+use crate::properties::checks::fields_reference::fields;
+use crate::server::{self, Server};
+use crate::{fixtures, oracle};
+
+fn of(node: &str) -> FieldsProjection {
+    FieldsProjection { node: Some(node.to_owned()), ..FieldsProjection::default() }
+}
+
+fn view(body: &[u8], projection: &FieldsProjection, sizes: &[usize]) -> FieldsView {
+    projection.read(Cursor::over(pruned(projection.pruner(), Cut::new(body, sizes)))).unwrap()
+}
+
+#[test]
+fn the_fields_agree_with_the_reference_for_every_node() {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 300_000) {
+        let value = fixtures::parse(&body);
+        let body = value.to_string().into_bytes();
+        for (node, _) in oracle::nodes(&value).into_iter().take(30) {
+            let Some((items, truth)) = fields(&value, &node) else { continue };
+            let view = view(&body, &of(&node), &[4096]);
+            // Files and errors of items have no place in the reference.
+            let is_json = |path: &str| !path.starts_with("binary") && !path.starts_with("error");
+            let ours = view.fields.iter().map(as_json).filter(|field| is_json(field["path"].as_str().unwrap()));
+            let truth = truth.into_iter().filter(|field| is_json(field["path"].as_str().unwrap()));
+            assert_eq!(ours.collect::<Vec<_>>(), truth.collect::<Vec<_>>(), "{name}, {node:?}");
+            assert_eq!(view.items, items as u64, "{name}, {node:?}");
+        }
+    }
+}
+
+#[test]
+fn cuts_and_stores_change_nothing() {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 35_000) {
+        let body = String::from_utf8(body).unwrap();
+        let stored = stored(&body, Share::Equal);
+        let nodes = oracle::nodes(&fixtures::parse(body.as_bytes()));
+        for projection in nodes.iter().map(|(node, _)| of(node)).chain([FieldsProjection::default()]) {
+            let truth = format!("{:?}", view(body.as_bytes(), &projection, &[usize::MAX]).fields);
+            for sizes in [[1], [63], [65]] {
+                assert_eq!(format!("{:?}", view(body.as_bytes(), &projection, &sizes).fields), truth, "{name}");
+            }
+            let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
+            let mut data = stored.data.as_bytes();
+            let from_store =
+                projection.read_stored(StoredExecution { header, workflow, data: &mut data, reveal: true }).unwrap();
+            assert_eq!(format!("{:?}", from_store.fields), truth, "{name}");
+        }
+    }
+}
+
+/// Sixty orders that are alike.
+fn orders() -> Vec<Value> {
+    let order = |n: usize| {
+        json!({"json": {
+            "id": n, "ref": format!("INV-{n}"), "paid": true, "customer": {"name": "Ann"},
+            "lines": [{"sku": format!("S{n}"), "rate": 0.19}, {"sku": "S", "rate": 0.19}],
+        }})
+    };
+    (0..60).map(order).collect()
+}
+
+fn execution(items: &[Value]) -> Value {
+    let first = json!([{"json": {"id": 1}}]);
+    json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {
+        "Later": [{"executionIndex": 2, "data": {"main": [items]}}],
+        "Orders": [{"executionIndex": 1, "data": {"main": [[], items]}}],
+        "Start": [{"executionIndex": 0, "data": {"main": [first]}}],
+    }}}})
+}
+
+/// The odd values of all nodes after a change to the 18th order.
+fn odd_after(change: impl Fn(&mut Value)) -> Vec<(String, u64, String, Option<String>)> {
+    let mut items = orders();
+    change(&mut items[17]["json"]);
+    let view = view(execution(&items).to_string().as_bytes(), &FieldsProjection::default(), &[4096]);
+    let odd = view.odd.into_iter().map(|one| (one.node, one.odd.place.item, one.path, one.odd.value));
+    odd.collect()
+}
+
+#[test]
+fn an_odd_value_is_named_once_at_the_first_node_that_has_it() {
+    let one =
+        |path: &str, value: Option<&str>| vec![("Orders".to_owned(), 17, path.to_owned(), value.map(str::to_owned))];
+    assert_eq!(odd_after(|_| {}), []);
+    assert_eq!(odd_after(|order| order["id"] = json!("17")), one("id", Some("\"17\"")));
+    assert_eq!(odd_after(|order| order["id"] = json!(null)), one("id", Some("null")));
+    assert_eq!(odd_after(|order| drop(order["customer"].take())), one("customer", Some("null")));
+    assert_eq!(odd_after(|order| drop(order.as_object_mut().unwrap().remove("customer"))), one("customer", None));
+    assert_eq!(odd_after(|order| order["new"] = json!(5)), one("new", Some("5")));
+    assert_eq!(odd_after(|order| order["paid"] = json!(false)), one("paid", Some("false")));
+    assert_eq!(odd_after(|order| order["ref"] = json!("INV 17")), one("ref", Some("\"INV 17\"")));
+    assert_eq!(odd_after(|order| order["lines"][1]["rate"] = json!(0.07)), one("lines[].rate", Some("0.07")));
+    assert_eq!(
+        odd_after(|order| drop(order["lines"][0].as_object_mut().unwrap().remove("rate"))),
+        one("lines[].rate", None)
+    );
+    let fewer = odd_after(|order| drop(order["lines"].as_array_mut().unwrap().pop()));
+    assert_eq!(fewer[0].2, "lines");
+    // A number that is merely too large is no outlier of the rule.
+    assert_eq!(odd_after(|order| order["id"] = json!(1e12)), []);
+}
+
+fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {
+    let n8n = server::n8n([("7".to_owned(), body.to_string().into_bytes())].into());
+    let client = McpClient::start_with(&n8n.url(), &[&["--locale", "en"], arguments].concat());
+    (n8n, client)
+}
+
+fn data(answer: &str) -> Value {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_eq!((&answer["success"], &answer["message"]), (&json!(true), &json!("Fields retrieved")));
+    answer["data"].clone()
+}
+
+#[test]
+fn an_agent_sees_the_fields_over_mcp_rest_and_on_the_command_line() {
+    let mut items = orders();
+    items[17]["json"]["paid"] = json!("no");
+    items[3]["json"].as_object_mut().unwrap().remove("id");
+    let body = execution(&items);
+    let (n8n, mut client) = serving(&body, &[]);
+    let question = json!({"id": "7", "nodeName": "Orders"});
+    let answer = client.call("get_execution_fields", question.clone()).unwrap();
+    let expected = json!({"nodeName": "Orders", "items": 60, "fields": [
+        {"path": "id", "type": "number", "missing": 1, "min": 0, "max": 59, "distinct": 59, "example": 0,
+            "odd": {"output": 1, "item": 3, "missing": true}},
+        {"path": "ref", "type": "string", "minLength": 5, "maxLength": 6, "distinct": 60, "example": "INV-0"},
+        {"path": "paid", "types": {"boolean": 59, "string": 1}, "minLength": 2, "maxLength": 2,
+            "values": [[true, 59], ["no", 1]], "odd": {"output": 1, "item": 17, "value": "no"}},
+        {"path": "customer", "type": "object"},
+        {"path": "customer.name", "type": "string", "minLength": 3, "maxLength": 3, "values": [["Ann", 60]]},
+        {"path": "lines", "type": "array", "minLength": 2, "maxLength": 2},
+        {"path": "lines[]", "type": "object"},
+        {"path": "lines[].sku", "type": "string", "minLength": 1, "maxLength": 3, "distinct": 61, "example": "S0"},
+        {"path": "lines[].rate", "type": "number", "min": 0.19, "max": 0.19, "values": [[0.19, 120]]},
+    ]});
+    assert_eq!(data(&answer), expected);
+    let below =
+        client.call("get_execution_fields", json!({"id": "7", "nodeName": "Orders", "path": "lines[0]"})).unwrap();
+    assert_eq!(data(&below)["fields"], json!(expected["fields"].as_array().unwrap()[6..]));
+    let all = data(&client.call("get_execution_fields", json!({"id": "7"})).unwrap());
+    assert_eq!(
+        all,
+        json!({"items": 121, "odd": [
+            {"nodeName": "Orders", "output": 1, "item": 3, "path": "id", "missing": true},
+            {"nodeName": "Orders", "output": 1, "item": 17, "path": "paid", "value": "no"},
+        ]})
+    );
+    let rest = HttpServer::start(&n8n.url(), &["--locale", "en"]);
+    let call = json!({"name": "get_execution_fields", "parameters": question}).to_string();
+    let over_rest = rest.send("POST", "/mcp/execute", &[("content-type", "application/json")], &call);
+    assert_eq!(over_rest.message(), serde_json::from_str::<Value>(&answer).unwrap());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), body.to_string()).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let output =
+        command.env_clear().args(["fields", file.path().to_str().unwrap(), "Orders", "--locale", "en"]).output();
+    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap().trim_end(), answer);
+}
+
+#[test]
+fn a_node_or_run_that_does_not_exist_is_refused() {
+    let (_n8n, mut client) = serving(&execution(&orders()), &[]);
+    let mut refused = |arguments: Value| client.call("get_execution_fields", arguments).unwrap_err();
+    let said = refused(json!({"id": "7", "nodeName": "orders"}));
+    assert!(said.starts_with("Node 'orders' not found in execution '7'. Did you mean 'Orders'?"), "{said}");
+    let said = refused(json!({"id": "7", "nodeName": "Orders", "runIndex": 1}));
+    assert_eq!(said, "Node 'Orders' has 1 runs in execution '7': runIndex 1 must be from 0 to 0.");
+}
+
+#[test]
+fn secrets_are_masked_and_paths_are_bounded() {
+    let item = |n: usize| {
+        let mut json: serde_json::Map<_, _> = (0..410).map(|at| (format!("a{at}"), json!(n))).collect();
+        json.shift_insert(0, "password".to_owned(), json!("planted"));
+        json!({"json": json, "error": {"message": "Authorization: Bearer s3cret.s3cret"}})
+    };
+    let (_n8n, mut client) = serving(&execution(&(0..30).map(item).collect::<Vec<_>>()), &["--redact"]);
+    let answer =
+        client.call("get_execution_fields", json!({"id": "7", "nodeName": "Orders", "maxTokens": 25000})).unwrap();
+    assert!(!answer.contains("planted") && !answer.contains("s3cret"), "{answer}");
+    let data = data(&answer);
+    assert_eq!(data["fields"][0]["values"], json!([["[redacted]", 30]]));
+    assert!(data["truncated"]["reason"].as_str().unwrap().contains("more than 400 paths"), "{data}");
+}

@@ -1,0 +1,332 @@
+//! The search: the projection against a reference, and the tool through the real binary.
+
+use std::process::Command;
+use std::time::Duration;
+
+use n8n_lens::budget;
+use n8n_lens::execution::search::{SearchProjection, SearchView};
+use n8n_lens::execution::{StoredExecution, StoredProjection};
+use n8n_lens::json::{Cursor, Projection};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::flatten::{Share, stored};
+use crate::http_client::HttpServer;
+use crate::mcp_client::{McpClient, text as text_of};
+use crate::projections::{Cut, pruned};
+use crate::properties::checks::search::{as_json, projection};
+use crate::properties::checks::search_reference::{Question, search};
+use crate::server::{self, Reply, Server};
+use crate::wait;
+use crate::{fixtures, oracle};
+
+fn view(body: &[u8], projection: &SearchProjection, sizes: &[usize]) -> SearchView {
+    projection.read(Cursor::over(pruned(projection.pruner(), Cut::new(body, sizes)))).unwrap()
+}
+
+fn text(text: &str) -> Question {
+    Question { text: Some(text.to_owned()), limit: 50, ..Question::default() }
+}
+
+fn path(path: &str, condition: Option<(&'static str, Value)>) -> Question {
+    Question { path: Some(path.to_owned()), condition, limit: 50, ..Question::default() }
+}
+
+/// Questions that most fixtures answer.
+fn questions() -> Vec<Question> {
+    vec![
+        text("a"),
+        text("Error"),
+        text("1"),
+        text("true"),
+        text("é"),
+        text("/"),
+        text("\n"),
+        Question { limit: 1, ..text("http") },
+        path("i", Some(("above", json!(20)))),
+        path("id", None),
+        path("message", None),
+        path("headers", Some(("is", json!("object")))),
+        path("id", Some(("is", json!("missing")))),
+        path("[]", None),
+        path("fileName", Some(("equals", json!("a.txt")))),
+        path("name", Some(("notEquals", json!("x")))),
+        path("i", Some(("below", json!(2.5)))),
+        path("i", Some(("equals", json!("3")))),
+    ]
+}
+
+#[test]
+fn the_search_agrees_with_the_reference_on_every_fixture() {
+    for (name, body) in fixtures::executions() {
+        let value = fixtures::parse(&body);
+        let body = value.to_string().into_bytes();
+        // The reference takes a second for ten megabytes.
+        let questions = questions().into_iter().take(if body.len() < 300_000 { usize::MAX } else { 1 });
+        for question in questions {
+            let truth = search(&value, &question, oracle::error);
+            let ours = as_json(&view(&body, &projection(&question), &[65_536]));
+            assert_eq!(ours["total"], truth["total"], "{name}: {question:?}");
+            assert_eq!(ours, truth, "{name}: {question:?}");
+        }
+    }
+}
+
+#[test]
+fn other_spellings_of_a_text_are_found() {
+    let body = br#"{"id":"1","data":{"resultData":{"runData":{"A":[{"data":{"main":[[
+        {"json":{"a":"caf\u00e9"}}, {"json":{"a":"CAF\u00c9"}}, {"json":{"a":"caf\u00E9 \/ x"}}, {"json":{"\u0061":"cafe"}},
+        {"json":{"a":"\u0063af\u00e9"}}, {"json":{"a":"no"}}]]}}]}}}}"#;
+    let found = |question: &Question| {
+        let view = view(body, &projection(question), &[64]);
+        view.hits.iter().map(|hit| hit.item.unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&text("café")), [0, 1, 2, 4]);
+    assert_eq!(found(&text("/ X")), [0; 0]);
+    assert_eq!(found(&text("/ x")), [2]);
+    assert_eq!(found(&path("a", Some(("equals", json!("cafe"))))), [3]);
+    assert_eq!(found(&path("a", None)), [0, 1, 2, 3, 4, 5]);
+}
+
+#[test]
+fn hits_come_in_the_order_of_execution_and_all_are_counted() {
+    let run = |index: u64, items: usize| {
+        let items: Vec<_> = (0..items).map(|at| json!({"json": {"at": at}})).collect();
+        json!({"data": {"main": [items]}, "executionIndex": index})
+    };
+    let body = json!({"id": "1", "data": {"resultData": {"runData": {
+        "Last": [run(5, 30)], "Loop": [run(1, 2), run(3, 2)], "First": [run(0, 1)], "Body": [run(2, 2), run(4, 2)],
+    }}}});
+    let question = Question { limit: 6, ..path("at", None) };
+    let view = view(body.to_string().as_bytes(), &projection(&question), &[7]);
+    let hits: Vec<_> = view.hits.iter().map(|hit| (&*hit.node, hit.run, hit.item.unwrap())).collect();
+    let expected = [("First", 0, 0), ("Loop", 0, 0), ("Loop", 0, 1), ("Body", 0, 0), ("Body", 0, 1), ("Loop", 1, 0)];
+    assert_eq!(hits, expected);
+    assert_eq!(view.total, 39);
+    let nodes: Vec<_> = view.nodes.iter().map(|node| (&*node.name, node.hits)).collect();
+    assert_eq!(nodes, [("First", 1), ("Loop", 4), ("Body", 4), ("Last", 30)]);
+}
+
+#[test]
+fn large_items_are_searched_up_to_a_mebibyte_and_larger_ones_counted() {
+    let item = |bytes: usize| json!({"json": {"long": "x".repeat(bytes), "wanted": "needle"}});
+    let items = [item(10), item(100_000), item(900_000), item(1_100_000), item(3_000_000), item(10)];
+    let body =
+        json!({"id": "1", "data": {"resultData": {"runData": {"A": [{"data": {"main": [items]}}]}}}}).to_string();
+    for question in [text("needle"), path("wanted", None)] {
+        for sizes in [&[65_536][..], &[1000, 4096, 3], &[usize::MAX]] {
+            let view = view(body.as_bytes(), &projection(&question), sizes);
+            let hits: Vec<_> = view.hits.iter().map(|hit| hit.item.unwrap()).collect();
+            assert_eq!((hits, view.too_large), (vec![0, 1, 2, 5], 2));
+        }
+    }
+}
+
+#[test]
+fn a_broken_item_is_a_fault_if_it_is_read() {
+    let body = br#"{"id":"1","data":{"resultData":{"runData":{"A":[{"data":{"main":[[{"json":{"a" "needle"}}]]}}]}}}}"#;
+    let error = projection(&text("needle")).read_from(&body[..]).unwrap_err().to_string();
+    assert!(error.contains("unexpected '\"' in an item"), "{error}");
+}
+
+#[test]
+fn a_stored_execution_is_searched_like_its_body() {
+    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 100_000) {
+        let body = String::from_utf8(body).unwrap();
+        let stored = stored(&body, Share::Equal);
+        for question in questions() {
+            let projection = projection(&question);
+            let mut data = stored.data.as_bytes();
+            let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
+            let from_store =
+                projection.read_stored(StoredExecution { header, workflow, data: &mut data, reveal: true }).unwrap();
+            let from_body = view(body.as_bytes(), &projection, &[65_536]);
+            assert_eq!(as_json(&from_store), as_json(&from_body), "{name}: {question:?}");
+        }
+    }
+}
+
+/// An n8n with this body, and a client of the tools.
+fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {
+    let n8n = server::n8n([("7".to_owned(), body.to_string().into_bytes())].into());
+    let client = McpClient::start_with(&n8n.url(), &[&["--locale", "en"], arguments].concat());
+    (n8n, client)
+}
+
+fn items(items: &[Value]) -> Value {
+    json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {
+        "Read": [{"executionIndex": 0, "data": {"main": [items]}}],
+        "Send": [{"executionIndex": 1, "error": {"message": "401 - Authorization: Bearer s3cret.s3cret", "node": {"credentials": "s3cret"}}}],
+    }}}})
+}
+
+fn data(answer: &str) -> Value {
+    let answer: Value = serde_json::from_str(answer).unwrap();
+    assert_eq!((&answer["success"], &answer["message"]), (&json!(true), &json!("Execution searched")));
+    answer["data"].clone()
+}
+
+#[test]
+fn an_agent_finds_a_value_over_mcp_rest_and_on_the_command_line() {
+    let body = items(&[json!({"json": {"to": "Ann"}}), json!({"json": {"lines": [{"rate": 0.07}, {"rate": "0.7"}]}})]);
+    let (n8n, mut client) = serving(&body, &[]);
+    let question = json!({"id": "7", "path": "rate", "is": "string"});
+    let answer = client.call("search_execution", question.clone()).unwrap();
+    let expected = json!({"total": 1, "perNode": [{"nodeName": "Read", "hits": 1}],
+        "hits": [{"nodeName": "Read", "item": 1, "path": "lines[].rate", "value": "0.7"}]});
+    assert_eq!(data(&answer), expected);
+    let rest = HttpServer::start(&n8n.url(), &["--locale", "en"]);
+    let call = json!({"name": "search_execution", "parameters": question}).to_string();
+    let over_rest = rest.send("POST", "/mcp/execute", &[("content-type", "application/json")], &call);
+    assert_eq!(over_rest.message(), serde_json::from_str::<Value>(&answer).unwrap());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), body.to_string()).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    command.env_clear().args(["search", file.path().to_str().unwrap(), "--path", "lines[].rate", "--is", "string"]);
+    let output = command.args(["--locale", "en"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), answer);
+}
+
+#[test]
+fn what_cannot_be_searched_is_refused_with_what_to_do() {
+    let (_n8n, mut client) = serving(&items(&[json!({"json": {}})]), &[]);
+    for (more, said) in [
+        (json!({}), "Argument 'text' or 'path' is missing: say which value to search."),
+        (json!({"regex": true, "path": "a"}), "'regex: true' needs 'text', the regular expression."),
+        (
+            json!({"text": "a(b", "regex": true}),
+            "Argument 'text' is not a valid regular expression: unclosed group at character 2.",
+        ),
+        (json!({"text": "a", "is": "missing"}), "'is: missing' finds items without 'path': leave out 'text'."),
+        (
+            json!({"path": "a", "above": 1, "below": 2}),
+            "Pass only one of is, equals, notEquals, above, below; search again for another one.",
+        ),
+        (json!({"path": "a", "limit": 101}), "Argument 'limit' is 101; it must be a whole number from 1 to 100."),
+        (
+            json!({"text": "a", "nodeName": "read"}),
+            "Node 'read' not found in execution '7'. Did you mean 'Read'? Nodes: 'Read', 'Send'",
+        ),
+    ] {
+        let mut arguments = more;
+        arguments["id"] = json!("7");
+        assert_eq!(client.call("search_execution", arguments).unwrap_err(), said);
+    }
+}
+
+#[test]
+fn secrets_are_masked_before_they_are_searched() {
+    let item = json!({"json": {"headers": {"Authorization": "Bearer planted"}, "note": "planted"}});
+    let (_n8n, mut client) = serving(&items(std::slice::from_ref(&item)), &[]);
+    let mut search = |text: &str| data(&client.call("search_execution", json!({"id": "7", "text": text})).unwrap());
+    assert_eq!(search("s3cret")["total"], 0, "secrets in errors are not searched");
+    assert_eq!(
+        search("authorization")["hits"],
+        json!([{"nodeName": "Send", "path": "error.message", "value": "401 - Authorization: [redacted]"}])
+    );
+    assert_eq!(search("planted")["total"], 2, "items are the user's data");
+    let (_n8n, mut client) = serving(&items(&[item]), &["--redact"]);
+    let mut search = |question: Value| data(&client.call("search_execution", question).unwrap());
+    assert_eq!(
+        search(json!({"id": "7", "text": "planted"}))["hits"],
+        json!([{"nodeName": "Read", "item": 0, "path": "note", "value": "planted"}])
+    );
+    assert_eq!(search(json!({"id": "7", "path": "headers.Authorization"}))["hits"][0]["value"], "[redacted]");
+}
+
+#[test]
+fn an_answer_says_what_it_leaves_out() {
+    let long = |at: usize| json!({"json": {"text": format!("{} needle {at}", "漢字 ".repeat(200))}});
+    let (_n8n, mut client) = serving(&items(&(0..300).map(long).collect::<Vec<_>>()), &[]);
+    let mut search = |more: Value| {
+        let mut question = json!({"id": "7", "text": "needle"});
+        question.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        client.call("search_execution", question).unwrap()
+    };
+    let answer = data(&search(json!({})));
+    assert_eq!((answer["total"].clone(), answer["hits"].as_array().unwrap().len()), (json!(300), 20));
+    let said = "There are 280 more hits: raise limit, or narrow the search with nodeName, path or a condition.";
+    assert_eq!(answer["truncated"], json!({"reason": said}));
+    assert!(answer["hits"][3]["value"].as_str().unwrap().ends_with("needle 3"), "{}", answer["hits"][3]);
+    let small = search(json!({"maxTokens": 1000, "limit": 100}));
+    assert!(budget::count(&small) <= 1000 && budget::count(&small) > 600, "{small}");
+    assert!(small.contains("more hits: use a larger maxTokens"), "{small}");
+}
+
+#[test]
+fn an_execution_without_data_says_so() {
+    let (_n8n, mut client) = serving(&json!({"id": "7", "status": "running"}), &[]);
+    let answer = data(&client.call("search_execution", json!({"id": "7", "text": "a"})).unwrap());
+    assert_eq!(answer["total"], 0);
+    assert!(answer["notes"][0].as_str().unwrap().starts_with("This execution is running"), "{answer}");
+}
+
+/// Calls of both tools that ask where.
+const CALLS: [(&str, &str); 3] = [
+    ("search_execution", r#"{"id": "7", "text": "a"}"#),
+    ("search_execution", r#"{"id": "7", "path": "a", "above": 1e9}"#),
+    ("get_execution_fields", r#"{"id": "7"}"#),
+];
+
+#[test]
+fn a_broken_body_is_an_error_and_progress_is_reported() {
+    let body = items(&(0..3000).map(|at| json!({"json": {"at": at, "text": "x".repeat(1000)}})).collect::<Vec<_>>());
+    let body = body.to_string().into_bytes();
+    let whole = body.clone();
+    let n8n = Server::start(move |_| Reply::json(200, whole.clone()).pace(1_000_000, Duration::from_millis(150)));
+    let mut client = McpClient::start(&n8n.url());
+    for (tool, arguments) in CALLS {
+        let call = client.begin(tool, serde_json::from_str(arguments).unwrap());
+        assert!(text_of(&client.answer(call)).is_ok(), "{tool}");
+        let progress = client.notifications("notifications/progress");
+        assert!(progress.len() >= 2, "{tool}: {progress:?}");
+    }
+    for end in [100, 50_000, body.len() - 1] {
+        let cut = body[..end].to_vec();
+        let n8n = Server::start(move |_| Reply::json(200, cut.clone()));
+        let mut client = McpClient::start(&n8n.url());
+        for (tool, arguments) in CALLS {
+            let said = client.call(tool, serde_json::from_str(arguments).unwrap()).unwrap_err();
+            assert!(said.contains("ends early") && said.contains(&end.to_string()), "{tool}, {end} bytes: {said}");
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_search_stops_its_download() {
+    for (tool, arguments) in CALLS {
+        let n8n = Server::start(|_| {
+            let begin = r#"{"id":"7","data":{"resultData":{"runData":{"A":[{"data":{"main":[["#;
+            Reply::json(200, begin).endless(br#"{"json":{"a":[1,"a",3]}},"#)
+        });
+        let mut client = McpClient::start(&n8n.url());
+        let arguments: Value = serde_json::from_str(arguments).unwrap();
+        let id = client.send("tools/call", json!({"name": tool, "arguments": arguments}));
+        while n8n.sent() < 5_000_000 {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+        wait::eventually("the connection is closed", || n8n.open() == 0);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_cuts_change_nothing(sizes in prop::collection::vec(1usize..3000, 1..20), pick in any::<prop::sample::Index>()) {
+        let names = ["e_loop_25", "k_odd_names", "l_ai_agent", "c_stop_and_error", "v1/h_binary", "d_branches_merge"];
+        let body = fixtures::execution(names[pick.index(names.len())]);
+        for question in questions() {
+            let projection = projection(&question);
+            prop_assert_eq!(as_json(&view(&body, &projection, &sizes)), as_json(&view(&body, &projection, &[usize::MAX])));
+        }
+    }
+
+    #[test]
+    fn a_body_that_ends_early_is_never_shown(at in any::<prop::sample::Index>()) {
+        let body = fixtures::execution("d_branches_merge");
+        let cut = &body[..at.index(body.len() - 1)];
+        prop_assert!(projection(&text("a")).read_from(cut).is_err());
+    }
+}
