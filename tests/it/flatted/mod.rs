@@ -19,7 +19,7 @@ use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
 
 use crate::flatten::Stored;
 
-fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
+pub(crate) fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
     let mut data = stored.data.as_bytes();
     read_from(projection, stored, &mut data, reveal)
 }
