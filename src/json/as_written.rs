@@ -95,8 +95,7 @@ impl AsWritten {
     pub(super) fn found<'a>(&'a mut self, piece: Piece<'a>, end: usize) -> Option<&'a [u8]> {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
-        if matches!(self.sought, Sought::Member(_))
-            && (self.len(end) > WRITTEN_BYTES || !(self.is_candidate || is_cut))
+        if matches!(self.sought, Sought::Member(_)) && (self.len(end) > WRITTEN_BYTES || !(self.is_candidate || is_cut))
         {
             return None;
         }

@@ -6,9 +6,9 @@
 
 use std::ops::Range;
 
+use super::as_written::{AsWritten, Piece, Sought};
 use super::batch::Batch;
 use super::block::{Masks, STRIDE, Scanner};
-use super::as_written::{AsWritten, Piece, Sought};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
 use super::seek::Seeker;

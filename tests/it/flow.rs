@@ -49,7 +49,10 @@ fn item() -> impl Strategy<Value = Value> {
 }
 
 fn run() -> impl Strategy<Value = Value> {
-    let outputs = prop::collection::vec(prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some)], 0..4);
+    let outputs = prop::collection::vec(
+        prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some)],
+        0..4,
+    );
     (outputs, 0u64..5, any::<bool>()).prop_map(|(outputs, children, fails)| {
         let mut run = json!({"startTime": 1, "executionTime": 1, "source": [], "executionStatus": "success"});
         if children > 0 {
@@ -148,7 +151,8 @@ fn the_summary_says_what_is_unusual_about_the_flow() {
         "outputs": [1, 2], "unconnected": [1], "errorItems": {"count": 1, "output": 1, "item": 1, "message": "no such customer"},
         "emptyRuns": 1});
     assert_same(&data["availableNodes"][1], &expected, "the node");
-    let example = r"get_execution_by_node(id: '7', nodeName: 'It\'s', runIndex: 0, outputIndex: 1, offset: 1, limit: 1)";
+    let example =
+        r"get_execution_by_node(id: '7', nodeName: 'It\'s', runIndex: 0, outputIndex: 1, offset: 1, limit: 1)";
     assert_eq!(data["_guidance"]["example"], example);
 
     body["workflowData"]["nodes"][1]["onError"] = json!(null);
@@ -188,8 +192,7 @@ fn an_execution_with_long_flow_members_fits() {
     let outputs: Vec<_> = (0..300).map(|at| json!([{"json": {"error": format!("e{at}")}}])).collect();
     let run = json!({"data": {"main": outputs}, "metadata": {"subExecution": {"executionId": "9".repeat(200)}}});
     let nodes: serde_json::Map<_, _> = (0..40).map(|at| (format!("Node {at}"), json!([run, run, run, run]))).collect();
-    let names: Vec<_> =
-        nodes.keys().map(|name| json!({"name": name, "onError": "continueErrorOutput"})).collect();
+    let names: Vec<_> = nodes.keys().map(|name| json!({"name": name, "onError": "continueErrorOutput"})).collect();
     let body = json!({"id": "7", "status": "success", "data": {"resultData": {"runData": nodes}}, "workflowData": {"nodes": names}});
     let data = answer(&body);
     let node = &data["availableNodes"][0];

@@ -48,6 +48,8 @@ mod listeners;
 mod load;
 /// The messages of successful calls in both languages.
 mod messages;
+/// Pages of a node's items.
+mod node_pages;
 /// A simple reference implementation of both projections.
 mod oracle;
 /// Files for registries and installers.

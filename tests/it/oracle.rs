@@ -13,6 +13,7 @@ const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 const SUMMARY_TEXT: usize = 300;
 const MESSAGE_TEXT: usize = 120;
 const STACK_LINES: usize = 10;
+const ITEM_STACK_LINES: usize = 3;
 const FAILED_RUNS: usize = 20;
 /// A `startTime` below this is in seconds.
 const FIRST_MILLISECOND: f64 = 1e11;
@@ -369,7 +370,7 @@ fn output(run: &Value, only: Option<usize>, offset: usize, limit: usize) -> Valu
         }
         let shown = window(part, offset, limit);
         let returned = shown.len();
-        let mut entry = json!({"outputIndex": index, "total": part.len(), "returned": returned});
+        let mut entry = json!({"outputIndex": index, "total": part.len(), "offset": offset, "returned": returned});
         if *connection != "main" {
             entry["connection"] = json!(connection);
         }
@@ -385,7 +386,7 @@ fn input(body: &Value, run: &Value, offset: usize, limit: usize) -> Value {
         let parts = parts(&run["inputOverride"]).into_iter();
         (parts.map(|(_, part)| part).enumerate().collect(), vec![])
     } else {
-        sources(body, run)
+        sources(body, run, offset)
     };
     let total: usize = inputs.iter().map(|(_, part)| part.len()).sum();
     let mut items = vec![];
@@ -397,7 +398,7 @@ fn input(body: &Value, run: &Value, offset: usize, limit: usize) -> Value {
 }
 
 /// The inputs in `source[]`, each with its index and its name in the answer.
-fn sources<'a>(body: &'a Value, run: &Value) -> (Vec<(usize, &'a [Value])>, Vec<Value>) {
+fn sources<'a>(body: &'a Value, run: &Value, offset: usize) -> (Vec<(usize, &'a [Value])>, Vec<Value>) {
     let listed = array(&run["source"]).iter().enumerate();
     listed
         .filter(|(_, source)| source.is_object())
@@ -413,6 +414,7 @@ fn sources<'a>(body: &'a Value, run: &Value) -> (Vec<(usize, &'a [Value])>, Vec<
                 "outputIndex": output,
                 "runIndex": run,
                 "total": part.len(),
+                "offset": offset,
             });
             ((index, part), entry)
         })
@@ -434,6 +436,16 @@ fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
     }
     if let Some(error) = fields.get_mut("error").filter(|error| error.is_object()) {
         *error = error_object(error);
+        shorten_stack(error);
+    }
+    if let Some(error) =
+        fields.get_mut("json").and_then(|json| json.get_mut("error")).filter(|error| error["message"] != json!(null))
+    {
+        shorten_stack(error);
+    }
+    let child = &fields.get("metadata").unwrap_or(&Value::Null)["subExecution"]["executionId"];
+    if child.is_string() {
+        fields.insert("subExecution".into(), child.clone());
     }
     if parts > 1 {
         fields.shift_remove(index_key);
@@ -469,6 +481,14 @@ fn error_object(error: &Value) -> Value {
     };
     let present = ERROR_KEYS.split(' ').filter(|key| !error[*key].is_null());
     present.map(|key| (key.to_owned(), shown(key))).collect()
+}
+
+/// An error in an item has a shorter stack.
+fn shorten_stack(error: &mut Value) {
+    let lines = error["stack"].as_str().map(|stack| stack.split('\n').take(ITEM_STACK_LINES).collect::<Vec<_>>());
+    if let Some(lines) = lines {
+        error["stack"] = json!(lines.join("\n"));
+    }
 }
 
 /// The first lines of a stack, which can be a list.

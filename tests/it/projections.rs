@@ -6,7 +6,7 @@ use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::json::{Batch, Cursor, Projection, Pruner, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
-use n8n_lens::tools::executions::get_execution_by_node::NodeQuery;
+use n8n_lens::tools::executions::get_execution_by_node::{NodeQuery, Part};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -145,6 +145,8 @@ fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> 
     let question = NodeQuery {
         projection: request,
         output: output.map(|output| output as u64),
+        part: Part::Both,
+        rows: false,
         max_tokens: 10_000_000,
         redact: false,
         locale: Locale::Ja,

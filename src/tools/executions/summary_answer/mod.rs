@@ -163,7 +163,7 @@ impl<'a> Composer<'a> {
     fn one_more(&self, nodes: &'a [NodeSummary], shown: usize, lengths: Lengths) -> Option<String> {
         let next = nodes.get(shown).filter(|_| shown > 0)?;
         let chars = next.name.chars().count();
-        [chars * 3 / 4, chars / 2, chars / 4]
+        [chars * 3 / 4, chars / 2, chars / 4, chars / 8]
             .into_iter()
             .filter(|chars| *chars >= Lengths::LEAST)
             .map(|chars| self.text(&nodes[..=shown], lengths, Some(chars)))
@@ -194,10 +194,11 @@ impl<'a> Composer<'a> {
             stopped_at: word(&header.stopped_at),
             duration: header.duration(),
             mode: word(&header.mode),
-            parent_execution: self.summary.parent.as_ref().map(|parent| ShownParent {
-                id: word(&parent.id),
-                workflow_id: word(&parent.workflow_id),
-            }),
+            parent_execution: self
+                .summary
+                .parent
+                .as_ref()
+                .map(|parent| ShownParent { id: word(&parent.id), workflow_id: word(&parent.workflow_id) }),
             statistics: statistics(self.summary),
             error: self.summary.error.as_ref().map(|error| shown_failure(error, lengths.error)),
             notes: notes(self.summary, self.offset),
