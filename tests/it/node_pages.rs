@@ -164,7 +164,7 @@ fn first_items_come_before_second_ones_and_more_items_have_a_next_offset() {
     many.extend((0..30).map(|_| orders(3)));
     for outputs in [vec![wide(9), orders(1)], vec![orders(40), wide(1), wide(1), orders(2)], many] {
         let body = execution(&outputs, &wide(6));
-        for max_tokens in BUDGETS {
+        for max_tokens in [1000, 1200, 1500, 4000, 20_000] {
             for (limit, offset) in [(1, 0), (2, 0), (50, 0), (500, 1)] {
                 let page = Page { max_tokens, limit, offset, ..Page::of("Node") };
                 let data = page.data(&body, false);

@@ -24,15 +24,16 @@ pub(super) enum Share {
 /// Enough for one item, clipped if it must be, in almost all cases.
 const ITEM_TOKENS: usize = 60;
 
-/// Enough for one item in the least detail, in most cases.
-const LEAST_ITEM_TOKENS: usize = 12;
-
-/// Divides `total` tokens among the outputs and the inputs.
-pub(super) fn divide(total: usize, sections: [&[ListNeed]; 2]) -> [Vec<Share>; 2] {
+/// Divides `total` tokens among the outputs and the inputs. `least` tells what the first items take in the least detail.
+pub(super) fn divide(
+    total: usize,
+    sections: [&[ListNeed]; 2],
+    least: impl FnOnce() -> [Vec<usize>; 2],
+) -> [Vec<Share>; 2] {
     let first = |need: &ListNeed| need.first.min(ITEM_TOKENS);
     let firsts: usize = sections.iter().flat_map(|lists| lists.iter()).map(first).sum();
     if firsts > total {
-        return only_first(total, sections);
+        return only_first(total, sections, &least());
     }
     let rest = |need: &ListNeed| need.all.tokens.saturating_sub(first(need));
     let rests = sections.map(|lists| lists.iter().map(rest).collect::<Vec<_>>());
@@ -48,17 +49,24 @@ pub(super) fn divide(total: usize, sections: [&[ListNeed]; 2]) -> [Vec<Share>; 2
 }
 
 /// Shares for first items alone; where even those do not all fit, for as many as fit, outputs and inputs in turn.
-fn only_first(total: usize, sections: [&[ListNeed]; 2]) -> [Vec<Share>; 2] {
+fn only_first(total: usize, sections: [&[ListNeed]; 2], least: &[Vec<usize>; 2]) -> [Vec<Share>; 2] {
     let longest = sections.iter().map(|lists| lists.len()).max().unwrap_or(0);
     let places = (0..longest).flat_map(|at| [(0, at), (1, at)]);
-    let shown: Vec<_> = places
-        .filter(|(section, at)| sections[*section].get(*at).is_some_and(|need| need.first > 0))
-        .take((total / LEAST_ITEM_TOKENS).max(1))
-        .collect();
-    let needs: Vec<_> = shown.iter().map(|(section, at)| sections[*section][*at].first).collect();
+    let mut used = 0;
+    let mut shown = Vec::new();
+    for (section, at) in places.filter(|(section, at)| sections[*section].get(*at).is_some_and(|need| need.first > 0)) {
+        let tokens = least[section][at];
+        if used + tokens > total && !shown.is_empty() {
+            break;
+        }
+        used += tokens;
+        shown.push((section, at, tokens));
+    }
+    let rests: Vec<_> =
+        shown.iter().map(|(section, at, least)| sections[*section][*at].first.saturating_sub(*least)).collect();
     let mut shares = sections.map(|lists| vec![Share::Nothing; lists.len()]);
-    for ((section, at), tokens) in shown.into_iter().zip(budget::shares(total, &needs)) {
-        shares[section][at] = Share::First(tokens);
+    for ((section, at, least), more) in shown.into_iter().zip(budget::shares(total.saturating_sub(used), &rests)) {
+        shares[section][at] = Share::First(least + more);
     }
     shares
 }
@@ -71,21 +79,27 @@ mod tests {
         ListNeed { all: Need { tokens: all, bytes: 3 * all }, first }
     }
 
+    /// Every first item takes 12 tokens in the least detail, or less.
+    fn divide(total: usize, sections: [&[ListNeed]; 2]) -> [Vec<Share>; 2] {
+        let least = || sections.map(|lists| lists.iter().map(|need| need.first.min(12)).collect());
+        super::divide(total, sections, least)
+    }
+
     #[test]
     fn every_first_item_comes_before_a_second() {
         let lists = [needs(20, 1000), needs(0, 0), needs(5, 5)];
         let shares = divide(200, [&lists, &[needs(50, 60)]]);
-        assert_eq!(shares[0], [Share::Items(185 - 60), Share::Nothing, Share::Items(5)]);
+        assert_eq!(shares[0], [Share::Items(135), Share::Nothing, Share::Items(5)]);
         assert_eq!(shares[1], [Share::Items(60)]);
 
         let shares = divide(60, [&lists, &[needs(50, 60)]]);
         assert_eq!(shares[0], [Share::First(20), Share::Nothing, Share::First(5)]);
-        assert_eq!(shares[1], [Share::First(35)]);
+        assert_eq!(shares[1], [Share::First(12 + 23)]);
 
         let many = [needs(100, 100); 20];
         let shares = divide(60, [&many, &many]);
         let shown = shares.iter().flatten().filter(|share| **share == Share::First(12)).count();
         assert_eq!((shown, shares[0][2], shares[1][2]), (5, Share::First(12), Share::Nothing));
-        assert_eq!(divide(0, [&many, &many])[0][0], Share::First(0), "one item is always shown");
+        assert_eq!(divide(0, [&many, &many])[0][0], Share::First(12), "one item is always shown");
     }
 }

@@ -137,7 +137,9 @@ impl<'a> Composer<'a> {
         let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(total))));
         let used = |page: &Page| budget::count(&page.text);
         let left = left.saturating_sub(used(&error) + used(&parameters));
-        let [outputs, inputs] = allotment::divide(left, [&output_needs, &input_needs]);
+        let [outputs, inputs] = allotment::divide(left, [&output_needs, &input_needs], || {
+            [&self.output, &self.input].map(|section| section.lists.least(limits(left)))
+        });
         let output = self.output.lists.fill(limits(left), &outputs, &output_needs);
         let input = self.input.lists.fill(limits(left), &inputs, &input_needs);
         self.text(envelope, &error, &parameters, &input, &output)

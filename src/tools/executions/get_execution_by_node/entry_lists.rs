@@ -49,9 +49,19 @@ impl EntryLists {
     pub(super) fn needs(&self, limits: PageLimits) -> Vec<ListNeed> {
         let need = |list: &EntryList| ListNeed {
             all: budget::need(&list.entries, limits),
-            first: budget::need(&list.entries[..list.entries.len().min(1)], limits).tokens,
+            first: budget::need(list.first(), limits).tokens,
         };
         self.0.iter().map(need).collect()
+    }
+
+    /// What the first item of each list takes in the least detail, tokens.
+    pub(super) fn least(&self, limits: PageLimits) -> Vec<usize> {
+        let least = |list: &EntryList| {
+            let first = list.first();
+            let page = budget::fill(first, PageLimits { tokens: 0, ..limits }, budget::need(first, limits));
+            budget::count(&page.text) + page.shown
+        };
+        self.0.iter().map(|list| if list.entries.is_empty() { 0 } else { least(list) }).collect()
     }
 
     /// Fills the lists, each within its share.
@@ -108,6 +118,11 @@ impl EntryList {
         Self { total, entries: Vec::new() }
     }
 
+    /// The first item, if there is one.
+    fn first(&self) -> &[Entry] {
+        &self.entries[..self.entries.len().min(1)]
+    }
+
     /// The items that fit a share of the limits.
     fn fill(&self, limits: PageLimits, share: Share, need: Need) -> Page {
         let within =
@@ -115,7 +130,7 @@ impl EntryList {
         match share {
             Share::Nothing => Page::default(),
             Share::First(tokens) => {
-                let first = &self.entries[..self.entries.len().min(1)];
+                let first = self.first();
                 budget::fill(first, within(tokens), budget::need(first, within(tokens)))
             }
             Share::Items(tokens) => budget::fill(&self.entries, within(tokens), need),
