@@ -59,11 +59,11 @@ pub static TOOL: Tool = Tool {
             Kind::Integer { range: 1..=MAX_ITEMS, default: Some(DEFAULT_ITEMS) },
             "At most this many items of each input and output. Fewer items show longer values.",
         ),
-        Parameter::optional("part", Kind::Choice(&["both", "input", "output"]), "Which items (default both)."),
+        Parameter::optional("part", Kind::Choice(&["both", "input", "output"]), "Whose items."),
         Parameter::optional(
             "format",
             Kind::Choice(&["items", "rows"]),
-            "rows: like items as a table, for about half of the tokens.",
+            "rows: like items as a table, half the tokens.",
         ),
         MAX_TOKENS_PARAMETER,
         IGNORE_SIZE_LIMIT,
