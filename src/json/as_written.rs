@@ -45,6 +45,8 @@ pub(super) struct AsWritten {
     held: Vec<u8>,
     /// Where the rest of it begins in this chunk.
     from: usize,
+    /// Whether more of it was passed over than is captured.
+    is_too_large: bool,
     /// Whether the member that is sought may be in it.
     is_candidate: bool,
     /// Whether the member may be in this piece, once that is known.
@@ -53,7 +55,7 @@ pub(super) struct AsWritten {
 
 impl AsWritten {
     pub(super) fn new(sought: Sought) -> Self {
-        Self { sought, held: Vec::new(), from: 0, is_candidate: false, in_piece: None }
+        Self { sought, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None }
     }
 
     /// Another piece follows.
@@ -65,13 +67,16 @@ impl AsWritten {
     pub(super) fn begin(&mut self, at: usize) {
         self.held.clear();
         self.from = at;
-        self.is_candidate = false;
+        (self.is_too_large, self.is_candidate) = (false, false);
     }
 
     /// Holds what this chunk has of the container.
     pub(super) fn hold(&mut self, chunk: &[u8]) {
-        // Of a container that is only counted nothing is needed.
-        if self.held.len() <= WRITTEN_BYTES {
+        if self.len(chunk.len()) > WRITTEN_BYTES {
+            // It is only counted: nothing of it is needed.
+            (self.is_too_large, self.held) = (true, Vec::new());
+        }
+        if !self.is_too_large {
             self.held.extend_from_slice(&chunk[self.from..]);
         }
         self.from = 0;
@@ -95,7 +100,8 @@ impl AsWritten {
     pub(super) fn found<'a>(&'a mut self, piece: Piece<'a>, end: usize) -> Option<&'a [u8]> {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
-        if matches!(self.sought, Sought::Member(_)) && (self.len(end) > WRITTEN_BYTES || !(self.is_candidate || is_cut))
+        if matches!(self.sought, Sought::Member(_))
+            && (self.is_too_large || self.len(end) > WRITTEN_BYTES || !(self.is_candidate || is_cut))
         {
             return None;
         }
