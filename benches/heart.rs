@@ -25,7 +25,7 @@ use n8n_lens::json::{Batch, Cursor, Projection, Pruner, ReadAhead};
 use n8n_lens::n8n::{Address, Client, ExecutionRequest, Progress, Settings};
 use n8n_lens::secrets::Secret;
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 use serde_json::Value;
 
 #[path = "../tests/support/mod.rs"]
@@ -149,6 +149,8 @@ fn budgets(criterion: &mut Criterion) {
     let question = NodeQuery {
         projection: projection(LATE_NODE),
         output: None,
+        part: Part::Both,
+        rows: false,
         max_tokens: 25_000,
         redact: false,
         locale: Locale::Ja,

@@ -9,7 +9,7 @@ use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::{Cursor, FaultKind, Projection, ReadError, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 use n8n_lens::tools::executions::summary_answer;
 use serde_json::Value;
 
@@ -65,12 +65,14 @@ pub fn node(data: &[u8]) {
     request.node = node_name(&mut choices, &view.names);
     request.run = *choices.pick(&[None, None, None, Some(0), Some(1), Some(u64::MAX)]);
     let offset = if choices.one_in(2) { *choices.pick(&OFFSETS) } else { 0 };
-    let limit = *choices.pick(&[50, 1, 2, 3, 10]);
+    let limit = *choices.pick(&[50, 1, 2, 3, 10, 500]);
     request.window = offset..offset.saturating_add(limit);
     let Some(view) = self::view(&body, &request, &sizes) else { return };
     let question = NodeQuery {
         projection: request,
         output: *choices.pick(&[None, None, None, Some(0), Some(1), Some(255), Some(u64::MAX)]),
+        part: *choices.pick(&[Part::Both, Part::Both, Part::Input, Part::Output]),
+        rows: choices.one_in(3),
         max_tokens: *choices.pick(&TOKENS),
         redact: choices.one_in(2),
         locale: locale(&mut choices),

@@ -26,9 +26,15 @@ pub(super) struct Node {
     /// Skip this many items
     #[arg(long, value_name = "N")]
     offset: Option<u64>,
-    /// At most this many items of each input and output, 1 to 50
+    /// At most this many items of each input and output, 1 to 500 (default: 50)
     #[arg(long, value_name = "N")]
     limit: Option<u64>,
+    /// Only the items of the inputs or of the outputs
+    #[arg(long, value_name = "PART", value_parser = ["both", "input", "output"])]
+    part: Option<String>,
+    /// Like items as rows of a table, in JSON
+    #[arg(long)]
+    rows: bool,
     /// Maximum size of the answer, 1000 to 25000 tokens
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
@@ -42,6 +48,8 @@ impl Node {
             "outputIndex": self.output_index,
             "offset": self.offset,
             "limit": self.limit,
+            "part": self.part,
+            "format": (self.rows && !for_people(self.execution.json)).then_some("rows"),
             "maxTokens": self.max_tokens,
         });
         let arguments = self.execution.check(&get_execution_by_node::TOOL, more)?;

@@ -109,7 +109,24 @@ pub(super) fn summary(summary: &Summary) -> Styled {
             text += &format!("\n{}", paint(DIM, &description.kept));
         }
     }
-    Styled(format!("{text}\n{}", nodes(&summary.nodes)))
+    let unusual: String = summary.nodes.iter().take(ROWS).flat_map(unusual).collect();
+    Styled(format!("{text}\n{}{unusual}", nodes(&summary.nodes)))
+}
+
+/// What is unusual about the flow of a node's items, a line each.
+fn unusual(node: &NodeSummary) -> Vec<String> {
+    let errors = node.error_items.as_ref().map(|errors| {
+        let first = &errors.first;
+        format!("{} items stand for an error, first item {}: {}", errors.count, first.item, first.message.cut(120).0)
+    });
+    let unconnected = node.unconnected.iter().map(|output| {
+        let items =
+            usize::try_from(*output).ok().and_then(|output| node.outputs.get(output)).copied().unwrap_or(node.items);
+        format!("{items} items of output {output} lead nowhere")
+    });
+    let empty = (node.empty_runs > 0).then(|| format!("{} of {} runs output no item", node.empty_runs, node.runs));
+    let remarks = errors.into_iter().chain(unconnected).chain(empty);
+    remarks.map(|remark| format!("\n{}", paint(DIM, &plain(&format!("{}: {remark}", node.name))))).collect()
 }
 
 fn nodes(nodes: &[NodeSummary]) -> String {

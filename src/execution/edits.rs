@@ -1,6 +1,8 @@
 //! What changes in the run data on the way from the store to a projection: what n8n redacts is cleared, and what the
 //! shown run does not need is left out before it is looked for.
 
+use std::collections::HashSet;
+
 use super::node::{NodeProjection, NodeView};
 use super::redaction::Reason;
 use crate::json::flatted::{Edit, Peek, Step, Verdict};
@@ -11,19 +13,32 @@ use crate::json::{ReadError, hold_name, is_name};
 pub(super) struct Edits<'a> {
     /// Why its items are cleared; `None` if they are shown.
     pub(super) redaction: Option<Reason>,
-    /// What is read of its runs; `None` for everything.
-    pub(super) focus: Option<&'a Focus<'a>>,
+    /// What is read of its runs.
+    pub(super) focus: Focus<'a>,
+}
+
+/// What is read of the runs.
+#[derive(Clone, Copy)]
+pub(super) enum Focus<'a> {
+    All,
+    /// These, and what is needed of the requested node.
+    Runs(&'a Runs<'a>),
+    /// Of the items those that may stand for an error, of nodes that continue after one and of others; the rest is
+    /// counted.
+    Errors {
+        continuing: &'a HashSet<String>,
+    },
 }
 
 /// The runs that a view needs.
-pub(super) struct Focus<'a> {
+pub(super) struct Runs<'a> {
     /// The node that is asked for: all of its runs are read, but not all of their items.
     requested: Option<&'a str>,
     /// The runs whose items are needed, by the name of their node.
     runs: Vec<(String, u64)>,
 }
 
-impl<'a> Focus<'a> {
+impl<'a> Runs<'a> {
     /// The runs of the requested node, without their items.
     pub(super) fn runs_of(projection: &'a NodeProjection) -> Self {
         Self { requested: Some(&projection.node), runs: Vec::new() }
@@ -57,21 +72,39 @@ pub(super) enum Place<'a> {
     Data,
     ResultData,
     RunData,
-    Runs {
+    Runs(Wanted<'a>),
+    Run(Items),
+    /// `{connection: [[item, …], …]}`
+    ItemLists(Items),
+    Outputs(Items),
+    Items(Items),
+    Item(Items),
+    Error,
+}
+
+/// Which runs of a node are wanted.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Wanted<'a> {
+    /// All, with these items.
+    All(Items),
+    Some {
         /// The node's name, if the items of some of its runs are read.
         node: Option<&'a str>,
         /// Whether its other runs are read, too, but without their items.
         requested: bool,
     },
-    Run {
-        items: bool,
+}
+
+/// Which items of a run are read.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Items {
+    All,
+    None,
+    /// Those that may stand for an error.
+    Errors {
+        /// Whether an `error` in their `json` does.
+        in_json: bool,
     },
-    /// `{connection: [[item, …], …]}`
-    ItemLists,
-    Outputs,
-    Items,
-    Item,
-    Error,
 }
 
 impl<'a> Edit for Edits<'a> {
@@ -87,35 +120,45 @@ impl<'a> Edit for Edits<'a> {
             (Place::Data, "resultData") => Step::Enter(Place::ResultData),
             (Place::ResultData, "runData") => Step::Enter(Place::RunData),
             (Place::RunData, name) => self.node(name),
-            (Place::ResultData | Place::Run { .. }, "error") if clears => {
+            (Place::ResultData | Place::Run(_), "error") if clears => {
                 Step::Look { place: Place::Error, name: Some("redactedError") }
             }
-            (Place::Run { items: false }, "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
-            (Place::Run { .. }, "data" | "inputOverride") if clears => Step::Enter(Place::ItemLists),
-            (Place::ItemLists, _) => Step::Enter(Place::Outputs),
-            (Place::Item, "json") => Step::Put("{}"),
-            (Place::Data, "redactionInfo") | (Place::Item, "redaction") if clears => Step::Drop,
-            (Place::Item, "binary" | "error") => Step::Drop,
+            (Place::Run(Items::None), "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
+            (Place::Run(items @ Items::Errors { .. }), "data") => Step::Enter(Place::ItemLists(items)),
+            (Place::Run(items), "data" | "inputOverride") if clears => Step::Enter(Place::ItemLists(items)),
+            (Place::ItemLists(items), _) => Step::Enter(Place::Outputs(items)),
+            (Place::Item(_), "json") if clears => Step::Put("{}"),
+            (Place::Data, "redactionInfo") if clears => Step::Drop,
+            (Place::Item(_), "redaction" | "binary" | "error") if clears => Step::Drop,
             _ => Step::Keep,
         }
     }
 
     fn element(&self, array: Place<'a>, index: u64) -> Step<Place<'a>> {
         match array {
-            Place::Runs { node, requested } => match self.focus {
-                None => Step::Enter(Place::Run { items: true }),
-                Some(focus) => {
-                    let items = focus.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
-                    if items || requested { Step::Enter(Place::Run { items }) } else { Step::Put("0") }
+            Place::Runs(Wanted::All(items)) => Step::Enter(Place::Run(items)),
+            Place::Runs(Wanted::Some { node, requested }) => {
+                let Focus::Runs(focus) = self.focus else { return Step::Keep };
+                let items = focus.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
+                match (items, requested) {
+                    (true, _) => Step::Enter(Place::Run(Items::All)),
+                    (false, true) => Step::Enter(Place::Run(Items::None)),
+                    (false, false) => Step::Put("0"),
                 }
-            },
-            Place::Outputs => Step::Enter(Place::Items),
-            Place::Items => Step::Look { place: Place::Item, name: None },
+            }
+            Place::Outputs(items) => Step::Enter(Place::Items(items)),
+            // No item that is cleared has an error.
+            Place::Items(Items::Errors { .. }) if self.redaction.is_some() => Step::Count,
+            Place::Items(items) => Step::Look { place: Place::Item(items), name: None },
             _ => Step::Keep,
         }
     }
 
     fn look(&self, place: Place<'a>, value: &mut Peek<'_, '_>) -> Result<Verdict<Place<'a>>, ReadError> {
+        if let Place::Item(Items::Errors { in_json }) = place {
+            let may_be_error = has_error(value)? || (in_json && has_error_in_json(value)?);
+            return Ok(if may_be_error { Verdict::Extend(place, String::new()) } else { Verdict::Count });
+        }
         let Some(reason) = self.redaction else {
             return Ok(Verdict::Extend(place, String::new()));
         };
@@ -135,22 +178,38 @@ impl<'a> Edit for Edits<'a> {
 impl<'a> Edits<'a> {
     /// Whether the runs of this node are read, and which of them with their items.
     fn node(&self, name: &str) -> Step<Place<'a>> {
-        let Some(focus) = self.focus else {
-            let entered = Step::Enter(Place::Runs { node: None, requested: false });
-            return if self.redaction.is_some() { entered } else { Step::Keep };
-        };
-        let name = hold_name(name);
-        let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
-        let requested = focus.is_requested(&name);
-        // The name alone is shown of any other node.
-        if node.is_some() || requested { Step::Enter(Place::Runs { node, requested }) } else { Step::Put("[]") }
+        match self.focus {
+            Focus::All if self.redaction.is_none() => Step::Keep,
+            Focus::All => Step::Enter(Place::Runs(Wanted::All(Items::All))),
+            Focus::Errors { continuing } => {
+                let in_json = continuing.contains(&hold_name(name));
+                Step::Enter(Place::Runs(Wanted::All(Items::Errors { in_json })))
+            }
+            Focus::Runs(focus) => {
+                let name = hold_name(name);
+                let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);
+                let requested = focus.is_requested(&name);
+                // The name alone is shown of any other node.
+                let is_wanted = node.is_some() || requested;
+                if is_wanted { Step::Enter(Place::Runs(Wanted::Some { node, requested })) } else { Step::Put("[]") }
+            }
+        }
     }
 
     /// Whether the items of some runs are left out. As long as the run that is shown is not known, the table of what is
     /// kept has no items.
     fn leaves_out_items(&self) -> bool {
-        self.focus.is_some_and(|focus| !focus.runs.is_empty())
+        matches!(self.focus, Focus::Runs(focus) if !focus.runs.is_empty())
     }
+}
+
+/// Whether an object has an `error`.
+fn has_error(value: &mut Peek<'_, '_>) -> Result<bool, ReadError> {
+    Ok(value.member("error")?.is_some())
+}
+
+fn has_error_in_json(item: &mut Peek<'_, '_>) -> Result<bool, ReadError> {
+    item.member("json")?.map_or(Ok(false), |mut json| has_error(&mut json))
 }
 
 /// What n8n leaves of an error: its class, and for an error of a service its HTTP status. `None` if there was no error.

@@ -119,7 +119,7 @@ fn arrange(mut read: IndexMap<String, Excerpt>) -> Excerpt {
         let mut value = read.swap_remove(*name)?;
         redact::error(&mut value);
         if *name == "stack" {
-            value = first_lines(value);
+            first_lines(&mut value, STACK_LINES);
         }
         Some((*name, value)).filter(|(_, value)| !is_null(value))
     });
@@ -136,13 +136,18 @@ fn is_null(value: &Excerpt) -> bool {
     matches!(value, Excerpt::Scalar(text) if text == "null")
 }
 
-fn first_lines(stack: Excerpt) -> Excerpt {
-    let Excerpt::Text(stack) = stack else {
-        return stack;
-    };
-    let lines: Vec<&str> = stack.kept.lines().take(STACK_LINES).collect();
-    if lines.len() < STACK_LINES {
-        return Excerpt::Text(stack);
+/// Shortens the `stack` of an error to its first lines.
+pub(super) fn shorten_stack(error: &mut Excerpt, lines: usize) {
+    let Excerpt::Object { kept, .. } = error else { return };
+    for (_, stack) in kept.iter_mut().filter(|(name, _)| name == "stack") {
+        first_lines(stack, lines);
     }
-    Excerpt::Text(lines.join("\n").into())
+}
+
+fn first_lines(stack: &mut Excerpt, lines: usize) {
+    let Excerpt::Text(text) = stack else { return };
+    let shown: Vec<&str> = text.kept.lines().take(lines).collect();
+    if shown.len() == lines {
+        *text = shown.join("\n").into();
+    }
 }

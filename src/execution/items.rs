@@ -18,6 +18,9 @@ const MAX_LISTS: usize = 256;
 /// `pairedItem`, …), and hardly more files.
 const MAX_MEMBERS: usize = 64;
 
+/// Lines shown of the stack trace of an item's error.
+const STACK_LINES: usize = 3;
+
 /// The memory of a held item besides its text, bytes: an estimate of the allocator's overhead.
 const ITEM_OVERHEAD_BYTES: usize = 64;
 
@@ -187,6 +190,8 @@ pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result
     }
     let (mut left, mut total) = (bytes, 0);
     let mut kept: Vec<(String, Excerpt)> = Vec::new();
+    // The execution of a sub-workflow that the item went through.
+    let mut child = None;
     cursor.object(|cursor, member| {
         if left < ITEM_OVERHEAD_BYTES || kept.len() == MAX_MEMBERS {
             total += 1;
@@ -194,11 +199,21 @@ pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result
         }
         let value = match member {
             "binary" => read_binary(cursor, left / 2)?,
-            "error" if cursor.at_object()? => failure::read_whole(cursor, left / 2)?,
+            "error" if cursor.at_object()? => {
+                let mut error = failure::read_whole(cursor, left / 2)?;
+                error.iter_mut().for_each(|error| failure::shorten_stack(error, STACK_LINES));
+                error
+            }
             "metadata" => {
                 let mut metadata = cursor.excerpt(left / 2)?;
                 redact::error(&mut metadata);
+                child = metadata.member("subExecution").and_then(|child| child.member("executionId")).cloned();
                 Some(metadata)
+            }
+            "json" => {
+                let mut json = cursor.excerpt(left - left / 8)?;
+                shorten_stack_in(&mut json);
+                Some(json)
             }
             _ => Some(cursor.excerpt(left - left / 8)?),
         };
@@ -212,8 +227,19 @@ pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result
         }
         Ok(())
     })?;
+    if let Some(child) = child.filter(|child| matches!(child, Excerpt::Text(_))) {
+        kept.retain(|(name, _)| name != "subExecution");
+        kept.push(("subExecution".to_owned(), child));
+    }
     total += kept.len() as u64;
     Ok(Excerpt::Object { kept, total })
+}
+
+/// Shortens the stack of an error that a node put into the `json` of an item.
+fn shorten_stack_in(json: &mut Excerpt) {
+    let Excerpt::Object { kept, .. } = json else { return };
+    let errors = kept.iter_mut().filter(|(name, error)| name == "error" && error.member("message").is_some());
+    errors.for_each(|(_, error)| failure::shorten_stack(error, STACK_LINES));
 }
 
 /// Reads about `bytes` of the metadata of an item's files; `None` for a value that is not an object.

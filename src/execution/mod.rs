@@ -13,13 +13,16 @@
 //! {id, workflowId, status, mode, startedAt, stoppedAt, jsonSizeBytes, dataTooLargeToDisplay,
 //!  data: {
 //!    redactionInfo: {isRedacted},
+//!    parentExecution: {executionId, workflowId},
 //!    resultData: {
 //!      error, lastNodeExecuted,
 //!      runData: {<node's name>: [run, …], …}}},
-//!  workflowData: {name, nodes: [{name, type, typeVersion, onError, parameters}, …]}}
+//!  workflowData: {name, nodes: [{name, type, typeVersion, onError, continueOnFail, parameters}, …],
+//!                 connections: {<node's name>: {main: [[{node}, …], …]}}}}
 //!
 //! run: {startTime, executionTime, executionIndex, executionStatus, error,
 //!       source: [{previousNode, previousNodeOutput, previousNodeRun} or null, …],
+//!       metadata: {subExecution: {executionId, workflowId}, subExecutionsCount},
 //!       inputOverride: items, data: items}
 //! items: {<connection type>: [[item, …], …]}, one list of items for each input or output
 //! item: {json, binary, pairedItem, error, …}
@@ -69,6 +72,7 @@ mod body;
 mod edits;
 mod failure;
 pub mod fields;
+mod flow;
 mod header;
 mod inputs;
 mod items;
@@ -85,6 +89,7 @@ mod values;
 mod workflow;
 
 pub use failure::Failure;
+pub use flow::{Children, ErrorItem, ErrorItems, Parent};
 pub use header::{Header, duration};
 pub use items::{ItemList, ItemLists};
 pub use run::{InputSource, Run};

@@ -11,7 +11,7 @@ use super::items::{ItemLimits, ItemList, ItemLists};
 use super::label::labels;
 use super::run::{InputSource, Run};
 use super::workflow::WorkflowNode;
-use super::{Error, body, failure};
+use super::{Error, body, failure, flow};
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, hold_name, is_name};
 
 /// `{connection: [[item, …], …]}`
@@ -25,6 +25,7 @@ const RUN: Keep = Keep::Members(&[
     ("error", failure::WHOLE),
     ("redactedError", failure::REDACTED),
     ("source", Keep::EachElement(&Keep::Whole)),
+    ("metadata", Keep::Members(&[("subExecution", flow::CHILD)])),
     ("inputOverride", ITEM_LISTS),
     ("data", ITEM_LISTS),
 ]);

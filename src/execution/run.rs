@@ -2,8 +2,8 @@
 
 use std::io::Read;
 
-use super::failure;
 use super::items::{ItemLimits, ItemLists};
+use super::{failure, flow};
 use crate::json::{Cursor, Excerpt, ReadError};
 
 /// Memory for an error.
@@ -31,6 +31,8 @@ pub struct Run {
     pub sources: Vec<Option<InputSource>>,
     /// The input itself, if n8n stores it (for AI sub-nodes and tools).
     pub input_override: Option<ItemLists>,
+    /// The execution of the sub-workflow that it started, if it is one.
+    pub sub_execution: Option<String>,
     /// The output items.
     pub outputs: ItemLists,
 }
@@ -59,6 +61,7 @@ impl Run {
                 "error" => run.error = failure::read_whole(cursor, ERROR_BYTES)?,
                 "redactedError" => redacted = failure::read_redacted(cursor)?,
                 "source" => run.sources = read_sources(cursor)?,
+                "metadata" => run.sub_execution = flow::Children::read(cursor)?.ids.pop(),
                 "inputOverride" => run.input_override = ItemLists::read(cursor, Some(limits))?,
                 "data" => run.outputs = ItemLists::read(cursor, Some(limits))?.unwrap_or_default(),
                 _ => cursor.skip()?,

@@ -13,20 +13,23 @@
 //! ```
 //!
 //! Unlike a body, the text can be read at any position. [`NodeProjection`] makes use of that: it finds out which run is
-//! shown and where its inputs come from before it reads an item.
+//! shown and where its inputs come from before it reads an item. [`SummaryProjection`] reads the workflow first, and then
+//! of most items only whether they have an error.
 
+use std::collections::HashSet;
 use std::io;
 
-use super::edits::{Edits, Focus};
+use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
 use super::search::SearchProjection;
 use super::summary::SummaryProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
+use super::workflow::{self, Workflow};
 use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
-use crate::json::{Cursor, Map, Projection, PrunedReader, ReadAt, ReadError};
+use crate::json::{Cursor, Map, Projection, PrunedReader, Pruner, ReadAt, ReadError};
 
 /// How much is shown of a text in an unknown form, bytes: as many as `gzip:base64:` has.
 const BEGINNING_BYTES: usize = 12;
@@ -68,28 +71,30 @@ pub trait StoredProjection: Projection {
 
 impl StoredProjection for SummaryProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, None)
+        let mut opened = Opened::new(execution)?;
+        let continuing = opened.continuing()?;
+        opened.read(self, Focus::Errors { continuing: &continuing })
     }
 }
 
 impl StoredProjection for SearchProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, None)
+        Opened::new(execution)?.read(self, Focus::All)
     }
 }
 
 impl StoredProjection for FieldsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, None)
+        Opened::new(execution)?.read(self, Focus::All)
     }
 }
 
 impl StoredProjection for NodeProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let mut opened = Opened::new(execution)?;
-        let found = opened.read(&NodeRunProjection(self.clone()), Some(&Focus::runs_of(self)))?;
-        match Focus::items_of(self, &found) {
-            Some(focus) => opened.read(self, Some(&focus)),
+        let found = opened.read(&NodeRunProjection(self.clone()), Focus::Runs(&Runs::runs_of(self)))?;
+        match Runs::items_of(self, &found) {
+            Some(runs) => opened.read(self, Focus::Runs(&runs)),
             // There is nothing more to show.
             None => Ok(found),
         }
@@ -98,14 +103,14 @@ impl StoredProjection for NodeProjection {
 
 impl StoredProjection for LineageProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(&StoredLineageProjection, None)
+        Opened::new(execution)?.read(&StoredLineageProjection, Focus::All)
     }
 }
 
 impl StoredProjection for ItemsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let runs = self.places.iter().map(|place| (place.node.clone(), place.run)).collect();
-        Opened::new(execution)?.read(self, Some(&Focus::only(runs)))
+        Opened::new(execution)?.read(self, Focus::Runs(&Runs::only(runs)))
     }
 }
 
@@ -153,8 +158,15 @@ impl<'a> Opened<'a> {
         self.named(empty.map_err(Error::Read))
     }
 
+    /// The nodes that continue after an error.
+    fn continuing(&self) -> Result<HashSet<String>, Error> {
+        let text = PrunedReader::new(self.workflow, Pruner::new(workflow::SUMMARY, 0..0));
+        let workflow = Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)?;
+        Ok(workflow.continuing)
+    }
+
     /// Reads the body that n8n would send.
-    fn read<P, V>(&mut self, projection: &P, focus: Option<&Focus<'_>>) -> Result<V, Error>
+    fn read<P, V>(&mut self, projection: &P, focus: Focus<'_>) -> Result<V, Error>
     where
         P: Projection<View = Result<V, Error>>,
     {

@@ -2,14 +2,16 @@
 
 use std::cmp::Ordering;
 use std::io::Read;
+use std::ops::Range;
 
 use indexmap::IndexMap;
 
 use super::failure::Failure;
+use super::flow::{self, Children, ErrorItems, Flow, Parent, RunFlow};
 use super::header::Header;
-use super::workflow::Workflow;
+use super::workflow::{self, Workflow};
 use super::{Error, body, run};
-use crate::json::{Cursor, Keep, Projection, ReadError, hold_name};
+use crate::json::{Cursor, Keep, Projection, Pruner, ReadError, hold_name};
 
 const FAILURE: Keep = Keep::Members(&[
     ("name", Keep::Whole),
@@ -20,7 +22,7 @@ const FAILURE: Keep = Keep::Members(&[
     ("node", Keep::Members(&[("name", Keep::Whole)])),
 ]);
 
-/// Of a run: how it ended, and how many items it output.
+/// Of a run: how it ended, how many items it output, and which of them may stand for an error.
 const RUN: Keep = Keep::Members(&[
     ("executionIndex", Keep::Whole),
     ("startTime", Keep::Whole),
@@ -28,10 +30,12 @@ const RUN: Keep = Keep::Members(&[
     ("executionStatus", Keep::Whole),
     ("error", Keep::Members(&[])),
     ("redactedError", Keep::Members(&[])),
-    ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::Count))])),
+    ("metadata", Keep::Members(&[("subExecution", flow::CHILD), ("subExecutionsCount", Keep::Whole)])),
+    ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::Window))])),
 ]);
 
 const DATA: Keep = Keep::Members(&[
+    ("parentExecution", flow::PARENT),
     ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
     (
         "resultData",
@@ -42,11 +46,6 @@ const DATA: Keep = Keep::Members(&[
             ("runData", Keep::EachMember(&Keep::EachElement(&RUN))),
         ]),
     ),
-]);
-
-const WORKFLOW: Keep = Keep::Members(&[
-    ("name", Keep::Whole),
-    ("nodes", Keep::EachElement(&Keep::Members(&[("name", Keep::Whole), ("type", Keep::Whole)]))),
 ]);
 
 /// Reads a [`Summary`]: the number of items of each output, but no items.
@@ -82,7 +81,16 @@ pub struct SummaryProjection;
 
 impl Projection for SummaryProjection {
     type View = Result<Summary, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, WORKFLOW));
+    const KEEP: Keep = Keep::Members(&body::keep(DATA, workflow::SUMMARY));
+
+    fn window(&self) -> Range<u64> {
+        0..u64::MAX
+    }
+
+    fn pruner(&self) -> Pruner {
+        // Of the items only those are read that may stand for an error.
+        Pruner::new(Self::KEEP, self.window()).with_member("error")
+    }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
         let body = body::read(cursor, Data::read, Workflow::read)?;
@@ -99,6 +107,8 @@ pub struct Summary {
     pub workflow_name: Option<String>,
     /// Nodes of the workflow, without sticky notes; at least as many as were executed.
     pub total_nodes: u64,
+    /// The execution that started this one, as a sub-workflow.
+    pub parent: Option<Parent>,
     /// Why the execution failed, if it did.
     pub error: Option<Failure>,
     /// Whether n8n redacted the items.
@@ -120,6 +130,16 @@ pub struct NodeSummary {
     pub failed: bool,
     /// Items in the `main` outputs of all runs.
     pub items: u64,
+    /// Items of each `main` output, if there are several.
+    pub outputs: Vec<u64>,
+    /// The outputs that hold items and lead nowhere, while another output leads on.
+    pub unconnected: Vec<u64>,
+    /// The items that stand for an error.
+    pub error_items: Option<ErrorItems>,
+    /// How many of several runs output no item.
+    pub empty_runs: u64,
+    /// The executions of sub-workflows that it started.
+    pub children: Children,
     /// How often it ran.
     pub runs: u64,
     /// How long all runs took together, ms.
@@ -139,6 +159,7 @@ impl NodeSummary {
 #[derive(Default)]
 struct Data {
     redacted: bool,
+    parent: Option<Parent>,
     result: ResultData,
 }
 
@@ -155,7 +176,7 @@ struct ResultData {
 #[derive(Default)]
 struct NodeRuns {
     runs: u64,
-    items: u64,
+    flow: Flow,
     failed: bool,
     crashed: bool,
     last_status: Option<String>,
@@ -179,6 +200,7 @@ impl Data {
                         cursor.skip()
                     })?;
                 }
+                "parentExecution" => data.parent = Parent::read(cursor)?,
                 "resultData" => data.result = ResultData::read(cursor)?,
                 _ => cursor.skip()?,
             }
@@ -200,10 +222,11 @@ impl Data {
         nodes.sort_by(|(_, one), (_, other)| one.order(other));
         Summary {
             total_nodes: workflow.nodes.max(nodes.len() as u64),
-            workflow_name: workflow.name,
+            workflow_name: workflow.name.take(),
+            parent: self.parent,
             error,
             redacted,
-            nodes: nodes.into_iter().map(|(name, runs)| runs.summarize(name, &mut workflow.types)).collect(),
+            nodes: nodes.into_iter().map(|(name, runs)| runs.summarize(name, &mut workflow)).collect(),
             header,
         }
     }
@@ -240,7 +263,7 @@ impl NodeRuns {
     }
 
     fn read_run<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
-        let mut items = 0;
+        let mut flow = RunFlow::default();
         let (mut index, mut start, mut status) = (None, None, None);
         let (mut error, mut redacted_error) = (false, false);
         cursor.object(|cursor, member| {
@@ -254,7 +277,8 @@ impl NodeRuns {
                 "executionStatus" => status = run::read_status(cursor)?,
                 "error" => error = cursor.skip_present()?,
                 "redactedError" => redacted_error = cursor.skip_present()?,
-                "data" => items = count_items(cursor)?,
+                "metadata" => flow.children = Children::read(cursor)?,
+                "data" => flow.read_items(cursor, self.runs)?,
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -263,7 +287,7 @@ impl NodeRuns {
             (self.execution_index, self.start_time) = (index, start);
         }
         self.runs += 1;
-        self.items += items;
+        self.flow.add(flow);
         self.crashed |= status.as_deref() == Some("crashed");
         self.failed |= error || redacted_error || run::is_failure(status.as_deref());
         self.last_status = status;
@@ -275,7 +299,7 @@ impl NodeRuns {
         other.failed.cmp(&self.failed).then_with(|| by_start(started(self), started(other)))
     }
 
-    fn summarize(self, name: String, types: &mut std::collections::HashMap<String, String>) -> NodeSummary {
+    fn summarize(mut self, name: String, workflow: &mut Workflow) -> NodeSummary {
         let last = self.last_status.unwrap_or_else(|| "success".to_owned());
         let status = match (self.crashed, self.failed) {
             (true, _) => "crashed".to_owned(),
@@ -283,11 +307,16 @@ impl NodeRuns {
             (false, false) => last,
         };
         NodeSummary {
-            node_type: types.remove(&name),
+            outputs: self.flow.outputs(),
+            unconnected: self.flow.unconnected(workflow.connected.get(&name)),
+            empty_runs: if self.runs > 1 { self.flow.empty_runs } else { 0 },
+            error_items: self.flow.errors(workflow.continuing.contains(&name)),
+            node_type: workflow.types.remove(&name),
             name,
             status,
             failed: self.failed,
-            items: self.items,
+            items: self.flow.items,
+            children: self.flow.children,
             runs: self.runs,
             execution_time: self.execution_time,
             started: (self.execution_index, self.start_time),
@@ -302,22 +331,4 @@ pub(super) fn by_start(one: (Option<f64>, Option<f64>), other: (Option<f64>, Opt
         (one, other) => other.is_some().cmp(&one.is_some()),
     };
     known_first(one.0, other.0).then_with(|| known_first(one.1, other.1))
-}
-
-/// Counts the items in the `main` outputs of one run.
-fn count_items<R: Read>(cursor: &mut Cursor<R>) -> Result<u64, ReadError> {
-    let mut items = 0;
-    cursor.object(|cursor, connection| {
-        if connection != "main" {
-            return cursor.skip();
-        }
-        items = 0;
-        cursor
-            .array(|cursor, _| {
-                items += cursor.count()?;
-                Ok(())
-            })
-            .map(drop)
-    })?;
-    Ok(items)
 }

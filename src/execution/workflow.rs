@@ -1,15 +1,36 @@
 //! The executed workflow: a snapshot inside the execution, usually after its data.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, ReadError};
+use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name};
 
 /// Sticky notes are stored as nodes, but never executed.
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 
 /// A longer node type is cut; real ones never are.
 const TYPE_CHARS: usize = 200;
+
+/// No node has more outputs; any further ones are not read.
+const MAX_OUTPUTS: usize = 256;
+
+/// What is kept of `workflowData` for the summary.
+pub(super) const SUMMARY: Keep = Keep::Members(&[
+    ("name", Keep::Whole),
+    (
+        "nodes",
+        Keep::EachElement(&Keep::Members(&[
+            ("name", Keep::Whole),
+            ("type", Keep::Whole),
+            ("onError", Keep::Whole),
+            ("continueOnFail", Keep::Whole),
+        ])),
+    ),
+    (
+        "connections",
+        Keep::EachMember(&Keep::Members(&[("main", Keep::EachElement(&Keep::EachElement(&Keep::Members(&[]))))])),
+    ),
+]);
 
 /// What the summary needs of `workflowData`.
 #[derive(Debug, Default)]
@@ -19,6 +40,10 @@ pub(super) struct Workflow {
     pub nodes: u64,
     /// The type of each node, by name.
     pub types: HashMap<String, String>,
+    /// The nodes that continue after an error, with items that stand for it.
+    pub continuing: HashSet<String>,
+    /// Of each node that leads to others: which of its outputs do.
+    pub connected: HashMap<String, Vec<bool>>,
 }
 
 impl Workflow {
@@ -30,8 +55,19 @@ impl Workflow {
                 Ok(())
             }
             "nodes" => {
-                (workflow.nodes, workflow.types) = (0, HashMap::new());
+                (workflow.nodes, workflow.types, workflow.continuing) = (0, HashMap::new(), HashSet::new());
                 cursor.array(|cursor, _| workflow.read_node(cursor)).map(drop)
+            }
+            "connections" => {
+                workflow.connected.clear();
+                let connected = &mut workflow.connected;
+                cursor
+                    .object(|cursor, node| {
+                        let outputs = read_connected(cursor)?;
+                        connected.insert(hold_name(node), outputs);
+                        Ok(())
+                    })
+                    .map(drop)
             }
             _ => cursor.skip(),
         })?;
@@ -43,11 +79,40 @@ impl Workflow {
         if node.node_type.as_deref() != Some(STICKY_NOTE) {
             self.nodes += 1;
         }
-        if let (Some(name), Some(node_type)) = (node.name, node.node_type) {
+        let Some(name) = node.name else { return Ok(()) };
+        if node.continues {
+            self.continuing.insert(name.clone());
+        }
+        if let Some(node_type) = node.node_type {
             self.types.insert(name, node_type);
         }
         Ok(())
     }
+}
+
+/// Which `main` outputs of a node lead to another.
+fn read_connected<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<bool>, ReadError> {
+    let mut connected = Vec::new();
+    cursor.object(|cursor, connection| {
+        if connection != "main" {
+            return cursor.skip();
+        }
+        connected.clear();
+        cursor
+            .array(|cursor, output| {
+                let mut leads_on = false;
+                cursor.array(|cursor, _| {
+                    leads_on |= cursor.skip_present()?;
+                    Ok(())
+                })?;
+                if output < MAX_OUTPUTS as u64 {
+                    connected.push(leads_on);
+                }
+                Ok(())
+            })
+            .map(drop)
+    })?;
+    Ok(connected)
 }
 
 /// One node of a workflow.
@@ -57,6 +122,8 @@ pub(super) struct WorkflowNode {
     pub node_type: Option<String>,
     pub type_version: Option<f64>,
     pub on_error: Option<String>,
+    /// Whether the workflow continues after an error of this node.
+    pub continues: bool,
     pub parameters: Option<Excerpt>,
 }
 
@@ -64,17 +131,22 @@ impl WorkflowNode {
     /// Reads a node, and about `bytes` of its parameters.
     pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Self, ReadError> {
         let mut node = Self::default();
+        // How n8n wrote it before version 1.
+        let mut continue_on_fail = false;
         cursor.object(|cursor, member| {
             match member {
                 "name" => node.name = cursor.name()?,
                 "type" => node.node_type = cursor.text(TYPE_CHARS)?,
                 "typeVersion" => node.type_version = cursor.number()?,
                 "onError" => node.on_error = cursor.text(TYPE_CHARS)?,
+                "continueOnFail" => continue_on_fail = cursor.is_true()?,
                 "parameters" if bytes > 0 => node.parameters = Some(cursor.excerpt(bytes)?),
                 _ => cursor.skip()?,
             }
             Ok(())
         })?;
+        let on_error = node.on_error.as_deref();
+        node.continues = continue_on_fail || on_error.is_some_and(|on_error| on_error.starts_with("continue"));
         Ok(node)
     }
 }

@@ -40,6 +40,7 @@
 //! # Ok::<_, ReadError>(())
 //! ```
 
+mod as_written;
 mod batch;
 mod block;
 mod cursor;

@@ -6,6 +6,7 @@
 
 use std::ops::Range;
 
+use super::as_written::{AsWritten, Piece, Sought};
 use super::batch::Batch;
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
@@ -18,9 +19,6 @@ use super::utf8::Utf8;
 
 /// The longest number that is accepted, bytes.
 pub(super) const SCALAR_BYTES: usize = 1024;
-
-/// The most bytes of a value that is captured as it is written; a larger one is read token by token.
-pub(super) const WRITTEN_BYTES: usize = 1024 * 1024;
 
 /// The pruning filter. [`feed`](Self::feed) it a body in chunks of any size, then [`finish`](Self::finish) it.
 ///
@@ -55,16 +53,8 @@ pub struct Pruner {
     brackets: OpenBrackets,
     scalar: Vec<u8>,
     selection: Selection,
-    /// How windows are captured: `None` token by token, otherwise as written, if it may have this in it.
-    written: Option<Sought>,
-    /// The value that is being captured as written.
-    value: Vec<u8>,
-}
-
-/// Which values are captured as they are written.
-enum Sought {
-    All,
-    Picked(Box<dyn Pick>),
+    /// How windows are captured: `None` token by token, otherwise as they are written.
+    written: Option<AsWritten>,
 }
 
 /// What the filter is in the middle of.
@@ -113,7 +103,6 @@ impl Pruner {
             scalar: Vec::new(),
             selection: Selection::new(keep, window),
             written: None,
-            value: Vec::new(),
         }
     }
 
@@ -135,7 +124,7 @@ impl Pruner {
     pub fn as_written(self, seeker: Option<Seeker>) -> Self {
         match seeker {
             Some(seeker) => self.picking(seeker),
-            None => Self { written: Some(Sought::All), ..self },
+            None => Self { written: Some(AsWritten::new(Sought::All)), ..self },
         }
     }
 
@@ -162,7 +151,26 @@ impl Pruner {
     /// ```
     #[must_use]
     pub fn picking(self, pick: impl Pick + 'static) -> Self {
-        Self { written: Some(Sought::Picked(Box::new(pick))), ..self }
+        Self { written: Some(AsWritten::new(Sought::Picked(Box::new(pick)))), ..self }
+    }
+
+    /// The same filter, but of the containers in a [`Keep::Window`] only those are captured in which a member has this
+    /// name, written without escapes, as they are written; the others are counted like those outside the window. One of
+    /// more than 1 MiB is only counted.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Fault, Keep, Pruner};
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member("error");
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"error": "lost"}, {"errors": 3}, {"is": "error"}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[-1,1,-2]");
+    /// assert_eq!(left.captured, [&br#"{"error": "lost"}"#[..]]);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    #[must_use]
+    pub fn with_member(self, name: &str) -> Self {
+        Self { written: Some(AsWritten::new(Sought::member(name))), ..self }
     }
 
     /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,
@@ -191,15 +199,19 @@ impl Pruner {
     /// At the first [`Fault`] of the body; the filter cannot be used after it.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
         // Small pieces, so that the second pass over one finds it in the L1 cache.
-        for piece in chunk.chunks(STRIDE) {
+        for start in (0..chunk.len()).step_by(STRIDE) {
+            let piece = &chunk[start..chunk.len().min(start + STRIDE)];
             let utf8 = self.utf8.check(piece);
             // What comes before invalid UTF-8 is walked first, so that the earliest fault is reported.
-            let sound = &piece[..utf8.err().unwrap_or(piece.len())];
-            self.walk(sound).map_err(|(kind, at)| kind.at(self.offset + at as u64))?;
-            self.offset += sound.len() as u64;
+            let end = start + utf8.err().unwrap_or(piece.len());
+            self.walk(Piece { chunk, start, end }).map_err(|(kind, at)| kind.at(self.offset + at as u64))?;
+            self.offset += (end - start) as u64;
             if utf8.is_err() {
                 return Err(FaultKind::Utf8.at(self.offset));
             }
+        }
+        if let Some(written) = self.written.as_mut().filter(|_| self.state == State::WrittenContainer) {
+            written.hold(chunk);
         }
         Ok(self.selection.take())
     }
@@ -260,22 +272,26 @@ impl Pruner {
         Ok(self.selection.take())
     }
 
-    fn walk(&mut self, bytes: &[u8]) -> Step<()> {
+    fn walk(&mut self, piece: Piece<'_>) -> Step<()> {
+        let bytes = piece.bytes();
         let mut masks = self.masks.take().unwrap_or_else(|| Box::new(Masks::new()));
         self.scanner.scan(bytes, &mut *masks);
         let control = Masks::next(&masks.controls, 0, bytes.len());
         let sound = control.unwrap_or(bytes.len());
-        let walked = self.walk_tokens(&bytes[..sound], &masks);
+        let walked = self.walk_tokens(Piece { end: piece.start + sound, ..piece }, &masks);
         self.masks = Some(masks);
         walked?;
         control.map_or(Ok(()), |at| Err((FaultKind::Control, at)))
     }
 
-    fn walk_tokens(&mut self, bytes: &[u8], masks: &Masks) -> Step<()> {
-        let mut at = 0;
+    fn walk_tokens(&mut self, piece: Piece<'_>, masks: &Masks) -> Step<()> {
+        let (bytes, mut at) = (piece.bytes(), 0);
+        if let Some(written) = &mut self.written {
+            written.begin_piece();
+        }
         while at < bytes.len() {
             at = match self.state {
-                State::Structure => self.structure(bytes, at)?,
+                State::Structure => self.structure(piece, at)?,
                 State::Scalar => self.scalar(bytes, at)?,
                 State::SkippedContainer => match self.brackets.skip(bytes, at, masks)? {
                     Some(after) => {
@@ -284,7 +300,7 @@ impl Pruner {
                     }
                     None => bytes.len(),
                 },
-                State::WrittenContainer => self.written(bytes, at, masks)?,
+                State::WrittenContainer => self.written(piece, at, masks)?,
                 State::Name | State::Text | State::Dropped => {
                     let quote = Masks::next(&masks.quotes, at, bytes.len()).filter(|quote| *quote < bytes.len());
                     self.string(&bytes[at..quote.unwrap_or(bytes.len())]).map_err(|kind| (kind, at))?;
@@ -299,13 +315,13 @@ impl Pruner {
     }
 
     /// Handles white space, punctuation and the first byte of everything else.
-    fn structure(&mut self, bytes: &[u8], at: usize) -> Step<usize> {
+    fn structure(&mut self, piece: Piece<'_>, at: usize) -> Step<usize> {
         use Expect::{Colon, CommaOrEnd, Name, NameOrEnd, Nothing, Value, ValueOrEnd};
-        let byte = bytes[at];
+        let byte = piece.bytes()[at];
         match (byte, self.expect) {
             (b' ' | b'\t' | b'\n' | b'\r', _) => {}
             (_, Nothing) => return Err((FaultKind::Trailing, at)),
-            (b'{' | b'[', Value | ValueOrEnd) => self.open(byte == b'{'),
+            (b'{' | b'[', Value | ValueOrEnd) => self.open(byte == b'{', piece.start + at),
             (b'}' | b']', _) => self.close(byte).map_err(|kind| (kind, at))?,
             (b'"', Value | ValueOrEnd) => self.begin_string(),
             (b'"', Name | NameOrEnd) => {
@@ -326,44 +342,41 @@ impl Pruner {
         Ok(at + 1)
     }
 
-    fn open(&mut self, object: bool) {
-        if self.written.is_some() && self.selection.captures() {
-            self.value.clear();
-            self.value.push(if object { b'{' } else { b'[' });
-            self.brackets.enter(object);
-            self.state = State::WrittenContainer;
-        } else {
-            self.enter(object);
+    /// Begins a container, of which the bracket is at this index of the chunk.
+    fn open(&mut self, object: bool, at: usize) {
+        match &mut self.written {
+            Some(written) if self.selection.captures() => {
+                written.begin(at);
+                self.brackets.enter(object);
+                self.state = State::WrittenContainer;
+            }
+            _ => self.enter(object),
         }
     }
 
     /// The next bytes of a container that is captured as it is written; returns the index after them.
-    fn written(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Step<usize> {
+    fn written(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
+        let bytes = piece.bytes();
         let end = self.brackets.skip(bytes, at, masks)?;
-        let piece = &bytes[at..end.unwrap_or(bytes.len())];
-        if self.value.len() + piece.len() > WRITTEN_BYTES {
-            self.read_again(at)?;
+        let Some(written) = &mut self.written else { return Ok(bytes.len()) };
+        let after = end.unwrap_or(bytes.len());
+        if !written.extend(piece, after) {
+            let begun = written.begun(piece, at);
+            self.read_again(&begun, at)?;
             return Ok(at);
         }
-        self.value.extend_from_slice(piece);
         if end.is_some() {
-            let (array, index) = self.selection.element();
-            let is_picked = match &mut self.written {
-                Some(Sought::Picked(pick)) => pick.picks(array, index, &self.value),
-                _ => true,
-            };
-            match is_picked {
-                true => self.selection.capture(&self.value),
-                false => self.selection.count(1),
+            match written.found(piece, after, self.selection.element()) {
+                Some(json) => self.selection.capture(json),
+                None => self.selection.count(1),
             }
             self.after_value();
         }
-        Ok(at + piece.len())
+        Ok(after)
     }
 
-    /// Reads the container, which is too large, token by token from its beginning up to `at` in the current piece.
-    fn read_again(&mut self, at: usize) -> Step<()> {
-        let begun = std::mem::take(&mut self.value);
+    /// Reads the container, which is too large and begins with `begun`, token by token up to `at` in the current piece.
+    fn read_again(&mut self, begun: &[u8], at: usize) -> Step<()> {
         let scanner = std::mem::replace(&mut self.scanner, Scanner::new());
         let offset = self.offset;
         // The offset of a fault in it.
@@ -372,9 +385,10 @@ impl Pruner {
         self.state = State::Structure;
         self.enter(begun[0] == b'{');
         self.offset += 1;
-        for piece in begun[1..].chunks(STRIDE) {
-            self.walk(piece)?;
-            self.offset += piece.len() as u64;
+        for start in (1..begun.len()).step_by(STRIDE) {
+            let end = begun.len().min(start + STRIDE);
+            self.walk(Piece { chunk: begun, start, end })?;
+            self.offset += (end - start) as u64;
         }
         (self.scanner, self.offset) = (scanner, offset);
         Ok(())

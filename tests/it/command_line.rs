@@ -110,8 +110,8 @@ fn unreadable_input_is_named() {
         complaint(&lens(&["node", &path("a_small_success.json"), "Cod"], &[], b""), 1).contains("Did you mean 'Code'?")
     );
     assert!(
-        complaint(&lens(&["node", &path("a_small_success.json"), "Code", "--limit", "99"], &[], b""), 2)
-            .contains("from 1 to 50")
+        complaint(&lens(&["node", &path("a_small_success.json"), "Code", "--limit", "501"], &[], b""), 2)
+            .contains("from 1 to 500")
     );
     complaint(&lens(&["frobnicate"], &[], b""), 2);
 }

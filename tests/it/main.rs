@@ -29,6 +29,8 @@ mod faults_on_the_wire;
 mod fields;
 /// Executions as n8n stores them, against their bodies.
 mod flatted;
+/// What the summary says about the flow of items.
+mod flow;
 /// What the command line shows people.
 #[cfg(target_os = "linux")]
 mod for_people;
@@ -46,6 +48,8 @@ mod listeners;
 mod load;
 /// The messages of successful calls in both languages.
 mod messages;
+/// Pages of a node's items.
+mod node_pages;
 /// A simple reference implementation of both projections.
 mod oracle;
 /// Files for registries and installers.

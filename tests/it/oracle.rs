@@ -11,7 +11,9 @@ use serde_json::{Map, Value, json};
 
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 const SUMMARY_TEXT: usize = 300;
+const MESSAGE_TEXT: usize = 120;
 const STACK_LINES: usize = 10;
+const ITEM_STACK_LINES: usize = 3;
 const FAILED_RUNS: usize = 20;
 /// A `startTime` below this is in seconds.
 const FIRST_MILLISECOND: f64 = 1e11;
@@ -41,8 +43,12 @@ pub fn summary(body: &Value) -> Value {
         "stoppedAt": body["stoppedAt"],
         "duration": duration(body),
         "mode": body["mode"],
-        "statistics": statistics(body, &nodes),
     });
+    let parent = &body["data"]["parentExecution"];
+    if parent.is_object() {
+        out["parentExecution"] = json!({"id": parent["executionId"], "workflowId": parent["workflowId"]});
+    }
+    out["statistics"] = statistics(body, &nodes);
     if let Some(error) = summary_error(&body["data"]["resultData"]) {
         out["error"] = error;
     }
@@ -160,7 +166,93 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
     if runs.len() != 1 {
         entry["runs"] = json!(runs.len());
     }
+    let outputs = outputs(runs);
+    let connected = array(&body["workflowData"]["connections"][name]["main"]);
+    let leads_on = |at: usize| connected.get(at).is_some_and(|to| array(to).iter().any(|to| !to.is_null()));
+    let unconnected: Vec<_> = (0..outputs.len()).filter(|at| outputs[*at] > 0 && !leads_on(*at)).collect();
+    if outputs.len() > 1 {
+        entry["outputs"] = json!(outputs);
+    }
+    if !unconnected.is_empty() && (0..connected.len()).any(leads_on) {
+        entry["unconnected"] = json!(unconnected);
+    }
+    if let Some(errors) = error_items(runs, continues(workflow_node(body, name))) {
+        entry["errorItems"] = errors;
+    }
+    let empty = runs.iter().filter(|run| main_items(run) == 0).count();
+    if runs.len() > 1 && empty > 0 {
+        entry["emptyRuns"] = json!(empty);
+    }
+    let children = children(runs);
+    if !children.is_empty() {
+        entry["subExecutions"] = json!(children);
+    }
     entry
+}
+
+fn outputs(runs: &[Value]) -> Vec<usize> {
+    let most = runs.iter().map(|run| array(&run["data"]["main"]).len()).max().unwrap_or(0);
+    (0..most).map(|at| runs.iter().map(|run| array(&run["data"]["main"][at]).len()).sum()).collect()
+}
+
+fn continues(node: &Value) -> bool {
+    let on_error = node["onError"].as_str().unwrap_or_default();
+    on_error.starts_with("continue") || node["continueOnFail"] == true
+}
+
+/// Whether a value is an error in JavaScript: neither `null` nor `false`, 0 or an empty string.
+fn is_error(value: &Value) -> bool {
+    !matches!(value, Value::Null | Value::Bool(false)) && value != "" && value.as_f64() != Some(0.0)
+}
+
+fn error_items(runs: &[Value], continues: bool) -> Option<Value> {
+    let (mut count, mut first) = (0, Value::Null);
+    for (run, data) in runs.iter().enumerate() {
+        for (output, items) in array(&data["data"]["main"]).iter().enumerate() {
+            for (item, value) in array(items).iter().enumerate() {
+                let error = [&value["error"], &value["json"]["error"]];
+                let Some(error) = error.into_iter().take(1 + usize::from(continues)).find(|error| is_error(error))
+                else {
+                    continue;
+                };
+                if count == 0 {
+                    first = json!({"run": run, "output": output, "item": item, "message": error_message(error)});
+                }
+                count += 1;
+            }
+        }
+    }
+    let mut shown = json!({"count": count});
+    for (key, value) in first.as_object()? {
+        if value != 0 || key == "item" {
+            shown[key] = value.clone();
+        }
+    }
+    Some(shown)
+}
+
+fn error_message(error: &Value) -> String {
+    let text = match (&error["message"], error) {
+        (Value::String(text), _) | (_, Value::String(text)) => text.clone(),
+        (_, error) => without_secrets(error).to_string(),
+    };
+    clip_to(&text, MESSAGE_TEXT)
+}
+
+/// The ids of child executions: three, and how many more there are.
+fn children(runs: &[Value]) -> Vec<String> {
+    let runs = runs.iter().filter(|run| run["metadata"]["subExecution"]["executionId"].is_string());
+    let (mut ids, mut total) = (vec![], 0);
+    for run in runs {
+        ids.push(run["metadata"]["subExecution"]["executionId"].as_str().unwrap_or_default().to_owned());
+        total += run["metadata"]["subExecutionsCount"].as_u64().unwrap_or(1).max(1);
+    }
+    ids.truncate(3);
+    let more = total - ids.len() as u64;
+    if more > 0 {
+        ids.push(format!("…[+{more}]"));
+    }
+    ids
 }
 
 fn order(runs: &[Value]) -> (bool, f64, f64) {
@@ -220,12 +312,15 @@ fn summary_error(result: &Value) -> Option<Value> {
 
 /// Clips a string of more than 300 code points; other values are unchanged.
 fn clip(value: &Value) -> Value {
-    let text = value.as_str().unwrap_or_default();
-    let Some((end, _)) = text.char_indices().nth(SUMMARY_TEXT) else {
-        return value.clone();
+    value.as_str().map_or_else(|| value.clone(), |text| json!(clip_to(text, SUMMARY_TEXT)))
+}
+
+fn clip_to(text: &str, chars: usize) -> String {
+    let Some((end, _)) = text.char_indices().nth(chars) else {
+        return text.to_owned();
     };
     let more = text[end..].chars().count();
-    json!(format!("{}…[+{more} chars]", &text[..end]))
+    format!("{}…[+{more} chars]", &text[..end])
 }
 
 // A run
@@ -275,7 +370,7 @@ fn output(run: &Value, only: Option<usize>, offset: usize, limit: usize) -> Valu
         }
         let shown = window(part, offset, limit);
         let returned = shown.len();
-        let mut entry = json!({"outputIndex": index, "total": part.len(), "returned": returned});
+        let mut entry = json!({"outputIndex": index, "total": part.len(), "offset": offset, "returned": returned});
         if *connection != "main" {
             entry["connection"] = json!(connection);
         }
@@ -291,7 +386,7 @@ fn input(body: &Value, run: &Value, offset: usize, limit: usize) -> Value {
         let parts = parts(&run["inputOverride"]).into_iter();
         (parts.map(|(_, part)| part).enumerate().collect(), vec![])
     } else {
-        sources(body, run)
+        sources(body, run, offset)
     };
     let total: usize = inputs.iter().map(|(_, part)| part.len()).sum();
     let mut items = vec![];
@@ -303,7 +398,7 @@ fn input(body: &Value, run: &Value, offset: usize, limit: usize) -> Value {
 }
 
 /// The inputs in `source[]`, each with its index and its name in the answer.
-fn sources<'a>(body: &'a Value, run: &Value) -> (Vec<(usize, &'a [Value])>, Vec<Value>) {
+fn sources<'a>(body: &'a Value, run: &Value, offset: usize) -> (Vec<(usize, &'a [Value])>, Vec<Value>) {
     let listed = array(&run["source"]).iter().enumerate();
     listed
         .filter(|(_, source)| source.is_object())
@@ -319,6 +414,7 @@ fn sources<'a>(body: &'a Value, run: &Value) -> (Vec<(usize, &'a [Value])>, Vec<
                 "outputIndex": output,
                 "runIndex": run,
                 "total": part.len(),
+                "offset": offset,
             });
             ((index, part), entry)
         })
@@ -340,6 +436,16 @@ fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
     }
     if let Some(error) = fields.get_mut("error").filter(|error| error.is_object()) {
         *error = error_object(error);
+        shorten_stack(error);
+    }
+    if let Some(error) =
+        fields.get_mut("json").and_then(|json| json.get_mut("error")).filter(|error| error["message"] != json!(null))
+    {
+        shorten_stack(error);
+    }
+    let child = &fields.get("metadata").unwrap_or(&Value::Null)["subExecution"]["executionId"];
+    if child.is_string() {
+        fields.insert("subExecution".into(), child.clone());
     }
     if parts > 1 {
         fields.shift_remove(index_key);
@@ -375,6 +481,14 @@ fn error_object(error: &Value) -> Value {
     };
     let present = ERROR_KEYS.split(' ').filter(|key| !error[*key].is_null());
     present.map(|key| (key.to_owned(), shown(key))).collect()
+}
+
+/// An error in an item has a shorter stack.
+fn shorten_stack(error: &mut Value) {
+    let lines = error["stack"].as_str().map(|stack| stack.split('\n').take(ITEM_STACK_LINES).collect::<Vec<_>>());
+    if let Some(lines) = lines {
+        error["stack"] = json!(lines.join("\n"));
+    }
 }
 
 /// The first lines of a stack, which can be a list.

@@ -1,11 +1,12 @@
 //! The projections against the oracle: every fixture, every node and run, every way to split a body into chunks.
 
+use n8n_lens::execution::ErrorItems;
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::json::{Batch, Cursor, Projection, Pruner, shorten_name};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node;
-use n8n_lens::tools::executions::get_execution_by_node::NodeQuery;
+use n8n_lens::tools::executions::get_execution_by_node::{NodeQuery, Part};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -53,7 +54,7 @@ fn read_in_pieces<P: Projection>(projection: &P, body: &[u8], sizes: &[usize]) -
     projection.read(Cursor::over(pruned(projection.pruner(), Cut::new(body, sizes))))
 }
 
-fn summary_of(body: &[u8], sizes: &[usize]) -> Summary {
+pub(crate) fn summary_of(body: &[u8], sizes: &[usize]) -> Summary {
     read_in_pieces(&SummaryProjection, body, sizes).unwrap()
 }
 
@@ -66,14 +67,44 @@ fn node_of(body: &[u8], sizes: &[usize], projection: &NodeProjection) -> NodeVie
     read_in_pieces(projection, body, sizes).unwrap()
 }
 
+fn shown_errors(errors: &ErrorItems) -> Value {
+    let first = &errors.first;
+    let mut shown = json!({"count": errors.count});
+    for (key, index) in [("run", first.run), ("output", first.output)] {
+        if index > 0 {
+            shown[key] = index.into();
+        }
+    }
+    shown["item"] = first.item.into();
+    shown["message"] = first.message.cut(120).0.into_owned().into();
+    shown
+}
+
 /// The summary without a budget, in the oracle's shape.
-fn shown(summary: &Summary) -> Value {
+pub(crate) fn shown(summary: &Summary) -> Value {
     let header = &summary.header;
     let text = |text: &Option<n8n_lens::json::Beginning>| text.as_ref().map(|text| text.cut(300).0.into_owned());
     let nodes = summary.nodes.iter().map(|node| {
         let mut shown = json!({"nodeName": node.name, "nodeType": node.node_type.as_deref().unwrap_or("unknown"), "status": node.status, "items": node.items});
         if node.runs != 1 {
             shown["runs"] = node.runs.into();
+        }
+        for (key, numbers) in [("outputs", &node.outputs), ("unconnected", &node.unconnected)] {
+            if !numbers.is_empty() {
+                shown[key] = json!(numbers);
+            }
+        }
+        if let Some(errors) = &node.error_items {
+            shown["errorItems"] = shown_errors(errors);
+        }
+        if node.empty_runs > 0 {
+            shown["emptyRuns"] = node.empty_runs.into();
+        }
+        let more = node.children.total - node.children.ids.len() as u64;
+        let more = (more > 0).then(|| format!("…[+{more}]"));
+        let children: Vec<_> = node.children.ids.iter().cloned().chain(more).collect();
+        if !children.is_empty() {
+            shown["subExecutions"] = json!(children);
         }
         shown
     });
@@ -84,11 +115,14 @@ fn shown(summary: &Summary) -> Value {
         "workflowName": summary.workflow_name.as_deref().filter(|name| !name.is_empty()).unwrap_or("Unknown Workflow"),
         "status": header.status, "startedAt": header.started_at, "stoppedAt": header.stopped_at,
         "duration": header.duration(), "mode": header.mode,
-        "statistics": {
-            "totalNodes": summary.total_nodes, "executedNodes": nodes.len(), "successfulNodes": count("success"),
-            "failedNodes": summary.nodes.iter().filter(|node| node.failed).count(),
-            "totalItemsProcessed": summary.nodes.iter().map(|node| node.items).sum::<u64>(),
-        },
+    });
+    if let Some(parent) = &summary.parent {
+        shown["parentExecution"] = json!({"id": parent.id, "workflowId": parent.workflow_id});
+    }
+    shown["statistics"] = json!({
+        "totalNodes": summary.total_nodes, "executedNodes": nodes.len(), "successfulNodes": count("success"),
+        "failedNodes": summary.nodes.iter().filter(|node| node.failed).count(),
+        "totalItemsProcessed": summary.nodes.iter().map(|node| node.items).sum::<u64>(),
     });
     if let Some(error) = &summary.error {
         let members = [
@@ -111,6 +145,8 @@ fn answered(view: &NodeView, request: NodeProjection, output: Option<usize>) -> 
     let question = NodeQuery {
         projection: request,
         output: output.map(|output| output as u64),
+        part: Part::Both,
+        rows: false,
         max_tokens: 10_000_000,
         redact: false,
         locale: Locale::Ja,
@@ -131,7 +167,7 @@ fn normal(mut data: Value) -> Value {
     data
 }
 
-fn assert_same(ours: &Value, truth: &Value, what: &str) {
+pub(crate) fn assert_same(ours: &Value, truth: &Value, what: &str) {
     // Compared as text, including the order of keys.
     let (ours, truth) = (ours.to_string(), truth.to_string());
     if ours != truth {

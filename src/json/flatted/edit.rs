@@ -38,6 +38,8 @@ pub enum Step<P> {
     Drop,
     /// This JSON text replaces it.
     Put(&'static str),
+    /// It is counted like an element outside the window; only for elements that would be captured.
+    Count,
     /// The edit decides once it has looked at the value. A member can have another name from now on.
     Look {
         /// The place of the value.
@@ -52,6 +54,8 @@ pub enum Step<P> {
 pub enum Verdict<P> {
     /// This JSON text replaces it.
     Put(String),
+    /// The element is counted like one outside the window; only for elements that would be captured.
+    Count,
     /// The object stays, and its members are asked about. At its end these members are added, written as in JSON.
     Extend(P, String),
 }

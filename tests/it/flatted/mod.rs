@@ -15,11 +15,11 @@ use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
 use n8n_lens::json::ReadAt;
 use n8n_lens::toolkit::Locale;
-use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery};
+use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 
 use crate::flatten::Stored;
 
-fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
+pub(crate) fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
     let mut data = stored.data.as_bytes();
     read_from(projection, stored, &mut data, reveal)
 }
@@ -35,7 +35,15 @@ fn answer(projection: &NodeProjection, read: impl Fn(&NodeProjection) -> Result<
     if let Some(again) = projection.second_pass(&view) {
         (view, projection) = (read(&again).unwrap(), again);
     }
-    let question = NodeQuery { projection, output: None, max_tokens: 20_000, redact: false, locale: Locale::En };
+    let question = NodeQuery {
+        projection,
+        output: None,
+        part: Part::Both,
+        rows: false,
+        max_tokens: 20_000,
+        redact: false,
+        locale: Locale::En,
+    };
     get_execution_by_node::answer(&view, None, &question).unwrap_or_else(|error| error.to_string())
 }
 

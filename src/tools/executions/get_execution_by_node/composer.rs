@@ -1,7 +1,9 @@
 //! Composes an answer within its budget.
 
+use super::allotment;
 use super::data::{Data, InputSection, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number, status};
 use super::entry_lists::{EntryList, EntryLists, Pages};
+use super::section::Section;
 use super::{NodeQuery, Output};
 use crate::budget::{self, Entry, Page, PageLimits};
 use crate::execution::Run;
@@ -19,8 +21,8 @@ pub(super) struct Composer<'a> {
     run: &'a Run,
     outputs: &'a [Output<'a>],
     query: &'a NodeQuery,
-    input: EntryLists,
-    output: EntryLists,
+    input: Section,
+    output: Section,
 }
 
 impl<'a> Composer<'a> {
@@ -35,15 +37,21 @@ impl<'a> Composer<'a> {
         let tag_outputs = run.outputs.lists.len() > 1;
         let input = node.inputs.iter().map(|input| {
             let tag = tag_inputs.then_some(("inputIndex", input.index));
-            input.list.as_ref().map_or_else(|| Ok(EntryList::empty()), |list| EntryList::new(list, tag, query))
+            match &input.list {
+                Some(list) if query.part.has_input() => EntryList::new(list, tag, query),
+                list => Ok(EntryList::counted(list.as_ref().map_or(0, |list| list.total))),
+            }
         });
         let output = outputs.iter().map(|output| {
             let tag = tag_outputs.then_some(("outputIndex", output.index));
-            EntryList::new(output.list, tag, query)
+            match query.part.has_output() {
+                true => EntryList::new(output.list, tag, query),
+                false => Ok(EntryList::counted(output.list.total)),
+            }
         });
         Ok(Self {
-            input: EntryLists(input.collect::<Result<_, _>>()?),
-            output: EntryLists(output.collect::<Result<_, _>>()?),
+            input: Section::new(EntryLists(input.collect::<Result<_, _>>()?), query.part.has_input()),
+            output: Section::new(EntryLists(output.collect::<Result<_, _>>()?), query.part.has_output()),
             id,
             node,
             run,
@@ -52,8 +60,13 @@ impl<'a> Composer<'a> {
         })
     }
 
-    pub(super) fn compose(&self) -> String {
-        let limit = self.query.max_tokens;
+    /// The same composer for items as rows.
+    pub(super) fn into_rows(self) -> Self {
+        Self { input: self.input.into_rows(), output: self.output.into_rows(), ..self }
+    }
+
+    /// The answer within a limit, tokens.
+    pub(super) fn compose(&self, limit: usize) -> String {
         if let Some(whole) = self.whole(limit) {
             return whole;
         }
@@ -74,15 +87,26 @@ impl<'a> Composer<'a> {
     /// The answer with everything that was read, if it has no more bytes than the limit has tokens: most nodes are
     /// small, and need no tokenizer.
     fn whole(&self, limit: usize) -> Option<String> {
-        let entries = self.input.entries().chain(self.output.entries()).map(|entry| &entry.value);
+        let whole = self.whole_of_at_most(limit)?;
+        (whole.len() <= limit).then_some(whole)
+    }
+
+    /// The answer with everything that was read, if that fits.
+    pub(super) fn whole_within(&self, limit: usize) -> Option<String> {
+        self.whole_of_at_most(budget::ANSWER_BYTES).filter(|whole| budget::fits(whole, limit))
+    }
+
+    /// The answer with everything that was read; `None` if it certainly has more bytes.
+    fn whole_of_at_most(&self, bytes: usize) -> Option<String> {
+        let entries = self.input.lists.entries().chain(self.output.lists.entries()).map(|entry| &entry.value);
         let values = entries.chain(&self.run.error).chain(&self.node.parameters);
-        if values.map(Excerpt::least_json_bytes).sum::<usize>() > limit {
+        if values.map(Excerpt::least_json_bytes).sum::<usize>() > bytes {
             return None;
         }
         let whole = |entries: Vec<Entry>, none| if entries.is_empty() { page(none) } else { budget::whole(&entries) };
         let (error, parameters) = (whole(self.error(), "null"), whole(self.parameters(), "{}"));
-        let whole = self.text(Envelope::WHOLE, &error, &parameters, &self.input.whole(), &self.output.whole());
-        (whole.len() <= limit).then_some(whole)
+        let (input, output) = (self.input.lists.whole(), self.output.lists.whole());
+        Some(self.text(Envelope::WHOLE, &error, &parameters, &input, &output))
     }
 
     /// The answer without anything that can be clipped.
@@ -100,23 +124,24 @@ impl<'a> Composer<'a> {
     }
 
     /// The answer within about `tokens` tokens: a quarter for envelope, error and parameters, or more if the items
-    /// leave more; of the rest, half for the input and half for the output, and what one does not need goes to the
-    /// other.
+    /// leave more; the rest for the items ([`allotment`]).
     fn within(&self, tokens: usize, envelope: Envelope) -> String {
         let bare = self.bare(envelope);
         let left = tokens.saturating_sub(budget::count(&bare) + MARGIN_TOKENS);
         let room = budget::ANSWER_BYTES.saturating_sub(bare.len() + MARGIN_BYTES);
         let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
-        let needs = [self.output.needs(limits(left)), self.input.needs(limits(left))];
-        let totals = needs.each_ref().map(|needs| needs.iter().map(|need| need.tokens).sum::<usize>());
+        let (output_needs, input_needs) = (self.output.lists.needs(limits(left)), self.input.lists.needs(limits(left)));
+        let total: usize = output_needs.iter().chain(&input_needs).map(|need| need.all.tokens).sum();
         // However long the names are, some of the error is shown.
         let quarter = (tokens / 4).saturating_sub(tokens - left).max(tokens / 8).min(left);
-        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(totals[0] + totals[1]))));
+        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(total))));
         let used = |page: &Page| budget::count(&page.text);
         let left = left.saturating_sub(used(&error) + used(&parameters));
-        let shares = budget::shares(left, &totals);
-        let output = self.output.fill(limits(shares[0]), &needs[0]);
-        let input = self.input.fill(limits(shares[1]), &needs[1]);
+        let [outputs, inputs] = allotment::divide(left, [&output_needs, &input_needs], || {
+            [&self.output, &self.input].map(|section| section.lists.least(limits(left)))
+        });
+        let output = self.output.lists.fill(limits(left), &outputs, &output_needs);
+        let input = self.input.lists.fill(limits(left), &inputs, &input_needs);
         self.text(envelope, &error, &parameters, &input, &output)
     }
 
@@ -166,7 +191,12 @@ impl<'a> Composer<'a> {
                 execution_time: run.execution_time.map(number),
                 start_time: iso(run.start_ms()),
                 end_time: iso(run.start_ms().zip(run.execution_time).map(|(start, time)| start + time)),
-                run: ShownRun { index: run.index, total: self.node.runs, failed: &self.node.failed },
+                run: ShownRun {
+                    index: run.index,
+                    total: self.node.runs,
+                    failed: &self.node.failed,
+                    sub_execution: run.sub_execution.as_deref(),
+                },
                 truncated: self.truncated(envelope, error, parameters, input, output),
                 error: json(&error.text),
                 input: self.shown_input(envelope, input),
@@ -185,11 +215,12 @@ impl<'a> Composer<'a> {
                 output_index: source.output,
                 run_index: source.run,
                 total: input.list.as_ref().map_or(0, |list| list.total),
+                offset: self.offset(),
             })
         };
         InputSection {
-            total: self.input.0.iter().map(|list| list.total).sum(),
-            items: json(&pages.json()),
+            total: self.input.lists.0.iter().map(|list| list.total).sum(),
+            items: self.input.shown(pages),
             sources: self.node.inputs.iter().filter_map(shown).take(envelope.listed).collect(),
         }
     }
@@ -198,6 +229,7 @@ impl<'a> Composer<'a> {
         let shown = |(at, output): (usize, &Output)| ShownOutput {
             output_index: output.index,
             total: output.list.total,
+            offset: self.offset(),
             returned: pages.shown(at),
             label: output.label.map(|label| envelope.name(label)),
             connection: Some(output.list.connection.as_str())
@@ -205,10 +237,15 @@ impl<'a> Composer<'a> {
                 .map(|connection| envelope.name(connection)),
         };
         OutputSection {
-            total: self.output.0.iter().map(|list| list.total).sum(),
-            items: json(&pages.json()),
+            total: self.output.lists.0.iter().map(|list| list.total).sum(),
+            items: self.output.shown(pages),
             outputs: self.outputs.iter().enumerate().map(shown).take(envelope.listed).collect(),
         }
+    }
+
+    /// The number of the first item of each input and output.
+    fn offset(&self) -> u64 {
+        self.query.projection.window.start
     }
 
     /// What the answer leaves out, and how to get it.
@@ -220,8 +257,8 @@ impl<'a> Composer<'a> {
         input: &Pages,
         output: &Pages,
     ) -> Option<Truncated> {
-        let offset = self.query.projection.window.start;
-        let both = [(&self.input, input), (&self.output, output)];
+        let offset = self.offset();
+        let both = [(&self.input.lists, input), (&self.output.lists, output)];
         let next_offset = both.iter().filter_map(|(lists, pages)| lists.next_offset(pages, offset)).min();
         let clipped = error.clipped + parameters.clipped + input.clipped() + output.clipped();
         let mut reasons = Vec::new();
@@ -246,7 +283,7 @@ impl<'a> Composer<'a> {
 
     /// Advice about inputs and outputs of which not even one item fits.
     fn hidden(&self, input: &Pages, output: &Pages) -> Option<String> {
-        let advice = match (self.input.hidden(input), self.output.hidden(output)) {
+        let advice = match (self.input.lists.hidden(input), self.output.lists.hidden(output)) {
             (0, 0) => return None,
             (0, outputs) => format!("No item of {outputs} outputs fits: request one of them with outputIndex"),
             (inputs, 0) => format!("No item of {inputs} inputs fits: use a larger maxTokens or a smaller limit"),

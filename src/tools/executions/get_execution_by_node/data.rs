@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
+use super::section::ShownItems;
 use crate::execution::Run;
 use crate::toolkit::answer::Truncated;
 
@@ -27,16 +28,21 @@ pub(super) struct Data<'a> {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct ShownRun<'a> {
     pub index: u64,
     pub total: u64,
     pub failed: &'a [u64],
+    /// The execution of the sub-workflow that this run started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sub_execution: Option<&'a str>,
 }
 
 #[derive(Serialize)]
 pub(super) struct InputSection {
     pub total: u64,
-    pub items: Box<RawValue>,
+    #[serde(flatten)]
+    pub items: ShownItems,
     pub sources: Vec<ShownSource>,
 }
 
@@ -48,12 +54,14 @@ pub(super) struct ShownSource {
     pub output_index: u64,
     pub run_index: u64,
     pub total: u64,
+    pub offset: u64,
 }
 
 #[derive(Serialize)]
 pub(super) struct OutputSection {
     pub total: u64,
-    pub items: Box<RawValue>,
+    #[serde(flatten)]
+    pub items: ShownItems,
     pub outputs: Vec<ShownOutput>,
 }
 
@@ -62,6 +70,7 @@ pub(super) struct OutputSection {
 pub(super) struct ShownOutput {
     pub output_index: u64,
     pub total: u64,
+    pub offset: u64,
     pub returned: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,

@@ -1,6 +1,7 @@
 //! The items of a node's inputs or outputs, as many as fit their share of the budget.
 
 use super::NodeQuery;
+use super::allotment::{ListNeed, Share};
 use crate::budget::{self, Entry, Need, Page, PageLimits};
 use crate::execution::ItemList;
 use crate::secrets::redact;
@@ -44,45 +45,39 @@ impl EntryLists {
         Pages(self.0.iter().map(|list| budget::whole(&list.entries)).collect())
     }
 
-    /// What each list needs in full detail.
-    pub(super) fn needs(&self, limits: PageLimits) -> Vec<Need> {
-        self.0.iter().map(|list| budget::need(&list.entries, limits)).collect()
+    /// What each list needs.
+    pub(super) fn needs(&self, limits: PageLimits) -> Vec<ListNeed> {
+        let need = |list: &EntryList| ListNeed {
+            all: budget::need(&list.entries, limits),
+            first: budget::need(list.first(), limits).tokens,
+        };
+        self.0.iter().map(need).collect()
     }
 
-    /// Fills the lists fairly: each shows its first item before any shows its second. If not even one item of each
-    /// fits, the first lists show one and the others none.
-    pub(super) fn fill(&self, limits: PageLimits, needs: &[Need]) -> Pages {
-        let tokens = shown_needs(limits.tokens, needs);
-        let shares = budget::shares(limits.tokens, &tokens);
+    /// What the first item of each list takes in the least detail, tokens.
+    pub(super) fn least(&self, limits: PageLimits) -> Vec<usize> {
+        let least = |list: &EntryList| {
+            let first = list.first();
+            let page = budget::fill(first, PageLimits { tokens: 0, ..limits }, budget::need(first, limits));
+            budget::count(&page.text) + page.shown
+        };
+        self.0.iter().map(|list| if list.entries.is_empty() { 0 } else { least(list) }).collect()
+    }
+
+    /// Fills the lists, each within its share.
+    pub(super) fn fill(&self, limits: PageLimits, shares: &[Share], needs: &[ListNeed]) -> Pages {
         let fill = |chars: usize| {
-            let pages = self.0.iter().enumerate().map(|(at, list)| {
-                if tokens[at] == 0 {
-                    return Page::default();
-                }
-                let share = &shares[at];
-                let bytes = limits.bytes * share / limits.tokens.max(1);
-                budget::fill(&list.entries, PageLimits { tokens: *share, bytes, chars }, needs[at])
-            });
-            Pages(pages.collect())
+            let lists = self.0.iter().zip(shares).zip(needs);
+            Pages(
+                lists
+                    .map(|((list, share), need)| list.fill(PageLimits { chars, ..limits }, *share, need.all))
+                    .collect(),
+            )
         };
         let pages = fill(limits.chars);
         let dropped = self.0.iter().zip(&pages.0).any(|(list, page)| page.shown < list.entries.len());
         if dropped && self.0.len() > 1 { fill(PageLimits::DROPPING_CHARS) } else { pages }
     }
-}
-
-/// The needs of the lists that are shown within `limit` tokens, 0 for the others. Shares are fair, so a list that is
-/// shown gets all that it needs, or enough for an item.
-fn shown_needs(limit: usize, needs: &[Need]) -> Vec<usize> {
-    /// Enough for one item, clipped if it must be, in almost all cases.
-    const ITEM_TOKENS: usize = 60;
-    let mut least = 0;
-    let shown = needs.iter().map(|need| {
-        let is_first = least == 0;
-        least += need.tokens.min(ITEM_TOKENS);
-        if is_first || least <= limit { need.tokens } else { 0 }
-    });
-    shown.collect()
 }
 
 impl EntryLists {
@@ -98,6 +93,9 @@ impl EntryLists {
 
     /// Where the next page begins, if a list has items after those that are shown.
     pub(super) fn next_offset(&self, pages: &Pages, offset: u64) -> Option<u64> {
+        if pages.0.is_empty() {
+            return None;
+        }
         let lists = self.0.iter().enumerate();
         lists.filter_map(|(at, list)| list.next_offset(pages.shown(at), offset)).min()
     }
@@ -115,13 +113,34 @@ impl EntryList {
         Ok(Self { total: list.total, entries })
     }
 
-    pub(super) fn empty() -> Self {
-        Self { total: 0, entries: Vec::new() }
+    /// As many items, and none of them.
+    pub(super) fn counted(total: u64) -> Self {
+        Self { total, entries: Vec::new() }
     }
 
-    /// Where the next page of this list begins, if it shows items and has more.
+    /// The first item, if there is one.
+    fn first(&self) -> &[Entry] {
+        &self.entries[..self.entries.len().min(1)]
+    }
+
+    /// The items that fit a share of the limits.
+    fn fill(&self, limits: PageLimits, share: Share, need: Need) -> Page {
+        let within =
+            |tokens: usize| PageLimits { tokens, bytes: limits.bytes * tokens / limits.tokens.max(1), ..limits };
+        match share {
+            Share::Nothing => Page::default(),
+            Share::First(tokens) => {
+                let first = self.first();
+                budget::fill(first, within(tokens), budget::need(first, within(tokens)))
+            }
+            Share::Items(tokens) => budget::fill(&self.entries, within(tokens), need),
+        }
+    }
+
+    /// Where the next page of this list begins, if it has more items. If not even one of them fits, the next page begins
+    /// after it: it would not fit there either.
     fn next_offset(&self, shown: usize, offset: u64) -> Option<u64> {
-        let next = offset.saturating_add(shown as u64);
-        (shown > 0 && next < self.total).then_some(next)
+        let next = offset.saturating_add(shown.max(1) as u64);
+        (!self.entries.is_empty() && next < self.total).then_some(next)
     }
 }

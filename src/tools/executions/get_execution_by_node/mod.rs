@@ -1,8 +1,11 @@
 //! `get_execution_by_node`: one run of one node, as much of it as fits a token budget.
 
+mod allotment;
 mod composer;
 mod data;
 mod entry_lists;
+mod rows;
+mod section;
 
 use std::sync::Arc;
 
@@ -20,7 +23,10 @@ use crate::tools::{Call, Context, Error, Handler, Tool};
 use composer::Composer;
 
 /// The most items of one input or output.
-pub const MAX_ITEMS: u64 = 50;
+pub const MAX_ITEMS: u64 = 500;
+
+/// The same by default.
+pub const DEFAULT_ITEMS: u64 = 50;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -50,8 +56,14 @@ pub static TOOL: Tool = Tool {
         ),
         Parameter::optional(
             "limit",
-            Kind::Integer { range: 1..=MAX_ITEMS, default: Some(MAX_ITEMS) },
+            Kind::Integer { range: 1..=MAX_ITEMS, default: Some(DEFAULT_ITEMS) },
             "At most this many items of each input and output. Fewer items show longer values.",
+        ),
+        Parameter::optional("part", Kind::Choice(&["both", "input", "output"]), "Whose items."),
+        Parameter::optional(
+            "format",
+            Kind::Choice(&["items", "rows"]),
+            "rows: like items as a table, half the tokens.",
         ),
         MAX_TOKENS_PARAMETER,
         IGNORE_SIZE_LIMIT,
@@ -67,6 +79,10 @@ pub struct NodeQuery {
     pub projection: NodeProjection,
     /// Only this output, if it is set.
     pub output: Option<u64>,
+    /// Whose items are shown.
+    pub part: Part,
+    /// Whether items that are alike are shown as rows of a table, if that takes no more tokens.
+    pub rows: bool,
     /// The budget, tokens, without room for the mark of the source.
     pub max_tokens: usize,
     /// Whether the values of known secret keys in items are masked.
@@ -75,11 +91,38 @@ pub struct NodeQuery {
     pub locale: Locale,
 }
 
+/// Whose items are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Part {
+    /// Those of inputs and outputs.
+    #[default]
+    Both,
+    /// Those of the inputs; of the outputs, how many they have.
+    Input,
+    /// Those of the outputs; of the inputs, how many they have.
+    Output,
+}
+
+impl Part {
+    fn has_input(self) -> bool {
+        self != Self::Output
+    }
+
+    fn has_output(self) -> bool {
+        self != Self::Input
+    }
+}
+
 impl NodeQuery {
     /// Reads the checked arguments of a call.
     pub fn new(arguments: &Arguments, redact: bool, locale: Locale) -> Self {
         let offset = arguments.integer("offset").unwrap_or(0);
-        let limit = arguments.integer("limit").unwrap_or(MAX_ITEMS);
+        let limit = arguments.integer("limit").unwrap_or(DEFAULT_ITEMS);
+        let part = match arguments.text("part").as_deref() {
+            Some("input") => Part::Input,
+            Some("output") => Part::Output,
+            _ => Part::Both,
+        };
         Self {
             projection: NodeProjection {
                 node: arguments.text("nodeName").unwrap_or_default(),
@@ -88,6 +131,8 @@ impl NodeQuery {
                 sources: None,
             },
             output: arguments.integer("outputIndex"),
+            part,
+            rows: arguments.text("format").as_deref() == Some("rows"),
             max_tokens: max_tokens(arguments) - MARK_TOKENS,
             redact,
             locale,
@@ -146,7 +191,15 @@ pub fn answer(view: &NodeView, id: Option<&str>, query: &NodeQuery) -> Result<St
     };
     let outputs = chosen_outputs(run, node, query.output)?;
     let composer = Composer::new(id, node, run, &outputs, query)?;
-    Ok(composer.compose())
+    let items = composer.compose(query.max_tokens);
+    Ok(if query.rows { in_rows(composer.into_rows(), items) } else { items })
+}
+
+/// The answer with rows, if it shows at least as much as the one with items, in no more tokens.
+fn in_rows(composer: Composer<'_>, items: String) -> String {
+    let limit = budget::count(&items);
+    let rows = composer.whole_within(limit).unwrap_or_else(|| composer.compose(limit));
+    if rows::are_better(&rows, &items) { rows } else { items }
 }
 
 fn unknown_node(view: &NodeView, id: &str, requested: &str) -> String {

@@ -1,7 +1,12 @@
 //! The summary of an execution as an answer of at most 1,000 tokens.
 
+mod guidance;
+mod node;
+
 use serde::Serialize;
 
+use self::guidance::Guidance;
+use self::node::ShownNode;
 use super::MARK_TOKENS;
 use super::no_data::no_data;
 use crate::budget;
@@ -34,6 +39,8 @@ struct Data {
     stopped_at: Option<String>,
     duration: Option<i64>,
     mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_execution: Option<ShownParent>,
     statistics: Statistics,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<ShownFailure>,
@@ -74,19 +81,9 @@ struct ShownFailure {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownNode {
-    node_name: String,
-    node_type: String,
-    status: String,
-    items: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    runs: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Guidance {
-    message: &'static str,
-    example: String,
+struct ShownParent {
+    id: Option<String>,
+    workflow_id: Option<String>,
 }
 
 /// The maximum lengths of texts in an answer, in characters.
@@ -100,10 +97,13 @@ struct Lengths {
     node: usize,
     /// n8n's own words, dates and types, which are almost always short.
     word: usize,
+    /// How many outputs of a node are listed.
+    listed: usize,
 }
 
 impl Lengths {
-    const WHOLE: Self = Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS };
+    const WHOLE: Self =
+        Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS, listed: 20 };
     const LEAST: usize = 8;
 
     fn shorter(self) -> Self {
@@ -113,6 +113,7 @@ impl Lengths {
             header: less(self.header),
             node: less(self.node),
             word: if self.error <= 24 { less(self.word) } else { self.word },
+            listed: (self.listed * 3 / 4).max(2),
         }
     }
 }
@@ -162,7 +163,7 @@ impl<'a> Composer<'a> {
     fn one_more(&self, nodes: &'a [NodeSummary], shown: usize, lengths: Lengths) -> Option<String> {
         let next = nodes.get(shown).filter(|_| shown > 0)?;
         let chars = next.name.chars().count();
-        [chars * 3 / 4, chars / 2, chars / 4]
+        [chars * 3 / 4, chars / 2, chars / 4, chars / 8]
             .into_iter()
             .filter(|chars| *chars >= Lengths::LEAST)
             .map(|chars| self.text(&nodes[..=shown], lengths, Some(chars)))
@@ -176,14 +177,14 @@ impl<'a> Composer<'a> {
     fn data(&self, nodes: &'a [NodeSummary], lengths: Lengths, last_name: Option<usize>) -> Data {
         let header = &self.summary.header;
         let word = |word: &Option<String>| word.as_ref().map(|word| shorten_name(word, lengths.word));
-        let mut available_nodes: Vec<_> = nodes.iter().map(|node| shown_node(node, lengths)).collect();
+        let mut available_nodes: Vec<_> = nodes.iter().map(|node| ShownNode::new(node, lengths)).collect();
         if let (Some(last), Some(node), Some(chars)) = (available_nodes.last_mut(), nodes.last(), last_name) {
             last.node_name = shorten_name(&node.name, chars);
         }
         let after = self.offset.min(self.summary.nodes.len()) + nodes.len();
         let omitted = self.summary.nodes.len() - after;
         let id = word(&header.id).or_else(|| self.id.map(str::to_owned));
-        let example = guidance(id.as_deref(), available_nodes.first());
+        let guidance = Guidance::new(self.summary, id.as_deref(), nodes.first(), lengths);
         Data {
             id,
             workflow_id: word(&header.workflow_id),
@@ -193,44 +194,20 @@ impl<'a> Composer<'a> {
             stopped_at: word(&header.stopped_at),
             duration: header.duration(),
             mode: word(&header.mode),
+            parent_execution: self
+                .summary
+                .parent
+                .as_ref()
+                .map(|parent| ShownParent { id: word(&parent.id), workflow_id: word(&parent.workflow_id) }),
             statistics: statistics(self.summary),
             error: self.summary.error.as_ref().map(|error| shown_failure(error, lengths.error)),
             notes: notes(self.summary, self.offset),
             available_nodes,
             omitted_nodes: (omitted > 0).then_some(omitted),
             next_offset: (omitted > 0).then_some(after),
-            guidance: Guidance {
-                message: "Use get_execution_by_node tool to fetch detailed data for a specific node",
-                example,
-            },
+            guidance,
         }
     }
-}
-
-fn shown_node(node: &NodeSummary, lengths: Lengths) -> ShownNode {
-    ShownNode {
-        node_name: shorten_name(&node.name, lengths.node),
-        node_type: shorten_name(node.node_type.as_deref().unwrap_or("unknown"), lengths.word),
-        status: shorten_name(&node.status, lengths.word),
-        items: node.items,
-        runs: (node.runs != 1).then_some(node.runs),
-    }
-}
-
-fn guidance(id: Option<&str>, first: Option<&ShownNode>) -> String {
-    let name = first.map_or_else(|| "<nodeName>".to_owned(), |node| escape(&node.node_name));
-    format!("get_execution_by_node(id: '{}', nodeName: '{name}')", id.unwrap_or("<id>"))
-}
-
-fn escape(name: &str) -> String {
-    let mut escaped = String::new();
-    for char in name.chars() {
-        if matches!(char, '\'' | '"' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(char);
-    }
-    escaped
 }
 
 fn workflow_name(summary: &Summary, chars: usize) -> String {

@@ -1,0 +1,298 @@
+//! How items flow through a node, as far as a summary tells it: how many each output holds, which of them stand for an
+//! error, and which executions of sub-workflows they went through.
+
+use std::io::Read;
+
+use super::failure;
+use super::values::ITEM_BYTES;
+use crate::json::{Beginning, Cursor, Detail, Element, Excerpt, Keep, ReadError};
+use crate::secrets::redact;
+
+/// What is kept of a reference to the execution of a sub-workflow.
+pub(super) const CHILD: Keep = Keep::Members(&[("executionId", Keep::Whole)]);
+
+/// What is kept of a reference to the execution that started this one.
+pub(super) const PARENT: Keep = Keep::Members(&[("executionId", Keep::Whole), ("workflowId", Keep::Whole)]);
+
+/// Ids of n8n are never longer.
+const ID_CHARS: usize = 60;
+
+/// No node has more outputs; the items of any further ones are only added to the sum.
+const MAX_OUTPUTS: usize = 256;
+
+/// How many executions of sub-workflows are named.
+const CHILDREN: usize = 3;
+
+/// Memory for an error.
+const ERROR_BYTES: usize = 16 * 1024;
+
+/// Characters held of an error's message.
+const MESSAGE_CHARS: usize = 300;
+
+/// The execution that started this one.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parent {
+    /// Its id.
+    pub id: Option<String>,
+    /// The id of its workflow.
+    pub workflow_id: Option<String>,
+}
+
+impl Parent {
+    /// Reads `{executionId, workflowId}`; `None` for a value of another type.
+    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
+        let mut parent = Self::default();
+        let is_object = cursor.object(|cursor, member| {
+            match member {
+                "executionId" => parent.id = cursor.text(ID_CHARS)?,
+                "workflowId" => parent.workflow_id = cursor.text(ID_CHARS)?,
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(is_object.then_some(parent))
+    }
+}
+
+/// Executions of sub-workflows that a node started.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Children {
+    /// The first ids, at most three.
+    pub ids: Vec<String>,
+    /// How many there are.
+    pub total: u64,
+}
+
+impl Children {
+    /// Reads the `metadata` of a run.
+    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+        let (mut id, mut count) = (None, None);
+        cursor.object(|cursor, member| {
+            match member {
+                "subExecution" => id = read_child(cursor)?,
+                "subExecutionsCount" => count = cursor.number::<u64>()?,
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        let total = if id.is_some() { count.unwrap_or(1).max(1) } else { 0 };
+        Ok(Self { ids: id.into_iter().collect(), total })
+    }
+
+    fn add(&mut self, more: Self) {
+        let room = CHILDREN - self.ids.len().min(CHILDREN);
+        self.ids.extend(more.ids.into_iter().take(room));
+        self.total = self.total.saturating_add(more.total);
+    }
+}
+
+/// The id in `{executionId, workflowId}`.
+pub(super) fn read_child<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
+    let mut id = None;
+    cursor.object(|cursor, member| match member {
+        "executionId" => cursor.text(ID_CHARS).map(|text| id = text),
+        _ => cursor.skip(),
+    })?;
+    Ok(id)
+}
+
+/// Items that stand for an error, because the node continues after one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorItems {
+    /// How many there are.
+    pub count: u64,
+    /// The first one.
+    pub first: ErrorItem,
+}
+
+/// An item that stands for an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ErrorItem {
+    /// The node's run, from 0.
+    pub run: u64,
+    /// The `main` output, from 0.
+    pub output: u64,
+    /// The item of this output, from 0.
+    pub item: u64,
+    /// What happened.
+    pub message: Beginning,
+}
+
+/// The items of all runs of a node.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    pub items: u64,
+    pub empty_runs: u64,
+    pub children: Children,
+    outputs: Vec<u64>,
+    /// Items with an `error`.
+    failed: Option<ErrorItems>,
+    /// Items with an `error`, or with one in their `json`, which is an error only if the node continues after one.
+    suspect: Option<ErrorItems>,
+}
+
+/// The items of one run.
+#[derive(Debug, Default)]
+pub(super) struct RunFlow {
+    pub children: Children,
+    items: u64,
+    outputs: Vec<u64>,
+    failed: Option<ErrorItems>,
+    suspect: Option<ErrorItems>,
+}
+
+impl Flow {
+    pub(super) fn add(&mut self, run: RunFlow) {
+        self.items = self.items.saturating_add(run.items);
+        self.empty_runs += u64::from(run.items == 0);
+        self.children.add(run.children);
+        self.outputs.resize(self.outputs.len().max(run.outputs.len()), 0);
+        for (sum, items) in self.outputs.iter_mut().zip(run.outputs) {
+            *sum = sum.saturating_add(items);
+        }
+        add_errors(&mut self.failed, run.failed);
+        add_errors(&mut self.suspect, run.suspect);
+    }
+
+    /// The items of each output, if there are several.
+    pub(super) fn outputs(&self) -> Vec<u64> {
+        if self.outputs.len() > 1 { self.outputs.clone() } else { Vec::new() }
+    }
+
+    /// The outputs that hold items and lead nowhere, if another one leads on.
+    pub(super) fn unconnected(&self, connected: Option<&Vec<bool>>) -> Vec<u64> {
+        let Some(connected) = connected.filter(|connected| connected.contains(&true)) else { return Vec::new() };
+        let leads_on = |output: usize| connected.get(output).copied().unwrap_or(false);
+        let outputs = self.outputs.iter().enumerate();
+        outputs.filter(|(at, items)| **items > 0 && !leads_on(*at)).map(|(at, _)| at as u64).collect()
+    }
+
+    /// The items that stand for an error, of a node that continues after one or of another.
+    pub(super) fn errors(&mut self, continues: bool) -> Option<ErrorItems> {
+        if continues { self.suspect.take() } else { self.failed.take() }
+    }
+}
+
+impl RunFlow {
+    /// Reads the `data` of run `run`.
+    pub(super) fn read_items<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64) -> Result<(), ReadError> {
+        cursor.object(|cursor, connection| {
+            if connection != "main" {
+                return cursor.skip();
+            }
+            *self = Self { children: std::mem::take(&mut self.children), ..Self::default() };
+            cursor.array(|cursor, output| self.read_output(cursor, run, output)).map(drop)
+        })?;
+        Ok(())
+    }
+
+    fn read_output<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64, output: u64) -> Result<(), ReadError> {
+        let mut item = 0;
+        cursor.array(|cursor, _| {
+            let json = match cursor.element()? {
+                Element::Omitted(items) => {
+                    item += items;
+                    return Ok(());
+                }
+                Element::Captured(json) => Some(json),
+                Element::Unread => cursor.json(ITEM_BYTES)?.map(Into::into),
+            };
+            if let Some(json) = json {
+                let tells = self.failed.is_none() || self.suspect.is_none();
+                let error = ItemError::read(&mut Cursor::unpruned(&json[..]), tells)?;
+                self.note(&error, run, output, item);
+            }
+            item += 1;
+            Ok(())
+        })?;
+        self.items = self.items.saturating_add(item);
+        if output < MAX_OUTPUTS as u64 {
+            self.outputs.push(item);
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, error: &ItemError, run: u64, output: u64, item: u64) {
+        let place = |message: &Beginning| {
+            let first = ErrorItem { run, output, item, message: message.clone() };
+            Some(ErrorItems { count: 1, first })
+        };
+        add_errors(&mut self.failed, error.own.as_ref().and_then(place));
+        add_errors(&mut self.suspect, error.own.as_ref().or(error.in_json.as_ref()).and_then(place));
+    }
+}
+
+fn add_errors(sum: &mut Option<ErrorItems>, more: Option<ErrorItems>) {
+    match (sum, more) {
+        (_, None) => {}
+        (Some(sum), Some(more)) => sum.count += more.count,
+        (sum, more) => *sum = more,
+    }
+}
+
+/// The messages of an item's errors; empty ones if they were not asked for.
+#[derive(Debug, Default)]
+struct ItemError {
+    /// That of `error`.
+    own: Option<Beginning>,
+    /// That of `json.error`.
+    in_json: Option<Beginning>,
+}
+
+impl ItemError {
+    fn read<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Self, ReadError> {
+        let mut errors = Self::default();
+        cursor.object(|cursor, member| {
+            match member {
+                "error" => errors.own = read_message(cursor, tells)?,
+                "json" => {
+                    errors.in_json = None;
+                    cursor.object(|cursor, member| match member {
+                        "error" => read_message(cursor, tells).map(|message| errors.in_json = message),
+                        _ => cursor.skip(),
+                    })?;
+                }
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        Ok(errors)
+    }
+}
+
+/// What an error says: its `message`, or else all of it; `None` for what is no error in JavaScript: `null`, `false`, `0` and
+/// an empty string.
+fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<Beginning>, ReadError> {
+    let json = if tells { cursor.json(ITEM_BYTES)? } else { None };
+    let Some(json) = json else {
+        return Ok(is_error(&cursor.excerpt(0)?).then(Beginning::default));
+    };
+    let mut message = Cursor::unpruned(&json[..]).excerpt(ERROR_BYTES)?;
+    if !is_error(&message) {
+        return Ok(None);
+    }
+    if let Some(own @ Excerpt::Text(_)) = failure::read_whole(&mut Cursor::unpruned(&json[..]), ERROR_BYTES)?
+        .and_then(|error| error.member("message").cloned())
+    {
+        message = own;
+    }
+    redact::error(&mut message);
+    let mut message = if let Excerpt::Text(text) = message { text } else { written(&message) };
+    message.kept.truncate(message.kept.char_indices().nth(MESSAGE_CHARS).map_or(message.kept.len(), |(at, _)| at));
+    Ok(Some(message))
+}
+
+fn is_error(value: &Excerpt) -> bool {
+    match value {
+        Excerpt::Scalar(text) if text == "null" || text == "false" => false,
+        Excerpt::Scalar(text) => text.parse() != Ok(0.0),
+        Excerpt::Text(text) => text.chars > 0,
+        _ => true,
+    }
+}
+
+fn written(value: &Excerpt) -> Beginning {
+    let (mut json, mut clipped) = (String::new(), 0);
+    value.write(Detail::WHOLE, &mut json, &mut clipped);
+    json.into()
+}

@@ -1,0 +1,50 @@
+//! The inputs, or the outputs, of a node: their items, or rows of a table.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::entry_lists::{EntryLists, Pages};
+use super::rows::Table;
+use crate::toolkit::answer::json;
+
+/// The inputs, or the outputs, of a node.
+pub(super) struct Section {
+    pub(super) lists: EntryLists,
+    table: Option<Table>,
+    /// Whether its items are asked for.
+    is_wanted: bool,
+}
+
+/// The items of a section, in one of their forms; none if they are not asked for.
+#[derive(Serialize)]
+pub(super) struct ShownItems {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Box<RawValue>>,
+}
+
+impl Section {
+    pub(super) fn new(lists: EntryLists, is_wanted: bool) -> Self {
+        Self { lists, table: None, is_wanted }
+    }
+
+    /// The items as rows, if they are alike.
+    pub(super) fn into_rows(mut self) -> Self {
+        if let Some((table, lists)) = Table::new(&self.lists) {
+            (self.table, self.lists) = (Some(table), lists);
+        }
+        self
+    }
+
+    pub(super) fn shown(&self, pages: &Pages) -> ShownItems {
+        let rows = self.table.as_ref().map(|table| json(&table.json(pages)));
+        let items = (self.is_wanted && rows.is_none()).then(|| json(&pages.json()));
+        ShownItems { items, rows }
+    }
+
+    /// The number of items of the longest list, if they are asked for.
+    pub(super) fn longest(&self) -> u64 {
+        if self.is_wanted { self.lists.longest() } else { 0 }
+    }
+}
