@@ -114,6 +114,24 @@ fn an_odd_value_is_named_once_at_the_first_node_that_has_it() {
     assert_eq!(odd_after(|order| order["id"] = json!(1e12)), []);
 }
 
+#[test]
+fn a_rare_value_among_several_common_ones_is_odd() {
+    let odd = |values: &[(&str, usize)]| {
+        let all = values.iter().flat_map(|(value, count)| std::iter::repeat_n(*value, *count));
+        let items: Vec<_> = all.map(|value| json!({"json": {"carrier": value}})).collect();
+        let odd = view(execution(&items).to_string().as_bytes(), &FieldsProjection::default(), &[4096]).odd;
+        odd.first().and_then(|one| one.odd.value.clone())
+    };
+    let hermes = Some("\"Hermes\"".to_owned());
+    assert_eq!(odd(&[("DHL", 60), ("UPS", 30), ("Hermes", 1), ("GLS", 10)]), hermes);
+    assert_eq!(odd(&[("DHL", 99), ("Hermes", 1)]), hermes);
+    assert_eq!(odd(&[("DHL", 19), ("Hermes", 1)]), hermes);
+    // No gap: the values become fewer and fewer.
+    assert_eq!(odd(&[("DHL", 61), ("UPS", 30), ("GLS", 9), ("Hermes", 1)]), None);
+    assert_eq!(odd(&[("DHL", 65), ("UPS", 30), ("GLS", 4), ("Hermes", 1)]), None);
+    assert_eq!(odd(&[("DHL", 50), ("UPS", 47), ("Hermes", 3)]), None);
+}
+
 fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {
     let n8n = server::n8n([("7".to_owned(), body.to_string().into_bytes())].into());
     let client = McpClient::start_with(&n8n.url(), &[&["--locale", "en"], arguments].concat());
