@@ -26,7 +26,8 @@ fn view(body: &[u8], projection: &FieldsProjection, sizes: &[usize]) -> FieldsVi
 
 #[test]
 fn the_fields_agree_with_the_reference_for_every_node() {
-    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 300_000) {
+    let bodies = fixtures::executions().into_iter().chain(fixtures::scenarios());
+    for (name, body) in bodies.filter(|(_, body)| body.len() < 300_000) {
         let value = fixtures::parse(&body);
         let body = value.to_string().into_bytes();
         for (node, _) in oracle::nodes(&value).into_iter().take(30) {

@@ -4,9 +4,7 @@
 //! for the table in `docs/asking.md`.
 
 use std::collections::HashMap;
-use std::io::Read;
 
-use flate2::read::GzDecoder;
 use n8n_lens::budget;
 use serde_json::{Value, json};
 
@@ -310,27 +308,15 @@ fn unknown_arguments(arguments: &str, known: &str) -> Vec<String> {
     texts.map(str::to_owned).chain(places).filter(|argument| !known.contains(&**argument)).collect()
 }
 
-/// All bodies, by name.
-fn bodies() -> HashMap<String, Vec<u8>> {
-    let folder = std::fs::read_dir(fixtures::folder().join("scenarios")).unwrap();
-    let body = |path: std::path::PathBuf| {
-        let name = path.file_name()?.to_str()?.strip_suffix(".json.gz")?.to_owned();
-        let mut body = Vec::new();
-        GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_end(&mut body).unwrap();
-        Some((name, body))
-    };
-    folder.filter_map(|entry| body(entry.unwrap().path())).collect()
-}
-
 fn id(body: &[u8]) -> String {
     fixtures::parse(body)["id"].as_str().unwrap().to_owned()
 }
 
 #[test]
 fn each_cause_is_found_in_three_calls() {
-    let bodies = bodies();
+    let bodies = fixtures::scenarios();
     let ids: HashMap<_, _> = bodies.iter().map(|(name, body)| (name.clone(), id(body))).collect();
-    let n8n = server::n8n(bodies.into_values().map(|body| (id(&body), body)).collect());
+    let n8n = server::n8n(bodies.into_iter().map(|(_, body)| (id(&body), body)).collect());
     let client = McpClient::start_with(&n8n.url(), &["--locale", "en"]);
     let mut agent = Agent { client, ids, spent: Cost::default() };
 
