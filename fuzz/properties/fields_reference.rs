@@ -185,9 +185,10 @@ fn odd(path: &Path) -> Value {
 fn odd_one(groups: Option<Vec<(Value, Vec<Found>)>>) -> Option<Value> {
     let groups = groups?;
     let total: usize = groups.iter().map(|(_, found)| found.len()).sum();
-    let largest = groups.iter().map(|(_, found)| found.len()).max()?;
-    let other = groups.iter().find(|(_, found)| found.len() < largest);
-    few(total - largest, total).then(|| other.map(|(_, found)| at(&found[0])))?
+    let rare: Vec<_> = groups.iter().filter(|(_, found)| found.len() <= 5).collect();
+    let differing = rare.iter().map(|(_, found)| found.len()).sum();
+    let is_common = |found: &[Found]| found.len() <= 5 || found.len() >= 10 * differing;
+    (few(differing, total) && groups.iter().all(|(_, found)| is_common(found))).then(|| at(&rare[0].1[0]))
 }
 
 fn at(found: &Found) -> Value {

@@ -26,7 +26,8 @@ fn view(body: &[u8], projection: &FieldsProjection, sizes: &[usize]) -> FieldsVi
 
 #[test]
 fn the_fields_agree_with_the_reference_for_every_node() {
-    for (name, body) in fixtures::executions().into_iter().filter(|(_, body)| body.len() < 300_000) {
+    let bodies = fixtures::executions().into_iter().chain(fixtures::scenarios());
+    for (name, body) in bodies.filter(|(_, body)| body.len() < 300_000) {
         let value = fixtures::parse(&body);
         let body = value.to_string().into_bytes();
         for (node, _) in oracle::nodes(&value).into_iter().take(30) {
@@ -112,6 +113,24 @@ fn an_odd_value_is_named_once_at_the_first_node_that_has_it() {
     assert_eq!(fewer[0].2, "lines");
     // A number that is merely too large is no outlier of the rule.
     assert_eq!(odd_after(|order| order["id"] = json!(1e12)), []);
+}
+
+#[test]
+fn a_rare_value_among_several_common_ones_is_odd() {
+    let odd = |values: &[(&str, usize)]| {
+        let all = values.iter().flat_map(|(value, count)| std::iter::repeat_n(*value, *count));
+        let items: Vec<_> = all.map(|value| json!({"json": {"carrier": value}})).collect();
+        let odd = view(execution(&items).to_string().as_bytes(), &FieldsProjection::default(), &[4096]).odd;
+        odd.first().and_then(|one| one.odd.value.clone())
+    };
+    let hermes = Some("\"Hermes\"".to_owned());
+    assert_eq!(odd(&[("DHL", 60), ("UPS", 30), ("Hermes", 1), ("GLS", 10)]), hermes);
+    assert_eq!(odd(&[("DHL", 99), ("Hermes", 1)]), hermes);
+    assert_eq!(odd(&[("DHL", 19), ("Hermes", 1)]), hermes);
+    // No gap: the values become fewer and fewer.
+    assert_eq!(odd(&[("DHL", 61), ("UPS", 30), ("GLS", 9), ("Hermes", 1)]), None);
+    assert_eq!(odd(&[("DHL", 65), ("UPS", 30), ("GLS", 4), ("Hermes", 1)]), None);
+    assert_eq!(odd(&[("DHL", 50), ("UPS", 47), ("Hermes", 3)]), None);
 }
 
 fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {

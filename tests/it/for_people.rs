@@ -179,12 +179,12 @@ fn a_server_says_to_a_person_what_it_is_and_serves() {
 fn tools_are_lines_in_a_pipe_and_json_on_request() {
     let piped = String::from_utf8(lens(&["tools", "--read-only"]).output().unwrap().stdout).unwrap();
     assert_eq!(piped.lines().next(), Some("list_executions\texecutions\treads\tList executions"));
-    assert!(piped.is_ascii() && piped.lines().count() == 8, "{piped}");
+    assert!(piped.is_ascii() && piped.lines().count() == 9, "{piped}");
     let table = pseudoterminal::plain(&lens(&["tools", "--read-only"]), 100);
-    assert!(table.starts_with("Tool ") && table.lines().count() == 10, "{table}");
+    assert!(table.starts_with("Tool ") && table.lines().count() == 11, "{table}");
     let json = pseudoterminal::plain(&lens(&["tools", "--read-only", "--json"]), 100);
     let json: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["tools"].as_array().unwrap().len(), 8);
+    assert_eq!(json["tools"].as_array().unwrap().len(), 9);
     assert_eq!(json["tools"][0]["name"], "list_executions");
 }
 

@@ -63,6 +63,8 @@ mod properties;
 mod pseudoterminal;
 /// The tools over plain REST, through the real binary.
 mod rest;
+/// Executions with one planted cause, and the calls and tokens that lead to it.
+mod scenarios;
 /// The search of an execution.
 mod search;
 /// Secrets do not leak.

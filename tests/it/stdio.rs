@@ -147,8 +147,8 @@ fn invalid_arguments_are_refused_with_the_valid_values() {
         ("get_execution_by_node", json!({"id": "1"}), "Argument 'nodeName' is missing; it must be a non-empty string."),
         (
             "get_execution_by_node",
-            json!({"id": "1", "nodeName": "A", "limit": 51}),
-            "Argument 'limit' is 51; it must be a whole number from 1 to 50.",
+            json!({"id": "1", "nodeName": "A", "limit": 501}),
+            "Argument 'limit' is 501; it must be a whole number from 1 to 500.",
         ),
         (
             "get_execution_by_node",
@@ -216,7 +216,7 @@ fn a_loop_has_the_right_labels_and_sources() {
     // Its producer comes after it in the body.
     assert_eq!(
         last["data"]["input"]["sources"][0],
-        json!({"inputIndex": 0, "nodeName": "Work", "outputIndex": 0, "runIndex": 24, "total": 1})
+        json!({"inputIndex": 0, "nodeName": "Work", "outputIndex": 0, "runIndex": 24, "total": 1, "offset": 0})
     );
     assert_eq!(last["data"]["input"]["items"][0]["json"]["i"], 24);
     let labels: Vec<_> =

@@ -58,7 +58,8 @@ fn strict_clients_accept_the_schemas() {
         let annotations = &tool["annotations"];
         assert_eq!(annotations["readOnlyHint"], effect == Effect::Read, "{name}");
         assert_eq!(annotations["destructiveHint"], effect == Effect::Overwrite, "{name}");
-        assert_eq!(annotations["idempotentHint"], effect != Effect::Add, "{name}");
+        let is_idempotent = (effect != Effect::Read).then_some(effect == Effect::Overwrite);
+        assert_eq!(annotations.get("idempotentHint"), is_idempotent.map(Value::from).as_ref(), "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));

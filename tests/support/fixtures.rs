@@ -40,6 +40,20 @@ pub fn executions() -> Vec<(String, Vec<u8>)> {
     names.into_iter().map(|name| (name.clone(), execution(&name))).collect()
 }
 
+/// The executions with a planted cause, by name.
+pub fn scenarios() -> Vec<(String, Vec<u8>)> {
+    let root = folder().join("scenarios");
+    let body = |path: PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(".json.gz")?.to_owned();
+        let mut body = Vec::new();
+        GzDecoder::new(std::fs::File::open(path).unwrap()).read_to_end(&mut body).unwrap();
+        Some((name, body))
+    };
+    let mut bodies: Vec<_> = std::fs::read_dir(root).unwrap().filter_map(|entry| body(entry.unwrap().path())).collect();
+    bodies.sort();
+    bodies
+}
+
 /// Parses a body. `serde_json` rejects lone surrogates, so they are replaced first.
 pub fn parse(body: &[u8]) -> Value {
     let text = std::str::from_utf8(body).unwrap();

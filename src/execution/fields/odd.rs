@@ -1,9 +1,9 @@
 //! The rule that says which value is odd.
 //!
-//! Of at least 20 values, those that differ from the largest group are odd if they are at most 2 % (at least 1, at most
-//! 5). Values are grouped by, in this order: their kind; being there at all; the value, where there are at most 12;
-//! the pattern of a string, where there are at most 12; the length of an array, likewise. The first criterion that
-//! finds something decides.
+//! Of at least 20 values, those in rare groups are odd if they are at most 2 % (at least 1, at most 5), and each other
+//! group has at least ten times as many. Values are grouped by, in this order: their kind; being there at all; the value,
+//! where there are at most 12; the pattern of a string, where there are at most 12; the length of an array, likewise. The
+//! first criterion that finds something decides.
 
 use super::Place;
 
@@ -19,9 +19,15 @@ pub struct Odd {
     pub value: Option<String>,
 }
 
+/// The most odd values.
+const MOST_ODD: u64 = 5;
+
+/// How many times as many values each common group has.
+const COMMON: u64 = 10;
+
 /// Whether so few of so many values differ that they are odd.
 pub(super) fn few(differing: u64, values: u64) -> bool {
-    values >= LEAST_VALUES && (1..=(values / 50).clamp(1, 5)).contains(&differing)
+    values >= LEAST_VALUES && (1..=(values / 50).clamp(1, MOST_ODD)).contains(&differing)
 }
 
 /// A number that is almost certainly different for different texts.
@@ -106,15 +112,15 @@ impl<K> Groups<K> {
         self.groups.first().map(Group::odd)
     }
 
-    /// The first value outside the largest group, if so few are.
+    /// The first value of a rare group, if so few are in one and all other groups are common.
     pub(super) fn odd(&self) -> Option<Odd> {
         let total = self.groups.iter().map(|group| group.count).sum();
-        let (largest, most) = self.groups.iter().enumerate().max_by_key(|(_, group)| group.count)?;
-        if !few(total - most.count, total) {
-            return None;
-        }
+        let rare = || self.groups.iter().filter(|group| group.count <= MOST_ODD);
+        let differing = rare().map(|group| group.count).sum();
+        let mut common = self.groups.iter().filter(|group| group.count > MOST_ODD);
+        let is_odd = few(differing, total) && common.all(|group| group.count >= COMMON * differing);
         // Groups are in the order of their first values.
-        self.groups.iter().enumerate().find(|(at, _)| *at != largest).map(|(_, group)| group.odd())
+        rare().next().filter(|_| is_odd).map(Group::odd)
     }
 }
 
