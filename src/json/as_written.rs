@@ -77,7 +77,7 @@ impl AsWritten {
             (self.is_too_large, self.held) = (true, Vec::new());
         }
         if !self.is_too_large {
-            self.held.extend_from_slice(&chunk[self.from..]);
+            hold_more(&mut self.held, &chunk[self.from..]);
         }
         self.from = 0;
     }
@@ -107,7 +107,7 @@ impl AsWritten {
             return None;
         }
         if is_cut {
-            self.held.extend_from_slice(&piece.chunk[self.from..end]);
+            hold_more(&mut self.held, &piece.chunk[self.from..end]);
             self.from = end;
         }
         let json = if is_cut { &self.held[..] } else { &piece.chunk[self.from..end] };
@@ -132,6 +132,16 @@ impl AsWritten {
             name.find(&piece.chunk[piece.start - before..piece.end]).is_some()
         })
     }
+}
+
+/// Appends bytes; the buffer grows to no more than is captured at most.
+fn hold_more(held: &mut Vec<u8>, bytes: &[u8]) {
+    let needed = held.len() + bytes.len();
+    if needed > held.capacity() {
+        let room = needed.max(WRITTEN_BYTES.min(2 * held.len()));
+        held.reserve_exact(room - held.len());
+    }
+    held.extend_from_slice(bytes);
 }
 
 /// Whether a member with this name is in a JSON text.

@@ -57,6 +57,7 @@ mod prune;
 mod pruned_reader;
 mod read_ahead;
 mod read_at;
+mod scalar;
 mod seek;
 mod selection;
 mod skip;

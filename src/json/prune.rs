@@ -12,13 +12,11 @@ use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
 use super::pick::Pick;
+use super::scalar::{SCALAR_BYTES, begins_scalar, is_scalar};
 use super::seek::Seeker;
 use super::selection::Selection;
 use super::skip::OpenBrackets;
 use super::utf8::Utf8;
-
-/// The longest number that is accepted, bytes.
-pub(super) const SCALAR_BYTES: usize = 1024;
 
 /// The pruning filter. [`feed`](Self::feed) it a body in chunks of any size, then [`finish`](Self::finish) it.
 ///
@@ -55,6 +53,8 @@ pub struct Pruner {
     selection: Selection,
     /// How windows are captured: `None` token by token, otherwise as they are written.
     written: Option<AsWritten>,
+    /// The first fault: a decoder may feed what it had buffered after it.
+    fault: Option<Fault>,
 }
 
 /// What the filter is in the middle of.
@@ -103,6 +103,7 @@ impl Pruner {
             scalar: Vec::new(),
             selection: Selection::new(keep, window),
             written: None,
+            fault: None,
         }
     }
 
@@ -196,8 +197,15 @@ impl Pruner {
     /// Filters the next bytes of the body; returns what is left of them.
     ///
     /// # Errors
-    /// At the first [`Fault`] of the body; the filter cannot be used after it.
+    /// At the first [`Fault`] of the body, and again at every call after it.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
+        match self.fault {
+            Some(fault) => Err(fault),
+            None => self.filter(chunk).inspect_err(|fault| self.fault = Some(*fault)),
+        }
+    }
+
+    fn filter(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
         // Small pieces, so that the second pass over one finds it in the L1 cache.
         for start in (0..chunk.len()).step_by(STRIDE) {
             let piece = &chunk[start..chunk.len().min(start + STRIDE)];
@@ -481,15 +489,4 @@ impl Pruner {
         self.after_value();
         Ok(())
     }
-}
-
-/// Whether a number or a literal is only incomplete, not invalid.
-fn begins_scalar(scalar: &[u8]) -> bool {
-    let is_literal = [&b"true"[..], b"false", b"null"].iter().any(|literal| literal.starts_with(scalar));
-    is_literal || serde_json::from_slice::<serde::de::IgnoredAny>(&[scalar, b"0"].concat()).is_ok()
-}
-
-/// The bytes of numbers and literals.
-pub(super) fn is_scalar(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.')
 }

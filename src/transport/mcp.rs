@@ -163,7 +163,7 @@ fn describe(tool: &Tool) -> rmcp::model::Tool {
         .destructive(tool.effect == Effect::Overwrite)
         .open_world(true);
     // MCP: it is meaningful only for tools that write. Every token of the list counts.
-    annotations.idempotent_hint = (!tool.reads_only()).then_some(tool.effect == Effect::Overwrite);
+    annotations.idempotent_hint = (!tool.reads_only()).then_some(tool.effect != Effect::Add);
     let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(tool.input_schema()))
         .with_title(tool.title)
         .with_annotations(annotations);

@@ -58,7 +58,7 @@ fn strict_clients_accept_the_schemas() {
         let annotations = &tool["annotations"];
         assert_eq!(annotations["readOnlyHint"], effect == Effect::Read, "{name}");
         assert_eq!(annotations["destructiveHint"], effect == Effect::Overwrite, "{name}");
-        let is_idempotent = (effect != Effect::Read).then_some(effect == Effect::Overwrite);
+        let is_idempotent = (effect != Effect::Read).then_some(effect != Effect::Add);
         assert_eq!(annotations.get("idempotentHint"), is_idempotent.map(Value::from).as_ref(), "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];

@@ -3,7 +3,7 @@
 use memchr::memchr2;
 
 use super::text::Flatted;
-use crate::json::prune::{SCALAR_BYTES, is_scalar};
+use crate::json::scalar::{SCALAR_BYTES, is_scalar};
 use crate::json::utf8::Utf8;
 use crate::json::{FaultKind, ReadError};
 

@@ -9,7 +9,14 @@ pub static PROMPT: Prompt = Prompt {
     name: "explain_execution",
     title: "Explain an execution",
     description: "Find out why an n8n execution failed or did not do what was expected, and how to fix it.",
-    needs: &["list_executions", "get_execution", "get_execution_by_node"],
+    needs: &[
+        "list_executions",
+        "get_execution",
+        "get_execution_by_node",
+        "get_execution_fields",
+        "search_execution",
+        "trace_execution_item",
+    ],
     arguments: &[
         PromptArgument { name: "id", description: "The execution's id (default: the newest failed execution)." },
         PromptArgument { name: "expected", description: "What the execution should have done." },
@@ -25,8 +32,9 @@ fn text(arguments: &Map<String, Value>) -> String {
     };
     let expected = given("expected").map(|expected| format!(" Expected: {expected}")).unwrap_or_default();
     format!(
-        "{which}{expected} Then inspect the failed node with get_execution_by_node, and trace its input back through earlier \
-         nodes to where the data goes wrong. Tell me the cause, the node and the item that show it, and the smallest \
+        "{which}{expected} If a node failed, inspect it with get_execution_by_node (limit: 1). If none did, do not read page \
+         after page: get_execution_fields finds values that differ, search_execution finds a value that you know, and \
+         trace_execution_item says which items an item came from. Then look at that one item. Tell me the cause, the node and the item that show it, and the smallest \
          change to the workflow that fixes it. Do not change anything."
     )
 }

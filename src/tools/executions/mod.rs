@@ -27,7 +27,10 @@ pub static TOOLSET: Toolset = Toolset {
             "list_executions",
             "Debug n8n executions of any size: list_executions finds them (status: error for failed ones).",
         ),
-        ("get_execution", "get_execution summarizes one: status, error, every executed node."),
+        (
+            "get_execution",
+            "get_execution summarizes one: status, error, every executed node, and what is unusual about the flow of items; its _guidance names the next call.",
+        ),
         (
             "get_execution_by_node",
             "get_execution_by_node shows a node's actual input and output items, parameters and error: begin with limit: 3, \

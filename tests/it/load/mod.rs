@@ -262,7 +262,7 @@ fn right_calls() -> Vec<Call> {
 fn wrong_calls() -> Vec<Call> {
     vec![
         ("get_execution", json!({"id": "4-2"})),
-        ("get_execution_by_node", json!({"id": "42", "nodeName": "HTTP Request", "limit": 51})),
+        ("get_execution_by_node", json!({"id": "42", "nodeName": "HTTP Request", "limit": 501})),
         ("get_execution_by_node", json!({"id": "42", "nodeName": "Nobody"})),
         ("no_such_tool", json!({})),
     ]

@@ -43,14 +43,18 @@ impl Guidance {
 }
 
 /// A failed node; or else the first node, in the order of execution, with items that stand for an error, with outputs that
-/// lead nowhere, or with empty runs.
+/// lead nowhere, with empty runs, or with items that it discarded.
 fn worth_a_look(summary: &Summary) -> Option<(&NodeSummary, Reason)> {
     let failed = summary.nodes.first().filter(|node| node.failed);
     let failed = failed.map(|node| (node, Reason { message: ANY_NODE, arguments: String::new() }));
     let find = |reason: fn(&NodeSummary) -> Option<Reason>| {
         summary.nodes.iter().find_map(|node| reason(node).map(|reason| (node, reason)))
     };
-    failed.or_else(|| find(error_items)).or_else(|| find(unconnected)).or_else(|| find(empty_runs))
+    failed
+        .or_else(|| find(error_items))
+        .or_else(|| find(unconnected))
+        .or_else(|| find(empty_runs))
+        .or_else(|| find(discarded))
 }
 
 fn error_items(node: &NodeSummary) -> Option<Reason> {
@@ -65,11 +69,24 @@ fn error_items(node: &NodeSummary) -> Option<Reason> {
 }
 
 fn unconnected(node: &NodeSummary) -> Option<Reason> {
-    let output = node.unconnected.first()?;
+    let output = node.unconnected.first().filter(|_| !discards(node))?;
     Some(Reason {
         message: "No node failed, but items of this one leave by an output that leads nowhere: get_execution_by_node shows them",
         arguments: format!(", outputIndex: {output}, limit: 3"),
     })
+}
+
+fn discarded(node: &NodeSummary) -> Option<Reason> {
+    let output = node.unconnected.first().filter(|_| discards(node))?;
+    Some(Reason {
+        message: "No node failed, but this Filter discarded items: get_execution_by_node shows them",
+        arguments: format!(", outputIndex: {output}, limit: 3"),
+    })
+}
+
+/// Whether the node is a Filter: n8n stores what it discards as an output that no connection can lead from.
+fn discards(node: &NodeSummary) -> bool {
+    node.node_type.as_deref() == Some("n8n-nodes-base.filter")
 }
 
 fn empty_runs(node: &NodeSummary) -> Option<Reason> {
