@@ -126,9 +126,9 @@ pub(super) struct Flow {
     pub children: Children,
     outputs: Vec<u64>,
     /// Items with an `error`.
-    failed: Option<ErrorItems>,
+    failed: Option<Box<ErrorItems>>,
     /// Items with an `error`, or with one in their `json`, which is an error only if the node continues after one.
-    suspect: Option<ErrorItems>,
+    suspect: Option<Box<ErrorItems>>,
 }
 
 /// The items of one run.
@@ -137,8 +137,8 @@ pub(super) struct RunFlow {
     pub children: Children,
     items: u64,
     outputs: Vec<u64>,
-    failed: Option<ErrorItems>,
-    suspect: Option<ErrorItems>,
+    failed: Option<Box<ErrorItems>>,
+    suspect: Option<Box<ErrorItems>>,
 }
 
 impl Flow {
@@ -168,7 +168,7 @@ impl Flow {
     }
 
     /// The items that stand for an error, of a node that continues after one or of another.
-    pub(super) fn errors(&mut self, continues: bool) -> Option<ErrorItems> {
+    pub(super) fn errors(&mut self, continues: bool) -> Option<Box<ErrorItems>> {
         if continues { self.suspect.take() } else { self.failed.take() }
     }
 }
@@ -215,14 +215,14 @@ impl RunFlow {
     fn note(&mut self, error: &ItemError, run: u64, output: u64, item: u64) {
         let place = |message: &Beginning| {
             let first = ErrorItem { run, output, item, message: message.clone() };
-            Some(ErrorItems { count: 1, first })
+            Some(Box::new(ErrorItems { count: 1, first }))
         };
         add_errors(&mut self.failed, error.own.as_ref().and_then(place));
         add_errors(&mut self.suspect, error.own.as_ref().or(error.in_json.as_ref()).and_then(place));
     }
 }
 
-fn add_errors(sum: &mut Option<ErrorItems>, more: Option<ErrorItems>) {
+fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) {
     match (sum, more) {
         (_, None) => {}
         (Some(sum), Some(more)) => sum.count += more.count,

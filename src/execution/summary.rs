@@ -135,7 +135,7 @@ pub struct NodeSummary {
     /// The outputs that hold items and lead nowhere, while another output leads on.
     pub unconnected: Vec<u64>,
     /// The items that stand for an error.
-    pub error_items: Option<ErrorItems>,
+    pub error_items: Option<Box<ErrorItems>>,
     /// How many of several runs output no item.
     pub empty_runs: u64,
     /// The executions of sub-workflows that it started.
