@@ -120,7 +120,8 @@ async def surface(client, report, era):
             tool.annotations.idempotent_hint,
             tool.annotations.open_world_hint,
         )
-        explicit = bool(hints) and None not in hints
+        # MCP: whether a call can be repeated is meaningful only for tools that write.
+        explicit = bool(hints) and None not in hints[:2] + hints[3:] and (hints[2] is None) == hints[0]
         report.check(f"annotations of {tool.name} are explicit", explicit, hints)
         if known:
             effect = known[tool.name]
