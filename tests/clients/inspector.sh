@@ -7,6 +7,7 @@
 #   N8N_URL N8N_API_KEY  n8n, for the stdio half
 #   EXECUTION_ID         an execution that n8n has, and
 #   NODE_NAME            one of its nodes
+#   START_NODE           the node that it began with (default: Webhook)
 #
 # Prints a line for each call and exits with the Inspector's code at the first that fails:
 # 4 unreachable, 5 a tool's error, 6 a schema that --strict does not accept.
@@ -69,6 +70,9 @@ every_tool() {
   call list_executions '{"limit":2}'
   call get_execution "$(object id="$EXECUTION_ID")"
   call get_execution_by_node "$(object id="$EXECUTION_ID" nodeName="$NODE_NAME")"
+  call search_execution "$(object id="$EXECUTION_ID" text=stub)"
+  call get_execution_fields "$(object id="$EXECUTION_ID" nodeName="$NODE_NAME")"
+  call trace_execution_item "{\"id\":\"$EXECUTION_ID\",\"nodeName\":\"${START_NODE:-Webhook}\",\"item\":0}"
   call list_workflows '{"limit":2}'
 
   call create_workflow "$workflow"
