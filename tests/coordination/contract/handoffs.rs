@@ -216,7 +216,7 @@ pub fn deprecated_tools_still_work(kind: Kind) {
         let token = harness.session(0, 0).await;
         let pending = json!({
             "taskId": "tsk_0_0", "projectId": "prj_0", "title": "Task of 0", "description": "Do it.",
-            "priority": "medium", "workingDirectory": "/work/0", "assignedAt": NOW,
+            "priority": "medium", "workingDirectory": "/projects/0", "assignedAt": NOW,
         });
         returns(&harness, "get_pending_tasks", by(&token), json!({"tasks": [pending]})).await;
         succeeds(&harness, "get_my_task", by(&token)).await;

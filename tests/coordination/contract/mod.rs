@@ -159,7 +159,7 @@ pub fn a_runner_sees_active_projects_and_agents(kind: Kind) {
         let project = |n: usize, agents: &[&str]| {
             json!({
                 "project_id": format!("prj_{n}"), "project_name": format!("Project {n}"),
-                "working_directory": format!("/work/{n}"), "agents": agents,
+                "working_directory": format!("/projects/{n}"), "agents": agents,
             })
         };
         harness.people(2, 2).await;
@@ -299,7 +299,7 @@ pub fn a_session_has_one_task_and_one_execution(kind: Kind) {
         let expected = json!({
             "success": true, "has_task": true,
             "task": {
-                "task_id": "tsk_0_0", "title": "Task of 0", "description": "Do it.", "working_directory": "/work/0",
+                "task_id": "tsk_0_0", "title": "Task of 0", "description": "Do it.", "working_directory": "/projects/0",
                 "context": {"progress": null, "findings": null, "blockers": null, "next_steps": null}
             },
             "instruction": "タスクを完了したら report_completed を呼び出してください",
@@ -539,7 +539,7 @@ pub fn agents_and_projects_are_listed_and_found(kind: Kind) {
         returns(&harness, "list_agents", json!({}), all).await;
         let project = json!({
             "id": "prj_0", "name": "Project 0", "description": null, "status": "active",
-            "working_directory": "/work/0", "created_at": NOW, "updated_at": NOW,
+            "working_directory": "/projects/0", "created_at": NOW, "updated_at": NOW,
         });
         let all = json!({"success": true, "projects": [project]});
         returns(&harness, "list_projects", json!({}), all).await;

@@ -114,7 +114,7 @@ impl Model {
         };
         let project = |n| {
             json!({"id": id("prj", n), "name": format!("Project {n}"), "description": null, "status": "active",
-                "working_directory": format!("/work/{n}"), "created_at": at, "updated_at": at})
+                "working_directory": format!("/projects/{n}"), "created_at": at, "updated_at": at})
         };
         let task = |n| {
             let (project, status) = (random.index(2), random.pick(&STATUSES));

@@ -87,7 +87,7 @@ impl Harness {
 
 /// The data of [`Harness::people`], in the format of `import`.
 pub fn people(projects: usize, agents: usize) -> Value {
-    let project = |n| json!({"id": format!("prj_{n}"), "name": format!("Project {n}"), "working_directory": format!("/work/{n}")});
+    let project = |n| json!({"id": format!("prj_{n}"), "name": format!("Project {n}"), "working_directory": format!("/projects/{n}")});
     let agent = |n| json!({"id": format!("agt_{n}"), "name": format!("Agent {n}"), "passkey": format!("key_{n}"), "system_prompt": format!("You are {n}.")});
     let pairs = || (0..projects).flat_map(move |project| (0..agents).map(move |agent| (project, agent)));
     let assignment =
