@@ -13,7 +13,7 @@
 )]
 
 use std::hint::black_box;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -23,29 +23,18 @@ use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::search::{Condition, PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
-use n8n_lens::json::{Batch, Cursor, Projection, Pruner};
+use n8n_lens::json::{Cursor, Projection};
 
+mod body;
 #[path = "../tests/support/mod.rs"]
 mod support;
-use support::generator::Shape;
+use body::{body, chunks};
 
 /// The node with the most items.
 const LARGE_NODE: &str = "Step 017";
 
 /// In no item.
 const RARE: &str = "no-such-order";
-
-fn body() -> Vec<u8> {
-    let mut text = Vec::new();
-    Shape::realistic(100_000_000).read_to_end(&mut text).unwrap();
-    text
-}
-
-/// The body as from the network: in chunks that are not copied.
-fn chunks(body: &[u8], mut pruner: Pruner) -> impl Iterator<Item = io::Result<Batch>> {
-    let mut chunks = body.chunks(128 * 1024);
-    std::iter::from_fn(move || chunks.next().map(|chunk| pruner.feed(chunk).map_err(io::Error::other)))
-}
 
 fn read<P: Projection>(projection: &P, body: &[u8]) {
     black_box(projection.read(Cursor::over(chunks(body, projection.pruner()))));

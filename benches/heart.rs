@@ -21,32 +21,21 @@ use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterio
 use n8n_lens::budget;
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::summary::SummaryProjection;
-use n8n_lens::json::{Batch, Cursor, Projection, Pruner, ReadAhead};
+use n8n_lens::json::{Cursor, Projection, ReadAhead};
 use n8n_lens::n8n::{Address, Client, ExecutionRequest, Progress, Settings};
 use n8n_lens::secrets::Secret;
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 use serde_json::Value;
 
+mod body;
 #[path = "../tests/support/mod.rs"]
 mod support;
-use support::generator::Shape;
+use body::{body, chunks};
 use support::server::{Reply, Server};
 
 /// The last of the twenty nodes.
 const LATE_NODE: &str = "Step 020";
-
-fn body() -> Vec<u8> {
-    let mut text = Vec::new();
-    Shape::realistic(100_000_000).read_to_end(&mut text).unwrap();
-    text
-}
-
-/// The body as from the network: in chunks that are not copied.
-fn chunks(body: &[u8], mut pruner: Pruner) -> impl Iterator<Item = io::Result<Batch>> {
-    let mut chunks = body.chunks(128 * 1024);
-    std::iter::from_fn(move || chunks.next().map(|chunk| pruner.feed(chunk).map_err(io::Error::other)))
-}
 
 fn projection(node: &str) -> NodeProjection {
     NodeProjection { node: node.to_owned(), window: 0..50, ..NodeProjection::default() }

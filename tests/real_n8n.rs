@@ -329,7 +329,7 @@ fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn check_says_that_all_is_fine() {
     let n8n = N8n::of_environment();
-    let mut command = Command::new(crate::support::binary());
+    let mut command = Command::new(support::binary());
     let output = command.arg("check").env("N8N_URL", &n8n.url).env("N8N_API_KEY", &n8n.key).output().unwrap();
     let said = String::from_utf8(output.stdout).unwrap();
     println!("{said}");
@@ -339,7 +339,7 @@ fn check_says_that_all_is_fine() {
 /// A server that reads n8n's own store, in `N8N_STORE`: n8n's folder, or `postgres://…`.
 fn store_client() -> McpClient {
     let store = std::env::var("N8N_STORE").unwrap_or_else(|_| panic!("set N8N_STORE to n8n's folder"));
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
+    let mut command = Command::new(support::binary());
     command.args(["--store", &store]).env_clear().stderr(std::process::Stdio::piped());
     McpClient::try_spawn(&mut command).unwrap()
 }

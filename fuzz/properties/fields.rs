@@ -1,10 +1,6 @@
 //! The fields of a node are those of its whole items, however the body arrives.
 
-use std::io::Cursor as Bytes;
-
-use n8n_lens::execution::Error;
-use n8n_lens::execution::fields::{FieldView, FieldsProjection, FieldsView};
-use n8n_lens::json::{Cursor, Projection};
+use n8n_lens::execution::fields::{FieldView, FieldsProjection};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_fields::{self, FieldsRequest};
 use serde_json::{Value, json};
@@ -14,7 +10,7 @@ use super::fields_reference::fields;
 use super::projections::assert_answer;
 use super::tree::{self, Tree};
 use super::values_reference::runs;
-use super::{batches, mutation, shown, split, text};
+use super::{leave_out, mutation, read, shown, split, text};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -31,13 +27,13 @@ pub fn check(data: &[u8]) {
     if body.len() > MAX_BODY_BYTES {
         return;
     }
-    leave_out_parts(&mut value);
+    leave_out(&mut value, &OWN);
     let body = value.to_string().into_bytes();
     let names: Vec<_> = runs(&value).into_iter().map(|run| run.node).collect();
     let node = if names.is_empty() { "A".to_owned() } else { choices.pick(&names).clone() };
     let one = FieldsProjection { node: Some(node.clone()), ..FieldsProjection::default() };
     let sizes = choices.sizes();
-    let Some(view) = read(&body, &one, &sizes) else { return };
+    let Some(view) = read(&body, &one, &sizes, |view| format!("{view:?}")) else { return };
     if let (Some((items, expected)), false) = (fields(&value, &node), view.has_more_paths || names.is_empty()) {
         assert!(view.items == items as u64, "{} of {items} items in {}", view.items, shown(&body));
         for (ours, expected) in view.fields.iter().map(as_json).zip(&expected) {
@@ -46,7 +42,7 @@ pub fn check(data: &[u8]) {
         assert_eq!(view.fields.len(), expected.len(), "in {}", shown(&body));
     }
     let all = FieldsProjection::default();
-    let view_of_all = read(&body, &all, &sizes).expect("it was read before");
+    let view_of_all = read(&body, &all, &sizes, |view| format!("{view:?}")).expect("it was read before");
     for (projection, view) in [(one, view), (all, view_of_all)] {
         let max_tokens = *choices.pick(&[1000, 4000, 25_000]);
         let request = FieldsRequest { projection, max_tokens, locale: Locale::En };
@@ -76,31 +72,8 @@ fn alike(entropy: &mut Entropy<'_>) -> String {
     )
 }
 
-/// Leaves out the parts of items that are shown otherwise than they are; they have tests of their own.
-fn leave_out_parts(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|name, _| name != "binary" && name != "error");
-            members.values_mut().for_each(leave_out_parts);
-        }
-        Value::Array(elements) => elements.iter_mut().for_each(leave_out_parts),
-        _ => {}
-    }
-}
-
-fn read(body: &[u8], projection: &FieldsProjection, sizes: &[usize]) -> Option<FieldsView> {
-    let pieces = projection.read(Cursor::over(batches(body, projection.pruner(), sizes)));
-    let unpruned = projection.read(Cursor::unpruned(Bytes::new(body)));
-    match (pieces, unpruned) {
-        (Ok(pieces), Ok(unpruned)) => {
-            let is_same = format!("{pieces:?}") == format!("{unpruned:?}");
-            assert!(is_same, "the filter changes the result of {}", shown(body));
-            Some(pieces)
-        }
-        (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
-        (pieces, unpruned) => panic!("{pieces:?} of pieces, {unpruned:?} unpruned: {}", shown(body)),
-    }
-}
+/// Parts of items that are shown otherwise than they are; they have tests of their own.
+const OWN: [&str; 2] = ["binary", "error"];
 
 /// A field in the reference's shape.
 pub fn as_json(field: &FieldView) -> Value {

@@ -29,8 +29,10 @@ mod tree;
 
 use std::io;
 
-use n8n_lens::json::{Batch, Pruner};
+use n8n_lens::execution::Error;
+use n8n_lens::json::{Batch, Cursor, Projection, Pruner};
 use serde::de::IgnoredAny;
+use serde_json::Value;
 
 use entropy::Entropy;
 
@@ -60,6 +62,37 @@ fn is_json(text: &[u8]) -> bool {
 /// Whether a number or word is so long that the filter may refuse it.
 fn has_long_word(text: &[u8]) -> bool {
     text.split(|byte| !reference::is_scalar(*byte)).any(|word| word.len() > reference::SCALAR_BYTES)
+}
+
+/// What a projection sees in a body that arrives in pieces, which is the same without the filter, as `tell` tells it;
+/// `None` if the body is not an execution.
+fn read<P, V>(body: &[u8], projection: &P, sizes: &[usize], tell: impl Fn(&V) -> String) -> Option<V>
+where
+    P: Projection<View = Result<V, Error>>,
+    V: std::fmt::Debug,
+{
+    let pieces = projection.read(Cursor::over(batches(body, projection.pruner(), sizes)));
+    let unpruned = projection.read(Cursor::unpruned(io::Cursor::new(body)));
+    match (pieces, unpruned) {
+        (Ok(pieces), Ok(unpruned)) => {
+            assert!(tell(&pieces) == tell(&unpruned), "the filter changes the result of {}", shown(body));
+            Some(pieces)
+        }
+        (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
+        (pieces, unpruned) => panic!("{pieces:?} of pieces, {unpruned:?} unpruned: {}", shown(body)),
+    }
+}
+
+/// Leaves out all members with these names.
+fn leave_out(value: &mut Value, names: &[&str]) {
+    match value {
+        Value::Object(members) => {
+            members.retain(|name, _| !names.contains(&name.as_str()));
+            members.values_mut().for_each(|member| leave_out(member, names));
+        }
+        Value::Array(elements) => elements.iter_mut().for_each(|element| leave_out(element, names)),
+        _ => {}
+    }
 }
 
 /// The batches of a body that arrives in pieces of these sizes, cyclically.

@@ -1,12 +1,8 @@
 //! A search finds what a search of the whole value finds, however the body arrives and wherever it comes from.
 
-use std::io::Cursor as Bytes;
-
-use n8n_lens::execution::Error;
 use n8n_lens::execution::search::{
     Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
-use n8n_lens::json::{Cursor, Projection};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::search_execution::{self, SearchRequest};
 use serde_json::{Value, json};
@@ -14,7 +10,7 @@ use serde_json::{Value, json};
 use super::entropy::Entropy;
 use super::projections::assert_answer;
 use super::search_reference::{Question, search};
-use super::{batches, mutation, shown, split, text};
+use super::{leave_out, mutation, read, shown, split, text};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -53,43 +49,18 @@ pub fn check(data: &[u8]) {
     if body.len() > MAX_BODY_BYTES {
         return;
     }
-    leave_out(&mut value);
+    leave_out(&mut value, &OWN);
     let question = question(&mut choices);
     let body = value.to_string().into_bytes();
     let projection = projection(&question);
     let sizes = choices.sizes();
-    let Some(view) = read(&body, &projection, &sizes) else { return };
+    let Some(view) = read(&body, &projection, &sizes, |view| as_json(view).to_string()) else { return };
     let expected = search(&value, &question, |_| None);
     assert!(as_json(&view) == expected, "{question:?}: {} instead of {expected} in {}", as_json(&view), shown(&body));
     let max_tokens = *choices.pick(&[1000, 4000, 25_000]);
     let request = SearchRequest { projection, max_tokens, locale: Locale::En };
     if let Ok(answer) = search_execution::answer(&view, Some("1234"), &request) {
         assert_answer(&answer, max_tokens);
-    }
-}
-
-fn leave_out(value: &mut Value) {
-    match value {
-        Value::Object(members) => {
-            members.retain(|name, _| !OWN.contains(&name.as_str()));
-            members.values_mut().for_each(leave_out);
-        }
-        Value::Array(elements) => elements.iter_mut().for_each(leave_out),
-        _ => {}
-    }
-}
-
-/// Reads a body in pieces, and as it is stored or sent without the filter, with the same result.
-fn read(body: &[u8], projection: &SearchProjection, sizes: &[usize]) -> Option<SearchView> {
-    let pieces = projection.read(Cursor::over(batches(body, projection.pruner(), sizes)));
-    let unpruned = projection.read(Cursor::unpruned(Bytes::new(body)));
-    match (pieces, unpruned) {
-        (Ok(pieces), Ok(unpruned)) => {
-            assert!(as_json(&pieces) == as_json(&unpruned), "the filter changes the result of {}", shown(body));
-            Some(pieces)
-        }
-        (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,
-        (pieces, unpruned) => panic!("{pieces:?} of pieces, {unpruned:?} unpruned: {}", shown(body)),
     }
 }
 

@@ -81,6 +81,31 @@ pub fn count(text: &str) -> usize {
     tokens
 }
 
+/// The largest answer that fits into `limit` tokens: `write` is asked for `most`, and then for what `less` makes of it,
+/// until the text fits; the smallest one if none does.
+///
+/// ```
+/// use n8n_lens::budget::largest_that_fits;
+///
+/// let write = |words: usize| vec!["word"; words].join(" ");
+/// assert_eq!(largest_that_fits(100, 3, |words: usize| words.checked_sub(1), write), "word word word");
+/// ```
+pub fn largest_that_fits<S: Copy>(
+    most: S,
+    limit: usize,
+    less: impl Fn(S) -> Option<S>,
+    write: impl Fn(S) -> String,
+) -> String {
+    let mut shown = most;
+    loop {
+        let text = write(shown);
+        match less(shown).filter(|_| !fits(&text, limit)) {
+            Some(less) => shown = less,
+            None => return text,
+        }
+    }
+}
+
 /// Whether a text has at most `limit` tokens and at most [`ANSWER_BYTES`]. Counts only if the number of bytes does not
 /// decide.
 ///

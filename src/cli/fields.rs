@@ -4,7 +4,6 @@ use clap::Args;
 use serde_json::json;
 
 use super::source::ExecutionArguments;
-use super::terminal::{for_people, print_json, print_styled};
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
@@ -46,10 +45,6 @@ impl Fields {
         budget::preload();
         let Read { view, origin } = source.read(&request.projection).await?;
         let answer = origin.mark(get_execution_fields::answer(&view, source.id(), &request)?);
-        match for_people(self.execution.json) {
-            true => print_styled(&render::sourced(render::fields(&answer), origin)),
-            false => print_json(&answer),
-        }
-        .map(drop)
+        self.execution.print(&answer, origin, render::fields)
     }
 }

@@ -4,7 +4,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::source::ExecutionArguments;
-use super::terminal::{for_people, print_json, print_styled};
+use super::terminal::for_people;
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
@@ -61,10 +61,6 @@ impl Node {
         let view = get_execution_by_node::read_view(&query.projection, read);
         let Read { view, origin } = view.await?;
         let answer = origin.mark(get_execution_by_node::answer(&view, source.id(), &query)?);
-        match for_people(self.execution.json) {
-            true => print_styled(&render::sourced(render::node(&answer), origin)),
-            false => print_json(&answer),
-        }
-        .map(drop)
+        self.execution.print(&answer, origin, render::node)
     }
 }

@@ -5,7 +5,6 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use super::source::ExecutionArguments;
-use super::terminal::{for_people, print_json, print_styled};
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
@@ -72,10 +71,6 @@ impl Search {
         budget::preload();
         let Read { view, origin } = source.read(&request.projection).await?;
         let answer = origin.mark(search_execution::answer(&view, source.id(), &request)?);
-        match for_people(self.execution.json) {
-            true => print_styled(&render::sourced(render::search(&answer), origin)),
-            false => print_json(&answer),
-        }
-        .map(drop)
+        self.execution.print(&answer, origin, render::search)
     }
 }

@@ -9,7 +9,8 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use super::gzip_reader::GzipReader;
-use super::{Error, as_arguments, progress};
+use super::terminal::{Styled, for_people, print_json, print_styled};
+use super::{Error, as_arguments, progress, render};
 use crate::config::Options;
 use crate::execution::{self, StoredProjection};
 use crate::json::ReadAhead;
@@ -54,6 +55,18 @@ impl ExecutionArguments {
         arguments.insert("id".to_owned(), json!(id));
         arguments.insert("ignoreDataSizeLimit".to_owned(), json!(self.ignore_data_size_limit));
         Ok(Arguments::check(tool.parameters, &[], arguments).map_err(tools::Error::from)?)
+    }
+
+    /// Prints the answer of a tool: for people as `render` shows it, otherwise as it is.
+    ///
+    /// # Errors
+    /// Standard output cannot be written.
+    pub(super) fn print(&self, answer: &str, origin: Origin, render: fn(&str) -> Styled) -> Result<(), Error> {
+        match for_people(self.json) {
+            true => print_styled(&render::sourced(render(answer), origin)),
+            false => print_json(answer),
+        }
+        .map(drop)
     }
 
     /// Where the body is. Digits are an id; a file with such a name is `./1234`.

@@ -5,7 +5,6 @@ use clap::builder::PossibleValuesParser;
 use serde_json::json;
 
 use super::source::ExecutionArguments;
-use super::terminal::{for_people, print_json, print_styled};
 use super::{Error, render};
 use crate::budget;
 use crate::config::Options;
@@ -56,10 +55,6 @@ impl Trace {
             None => Some(ItemsView::new()),
         };
         let answer = origin.mark(trace_execution_item::answer(&trace, items.as_ref(), source.id(), &request)?);
-        match for_people(self.execution.json) {
-            true => print_styled(&render::sourced(render::trace(&answer), origin)),
-            false => print_json(&answer),
-        }
-        .map(drop)
+        self.execution.print(&answer, origin, render::trace)
     }
 }

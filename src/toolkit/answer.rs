@@ -114,6 +114,11 @@ impl<'a, T: Serialize> Success<'a, T> {
     }
 }
 
+/// Whether a number is left out of an answer because it is 0, for `skip_serializing_if`.
+pub fn is_zero<N: Default + PartialEq>(number: &N) -> bool {
+    *number == N::default()
+}
+
 /// The text of a success that needs nothing but `data`.
 pub fn success<T: Serialize>(message: &str, data: &T) -> String {
     Success::new(message, data).text()

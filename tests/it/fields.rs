@@ -1,19 +1,16 @@
 //! The fields: the projection against a reference, and the tool through the real binary.
 
-use std::process::Command;
-
 use n8n_lens::execution::fields::{FieldsProjection, FieldsView};
 use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Value, json};
 
+use crate::asking::{self, command, serving};
 use crate::flatten::{Share, stored};
 use crate::http_client::HttpServer;
-use crate::mcp_client::McpClient;
 use crate::projections::{Cut, pruned};
 use crate::properties::checks::fields::as_json;
 use crate::properties::checks::fields_reference::fields;
-use crate::server::{self, Server};
 use crate::{fixtures, oracle};
 
 fn of(node: &str) -> FieldsProjection {
@@ -133,16 +130,8 @@ fn a_rare_value_among_several_common_ones_is_odd() {
     assert_eq!(odd(&[("DHL", 50), ("UPS", 47), ("Hermes", 3)]), None);
 }
 
-fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {
-    let n8n = server::n8n([("7".to_owned(), body.to_string().into_bytes())].into());
-    let client = McpClient::start_with(&n8n.url(), &[&["--locale", "en"], arguments].concat());
-    (n8n, client)
-}
-
 fn data(answer: &str) -> Value {
-    let answer: Value = serde_json::from_str(answer).unwrap();
-    assert_eq!((&answer["success"], &answer["message"]), (&json!(true), &json!("Fields retrieved")));
-    answer["data"].clone()
+    asking::data(answer, "Fields retrieved")
 }
 
 #[test]
@@ -185,10 +174,8 @@ fn an_agent_sees_the_fields_over_mcp_rest_and_on_the_command_line() {
     assert_eq!(over_rest.message(), serde_json::from_str::<Value>(&answer).unwrap());
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), body.to_string()).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
-    let output =
-        command.env_clear().args(["fields", file.path().to_str().unwrap(), "Orders", "--locale", "en"]).output();
-    assert_eq!(String::from_utf8(output.unwrap().stdout).unwrap().trim_end(), answer);
+    let output = command(&["fields", file.path().to_str().unwrap(), "Orders"]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), answer);
 }
 
 #[test]

@@ -9,6 +9,8 @@
     reason = "a test fails by a panic, and nothing here is reachable"
 )]
 
+/// Executions that are asked.
+mod asking;
 /// Answers stay within their budgets, and use them.
 mod budgets;
 /// The builder, through the real binary.

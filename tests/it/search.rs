@@ -1,6 +1,5 @@
 //! The search: the projection against a reference, and the tool through the real binary.
 
-use std::process::Command;
 use std::time::Duration;
 
 use n8n_lens::budget;
@@ -10,13 +9,14 @@ use n8n_lens::json::{Cursor, Projection};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+use crate::asking::{self, command, serving};
 use crate::flatten::{Share, stored};
 use crate::http_client::HttpServer;
 use crate::mcp_client::{McpClient, text as text_of};
 use crate::projections::{Cut, pruned};
 use crate::properties::checks::search::{as_json, projection};
 use crate::properties::checks::search_reference::{Question, search};
-use crate::server::{self, Reply, Server};
+use crate::server::{Reply, Server};
 use crate::wait;
 use crate::{fixtures, oracle};
 
@@ -146,13 +146,6 @@ fn a_stored_execution_is_searched_like_its_body() {
     }
 }
 
-/// An n8n with this body, and a client of the tools.
-fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {
-    let n8n = server::n8n([("7".to_owned(), body.to_string().into_bytes())].into());
-    let client = McpClient::start_with(&n8n.url(), &[&["--locale", "en"], arguments].concat());
-    (n8n, client)
-}
-
 fn items(items: &[Value]) -> Value {
     json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {
         "Read": [{"executionIndex": 0, "data": {"main": [items]}}],
@@ -161,9 +154,7 @@ fn items(items: &[Value]) -> Value {
 }
 
 fn data(answer: &str) -> Value {
-    let answer: Value = serde_json::from_str(answer).unwrap();
-    assert_eq!((&answer["success"], &answer["message"]), (&json!(true), &json!("Execution searched")));
-    answer["data"].clone()
+    asking::data(answer, "Execution searched")
 }
 
 #[test]
@@ -181,9 +172,8 @@ fn an_agent_finds_a_value_over_mcp_rest_and_on_the_command_line() {
     assert_eq!(over_rest.message(), serde_json::from_str::<Value>(&answer).unwrap());
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), body.to_string()).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
-    command.env_clear().args(["search", file.path().to_str().unwrap(), "--path", "lines[].rate", "--is", "string"]);
-    let output = command.args(["--locale", "en"]).output().unwrap();
+    let file = file.path().to_str().unwrap();
+    let output = command(&["search", file, "--path", "lines[].rate", "--is", "string"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), answer);
 }
 

@@ -18,6 +18,7 @@ pub use self::items::{ItemsProjection, ItemsView};
 use self::log::Lineage;
 use self::pairing::{Continuation, News, Pairing};
 pub use self::route::{Absent, Direction, Note, Place, Route, Step};
+use super::flow::{self, Parent};
 use super::header::Header;
 use super::run::read_sources;
 use super::values::ITEM_LISTS;
@@ -41,7 +42,7 @@ const RUN_OF_PAIRS: Keep = Keep::Members(&[
 const fn data(run_data: &'static Keep) -> [(&'static str, Keep); 3] {
     [
         ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-        ("parentExecution", Keep::Members(&[("executionId", Keep::Whole), ("workflowId", Keep::Whole)])),
+        ("parentExecution", flow::PARENT),
         ("resultData", *run_data),
     ]
 }
@@ -133,15 +134,6 @@ pub struct LineageView {
     by_position: HashSet<String>,
 }
 
-/// The execution that started another one as a part of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parent {
-    /// Its id.
-    pub id: Option<String>,
-    /// The id of its workflow.
-    pub workflow_id: Option<String>,
-}
-
 /// The trace of an item, without the items.
 #[derive(Debug)]
 pub struct Trace {
@@ -202,21 +194,6 @@ impl LineageView {
             Ok(())
         })?;
         Ok(view)
-    }
-}
-
-impl Parent {
-    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let mut parent = Self::default();
-        let is_object = cursor.object(|cursor, member| {
-            match member {
-                "executionId" => parent.id = cursor.text(VALUE_CHARS)?,
-                "workflowId" => parent.workflow_id = cursor.text(VALUE_CHARS)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(is_object.then_some(parent))
     }
 }
 

@@ -11,7 +11,7 @@ use crate::blocking::blocking;
 use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
-use crate::toolkit::answer::{DEFAULT_TOKENS, json, paged};
+use crate::toolkit::answer::{DEFAULT_TOKENS, is_zero, json, paged};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::folder::{self, WorkflowFile};
@@ -47,10 +47,6 @@ struct Answer {
     /// JSON files that are not workflows.
     #[serde(skip_serializing_if = "is_zero")]
     skipped: usize,
-}
-
-fn is_zero(count: &usize) -> bool {
-    *count == 0
 }
 
 fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use super::{IGNORE_SIZE_LIMIT, execution, summary_answer};
-use crate::budget;
 use crate::execution::summary::SummaryProjection;
-use crate::json::Projection;
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Handler, Tool};
@@ -35,11 +33,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let execution = execution(&arguments);
         let (id, locale) = (execution.id.clone(), context.locale);
         let offset = arguments.integer("offset").unwrap_or(0);
-        budget::preload();
-        // Counting tokens takes time: it stays on the thread that reads.
-        let projection = SummaryProjection
-            .map(move |read| read.map(|summary| summary_answer::compose(&summary, Some(&id), offset, locale)));
-        let read = context.executions().read(&execution, &projection, &progress).await?;
-        Ok(read.origin.mark(read.view?))
+        let compose = move |summary| Ok(summary_answer::compose(&summary, Some(&id), offset, locale));
+        context.executions().answer(&execution, SummaryProjection, &progress, compose).await
     })
 }

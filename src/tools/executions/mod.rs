@@ -6,12 +6,12 @@ pub mod get_execution_by_node;
 pub mod get_execution_fields;
 pub mod list_executions;
 mod no_data;
+mod not_found;
 pub mod search_execution;
 mod source;
 mod stored_list;
 pub mod summary_answer;
 pub mod trace_execution_item;
-mod unknown_node;
 
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 

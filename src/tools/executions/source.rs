@@ -5,7 +5,8 @@ use std::sync::Arc;
 use tokio::sync::Semaphore;
 
 use crate::blocking::blocking;
-use crate::execution::{StoredExecution, StoredProjection};
+use crate::budget;
+use crate::execution::{self, StoredExecution, StoredProjection};
 use crate::n8n::{Client, ExecutionRequest, Progress};
 use crate::store::{self, Cancel, Store};
 use crate::tools::Error;
@@ -136,5 +137,26 @@ impl Source {
         };
         let Some(api) = &self.api else { return Err(store::Error::NotFound(request.id.clone()).into()) };
         Ok(Read { view: api.read_execution(request, projection, progress).await?, origin })
+    }
+
+    /// The answer that `compose` makes of a view, marked with where it came from. Counting tokens takes time: it stays on
+    /// the thread that reads.
+    ///
+    /// # Errors
+    /// No source has the execution, it cannot be read, or `compose` refuses it.
+    pub(super) async fn answer<V, P>(
+        &self,
+        request: &ExecutionRequest,
+        projection: P,
+        progress: &Progress,
+        compose: impl Fn(V) -> Result<String, Error> + Clone + Send + 'static,
+    ) -> Result<String, Error>
+    where
+        P: StoredProjection<View = Result<V, execution::Error>>,
+    {
+        budget::preload();
+        let projection = projection.map(move |view| compose(view?));
+        let read = self.read(request, &projection, progress).await?;
+        Ok(read.origin.mark(read.view?))
     }
 }

@@ -1,11 +1,12 @@
 //! The tool through the real binary.
 
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use n8n_lens::budget;
 use serde_json::{Value, json};
 
+use crate::asking::{self, command, serving};
 use crate::http_client::HttpServer;
 use crate::mcp_client::{McpClient, text as text_of};
 use crate::server::{self, Reply, Server};
@@ -38,22 +39,8 @@ fn execution(orders: usize, text: &str) -> Value {
         "workflowData": {"nodes": [{"name": "Code", "type": "n8n-nodes-base.code", "parameters": {}}]}})
 }
 
-fn serving(body: &Value, arguments: &[&str]) -> (Server, McpClient) {
-    let n8n = server::n8n([("7".to_owned(), body.to_string().into_bytes())].into());
-    let client = McpClient::start_with(&n8n.url(), &[&["--locale", "en"], arguments].concat());
-    (n8n, client)
-}
-
 fn data(answer: &str) -> Value {
-    let answer: Value = serde_json::from_str(answer).unwrap();
-    assert_eq!((&answer["success"], &answer["message"]), (&json!(true), &json!("Item traced")));
-    answer["data"].clone()
-}
-
-fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_n8n-lens"));
-    command.env_clear().args(arguments).args(["--locale", "en"]);
-    command
+    asking::data(answer, "Item traced")
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod section;
 
 use std::sync::Arc;
 
-use super::no_data::no_data;
+use super::not_found::{no_node, no_run};
 use super::{IGNORE_SIZE_LIMIT, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
@@ -18,7 +18,7 @@ use crate::execution::{ItemList, Run};
 use crate::json::{CUT_NAME_CHARS, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
+use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
 use composer::Composer;
 
@@ -179,15 +179,16 @@ where
 /// # Errors
 /// The execution does not have the node, the run or the output, or the node's name is ambiguous.
 pub fn answer(view: &NodeView, id: Option<&str>, query: &NodeQuery) -> Result<String, Error> {
-    let id = view.header.id.as_deref().or(id).unwrap_or("?");
     if !view.ambiguous.is_empty() {
         return Err(Error::FailedPrecondition(ambiguous(view, &query.projection.node)));
     }
     let Some(node) = &view.node else {
-        return Err(Error::FailedPrecondition(unknown_node(view, id, &query.projection.node)));
+        return Err(Error::FailedPrecondition(no_node(&query.projection.node, &view.names, &view.header, id)));
     };
+    let id = view.header.id.as_deref().or(id).unwrap_or("?");
     let Some(run) = &node.run else {
-        return Err(Error::FailedPrecondition(no_run(node, id, query.projection.run)));
+        let requested = query.projection.run.unwrap_or_default();
+        return Err(Error::FailedPrecondition(no_run(&node.name, node.runs, requested, id)));
     };
     let outputs = chosen_outputs(run, node, query.output)?;
     let composer = Composer::new(id, node, run, &outputs, query)?;
@@ -200,16 +201,6 @@ fn in_rows(composer: Composer<'_>, items: String) -> String {
     let limit = budget::count(&items);
     let rows = composer.whole_within(limit).unwrap_or_else(|| composer.compose(limit));
     if rows::are_better(&rows, &items) { rows } else { items }
-}
-
-fn unknown_node(view: &NodeView, id: &str, requested: &str) -> String {
-    let name = short(requested);
-    let not_found = format!("Node '{name}' not found in execution '{id}'.");
-    if view.names.is_empty() {
-        let why = no_data(&view.header).unwrap_or_else(|| "It has no run data.".to_owned());
-        return format!("{not_found} {why}");
-    }
-    format!("{not_found} {}", nearest("Nodes", requested, &view.names))
 }
 
 fn ambiguous(view: &NodeView, requested: &str) -> String {
@@ -225,18 +216,6 @@ fn ambiguous(view: &NodeView, requested: &str) -> String {
 
 fn short(name: &str) -> String {
     shorten_name(name, CUT_NAME_CHARS)
-}
-
-fn no_run(node: &Node, id: &str, requested: Option<u64>) -> String {
-    let name = short(&node.name);
-    match (node.runs, requested) {
-        (0, _) => format!("Node '{name}' has no runs in execution '{id}'. Look at another node."),
-        (runs, requested) => format!(
-            "Node '{name}' has {runs} runs in execution '{id}': runIndex {} must be from 0 to {}.",
-            requested.unwrap_or_default(),
-            runs - 1
-        ),
-    }
 }
 
 /// An output to show: its index, its items, and its label.

@@ -9,7 +9,7 @@ use super::FieldsRequest;
 use crate::budget;
 use crate::execution::fields::{FieldView, FieldsView, KINDS, Odd, OddOne, Range};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
-use crate::toolkit::answer::{Truncated, json, success};
+use crate::toolkit::answer::{Truncated, is_zero, json, success};
 
 /// The most odd values of all nodes that are listed.
 const MAX_ODD: usize = 20;
@@ -18,17 +18,10 @@ const MAX_ODD: usize = 20;
 pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
     let entries = view.fields.len() + view.odd.len().min(MAX_ODD);
-    let mut shown = Shown { entries, chars: CUT_NAME_CHARS };
-    loop {
-        let text = success(message, &data(view, request, shown));
-        if budget::fits(&text, request.max_tokens) {
-            return text;
-        }
-        match shown.less() {
-            Some(less) => shown = less,
-            None => return text,
-        }
-    }
+    let most = Shown { entries, chars: CUT_NAME_CHARS };
+    budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| {
+        success(message, &data(view, request, shown))
+    })
 }
 
 /// How much is shown.
@@ -130,11 +123,6 @@ struct ShownOdd {
     value: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     missing: bool,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 fn data(view: &FieldsView, request: &FieldsRequest, shown: Shown) -> Data {

@@ -4,12 +4,10 @@ mod composer;
 
 use std::sync::Arc;
 
-use super::unknown_node::check_node;
+use super::not_found::{check_node, no_run};
 use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
-use crate::budget;
 use crate::execution::fields::{FieldsProjection, FieldsView};
 use crate::execution::search::PathEnd;
-use crate::json::{CUT_NAME_CHARS, Projection, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
@@ -67,12 +65,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let request = FieldsRequest::new(&arguments, context.redact, context.locale);
         let execution = execution(&arguments);
         let id = execution.id.clone();
-        budget::preload();
-        // Counting tokens takes time: it stays on the thread that reads.
-        let projection =
-            request.projection.clone().map(move |view| view.map(|view| answer(&view, Some(&id), &request)));
-        let read = context.executions().read(&execution, &projection, &progress).await?;
-        Ok(read.origin.mark(read.view??))
+        let projection = request.projection.clone();
+        let compose = move |view| answer(&view, Some(&id), &request);
+        context.executions().answer(&execution, projection, &progress, compose).await
     })
 }
 
@@ -90,11 +85,6 @@ pub fn answer(view: &FieldsView, id: Option<&str>, request: &FieldsRequest) -> R
 
 fn check_run(view: &FieldsView, id: Option<&str>, requested: Option<u64>) -> Result<(), Error> {
     let (Some(run), Some(node)) = (requested.filter(|run| *run >= view.runs), &view.node) else { return Ok(()) };
-    let (name, id) = (shorten_name(node, CUT_NAME_CHARS), view.header.id.as_deref().or(id).unwrap_or("?"));
-    Err(Error::FailedPrecondition(match view.runs {
-        0 => format!("Node '{name}' has no runs in execution '{id}'. Look at another node."),
-        runs => {
-            format!("Node '{name}' has {runs} runs in execution '{id}': runIndex {run} must be from 0 to {}.", runs - 1)
-        }
-    }))
+    let id = view.header.id.as_deref().or(id).unwrap_or("?");
+    Err(Error::FailedPrecondition(no_run(node, view.runs, run, id)))
 }

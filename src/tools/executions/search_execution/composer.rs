@@ -8,21 +8,14 @@ use super::SearchRequest;
 use crate::budget;
 use crate::execution::search::{Hit, NodeHits, SearchView};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
-use crate::toolkit::answer::{Truncated, json, success};
+use crate::toolkit::answer::{Truncated, is_zero, json, success};
 
 /// The answer as it is sent: as many hits as fit, and the nodes that have them.
 pub(super) fn compose(view: &SearchView, request: &SearchRequest) -> String {
-    let mut shown = Shown { hits: view.hits.len(), nodes: view.nodes.len(), chars: CUT_NAME_CHARS };
-    loop {
-        let text = success(message(request), &data(view, request, shown));
-        if budget::fits(&text, request.max_tokens) {
-            return text;
-        }
-        match shown.less() {
-            Some(less) => shown = less,
-            None => return text,
-        }
-    }
+    let most = Shown { hits: view.hits.len(), nodes: view.nodes.len(), chars: CUT_NAME_CHARS };
+    budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| {
+        success(message(request), &data(view, request, shown))
+    })
 }
 
 fn message(request: &SearchRequest) -> &'static str {
@@ -81,20 +74,15 @@ struct ShownNode {
 #[serde(rename_all = "camelCase")]
 struct ShownHit {
     node_name: String,
-    #[serde(skip_serializing_if = "is_first")]
+    #[serde(skip_serializing_if = "is_zero")]
     run: u64,
-    #[serde(skip_serializing_if = "is_first")]
+    #[serde(skip_serializing_if = "is_zero")]
     output: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<u64>,
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Box<RawValue>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_first(index: &u64) -> bool {
-    *index == 0
 }
 
 fn data(view: &SearchView, request: &SearchRequest, shown: Shown) -> Data {

@@ -6,13 +6,11 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::unknown_node::check_node;
+use super::not_found::check_node;
 use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
-use crate::budget;
 use crate::execution::search::{
     Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
-use crate::json::Projection;
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
@@ -94,12 +92,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let request = SearchRequest::new(&arguments, context.redact, context.locale)?;
         let execution = execution(&arguments);
         let id = execution.id.clone();
-        budget::preload();
-        // Counting tokens takes time: it stays on the thread that reads.
-        let projection =
-            request.projection.clone().map(move |view| view.map(|view| answer(&view, Some(&id), &request)));
-        let read = context.executions().read(&execution, &projection, &progress).await?;
-        Ok(read.origin.mark(read.view??))
+        let projection = request.projection.clone();
+        let compose = move |view| answer(&view, Some(&id), &request);
+        context.executions().answer(&execution, projection, &progress, compose).await
     })
 }
 

@@ -8,7 +8,7 @@ use super::TraceRequest;
 use crate::budget;
 use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
 use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, shorten, shorten_name};
-use crate::toolkit::answer::{Truncated, json, success};
+use crate::toolkit::answer::{Truncated, is_zero, json, success};
 
 /// The most changes of a step.
 const CHANGES: usize = 12;
@@ -20,17 +20,8 @@ const CHANGE_CHARS: usize = 80;
 pub(super) fn compose(trace: &Trace, route: &Route, items: Option<&ItemsView>, request: &TraceRequest) -> String {
     let message = request.locale.choose("アイテムを追跡しました", "Item traced");
     let answer = Answer { trace, route, items };
-    let mut shown = Shown { steps: route.steps.len(), chars: Shown::CHARS };
-    loop {
-        let text = success(message, &answer.data(shown));
-        if budget::fits(&text, request.max_tokens) {
-            return text;
-        }
-        match shown.less() {
-            Some(less) => shown = less,
-            None => return text,
-        }
-    }
+    let most = Shown { steps: route.steps.len(), chars: Shown::CHARS };
+    budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| success(message, &answer.data(shown)))
 }
 
 /// How much is shown.
@@ -100,11 +91,6 @@ struct ShownStep {
     changed: Option<Members>,
     #[serde(skip_serializing_if = "Option::is_none")]
     json: Option<Box<RawValue>>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 /// An object.

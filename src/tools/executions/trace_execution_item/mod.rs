@@ -4,7 +4,7 @@ mod composer;
 
 use std::sync::Arc;
 
-use super::unknown_node::check_node;
+use super::not_found::{check_node, no_run};
 use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
@@ -130,10 +130,7 @@ fn refusal(absent: Absent, start: &Place, trace: &Trace, id: Option<&str>) -> St
     let Place { run, output, item, .. } = start;
     match absent {
         Absent::Node => format!("{node} is not the only one with this name in execution '{id}': pass its full name."),
-        Absent::Run(0) => format!("{node} has no runs in execution '{id}'. Look at another node."),
-        Absent::Run(runs) => {
-            format!("{node} has {runs} runs in execution '{id}': runIndex {run} must be from 0 to {}.", runs - 1)
-        }
+        Absent::Run(runs) => no_run(&start.node, runs, *run, id),
         Absent::Output(0) => {
             format!("{node} has no output in run {run}: look at its error with get_execution_by_node.")
         }

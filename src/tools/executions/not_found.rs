@@ -1,0 +1,36 @@
+//! Nodes and runs that an execution does not have.
+
+use super::no_data::no_data;
+use crate::execution::Header;
+use crate::json::{CUT_NAME_CHARS, is_name, shorten_name};
+use crate::toolkit::nearest;
+use crate::tools::Error;
+
+/// Refuses a node that none of these names is.
+pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> Result<(), Error> {
+    if names.iter().any(|name| name == requested || is_name(requested, name)) {
+        return Ok(());
+    }
+    Err(Error::FailedPrecondition(no_node(requested, names, header, id)))
+}
+
+/// Says that no node has the name, and which ones there are.
+pub(super) fn no_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> String {
+    let (name, id) = (shorten_name(requested, CUT_NAME_CHARS), header.id.as_deref().or(id).unwrap_or("?"));
+    let why = match names.is_empty() {
+        true => no_data(header).unwrap_or_else(|| "It has no run data.".to_owned()),
+        false => nearest("Nodes", requested, names),
+    };
+    format!("Node '{name}' not found in execution '{id}'. {why}")
+}
+
+/// Says that a node, which has this many runs, does not have the requested one.
+pub(super) fn no_run(node: &str, runs: u64, requested: u64, id: &str) -> String {
+    let name = shorten_name(node, CUT_NAME_CHARS);
+    match runs.checked_sub(1) {
+        None => format!("Node '{name}' has no runs in execution '{id}'. Look at another node."),
+        Some(last) => {
+            format!("Node '{name}' has {runs} runs in execution '{id}': runIndex {requested} must be from 0 to {last}.")
+        }
+    }
+}
