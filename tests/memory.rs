@@ -140,9 +140,9 @@ fn stored_peaks(large: LargeStore) -> [usize; 3] {
 
 fn stored<P: StoredProjection>(projection: &P, file: &std::path::Path) -> P::View {
     let stored = LargeStore::stored();
-    let mut data = std::fs::File::open(file).unwrap();
+    let data = Box::new(std::fs::File::open(file).unwrap());
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    projection.read_stored(StoredExecution { header, workflow, data: &mut data, reveal: false })
+    projection.read_stored(StoredExecution { header, workflow, data, reveal: false })
 }
 
 /// The cache of chunks is the most that a text of 4 MB and more takes.

@@ -7,7 +7,7 @@ use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
 use n8n_lens::json::flatted::{Expansion, Flatted};
-use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Projection, Pruner, ReadAt};
+use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Projection, Pruner};
 
 use super::expanded::{self, Expanded};
 use super::filter::TABLES;
@@ -75,11 +75,11 @@ fn compare<T: Debug, P>(projection: &P, body: &str, stored: &Stored) -> Option<T
 where
     P: StoredProjection<View = Result<T, Error>>,
 {
-    let mut data = stored.data.as_bytes();
+    let data = Box::new(stored.data.as_bytes());
     let ours = projection.read_stored(StoredExecution {
         header: stored.header.as_bytes(),
         workflow: stored.workflow.as_bytes(),
-        data: &mut data,
+        data,
         reveal: true,
     });
     match (projection.read_from(body.as_bytes()), ours) {
@@ -143,9 +143,8 @@ fn pruned(body: &[u8], keep: Keep, window: &Range<u64>) -> Result<Left, Fault> {
     Ok((left.text, left.captured))
 }
 
-fn expanded(mut text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Result<Left, Fault> {
-    let source: &mut dyn ReadAt = &mut text;
-    let mut text = Flatted::new(source).with_max_work(max_work);
+fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Result<Left, Fault> {
+    let mut text = Flatted::new(Box::new(text)).with_max_work(max_work);
     let mut left = Batch::default();
     for batch in Expansion::new(&mut text, Pruner::new(keep, window.clone())) {
         left.append(batch.map_err(|error| error.downcast::<Fault>().expect("memory can be read"))?);

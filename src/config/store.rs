@@ -73,6 +73,7 @@ impl Options {
             with_deleted: options.deleted,
             spool: options.spool(),
             lock_timeout: Some(Duration::from_secs(self.idle_timeout)),
+            slice: None,
         };
         Store::find(&settings).map(Some).map_err(Error)
     }

@@ -147,8 +147,6 @@ impl<'a> Edit for Edits<'a> {
                 }
             }
             Place::Outputs(items) => Step::Enter(Place::Items(items)),
-            // No item that is cleared has an error.
-            Place::Items(Items::Errors { .. }) if self.redaction.is_some() => Step::Count,
             Place::Items(items) => Step::Look { place: Place::Item(items), name: None },
             _ => Step::Keep,
         }

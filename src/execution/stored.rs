@@ -13,10 +13,9 @@
 //! ```
 //!
 //! Unlike a body, the text can be read at any position. [`NodeProjection`] makes use of that: it finds out which run is
-//! shown and where its inputs come from before it reads an item. [`SummaryProjection`] reads the workflow first, and then
-//! of most items only whether they have an error.
+//! shown and where its inputs come from before it reads an item. [`SummaryProjection`] reads the workflow first: if
+//! an item can stand for an error, it reads of most items only whether they have one, and otherwise it counts them.
 
-use std::collections::HashSet;
 use std::io;
 
 use super::edits::{Edits, Focus, Runs};
@@ -24,7 +23,7 @@ use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
 use super::search::SearchProjection;
-use super::summary::SummaryProjection;
+use super::summary::{CountingSummaryProjection, SummaryProjection};
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::workflow::{self, Workflow};
 use super::{Error, stored_json};
@@ -42,7 +41,8 @@ pub struct StoredExecution<'a> {
     /// The workflow that was executed, as JSON.
     pub workflow: &'a [u8],
     /// The run data, as flatted text; `[]` for an execution without data.
-    pub data: &'a mut dyn ReadAt,
+    /// It is let go as soon as it was read.
+    pub data: Box<dyn ReadAt + 'a>,
     /// Whether to show what n8n's redaction policy hides.
     pub reveal: bool,
 }
@@ -53,11 +53,11 @@ pub struct StoredExecution<'a> {
 /// use n8n_lens::execution::summary::SummaryProjection;
 /// use n8n_lens::execution::{StoredExecution, StoredProjection};
 ///
-/// let mut data = &br#"[{"resultData":"1"},{"runData":"2"},{"Start":"3"},["4"],{"data":"5"},{"main":"6"},["7"],["8","8"],{}]"#[..];
+/// let data = &br#"[{"resultData":"1"},{"runData":"2"},{"Start":"3"},["4"],{"data":"5"},{"main":"6"},["7"],["8","8"],{}]"#[..];
 /// let stored = StoredExecution {
 ///     header: br#"{"id":"7","status":"success"}"#,
 ///     workflow: br#"{"name":"Orders","nodes":[{"name":"Start"}]}"#,
-///     data: &mut data,
+///     data: Box::new(data),
 ///     reveal: false,
 /// };
 /// let summary = SummaryProjection.read_stored(stored)?;
@@ -72,8 +72,12 @@ pub trait StoredProjection: Projection {
 impl StoredProjection for SummaryProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let mut opened = Opened::new(execution)?;
-        let continuing = opened.continuing()?;
-        opened.read(self, Focus::Errors { continuing: &continuing })
+        let workflow = opened.workflow()?;
+        // No item that is cleared has an error.
+        if opened.redaction.is_some() || !workflow.may_have_error_items() {
+            return opened.read(&CountingSummaryProjection, Focus::All);
+        }
+        opened.read(self, Focus::Errors { continuing: &workflow.continuing })
     }
 }
 
@@ -136,8 +140,8 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn new(execution: StoredExecution<'a>) -> Result<Self, Error> {
-        let StoredExecution { header, workflow, data, reveal } = execution;
-        check_form(data)?;
+        let StoredExecution { header, workflow, mut data, reveal } = execution;
+        check_form(&mut *data)?;
         stored_json::check(workflow).map_err(Error::StoredWorkflow)?;
         let mut opened = Self {
             header: stored_json::open_object(header).map_err(Error::StoredHeader)?,
@@ -158,11 +162,10 @@ impl<'a> Opened<'a> {
         self.named(empty.map_err(Error::Read))
     }
 
-    /// The nodes that continue after an error.
-    fn continuing(&self) -> Result<HashSet<String>, Error> {
+    /// What a summary needs of the workflow.
+    fn workflow(&self) -> Result<Workflow, Error> {
         let text = PrunedReader::new(self.workflow, Pruner::new(workflow::SUMMARY, 0..0));
-        let workflow = Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)?;
-        Ok(workflow.continuing)
+        Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)
     }
 
     /// Reads the body that n8n would send.

@@ -98,6 +98,19 @@ impl Projection for SummaryProjection {
     }
 }
 
+/// Reads a [`Summary`] of an execution in which no item stands for an error: items are counted, and not read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CountingSummaryProjection;
+
+impl Projection for CountingSummaryProjection {
+    type View = Result<Summary, Error>;
+    const KEEP: Keep = SummaryProjection::KEEP;
+
+    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
+        SummaryProjection.read(cursor)
+    }
+}
+
 /// An execution in brief.
 #[derive(Debug, Default)]
 pub struct Summary {

@@ -8,6 +8,9 @@ use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name};
 /// Sticky notes are stored as nodes, but never executed.
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 
+/// Its items come from another execution, those that stand for an error included.
+const EXECUTE_WORKFLOW: &str = "n8n-nodes-base.executeWorkflow";
+
 /// A longer node type is cut; real ones never are.
 const TYPE_CHARS: usize = 200;
 
@@ -72,6 +75,13 @@ impl Workflow {
             _ => cursor.skip(),
         })?;
         Ok(workflow)
+    }
+
+    /// Whether an item of its executions can stand for an error: a node continues after one, or returns what another
+    /// workflow returned.
+    pub(super) fn may_have_error_items(&self) -> bool {
+        let is_from_elsewhere = |node_type: &String| node_type == EXECUTE_WORKFLOW;
+        !self.continuing.is_empty() || self.types.values().any(is_from_elsewhere)
     }
 
     fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {

@@ -21,6 +21,16 @@ pub trait ReadAt {
     }
 }
 
+impl<T: ReadAt + ?Sized> ReadAt for &mut T {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(position, buffer)
+    }
+}
+
 impl ReadAt for &[u8] {
     fn len(&self) -> u64 {
         (**self).len() as u64

@@ -34,6 +34,7 @@ mod sql;
 mod sqlite;
 mod variables;
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -83,6 +84,8 @@ pub struct Settings {
     pub spool: Option<PathBuf>,
     /// How long another process may lock the database, if that is to be less than 5 s.
     pub lock_timeout: Option<Duration>,
+    /// How long a reader may hold up n8n's commits to a rollback journal, if that is to be less than 200 ms.
+    pub slice: Option<Duration>,
 }
 
 /// How a database is read, whichever it is.
@@ -92,7 +95,11 @@ struct Reading {
     prefix: String,
     spool: Option<PathBuf>,
     lock_timeout: Duration,
+    slice: Duration,
 }
+
+/// How long a reader may hold up n8n's commits.
+const SLICE: Duration = Duration::from_millis(200);
 
 /// How long another process may lock a database.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -105,8 +112,8 @@ pub struct Execution<'a> {
     pub header: &'a [u8],
     /// The workflow that was executed, as JSON.
     pub workflow: &'a [u8],
-    /// The run data, as text.
-    pub data: &'a mut dyn ReadAt,
+    /// The run data, as text. n8n's commits may wait until it is dropped.
+    pub data: Box<dyn ReadAt + 'a>,
 }
 
 /// A row of a list.
@@ -148,6 +155,7 @@ impl Store {
             prefix: settings.variables.table_prefix()?,
             spool: settings.spool.clone(),
             lock_timeout: settings.lock_timeout.map_or(LOCK_TIMEOUT, |timeout| timeout.min(LOCK_TIMEOUT)),
+            slice: settings.slice.map_or(SLICE, |slice| slice.min(SLICE)),
         };
         let locate::Found { place, storage } = locate::find(&settings.location, &settings.variables, reading)?;
         Ok(Self(Arc::new(Shared { place, storage, with_deleted: settings.with_deleted })))
@@ -291,17 +299,18 @@ fn finish<T>(
     cancel: &Cancel,
     read: &mut dyn FnMut(Execution<'_>) -> T,
 ) -> Result<T, Error> {
-    let mut data = Watched { text: contents.data, cancel, failure: None };
+    let failure = RefCell::new(None);
+    let data = Box::new(Watched { text: contents.data, cancel, failure: &failure });
     let (header, workflow) = (row.header(), contents.workflow);
-    let done = read(Execution { row, header: &header, workflow: &workflow, data: &mut data });
-    data.failure.map_or(Ok(done), Err)
+    let done = read(Execution { row, header: &header, workflow: &workflow, data });
+    failure.take().map_or(Ok(done), Err)
 }
 
 /// A text that remembers why it could not be read: the reader's own error has lost the type.
 struct Watched<'a> {
     text: Box<dyn ReadAt + 'a>,
     cancel: &'a Cancel,
-    failure: Option<Error>,
+    failure: &'a RefCell<Option<Error>>,
 }
 
 impl ReadAt for Watched<'_> {
@@ -313,7 +322,7 @@ impl ReadAt for Watched<'_> {
         let read = self.cancel.check().and_then(|()| self.text.read_at(position, buffer).map_err(Error::from));
         read.map_err(|error| {
             let message = error.to_string();
-            self.failure.get_or_insert(error);
+            self.failure.borrow_mut().get_or_insert(error);
             std::io::Error::other(message)
         })
     }

@@ -155,7 +155,7 @@ fn note(problems: &mut Vec<(String, String, u64)>, what: String, id: &str) {
 }
 
 /// Whether a text begins as n8n writes it.
-fn first_byte(data: &mut dyn crate::json::ReadAt) -> Result<(), String> {
+fn first_byte(mut data: Box<dyn crate::json::ReadAt + '_>) -> Result<(), String> {
     let mut beginning = vec![0; data.len().min(12) as usize];
     data.read_at(0, &mut beginning).map_err(|error| error.to_string())?;
     if beginning.first() == Some(&b'[') {

@@ -21,8 +21,7 @@ fn pruned(json: &str) -> Vec<u8> {
 }
 
 fn expanded(flat: &str) -> Vec<u8> {
-    let mut source = flat.as_bytes();
-    let mut text = Flatted::new(&mut source);
+    let mut text = Flatted::new(Box::new(flat.as_bytes()));
     let mut left = Batch::default();
     for batch in Expansion::new(&mut text, Pruner::new(Keep::Whole, 0..0)) {
         left.append(batch.unwrap_or_else(|error| panic!("{error}: {flat}")));

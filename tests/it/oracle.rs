@@ -195,7 +195,8 @@ fn outputs(runs: &[Value]) -> Vec<usize> {
     (0..most).map(|at| runs.iter().map(|run| array(&run["data"]["main"][at]).len()).sum()).collect()
 }
 
-fn continues(node: &Value) -> bool {
+/// Whether a workflow continues after an error of this node.
+pub fn continues(node: &Value) -> bool {
     let on_error = node["onError"].as_str().unwrap_or_default();
     on_error.starts_with("continue") || node["continueOnFail"] == true
 }

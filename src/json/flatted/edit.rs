@@ -38,8 +38,6 @@ pub enum Step<P> {
     Drop,
     /// This JSON text replaces it.
     Put(&'static str),
-    /// It is counted like an element outside the window; only for elements that would be captured.
-    Count,
     /// The edit decides once it has looked at the value. A member can have another name from now on.
     Look {
         /// The place of the value.

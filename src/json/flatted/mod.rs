@@ -52,8 +52,8 @@
 //!
 //! const KEEP: Keep = Keep::Members(&[("name", Keep::Whole), ("tags", Keep::Count)]);
 //!
-//! let mut data = &br#"[{"name":"1","tags":"2","age":7},"Ann",["3","4"],"new","vip"]"#[..];
-//! let mut text = Flatted::new(&mut data);
+//! let data = &br#"[{"name":"1","tags":"2","age":7},"Ann",["3","4"],"new","vip"]"#[..];
+//! let mut text = Flatted::new(Box::new(data));
 //! let mut cursor = Cursor::over(Expansion::new(&mut text, Pruner::new(KEEP, 0..0)));
 //! let (mut name, mut tags) = (None, 0);
 //! cursor.object(|cursor, member| match member {

@@ -14,7 +14,7 @@ const MAX_WORK: u64 = 1024 * 1024 * 1024;
 ///
 /// It holds at most 32 chunks of 64 KiB, and 32 bytes for each chunk that was scanned.
 pub struct Flatted<'a> {
-    source: &'a mut dyn ReadAt,
+    source: Box<dyn ReadAt + 'a>,
     len: u64,
     /// What is known at the beginning of each scanned chunk.
     marks: Vec<Mark>,
@@ -40,7 +40,7 @@ struct Mark {
 
 impl<'a> Flatted<'a> {
     /// A text from a source.
-    pub fn new(source: &'a mut dyn ReadAt) -> Self {
+    pub fn new(source: Box<dyn ReadAt + 'a>) -> Self {
         let start = Mark { borders: 0, carry: Carry::default(), in_container: false };
         Self {
             len: source.len(),
@@ -167,7 +167,7 @@ impl<'a> Flatted<'a> {
         if self.cache.get(number).is_none() {
             let len = (self.len - number * CHUNK).min(CHUNK);
             self.work(len, number * CHUNK)?;
-            if let Err(error) = self.cache.load(number, len as usize, self.source) {
+            if let Err(error) = self.cache.load(number, len as usize, &mut *self.source) {
                 let copy = io::Error::new(error.kind(), error.to_string());
                 self.failure = Some(error);
                 return Err(ReadError::Io(copy));

@@ -5,7 +5,7 @@
 //! | write-ahead log (n8n 2.x) | `-wal` and `-shm` | `mode=ro`, `-shm` read-only: readers and n8n do not block each other |
 //! | write-ahead log | none: n8n has stopped | `immutable=1`, and once more if the file changed meanwhile |
 //! | write-ahead log | `-wal` only | not at all: the index could be rebuilt only in a file |
-//! | rollback journal (n8n 1.x) | `-journal` or none | `mode=ro`; a reader holds up commits, so the text is copied in slices of 200 ms |
+//! | rollback journal (n8n 1.x) | `-journal` or none | `mode=ro`; a reader holds up commits: for 200 ms, and what is left then is copied in slices of 200 ms |
 //!
 //! SQLite 3.22 and later can read a write-ahead log whose `-shm` it may not write: it builds an index of its own in memory
 //! if the database is not in use. So `-shm` stays as n8n left it.
@@ -15,6 +15,7 @@ mod header;
 mod text;
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -22,7 +23,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, ToSql, ffi, 
 
 pub(super) use self::header::Header;
 use self::header::InUse;
-use self::text::{BlobText, sliced};
+use self::text::{BlobText, SlicedText};
 use super::Reading;
 use super::error::{DATABASE, Error};
 use super::row::Row;
@@ -58,7 +59,7 @@ impl Database {
         let mut attempts = 1..ATTEMPTS;
         loop {
             let before = Header::of(&file)?;
-            let done = self.open(&file, &before).and_then(|mut session| work(&mut session));
+            let done = self.open(&file, &before).and_then(|session| work(&mut &session));
             let is_stale = before.is_closed() && Header::of(&file)? != before;
             if !is_stale || attempts.next().is_none() {
                 return done;
@@ -96,7 +97,13 @@ impl Database {
             return Err(Error::Encoding(encoding));
         }
         let tables = Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| columns(&connection, table))?;
-        Ok(SqliteSession { connection, tables, is_wal: header.is_wal, spool: self.reading.spool.clone() })
+        Ok(SqliteSession {
+            connection,
+            tables,
+            is_wal: header.is_wal,
+            spool: self.reading.spool.clone(),
+            slice: self.reading.slice,
+        })
     }
 }
 
@@ -112,6 +119,7 @@ struct SqliteSession {
     tables: Tables,
     is_wal: bool,
     spool: Option<PathBuf>,
+    slice: Duration,
 }
 
 /// What `execution_data` says about a text without loading it.
@@ -123,7 +131,7 @@ struct DataRow {
     workflow_bytes: u64,
 }
 
-impl Session for SqliteSession {
+impl Session for &SqliteSession {
     fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -153,8 +161,8 @@ impl Session for SqliteSession {
         }
         let workflow = self.workflow(&id, data.row)?;
         let data: Box<dyn crate::json::ReadAt> = match self.is_wal {
-            true => Box::new(BlobText::open(&self.connection, &self.tables.name(DATA), data.row)?),
-            false => Box::new(sliced(self, row, data)),
+            true => Box::new(BlobText::open(self, data.row)?),
+            false => Box::new(SlicedText::new(self, row, data)),
         };
         Ok(Some(Contents { workflow, data }))
     }

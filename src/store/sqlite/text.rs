@@ -1,10 +1,11 @@
 //! The text of one execution in SQLite, by position.
 
 use std::io;
-use std::time::{Duration, Instant};
+use std::rc::Rc;
+use std::time::Instant;
 
 use rusqlite::blob::Blob;
-use rusqlite::{Connection, MAIN_DB};
+use rusqlite::{MAIN_DB, Transaction};
 
 use super::{DataRow, SqliteSession, error};
 use crate::json::ReadAt;
@@ -14,12 +15,6 @@ use crate::store::session;
 use crate::store::spool::{GrowingText, Spool};
 use crate::store::sql::DATA;
 
-/// How long a reader may hold up n8n's commits.
-const SLICE: Duration = Duration::from_millis(200);
-
-/// How much the first two slices have at most, bytes: enough for most summaries. The others end with their time.
-const FIRST_SLICES: [u64; 2] = [256 * 1024, 4 * 1024 * 1024];
-
 /// How much is copied at a time, bytes.
 const PIECE: u64 = 256 * 1024;
 
@@ -27,9 +22,10 @@ const PIECE: u64 = 256 * 1024;
 pub(super) struct BlobText<'a>(Blob<'a>);
 
 impl<'a> BlobText<'a> {
-    /// Opens the text of a row in `execution_data`; `table` is its name with the prefix.
-    pub(super) fn open(connection: &'a Connection, table: &str, row: i64) -> Result<Self, Error> {
-        connection.blob_open(MAIN_DB, table, "data", row, true).map(Self).map_err(error)
+    /// Opens the text of a row in `execution_data`.
+    pub(super) fn open(session: &'a SqliteSession, row: i64) -> Result<Self, Error> {
+        let table = session.tables.name(DATA);
+        session.connection.blob_open(MAIN_DB, table.as_str(), "data", row, true).map(Self).map_err(error)
     }
 }
 
@@ -44,25 +40,73 @@ impl ReadAt for BlobText<'_> {
     }
 }
 
-/// A text that is copied in slices, each in a transaction of its own. A slice that finds another row than the first one
-/// is an error.
-pub(super) fn sliced<'a>(
-    session: &'a mut SqliteSession,
-    row: &Row,
-    data: DataRow,
-) -> GrowingText<impl FnMut(&mut Spool) -> Result<(), Error> + 'a> {
-    let (first, length) = (Fingerprint::new(row, data.clone()), data.bytes);
-    let mut sizes = FIRST_SLICES.into_iter();
-    GrowingText::new(session.spool.clone().as_ref(), length, move |spool| {
-        let most = sizes.next().unwrap_or(u64::MAX);
-        session.transaction(|session| {
-            let now = Fingerprint::now(session, &first.id)?;
-            if now.as_ref() != Some(&first) {
-                return Err(Error::Changed(first.id.clone()));
+/// A text that is read where it lies for the length of a slice, which is enough for most answers, and from then on copied,
+/// slice by slice. Each slice is a transaction; one that finds another row than the first one is an error.
+pub(super) struct SlicedText<'a> {
+    first: First<'a>,
+    copy: GrowingText<Box<dyn FnMut(&mut Spool) -> Result<(), Error> + 'a>>,
+}
+
+/// The slice in which a text is read where it lies.
+enum First<'a> {
+    Ahead(&'a SqliteSession, Rc<Fingerprint>),
+    Open(Slice<'a>),
+    Over,
+}
+
+/// As long as it lives, n8n's commits wait.
+struct Slice<'a> {
+    text: BlobText<'a>,
+    end: Instant,
+    /// Ends after the text was closed.
+    _transaction: Transaction<'a>,
+}
+
+impl Slice<'_> {
+    fn is_over(&self) -> bool {
+        Instant::now() >= self.end
+    }
+
+    /// Copies until its time is over, at least one piece.
+    fn copy(&mut self, spool: &mut Spool) -> Result<(), Error> {
+        let mut piece = vec![0; PIECE as usize];
+        while spool.filled() < self.text.len() {
+            let bytes = (self.text.len() - spool.filled()).min(PIECE) as usize;
+            self.text.read_at(spool.filled(), &mut piece[..bytes])?;
+            spool.add(&piece[..bytes])?;
+            if self.is_over() {
+                break;
             }
-            session.copy(data.row, length, most, spool)
-        })
-    })
+        }
+        Ok(())
+    }
+}
+
+impl<'a> SlicedText<'a> {
+    pub(super) fn new(session: &'a SqliteSession, row: &Row, data: DataRow) -> Self {
+        let length = data.bytes;
+        let fingerprint = Rc::new(Fingerprint::new(row, data));
+        let first = First::Ahead(session, Rc::clone(&fingerprint));
+        let copy = move |spool: &mut Spool| fingerprint.open(session)?.copy(spool);
+        Self { first, copy: GrowingText::new(session.spool.as_ref(), length, Box::new(copy)) }
+    }
+}
+
+impl ReadAt for SlicedText<'_> {
+    fn len(&self) -> u64 {
+        self.copy.len()
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        if let First::Ahead(session, fingerprint) = &self.first {
+            self.first = First::Open(fingerprint.open(session)?);
+        }
+        match &mut self.first {
+            First::Open(slice) if !slice.is_over() => return slice.text.read_at(position, buffer),
+            first => *first = First::Over,
+        }
+        self.copy.read_at(position, buffer)
+    }
 }
 
 /// What tells that n8n has not written an execution again.
@@ -78,38 +122,22 @@ impl Fingerprint {
         Self { id: row.id().to_owned(), row: row.fingerprint(), data }
     }
 
-    fn now(session: &mut SqliteSession, id: &str) -> Result<Option<Self>, Error> {
+    fn now(mut session: &SqliteSession, id: &str) -> Result<Option<Self>, Error> {
         let number = id.parse().map_err(|_| Error::NotFound(id.to_owned()))?;
-        let (Some(row), Some(data)) = (session::execution(session, number)?, session.data_row(id)?) else {
+        let (Some(row), Some(data)) = (session::execution(&mut session, number)?, session.data_row(id)?) else {
             return Ok(None);
         };
         Ok(Some(Self::new(&row, data)))
     }
-}
 
-impl SqliteSession {
-    /// Runs `work` in one short transaction.
-    fn transaction<T>(&mut self, work: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<T, Error> {
-        self.connection.execute_batch("BEGIN").map_err(error)?;
-        let done = work(self);
-        self.connection.execute_batch("ROLLBACK").map_err(error)?;
-        done
-    }
-
-    /// Copies the next bytes, at most `most`, until the slice's time is over.
-    fn copy(&self, row: i64, length: u64, most: u64, spool: &mut Spool) -> Result<(), Error> {
-        let mut text = BlobText::open(&self.connection, &self.tables.name(DATA), row)?;
-        let end = length.min(spool.filled().saturating_add(most));
-        let mut piece = vec![0; PIECE.min(end - spool.filled()) as usize];
-        let begun = Instant::now();
-        while spool.filled() < end {
-            let bytes = (end - spool.filled()).min(PIECE) as usize;
-            text.read_at(spool.filled(), &mut piece[..bytes])?;
-            spool.add(&piece[..bytes])?;
-            if begun.elapsed() > SLICE {
-                break;
-            }
+    /// Begins a slice with the text of this very execution.
+    fn open<'a>(&self, session: &'a SqliteSession) -> Result<Slice<'a>, Error> {
+        let transaction = session.connection.unchecked_transaction().map_err(error)?;
+        if Self::now(session, &self.id)?.as_ref() != Some(self) {
+            return Err(Error::Changed(self.id.clone()));
         }
-        Ok(())
+        // The transaction holds n8n up since its first query was answered, not while it waited for n8n.
+        let end = Instant::now() + session.slice;
+        Ok(Slice { text: BlobText::open(session, self.data.row)?, end, _transaction: transaction })
     }
 }

@@ -91,16 +91,14 @@ fn bomb() -> String {
 #[test]
 fn a_text_that_stands_for_terabytes_is_given_up() {
     let text = bomb();
-    let mut data = text.as_bytes();
-    let mut flat = Flatted::new(&mut data).with_max_work(4 * 1024 * 1024);
+    let mut flat = Flatted::new(Box::new(text.as_bytes())).with_max_work(4 * 1024 * 1024);
     let mut cursor = Cursor::over(Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0)));
     match cursor.excerpt(1000).unwrap_err() {
         ReadError::Fault(fault) => assert_eq!(fault.kind, FaultKind::Expansion),
         error => panic!("{error}"),
     }
     // What is not kept is not followed.
-    let mut data = text.as_bytes();
-    let mut flat = Flatted::new(&mut data);
+    let mut flat = Flatted::new(Box::new(text.as_bytes()));
     let mut cursor = Cursor::over(Expansion::new(&mut flat, Pruner::new(Keep::Members(&[]), 0..0)));
     cursor.skip().unwrap();
 }
@@ -117,8 +115,7 @@ fn counting_what_many_nodes_share_is_bounded_too() {
         many("7"),
         many("8")
     );
-    let mut text = data.as_bytes();
-    let mut flat = Flatted::new(&mut text).with_max_work(8 * 1024 * 1024);
+    let mut flat = Flatted::new(Box::new(data.as_bytes())).with_max_work(8 * 1024 * 1024);
     const KEEP: Keep = Keep::EachMember(&Keep::EachMember(&Keep::EachMember(&Keep::EachElement(&Keep::EachMember(
         &Keep::EachMember(&Keep::EachElement(&Keep::Count)),
     )))));

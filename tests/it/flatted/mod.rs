@@ -26,7 +26,7 @@ pub(crate) fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal:
 
 fn read_from<P: StoredProjection>(projection: &P, stored: &Stored, data: &mut dyn ReadAt, reveal: bool) -> P::View {
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    projection.read_stored(StoredExecution { header, workflow, data, reveal })
+    projection.read_stored(StoredExecution { header, workflow, data: Box::new(data), reveal })
 }
 
 /// The answer about a node as an agent gets it, second pass included.

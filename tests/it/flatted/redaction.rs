@@ -81,7 +81,8 @@ fn execution(mode: &str, redaction: &Value, settings: &Value) -> Value {
             },
             "executionData": {"contextData": {}, "runtimeData": {"version": 1, "redaction": redaction}},
         },
-        "workflowData": {"name": "w", "nodes": [{"name": "Http", "type": "n8n-nodes-base.httpRequest"}], "settings": settings},
+        "workflowData": {"name": "w", "nodes": [{"name": "Http", "type": "n8n-nodes-base.httpRequest", "onError": "continueRegularOutput"}],
+            "settings": settings},
     })
 }
 

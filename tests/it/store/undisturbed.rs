@@ -4,6 +4,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use n8n_lens::store::{self, Cancel, Settings, Store};
+use rusqlite::Connection;
 use serde_json::json;
 
 use super::{binary, execution};
@@ -88,4 +90,85 @@ fn no_commit_of_n8n_fails_with_a_rollback_journal() {
     let store = N8nFolder::rollback();
     side_by_side(&store);
     assert_eq!(std::fs::read_dir(store.path()).unwrap().count(), 1, "only the database is left");
+}
+
+/// A store with a rollback journal, an execution with a text of 3 MB, and how long a slice takes.
+fn with_slices(slice: Option<Duration>) -> (N8nFolder, Store) {
+    let folder = N8nFolder::rollback();
+    let mut body = execution("b_http_500", 7);
+    let long: String = (0..300_000).map(|at| format!("{at:010}")).collect();
+    body["data"]["resultData"]["runData"]["HTTP Request"][0]["data"] = json!({"main": [[{"json": {"long": long}}]]});
+    folder.save(&body);
+    let location = folder.path().to_str().unwrap().to_owned();
+    let store = Store::find(&Settings { location, slice, ..Settings::default() }).unwrap();
+    (folder, store)
+}
+
+/// A commit of n8n that does not wait.
+fn commit(n8n: &Connection, statement: &str) -> rusqlite::Result<()> {
+    n8n.busy_timeout(Duration::ZERO).unwrap();
+    n8n.execute_batch(statement)
+}
+
+const TOUCH: &str = "UPDATE execution_entity SET retryOf = NULL WHERE id = 7";
+
+#[test]
+fn a_text_is_the_same_where_it_lies_and_in_slices() {
+    let texts = [None, Some(Duration::ZERO)].map(|slice| {
+        let (_folder, store) = with_slices(slice);
+        let read = |execution: store::Execution<'_>| {
+            let mut data = execution.data;
+            let (len, mut text) = (data.len(), Vec::new());
+            // From both ends, so that not every read continues the one before.
+            for position in (0..len / 2).step_by(10_000) {
+                for position in [position, len - len / 2 + position] {
+                    let mut piece = vec![0; (len - position).min(10_000) as usize];
+                    data.read_at(position, &mut piece).unwrap();
+                    text.extend(piece);
+                }
+            }
+            text
+        };
+        store.read("7", &Cancel::default(), read).unwrap()
+    });
+    assert!(texts[0].len() > 3_000_000 && texts[0] == texts[1]);
+}
+
+#[test]
+fn commits_wait_no_longer_than_a_slice_and_not_for_what_is_done_with_the_text() {
+    for slice in [None, Some(Duration::ZERO)] {
+        let (folder, store) = with_slices(slice);
+        let n8n = folder.open();
+        let read = |execution: store::Execution<'_>| {
+            let mut data = execution.data;
+            data.read_at(0, &mut [0; 1]).unwrap();
+            let held_up = commit(&n8n, TOUCH).is_err();
+            assert_eq!(held_up, slice.is_none(), "{slice:?}");
+            std::thread::sleep(Duration::from_millis(250));
+            data.read_at(1, &mut [0; 1]).unwrap();
+            commit(&n8n, TOUCH).unwrap();
+        };
+        store.read("7", &Cancel::default(), read).unwrap();
+    }
+    let (folder, store) = with_slices(None);
+    let read = |mut execution: store::Execution<'_>| {
+        execution.data.read_at(0, &mut [0; 1]).unwrap();
+        drop(execution.data);
+        commit(&folder.open(), TOUCH).unwrap();
+    };
+    store.read("7", &Cancel::default(), read).unwrap();
+}
+
+#[test]
+fn an_execution_that_changes_between_two_slices_is_not_mixed() {
+    let (folder, store) = with_slices(Some(Duration::ZERO));
+    let read = |execution: store::Execution<'_>| {
+        let mut data = execution.data;
+        let end = data.len() - 1;
+        data.read_at(0, &mut [0; 1]).unwrap();
+        commit(&folder.open(), "UPDATE execution_entity SET status = 'crashed' WHERE id = 7").unwrap();
+        data.read_at(end, &mut [0; 1]).unwrap_err()
+    };
+    let error = store.read("7", &Cancel::default(), read).unwrap_err();
+    assert!(error.to_string().contains("changed or was deleted"), "{error}");
 }

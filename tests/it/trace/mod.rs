@@ -22,8 +22,8 @@ fn lineage(body: &[u8], sizes: &[usize]) -> LineageView {
 fn from_store(body: &str) -> LineageView {
     let stored = stored(body, Share::Equal);
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    let mut data = stored.data.as_bytes();
-    LineageProjection.read_stored(StoredExecution { header, workflow, data: &mut data, reveal: true }).unwrap()
+    let data = Box::new(stored.data.as_bytes());
+    LineageProjection.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap()
 }
 
 fn place((node, run, output, item): &reference::Place) -> Place {

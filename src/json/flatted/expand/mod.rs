@@ -165,17 +165,16 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
     fn expand(&mut self, pruner: &mut Pruner, value: Value, step: Step<E::Place>) -> Result<(), ReadError> {
         match (value, step) {
             (_, Step::Put(json)) => self.insert(pruner, json.as_bytes(), Pruner::feed_value),
-            (_, Step::Count) => {
-                pruner.selection().count(1);
-                Ok(())
-            }
             (_, Step::Look { .. }) | (Value::Reference(_), _) if pruner.selection().skips() => {
                 pruner.selection().skip();
                 Ok(())
             }
             (_, Step::Look { place, .. }) => match self.edit.look(place, &mut Peek::new(self.text, value))? {
                 Verdict::Put(json) => self.insert(pruner, json.as_bytes(), Pruner::feed_value),
-                Verdict::Count => self.expand(pruner, value, Step::Count),
+                Verdict::Count => {
+                    pruner.selection().count(1);
+                    Ok(())
+                }
                 Verdict::Extend(place, members) => {
                     let depth = self.open.len();
                     self.expand(pruner, value, Step::Enter(place))?;
