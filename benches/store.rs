@@ -16,6 +16,7 @@ use std::fs::File;
 use std::hint::black_box;
 use std::io::Read;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use n8n_lens::execution::node::NodeProjection;
@@ -38,6 +39,12 @@ static ALLOCATIONS: PeakAlloc = PeakAlloc;
 
 /// Runs of each question; the median counts.
 const RUNS: usize = 9;
+
+/// How long n8n and we work side by side.
+const SIDE_BY_SIDE: Duration = Duration::from_secs(4);
+
+/// Between two commits of n8n.
+const PAUSE: Duration = Duration::from_millis(5);
 
 fn main() {
     let folder = tempfile::tempdir().unwrap();
@@ -75,7 +82,54 @@ fn sqlite(name: &str, large: LargeStore, text: &str) {
             while blob.read(&mut buffer).unwrap() > 0 {}
         });
         questions(large, limit, &open(store.path().to_str().unwrap()));
+        beside(large, &store);
     }
+}
+
+/// How long n8n's commits take without us, and beside one answer after another. A commit that fails ends the bench.
+fn beside(large: LargeStore, store: &N8nFolder) {
+    let last =
+        NodeProjection { node: LargeStore::node_name(large.nodes - 1), window: 0..50, ..NodeProjection::default() };
+    let ours = open(store.path().to_str().unwrap());
+    for (what, works) in [("n8n's commits, without us", false), ("n8n's commits, beside us", true)] {
+        let is_over = AtomicBool::new(false);
+        let (times, answers) = std::thread::scope(|scope| {
+            let writer = scope.spawn(|| commits(store, &is_over));
+            let (begun, mut answers) = (Instant::now(), 0);
+            while begun.elapsed() < SIDE_BY_SIDE {
+                if works {
+                    drop(black_box(ask(&last, &ours).unwrap()));
+                    answers += 1;
+                } else {
+                    std::thread::sleep(PAUSE);
+                }
+            }
+            is_over.store(true, Ordering::Relaxed);
+            (writer.join().unwrap(), answers)
+        });
+        let ms = |part: usize| times[times.len() * part / 100].as_secs_f64() * 1e3;
+        let longest = times[times.len() - 1].as_secs_f64() * 1e3;
+        println!(
+            "{what:<36} {:>9.2} {:>9.2} ms (median, p99), longest {longest:.1}, {} commits, {answers} answers",
+            ms(50),
+            ms(99),
+            times.len()
+        );
+    }
+}
+
+/// The times of small commits, one every 5 ms.
+fn commits(store: &N8nFolder, is_over: &AtomicBool) -> Vec<Duration> {
+    let n8n = store.open();
+    let mut times = Vec::new();
+    while !is_over.load(Ordering::Relaxed) {
+        let begun = Instant::now();
+        n8n.execute_batch("UPDATE execution_entity SET waitTill = NULL WHERE id = 900").unwrap();
+        times.push(begun.elapsed());
+        std::thread::sleep(PAUSE);
+    }
+    times.sort();
+    times
 }
 
 fn bundle(name: &str, large: LargeStore, text: &str) {

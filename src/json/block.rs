@@ -197,27 +197,28 @@ impl Carry {
     /// Determines what is inside strings, and writes the masks of block `at`.
     #[inline(always)]
     fn settle(&mut self, bytes: &Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut impl Structure, at: usize) {
-        let quotes = bytes.quotes & !self.escaped(bytes.backslashes);
+        let quotes = bytes.quotes & !escaped(bytes.backslashes, &mut self.escape);
         // From each opening quote up to its closing quote, which is not included.
         let string = prefix_xor(quotes) ^ self.string;
         self.string = 0u64.wrapping_sub(string >> 63);
         masks.take(at, bytes, quotes, string, prefix_xor);
     }
+}
 
-    /// The bytes after an odd number of backslashes (simdjson's method).
-    #[inline(always)]
-    fn escaped(&mut self, backslashes: u64) -> u64 {
-        const EVEN: u64 = 0x5555_5555_5555_5555;
-        if backslashes == 0 {
-            return std::mem::take(&mut self.escape);
-        }
-        let backslashes = backslashes & !self.escape;
-        let follows = (backslashes << 1) | self.escape;
-        let odd_starts = backslashes & !EVEN & !follows;
-        let (even_sequences, overflow) = odd_starts.overflowing_add(backslashes);
-        self.escape = u64::from(overflow);
-        (EVEN ^ (even_sequences << 1)) & follows
+/// The bytes after an odd number of backslashes (simdjson's method); `carry` is 1 if the first byte of a block is one, and
+/// becomes that of the next block.
+#[inline(always)]
+pub(crate) fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
+    const EVEN: u64 = 0x5555_5555_5555_5555;
+    if backslashes == 0 {
+        return std::mem::take(carry);
     }
+    let backslashes = backslashes & !*carry;
+    let follows = (backslashes << 1) | *carry;
+    let odd_starts = backslashes & !EVEN & !follows;
+    let (even_sequences, overflow) = odd_starts.overflowing_add(backslashes);
+    *carry = u64::from(overflow);
+    (EVEN ^ (even_sequences << 1)) & follows
 }
 
 /// Each bit becomes the exclusive or of itself and all lower bits.

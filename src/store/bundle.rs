@@ -15,7 +15,7 @@ use wide::u8x16;
 
 use super::error::{BUNDLE, Error};
 use super::session::{Contents, MAX_WORKFLOW_BYTES};
-use crate::json::ReadAt;
+use crate::json::{ReadAt, escaped};
 
 /// Before the text.
 const BEGINNING: &[u8] = br#"{"data":""#;
@@ -29,8 +29,11 @@ const VERSION: &str = "1";
 /// The unit in which the text is indexed and read, bytes of the file.
 const CHUNK: usize = 64 * 1024;
 
-/// How many bytes are unescaped together.
-const BLOCK: usize = 16;
+/// How many bytes are searched for escapes together.
+const BLOCK: usize = 64;
+
+/// How many bytes are copied together.
+const COPY: usize = 16;
 
 /// How much of the end of a file is searched first for the workflow, bytes.
 const TAIL: u64 = 256 * 1024;
@@ -220,29 +223,28 @@ fn count(bytes: &[u8], byte: u8) -> u64 {
 
 /// Replaces `text` with the first `bytes` of `raw` without the backslashes that escape; `raw` goes on for a block.
 ///
-/// A block is looked at as a whole. What lies between two escapes is a few bytes: a whole block is copied from there, of which
-/// the next copy overwrites the rest.
+/// A block is looked at as a whole. What lies between two escapes is a few bytes: sixteen are copied from there, of which the
+/// next copy overwrites the rest.
 fn unescape(raw: &[u8], bytes: usize, in_escape: bool, text: &mut Vec<u8>) {
     text.clear();
-    text.resize(bytes + BLOCK, 0);
-    let (mut length, mut in_escape) = (0, in_escape);
+    text.resize(bytes + COPY, 0);
+    let (mut length, mut carry) = (0, u64::from(in_escape));
     let (blocks, rest) = raw[..bytes].as_chunks::<BLOCK>();
     for (at, block) in blocks.iter().enumerate() {
-        let mut backslashes = u8x16::new(*block).simd_eq(u8x16::splat(b'\\')).to_bitmask();
-        // The second byte of an escape begins none.
-        backslashes &= !u32::from(std::mem::take(&mut in_escape));
+        let backslashes = backslashes(block);
+        let mut escapes = backslashes & !escaped(backslashes, &mut carry);
         let mut from = 0;
-        while backslashes != 0 {
-            let escape = backslashes.trailing_zeros() as usize;
-            copy_block(raw, at * BLOCK + from, text, length);
+        while escapes != 0 {
+            let escape = escapes.trailing_zeros() as usize;
+            copy(raw, at * BLOCK + from, text, length, escape - from);
             length += escape - from;
             from = escape + 1;
-            in_escape = from == BLOCK;
-            backslashes &= !(0b11 << escape);
+            escapes &= escapes - 1;
         }
-        copy_block(raw, at * BLOCK + from, text, length);
+        copy(raw, at * BLOCK + from, text, length, BLOCK - from);
         length += BLOCK - from;
     }
+    let mut in_escape = carry == 1;
     for byte in rest {
         let escapes = *byte == b'\\' && !in_escape;
         text[length] = *byte;
@@ -252,8 +254,23 @@ fn unescape(raw: &[u8], bytes: usize, in_escape: bool, text: &mut Vec<u8>) {
     text.truncate(length);
 }
 
-fn copy_block(from: &[u8], at: usize, to: &mut [u8], length: usize) {
-    to[length..length + BLOCK].copy_from_slice(&from[at..at + BLOCK]);
+/// Which bytes are backslashes, the first one in the lowest bit.
+fn backslashes(block: &[u8; BLOCK]) -> u64 {
+    let (parts, _) = block.as_chunks::<COPY>();
+    let in_part = |part: &[u8; COPY]| u64::from(u8x16::new(*part).simd_eq(u8x16::splat(b'\\')).to_bitmask());
+    parts.iter().rev().fold(0, |mask, part| mask << COPY | in_part(part))
+}
+
+/// Copies at least `bytes`, in whole copies.
+fn copy(from: &[u8], at: usize, to: &mut [u8], length: usize, bytes: usize) {
+    let mut copied = 0;
+    loop {
+        to[length + copied..length + copied + COPY].copy_from_slice(&from[at + copied..at + copied + COPY]);
+        copied += COPY;
+        if copied >= bytes {
+            break;
+        }
+    }
 }
 
 impl ReadAt for BundleText {
