@@ -243,6 +243,39 @@ pub(super) fn trace(answer: &str) -> Styled {
     Styled(format!("{table}{}", remarks(data)))
 }
 
+/// A comparison: a line with counts, a row for each difference of a node, and one for each of the workflow.
+pub(super) fn compare(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let (id, with) = (plain(&text(&data["id"])), plain(&text(&data["with"])));
+    let mut shown = format!("{} and {} · {} nodes alike\n", paint(BOLD, &id), paint(BOLD, &with), data["same"]);
+    let row = |node: &str, what: &str, value: &Value| {
+        let both = value.as_array().filter(|both| both.len() == 2 && what != "newFields" && what != "lostFields");
+        let (this, other) = both.map_or_else(|| (text(value), String::new()), |both| (text(&both[0]), text(&both[1])));
+        [node, what, &this, &other].map(|cell| Cell::new(plain(cell))).to_vec()
+    };
+    let mut rows = Vec::new();
+    for node in data["nodes"].as_array().into_iter().flatten() {
+        let name = text(&node["nodeName"]);
+        for (what, value) in node.as_object().into_iter().flatten() {
+            match what.as_str() {
+                "nodeName" => {}
+                "fields" => {
+                    let fields = value.as_array().into_iter().flatten();
+                    rows.extend(fields.map(|field| row(&name, &text(&field["path"]), &field["types"])));
+                }
+                what => rows.push(row(&name, what, value)),
+            }
+        }
+    }
+    let workflow = data["workflow"].as_object().into_iter().flatten();
+    rows.extend(workflow.map(|(what, value)| row("(workflow)", what, &Value::from(value.to_string()))));
+    shown += &table(["Node", "Difference", &id, &with], rows, &[0, 1, 2, 3]);
+    shown += &remarks(data);
+    Styled(shown)
+}
+
 /// What an answer notes and leaves out, a line each.
 fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();

@@ -66,6 +66,7 @@
 //! ```
 
 mod body;
+pub mod compare;
 mod edits;
 mod failure;
 pub mod fields;

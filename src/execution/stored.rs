@@ -17,6 +17,7 @@
 
 use std::io;
 
+use super::compare::DigestProjection;
 use super::edits::{Edits, Focus};
 use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
@@ -79,6 +80,12 @@ impl StoredProjection for SearchProjection {
 }
 
 impl StoredProjection for FieldsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, None)
+    }
+}
+
+impl StoredProjection for DigestProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::new(execution)?.read(self, None)
     }

@@ -207,6 +207,11 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
     entry
 }
 
+/// The id of an execution of a list.
+pub(super) fn id(execution: &Value) -> Option<String> {
+    text(execution, "id")
+}
+
 /// A string member; the oldest versions of n8n send ids as numbers.
 fn text(execution: &Value, member: &str) -> Option<String> {
     match &execution[member] {

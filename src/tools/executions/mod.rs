@@ -1,5 +1,6 @@
 //! Tools for executions: from the list to the node that failed.
 
+pub mod compare_executions;
 pub mod explain_execution;
 pub mod get_execution;
 pub mod get_execution_by_node;
@@ -39,6 +40,7 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
+        ("compare_executions", "compare_executions tells what is different from the last successful execution."),
     ],
     tools: &[
         &list_executions::TOOL,
@@ -47,6 +49,7 @@ pub static TOOLSET: Toolset = Toolset {
         &search_execution::TOOL,
         &get_execution_fields::TOOL,
         &trace_execution_item::TOOL,
+        &compare_executions::TOOL,
     ],
     prompts: &[&explain_execution::PROMPT],
 };
