@@ -177,19 +177,21 @@ fn outputs(this: &[u64], other: &[u64]) -> Option<(Vec<u64>, Vec<u64>)> {
     unequal(padded(this), padded(other)).filter(|_| len > 1)
 }
 
+fn has(kinds: &Kinds, kind: Kind) -> bool {
+    kinds.iter().any(|(known, _)| *known == kind)
+}
+
 /// Whether values are arrays, and whether they are objects.
 fn has_containers(kinds: &Kinds) -> [bool; 2] {
-    [Kind::Array, Kind::Object].map(|kind| kinds[kind as usize].is_some())
+    [Kind::Array, Kind::Object].map(|kind| has(kinds, kind))
 }
 
 impl FieldDifference {
     /// `None` if the values are of the same kinds.
     fn new(path: &str, this: &Kinds, other: &Kinds) -> Option<Self> {
-        let names = |kinds: &Kinds| -> Vec<_> {
-            KINDS.into_iter().zip(kinds).filter(|(_, first)| first.is_some()).map(|(kind, _)| kind).collect()
-        };
+        let names = |kinds: &Kinds| -> Vec<_> { kinds.iter().map(|(kind, _)| KINDS[*kind as usize]).collect() };
         let kinds = unequal(names(this), names(other))?;
-        let new = this.iter().zip(other).filter(|(_, other)| other.is_none()).filter_map(|(first, _)| first.as_ref());
+        let new = this.iter().filter(|(kind, _)| !has(other, *kind)).map(|(_, first)| first);
         let first = new.min_by_key(|first| (first.place.run, first.place.output, first.place.item)).cloned();
         Some(Self { path: path.to_owned(), kinds, first })
     }

@@ -13,22 +13,25 @@ pub struct First {
     pub value: String,
 }
 
-/// The first value of each kind, by its index in [`KINDS`](crate::execution::fields::KINDS).
+/// The values with one path.
 #[derive(Debug)]
 pub(super) struct KindsOfPath {
-    pub firsts: [Option<First>; 6],
+    /// The first value of each kind that there is.
+    pub firsts: Vec<(Kind, First)>,
     present: u64,
 }
 
 impl KindsOfPath {
     fn add(&mut self, kind: Kind, place: Place, shown: impl FnOnce() -> String) {
-        self.firsts[kind as usize].get_or_insert_with(|| First { place, value: shown() });
+        if self.firsts.iter().all(|(known, _)| *known != kind) {
+            self.firsts.push((kind, First { place, value: shown() }));
+        }
     }
 }
 
 impl PathValues for KindsOfPath {
     fn new(_: Option<Place>) -> Self {
-        Self { firsts: [const { None }; 6], present: 0 }
+        Self { firsts: Vec::new(), present: 0 }
     }
 
     fn in_item(&mut self, _: u64) {

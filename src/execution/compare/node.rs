@@ -5,8 +5,8 @@ use std::io::Read;
 use indexmap::IndexMap;
 
 use super::kinds::{First, KindsOfPath};
-use crate::execution::fields::Place;
 use crate::execution::fields::table::Table;
+use crate::execution::fields::{Kind, Place};
 use crate::execution::run;
 use crate::execution::values::{ITEM_LISTS, Item, ItemPlace, read_items, walk_item};
 use crate::json::{Cursor, Keep, ReadError};
@@ -26,7 +26,10 @@ pub(super) const RUN: Keep = Keep::Members(&[
 const OUTPUTS: usize = 32;
 
 /// The memory of a field besides its texts, bytes: an estimate.
-const FIELD_OVERHEAD_BYTES: usize = 400;
+const FIELD_OVERHEAD_BYTES: usize = 80;
+
+/// The memory of the first value of a kind besides its text, bytes.
+const FIRST_OVERHEAD_BYTES: usize = 64;
 
 /// A node of an execution.
 #[derive(Debug, Default)]
@@ -51,8 +54,8 @@ pub(super) struct NodeDigest {
     last_status: Option<String>,
 }
 
-/// The first value of each kind.
-pub(super) type Kinds = [Option<First>; 6];
+/// The first value of each kind that there is, in the order of [`KINDS`](crate::execution::fields::KINDS).
+pub(super) type Kinds = Vec<(Kind, First)>;
 
 impl NodeDigest {
     /// Reads the runs of a node; its fields are held if there is room for so many bytes.
@@ -142,9 +145,8 @@ impl NodeDigest {
 
     fn hold_fields(&mut self, table: &Table<KindsOfPath>, room: &mut usize) {
         // Of an empty array, the path of its elements has no values.
-        let fields = table.fields().filter(|(_, kinds, _)| kinds.firsts.iter().any(Option::is_some));
-        for (path, kinds, _) in fields {
-            let values: usize = kinds.firsts.iter().flatten().map(|first| first.value.len()).sum();
+        for (path, kinds, _) in table.fields().filter(|(_, kinds, _)| !kinds.firsts.is_empty()) {
+            let values: usize = kinds.firsts.iter().map(|(_, first)| FIRST_OVERHEAD_BYTES + first.value.len()).sum();
             let bytes = FIELD_OVERHEAD_BYTES + path.len() + values;
             if *room < bytes {
                 self.is_partial = true;
@@ -153,9 +155,9 @@ impl NodeDigest {
             *room -= bytes;
             // A name with a dot may be another spelling of a path.
             let known = self.fields.entry(path.to_owned()).or_default();
-            for (known, first) in known.iter_mut().zip(&kinds.firsts) {
-                *known = known.take().or_else(|| first.clone());
-            }
+            let new = kinds.firsts.iter().filter(|(kind, _)| known.iter().all(|(known, _)| known != kind)).cloned();
+            known.extend(new.collect::<Kinds>());
+            known.sort_by_key(|(kind, _)| *kind as usize);
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 
 use crate::execution::values::Path;
 use crate::json::{Cursor, Element, Keep, ReadError, Visitor, Written, cut_name, walk};
@@ -249,13 +249,9 @@ impl WorkflowDifference {
 
 /// The paths whose values differ, without those below another one.
 fn different(this: &Settings, other: &Settings) -> Vec<String> {
-    let changed = this.iter().filter(|(path, value)| other.get(*path) != Some(value));
+    let changed = this.iter().filter(|(path, value)| other.get(*path) != Some(value)).map(|(path, _)| path);
     let removed = other.keys().filter(|path| !this.contains_key(*path));
-    let mut paths: Vec<String> = Vec::new();
-    for path in changed.map(|(path, _)| path).chain(removed) {
-        if !paths.iter().any(|shown| super::is_below(path, shown)) {
-            paths.push(path.clone());
-        }
-    }
-    paths
+    let paths: IndexSet<&str> = changed.chain(removed).map(String::as_str).collect();
+    let is_below_another = |path: &str| path.match_indices(['.', '[']).any(|(end, _)| paths.contains(&path[..end]));
+    paths.iter().filter(|path| !is_below_another(path)).map(|path| (*path).to_owned()).collect()
 }
