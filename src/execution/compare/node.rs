@@ -158,6 +158,8 @@ impl NodeDigest {
             let new = kinds.firsts.iter().filter(|(kind, _)| known.iter().all(|(known, _)| known != kind)).cloned();
             known.extend(new.collect::<Kinds>());
             known.sort_by_key(|(kind, _)| *kind as usize);
+            known.shrink_to_fit();
         }
+        self.fields.shrink_to_fit();
     }
 }

@@ -69,6 +69,7 @@ impl WorkflowDigest {
         fingerprints(&json, |path, fingerprint, text| node.add(path, fingerprint, text))?;
         if let Some(name) = node.name.filter(|_| node.node_type.as_deref() != Some(STICKY_NOTE)) {
             self.bytes = node.bytes;
+            node.settings.shrink_to_fit();
             self.nodes.insert(name, node.settings);
         }
         Ok(())

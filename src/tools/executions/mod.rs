@@ -57,14 +57,14 @@ pub static TOOLSET: Toolset = Toolset {
 /// A parameter of the tools that read an execution.
 const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
-    Kind::FLAG,
-    "Request data above n8n's display limit (100 MB), at about ten times its size in n8n's memory: only if the summary \
-     notes that it is too large.",
+    Kind::Flag { default: None },
+    "Request data above n8n's display limit (100 MB), at ten times its size in n8n's memory: only if the summary notes \
+     that it is too large.",
 );
 
 /// The same for the tools that an agent calls after the summary, which says what it costs.
 const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
-    Parameter::optional("ignoreDataSizeLimit", Kind::FLAG, "As in get_execution.");
+    Parameter::optional("ignoreDataSizeLimit", Kind::Flag { default: None }, "As in get_execution.");
 
 /// The execution that a call names.
 fn execution(arguments: &Arguments) -> ExecutionRequest {

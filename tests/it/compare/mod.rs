@@ -195,7 +195,7 @@ fn changed(mut body: Value, random: &mut Random) -> Value {
             for item in items.iter_mut().filter_map(|item| item.get_mut("json")).filter(|json| json.is_object()) {
                 let is_empty = item.as_object().is_some_and(Map::is_empty);
                 if !is_empty && random.one_in(3) {
-                    let name = item.as_object().unwrap().keys().nth(0).unwrap().clone();
+                    let name = item.as_object().unwrap().keys().next().unwrap().clone();
                     change(&mut item[&name], random);
                 }
             }

@@ -17,10 +17,10 @@ use crate::tools::{Call, Context, Error, Handler, Tool};
 pub static TOOL: Tool = Tool {
     name: "compare_executions",
     title: "Compare executions",
-    description: "Show where an execution went apart from another one: nodes, item counts, fields, and the workflow.",
+    description: "Show where an execution went apart from another one: nodes, item counts, fields, workflow.",
     parameters: &[
         Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::optional("with", Kind::Id, "Default: the workflow's last successful one before it."),
+        Parameter::optional("with", Kind::Id, "Default: the last successful one before it."),
         BRIEF_TOKENS_PARAMETER,
         IGNORE_SIZE_LIMIT_AGAIN,
     ],
