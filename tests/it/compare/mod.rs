@@ -321,3 +321,41 @@ fn too_many_paths_and_too_large_items_are_not_taken_for_lost() {
     assert!(digest.is_partial());
     assert_eq!(Comparison::new(&digest, &digest).same, 60);
 }
+
+#[test]
+fn settings_and_connections_are_compared_by_what_they_mean() {
+    let body = |nodes: &str, connections: &str| {
+        digest(
+            &format!(r#"{{"id":"1","data":{{}},"workflowData":{{"nodes":[{nodes}],"connections":{connections}}}}}"#),
+            &[7],
+        )
+    };
+    let node = |more: &str| format!(r#"{{"name":"A","type":"t","parameters":{{{more}}}}}"#);
+    let workflow = |this: &Digest, other: &Digest| Comparison::new(this, other).workflow;
+    let paths = |this: &str, other: &str| {
+        let difference = workflow(&body(&node(this), "{}"), &body(&node(other), "{}"));
+        difference.map(|it| it.changed.into_iter().flat_map(|(_, paths)| paths).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(paths(r#""a":[{"x":1},{"x":2}]"#, r#""a":[{"x":2},{"x":1}]"#), ["parameters.a[].x"]);
+    assert_eq!(paths(r#""a":[{"x":1,"y":0},{"y":0}]"#, r#""a":[{"y":0},{"x":1,"y":0}]"#), ["parameters.a[].x"]);
+    assert_eq!(paths(r#""a":[[1],[2]]"#, r#""a":[[1,2]]"#), ["parameters.a[][]"]);
+    assert_eq!(paths(r#""a":1"#, r#""a":"1""#), ["parameters.a"]);
+    assert_eq!(paths(r#""a":{"b":1,"c":2}"#, r#""a":[]"#), ["parameters.a"]);
+    assert_eq!(paths(r#""a":1,"b":"caf\u00e9""#, r#" "b" : "café", "a":1"#), none);
+    // What does not change what a workflow does.
+    let one = body(&node(""), r#"{"A":{"main":[[{"node":"B"}]]}}"#);
+    let note = r#"{"name":"Note","type":"n8n-nodes-base.stickyNote","parameters":{"content":"x"}}"#;
+    let moved = r#"{"position":[1,2],"notes":"x","id":"2","name":"A","type":"t","parameters":{}}"#;
+    assert_eq!(
+        workflow(&one, &body(&format!("{note},{moved}"), r#"{"C":{"main":[[]]},"A":{"main":[[{"node":"B"}],[]]}}"#)),
+        None
+    );
+    let other_output = body(&node(""), r#"{"A":{"main":[[],[{"node":"B"}]]}}"#);
+    assert!(workflow(&one, &other_output).is_some_and(|it| it.connections && it.changed.is_empty()));
+    // A node of more than 64 KB, and one of more than 1 MiB.
+    let large = |bytes: usize| body(&node(&format!(r#""code":"{}""#, "x".repeat(bytes))), "{}");
+    assert_eq!(workflow(&large(100_000), &large(100_001)).unwrap().changed[0].1, ["parameters.code"]);
+    let unread = large(1_100_000);
+    assert_eq!((unread.unread_parts(), workflow(&unread, &large(1))), (1, None));
+}
