@@ -61,8 +61,9 @@
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
 //! workflows and lists); a summary, a search and the fields hold one item (1 MiB at most), besides the hits or 400 paths of
 //! one node with up to 64 values each, instead of runs; a trace holds the lineage of all items (7 MiB, half as much again while it grows),
-//! then 40 items of 64 KiB; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with
-//! the body: `tests/memory.rs` compares 1 MB with 1 GB.
+//! then 40 items of 64 KiB; a comparison holds up to 2 MiB of fields and 1 MiB of paths of workflows for each of two
+//! executions, one read after the other; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing
+//! grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 #![cfg_attr(
     not(all(feature = "coordination", feature = "gateway", feature = "postgres")),

@@ -14,6 +14,7 @@
 use std::io::{BufReader, Read};
 use std::sync::{Mutex, PoisonError};
 
+use n8n_lens::execution::compare::{Comparison, DigestProjection};
 use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::search::{PathEnd, SearchProjection, TextPattern, ValueQuery};
@@ -100,6 +101,19 @@ fn trace_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     assert!(places.len() > 1);
     let items = ItemsProjection { places: places.into(), redacts: true };
     [steps, peak(|| drop(items.read_from(BufReader::with_capacity(65_536, again)).unwrap()))]
+}
+
+/// The peak of a comparison of two equal bodies.
+fn comparison_peak(make: impl Fn() -> Body) -> usize {
+    let digest = |body: Body| {
+        let digest = DigestProjection { redacts: true };
+        digest.read_from(BufReader::with_capacity(65_536, body)).unwrap()
+    };
+    let (this, other) = (make(), make());
+    peak(|| {
+        let comparison = Comparison::new(&digest(this), &digest(other));
+        assert!(comparison.nodes.is_empty() && comparison.same > 0);
+    })
 }
 
 fn shape(nodes: usize, runs: usize, items: usize, item: Item, name: Name) -> Shape {
@@ -203,6 +217,40 @@ fn peaks_of_traces_do_not_grow_with_the_body() {
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_traces_do_not_grow_up_to_a_gigabyte() {
     compare_traces(1);
+}
+
+#[test]
+fn peaks_of_comparisons_do_not_grow_with_the_body() {
+    compare_comparisons(48);
+}
+
+#[test]
+#[ignore = "long: bodies of up to a gigabyte"]
+fn peaks_of_comparisons_do_not_grow_up_to_a_gigabyte() {
+    compare_comparisons(1);
+}
+
+/// Compares the peaks of comparisons of bodies of up to a gigabyte, divided by `smaller`.
+fn compare_comparisons(smaller: usize) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = comparison_peak(|| Shape::realistic(1_000_000));
+    let bodies: [(&str, Shape); 5] = [
+        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
+        ("1,000,000 items in a node", items(1_000_000 / smaller)),
+        ("100,000 runs", runs(100_000 / smaller)),
+        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
+        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
+    ];
+    let mut large = vec![("a realistic body", comparison_peak(|| Shape::realistic(1_000_000_000 / smaller as u64)))];
+    large.extend(bodies.map(|(what, shape)| (what, comparison_peak(|| shape.clone().body()))));
+    for (what, peak) in large {
+        println!("{what}: {peak}; 1 MB: {small}");
+        assert!(peak < small + 8 * MB, "{what}: {peak}, of 1 MB: {small}");
+    }
+    // Only nodes are kept: of each execution, some numbers, fields up to a limit, and fingerprints of settings up to one.
+    let peak = comparison_peak(|| shape(5000, 1, 1, Item::Small, Name::Step).body());
+    println!("5,000 nodes: {peak}");
+    assert!(peak < small + 2 * 5000 * 1200, "{peak}");
 }
 
 /// Compares the peaks of traces in bodies of up to a gigabyte, divided by `smaller`.

@@ -62,6 +62,10 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "compare",
+        &["n8n-lens compare 1234", "n8n-lens compare 1234 1229", "n8n-lens compare failed.json good.json.gz --json"],
+    ),
+    (
         "serve",
         &[
             "n8n-lens serve --read-only",

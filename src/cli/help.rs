@@ -9,7 +9,7 @@ use super::{Cli, examples, terminal};
 
 /// The commands, as the help groups them.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace"]),
+    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace", "compare"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "tools", "catalogue", "completions", "help"]),
 ];
@@ -67,19 +67,21 @@ fn tailored(command: Command, parents: &[&str]) -> Command {
 fn uses(path: &[&str], option: &str) -> bool {
     let command = path.first().copied().unwrap_or_default();
     let commands: &[&str] = match option {
-        "api_key" => &["", "list", "summary", "node", "search", "fields", "trace", "check", "serve", "gateway"],
-        "n8n_url" | "api_key_file" => {
-            &["", "list", "summary", "node", "search", "fields", "trace", "setup", "check", "serve", "gateway"]
+        "api_key" => {
+            &["", "list", "summary", "node", "search", "fields", "trace", "compare", "check", "serve", "gateway"]
         }
+        "n8n_url" | "api_key_file" => &[
+            "", "list", "summary", "node", "search", "fields", "trace", "compare", "setup", "check", "serve", "gateway",
+        ],
         "first_byte_timeout" | "idle_timeout" => {
-            &["list", "summary", "node", "search", "fields", "trace", "check", "serve"]
+            &["list", "summary", "node", "search", "fields", "trace", "compare", "check", "serve"]
         }
         "locale" if path.len() < 2 => {
-            &["", "list", "summary", "node", "search", "fields", "trace", "serve", "coordinate", "setup"]
+            &["", "list", "summary", "node", "search", "fields", "trace", "compare", "serve", "coordinate", "setup"]
         }
         "session_ttl" | "session_max" if path.len() < 2 => return true,
         "locale" | "session_ttl" | "session_max" => return false,
-        "redact" => &["summary", "node", "search", "fields", "trace", "serve"],
+        "redact" => &["summary", "node", "search", "fields", "trace", "compare", "serve"],
         "catalogue" => &["serve", "gateway", "catalogue"],
         "max_downloads" => &["serve"],
         _ => return true,

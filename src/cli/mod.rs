@@ -3,6 +3,7 @@
 mod arguments;
 mod catalogue;
 mod check;
+mod compare;
 #[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
@@ -73,6 +74,8 @@ enum Command {
     Fields(fields::Fields),
     /// Follow an item to what it came from, or to what came from it
     Trace(trace::Trace),
+    /// Show what is different from another execution, such as the last successful one
+    Compare(compare::Compare),
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
@@ -181,6 +184,7 @@ impl Cli {
             Some(Command::Search(command)) => command.run(&options).await,
             Some(Command::Fields(command)) => command.run(&options).await,
             Some(Command::Trace(command)) => command.run(&options).await,
+            Some(Command::Compare(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
             #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,

@@ -260,6 +260,58 @@ pub(super) fn trace(answer: &str) -> Styled {
     Styled(format!("{table}{}", remarks(data)))
 }
 
+/// A comparison: a line with counts, and a row for each difference.
+pub(super) fn compare(answer: &str) -> Styled {
+    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+    let data = &answer["data"];
+    let (id, with) = (plain(&listed(&data["id"])), plain(&listed(&data["with"])));
+    let mut rows = Vec::new();
+    for node in data["nodes"].as_array().into_iter().flatten() {
+        let name = listed(&node["nodeName"]);
+        for (what, value) in node.as_object().into_iter().flatten().filter(|(what, _)| *what != "nodeName") {
+            match what.as_str() {
+                "fields" => {
+                    let fields = value.as_array().into_iter().flatten();
+                    rows.extend(fields.map(|field| pair_row(&name, &listed(&field["path"]), &field["types"])));
+                }
+                "newFields" | "lostFields" => rows.push(difference_row(&name, what, &listed(value), "")),
+                what => rows.push(pair_row(&name, what, value)),
+            }
+        }
+    }
+    let workflow = &data["workflow"];
+    for node in workflow["changed"].as_array().into_iter().flatten() {
+        rows.push(difference_row(&listed(&node["nodeName"]), "settings", &listed(&node["paths"]), ""));
+    }
+    for (what, value) in workflow.as_object().into_iter().flatten().filter(|(what, _)| *what != "changed") {
+        rows.push(difference_row("(workflow)", what, &listed(value), ""));
+    }
+    let shown = format!("{} and {} · {} nodes alike", paint(BOLD, &id), paint(BOLD, &with), data["same"]);
+    let table = table(["Node", "Difference", &id, &with], rows, &[0, 1, 2, 3]);
+    Styled(format!("{shown}\n{table}{}", remarks(data)))
+}
+
+fn difference_row(node: &str, what: &str, this: &str, other: &str) -> Vec<Cell> {
+    [node, what, this, other].map(|text| Cell::new(plain(text))).to_vec()
+}
+
+/// A row for a value of each execution, or for one value.
+fn pair_row(node: &str, what: &str, value: &Value) -> Vec<Cell> {
+    match value.as_array().map(Vec::as_slice) {
+        Some([this, other]) => difference_row(node, what, &listed(this), &listed(other)),
+        _ => difference_row(node, what, &listed(value), ""),
+    }
+}
+
+/// A text, the elements of a list, or JSON.
+fn listed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(elements) => elements.iter().map(listed).collect::<Vec<_>>().join(", "),
+        value => value.to_string(),
+    }
+}
+
 /// What an answer notes and leaves out, a line each.
 fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();

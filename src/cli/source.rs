@@ -74,7 +74,15 @@ impl ExecutionArguments {
     /// # Errors
     /// It is in n8n, and the address or the key is missing or malformed.
     pub(super) fn source(&self, options: &Options) -> Result<Source, Error> {
-        Ok(match self.execution.as_str() {
+        self.source_of(&self.execution, options)
+    }
+
+    /// Where the body of another execution is.
+    ///
+    /// # Errors
+    /// As [`source`](Self::source).
+    pub(super) fn source_of(&self, execution: &str, options: &Options) -> Result<Source, Error> {
+        Ok(match execution {
             "-" => Source::StandardInput { is_read: Cell::new(false) },
             id if is_id(id) || (options.has_store() && is_uuid(id)) => Source::N8n {
                 executions: of(options)?,

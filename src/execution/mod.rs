@@ -69,6 +69,7 @@
 //! ```
 
 mod body;
+pub mod compare;
 mod edits;
 mod failure;
 pub mod fields;

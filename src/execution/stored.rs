@@ -18,6 +18,7 @@
 
 use std::io;
 
+use super::compare::DigestProjection;
 use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
@@ -88,6 +89,12 @@ impl StoredProjection for SearchProjection {
 }
 
 impl StoredProjection for FieldsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for DigestProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::new(execution)?.read(self, Focus::All)
     }

@@ -34,6 +34,8 @@ pub(super) enum Item {
 pub(super) struct ItemPlace {
     pub output: u64,
     pub item: u64,
+    /// The output, counted across those of the type `main`; `None` if it is of another type.
+    pub main_output: Option<u64>,
 }
 
 /// Reads the items of a run; `each` is told of every one.
@@ -42,10 +44,11 @@ pub(super) fn read_items<R: Read>(
     mut each: impl FnMut(ItemPlace, Item) -> Result<(), ReadError>,
 ) -> Result<(), ReadError> {
     let mut output = 0;
-    cursor.object(|cursor, _| {
+    cursor.object(|cursor, connection| {
+        let is_main = connection == "main";
         cursor
-            .array(|cursor, _| {
-                let mut place = ItemPlace { output, item: 0 };
+            .array(|cursor, index| {
+                let mut place = ItemPlace { output, item: 0, main_output: is_main.then_some(index) };
                 output += 1;
                 cursor
                     .array(|cursor, _| {

@@ -158,12 +158,12 @@ fn describe_prompt(prompt: &Prompt) -> rmcp::model::Prompt {
 }
 
 fn describe(tool: &Tool) -> rmcp::model::Tool {
-    let mut annotations = ToolAnnotations::new()
-        .read_only(tool.reads_only())
-        .destructive(tool.effect == Effect::Overwrite)
-        .open_world(true);
-    // MCP: it is meaningful only for tools that write. Every token of the list counts.
-    annotations.idempotent_hint = (!tool.reads_only()).then_some(tool.effect != Effect::Add);
+    let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(true);
+    // The other hints mean something only of a tool that writes.
+    let annotations = match tool.reads_only() {
+        true => annotations,
+        false => annotations.destructive(tool.effect == Effect::Overwrite).idempotent(tool.effect != Effect::Add),
+    };
     let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(tool.input_schema()))
         .with_title(tool.title)
         .with_annotations(annotations);

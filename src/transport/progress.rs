@@ -53,6 +53,10 @@ pub(super) async fn report(peer: Peer<RoleServer>, token: ProgressToken, mut sta
 #[derive(Default)]
 struct LastProgress {
     progress: f64,
+    /// The bytes of the body that is being read.
+    bytes: u64,
+    /// The progress when that body began: a call may read several, or one again.
+    before: f64,
 }
 
 impl LastProgress {
@@ -66,7 +70,11 @@ impl LastProgress {
             Stage::Waiting { stored: None } => (self.progress + 1.0, None, "waiting for n8n".to_owned()),
             Stage::Reading { bytes, total } => {
                 let message = format!("reading, {}", megabytes(bytes));
-                (bytes as f64, total.map(|total| total as f64), message)
+                if bytes < self.bytes {
+                    self.before = self.progress;
+                }
+                self.bytes = bytes;
+                (self.before + bytes as f64, total.map(|total| self.before + total as f64), message)
             }
         };
         if progress <= self.progress {
@@ -78,5 +86,28 @@ impl LastProgress {
             Some(total) => notification.with_total(total),
             None => notification,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rmcp::model::{NumberOrString, ProgressToken};
+
+    use super::LastProgress;
+    use crate::n8n::Stage;
+
+    #[test]
+    fn progress_grows_when_a_second_body_is_read() {
+        let (mut last, token) = (LastProgress::default(), ProgressToken(NumberOrString::Number(1)));
+        let mut next = |bytes, total| {
+            let sent = last.next(Stage::Reading { bytes, total }, &token)?;
+            Some((sent.progress as u64, sent.total.map(|total| total as u64)))
+        };
+        assert_eq!(next(100, Some(300)), Some((100, Some(300))));
+        assert_eq!(next(300, Some(300)), Some((300, Some(300))));
+        assert_eq!(next(300, Some(300)), None);
+        assert_eq!(next(50, Some(200)), Some((350, Some(500))));
+        assert_eq!(next(200, Some(200)), Some((500, Some(500))));
+        assert_eq!(next(10, None), Some((510, None)));
     }
 }

@@ -7,12 +7,13 @@
 #   N8N_URL N8N_API_KEY  n8n, for the stdio half
 #   EXECUTION_ID         an execution that n8n has, and
 #   NODE_NAME            one of its nodes
+#   OTHER_EXECUTION_ID   another execution that n8n has
 #   START_NODE           the node that it began with (default: Webhook)
 #
 # Prints a line for each call and exits with the Inspector's code at the first that fails:
 # 4 unreachable, 5 a tool's error, 6 a schema that --strict does not accept.
 set -euo pipefail
-: "${EXECUTION_ID:?}" "${NODE_NAME:?}"
+: "${EXECUTION_ID:?}" "${NODE_NAME:?}" "${OTHER_EXECUTION_ID:?}"
 dir=$(realpath -m "${CLIENTS_DIR:-$(dirname "$0")/../../target/clients}")
 export PATH="$dir/node_modules/.bin:$PATH"
 files=$(mktemp -d)
@@ -73,6 +74,7 @@ every_tool() {
   call search_execution "$(object id="$EXECUTION_ID" text=stub)"
   call get_execution_fields "$(object id="$EXECUTION_ID" nodeName="$NODE_NAME")"
   call trace_execution_item "{\"id\":\"$EXECUTION_ID\",\"nodeName\":\"${START_NODE:-Webhook}\",\"item\":0}"
+  call compare_executions "$(object id="$EXECUTION_ID" with="$OTHER_EXECUTION_ID")"
   call list_workflows '{"limit":2}'
 
   call create_workflow "$workflow"

@@ -74,6 +74,7 @@ fn drive(command: &mut Command) {
         .env("N8N_URL", n8n.url())
         .env("N8N_API_KEY", mcp_client::KEY)
         .env("EXECUTION_ID", "42")
+        .env("OTHER_EXECUTION_ID", "49")
         .env("NODE_NAME", "HTTP Request"));
 }
 

@@ -120,12 +120,12 @@ async def surface(client, report, era):
             tool.annotations.idempotent_hint,
             tool.annotations.open_world_hint,
         )
-        # MCP: whether a call can be repeated is meaningful only for tools that write.
-        explicit = bool(hints) and None not in hints[:2] + hints[3:] and (hints[2] is None) == hints[0]
+        # MCP: the hints between mean something only of a tool that writes.
+        explicit = bool(hints) and None not in (hints[0], hints[3]) and all((hint is None) == hints[0] for hint in hints[1:3])
         report.check(f"annotations of {tool.name} are explicit", explicit, hints)
         if known:
             effect = known[tool.name]
-            holds = hints[:2] == (effect == "reads", effect == "overwrites")
+            holds = (hints[0], bool(hints[1])) == (effect == "reads", effect == "overwrites")
             report.check(f"annotations of {tool.name}: it {effect}", holds, hints)
     strict = [tool.name for tool in listed.tools if tool.input_schema.get("additionalProperties") is not False]
     report.check("every input schema refuses unknown arguments", not strict, strict)

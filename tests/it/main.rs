@@ -21,6 +21,8 @@ mod builder_memory;
 mod check;
 /// The command line, through the real binary.
 mod command_line;
+/// The comparison of two executions.
+mod compare;
 /// The documentation agrees with the binary.
 mod docs;
 /// Everything that can go wrong between us and n8n, through the real binary.

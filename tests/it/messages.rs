@@ -34,6 +34,7 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
         ("search_execution", "", json!({"id": "42", "text": "a"})),
         ("get_execution_fields", "", json!({"id": "42"})),
         ("trace_execution_item", "", json!({"id": "42", "nodeName": "Webhook", "item": 0})),
+        ("compare_executions", "", json!({"id": "42", "with": "41"})),
         ("list_workflows", "", json!({})),
         ("get_workflow", "", json!({"id": "kept"})),
         ("get_workflow_connections", "", json!({"id": "kept"})),
@@ -51,8 +52,12 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
 
 /// The messages in one language, by tool and label.
 fn messages(locale: &str) -> Vec<(String, Value)> {
-    let execution = fixtures::execution("b_http_500");
-    let executions = server::n8n_handler([("42".to_owned(), execution)].into());
+    let with_id = |id: &str| {
+        let mut execution = fixtures::parse(&fixtures::execution("b_http_500"));
+        execution["id"] = json!(id);
+        (id.to_owned(), execution.to_string().into_bytes())
+    };
+    let executions = server::n8n_handler(["41", "42"].map(with_id).into());
     let store = WorkflowStore::new(Flavour::V2);
     let mut kept = workflow("kept");
     kept["id"] = json!("kept");

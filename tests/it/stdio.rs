@@ -34,7 +34,6 @@ fn tools_are_listed_in_order_of_use() {
         assert_eq!(tool["inputSchema"]["type"], "object");
         assert_eq!(tool["inputSchema"]["additionalProperties"], false);
         assert_eq!(tool["annotations"]["readOnlyHint"], true);
-        assert_eq!(tool["annotations"]["destructiveHint"], false);
         // The kind of value that a search looks for is not a type of the schema.
         let schema = tool["inputSchema"].to_string().replace("[\"null\",\"missing\"", "");
         assert!(!schema.contains("uint") && !schema.contains("null") && !schema.contains("$ref"), "{schema}");

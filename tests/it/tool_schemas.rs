@@ -57,9 +57,10 @@ fn strict_clients_accept_the_schemas() {
         let effect = all.iter().find(|known| known.name == name).unwrap().effect;
         let annotations = &tool["annotations"];
         assert_eq!(annotations["readOnlyHint"], effect == Effect::Read, "{name}");
-        assert_eq!(annotations["destructiveHint"], effect == Effect::Overwrite, "{name}");
-        let is_idempotent = (effect != Effect::Read).then_some(effect != Effect::Add);
-        assert_eq!(annotations.get("idempotentHint"), is_idempotent.map(Value::from).as_ref(), "{name}");
+        // These mean something only of a tool that writes.
+        let of_writing = |hint: bool| if effect == Effect::Read { Value::Null } else { hint.into() };
+        assert_eq!(annotations["destructiveHint"], of_writing(effect == Effect::Overwrite), "{name}");
+        assert_eq!(annotations["idempotentHint"], of_writing(effect != Effect::Add), "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));

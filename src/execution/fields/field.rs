@@ -2,6 +2,7 @@
 
 use super::Place;
 use super::odd::{Groups, Odd, few, fingerprint};
+use super::table::PathValues;
 use crate::json::Written;
 
 /// The most different values, of those that are counted one by one.
@@ -24,13 +25,40 @@ pub const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "o
 
 /// A kind of value, an index of [`KINDS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(in crate::execution) enum Kind {
     Null,
     Boolean,
     Number,
     String,
     Array,
     Object,
+}
+
+impl Kind {
+    /// The kind of a number or a literal.
+    pub(in crate::execution) fn of_scalar(json: &str) -> Self {
+        match json.as_bytes().first() {
+            Some(b'n') => Self::Null,
+            Some(b't' | b'f') => Self::Boolean,
+            _ => Self::Number,
+        }
+    }
+
+    /// The kind of a container.
+    pub(in crate::execution) fn of_container(object: bool) -> Self {
+        if object { Self::Object } else { Self::Array }
+    }
+}
+
+/// A string as it is shown: as JSON, shortened.
+pub(in crate::execution) fn shown_text(text: &str) -> String {
+    serde_json::Value::from(crate::json::shorten(text, SHOWN_CHARS)).to_string()
+}
+
+/// A container as it is shown: as JSON, or the beginning of its JSON as a string.
+pub(in crate::execution) fn shown_container(json: &[u8]) -> String {
+    let json = String::from_utf8_lossy(json);
+    if json.chars().nth(SHOWN_CHARS).is_none() { json.into_owned() } else { shown_text(&json) }
 }
 
 /// The least and the greatest of some numbers.
@@ -68,8 +96,8 @@ pub(super) struct Field {
     pattern: Vec<u8>,
 }
 
-impl Field {
-    pub(super) fn new(first_absent: Option<Place>) -> Self {
+impl PathValues for Field {
+    fn new(first_absent: Option<Place>) -> Self {
         Self {
             kinds: Groups::new(KINDS.len()),
             present: 0,
@@ -86,12 +114,16 @@ impl Field {
         }
     }
 
-    pub(super) fn scalar(&mut self, json: &str, place: Place) {
-        let kind = match json.as_bytes().first() {
-            Some(b'n') => Kind::Null,
-            Some(b't' | b'f') => Kind::Boolean,
-            _ => Kind::Number,
-        };
+    fn in_item(&mut self, item: u64) {
+        self.present += 1;
+        if self.last_item != item {
+            self.last_item = item;
+            self.items += 1;
+        }
+    }
+
+    fn scalar(&mut self, json: &str, place: Place) {
+        let kind = Kind::of_scalar(json);
         self.kinds.add(0, |known| *known == kind, || kind, place, || json.to_owned());
         if kind == Kind::Null {
             return;
@@ -104,13 +136,13 @@ impl Field {
         self.value(kind, json, place, || json.to_owned());
     }
 
-    pub(super) fn string(&mut self, written: Written<'_>, place: Place) {
+    fn string(&mut self, written: Written<'_>, place: Place) {
         if written.least_bytes() > PATTERN_BYTES {
             return self.long_string(written, place);
         }
         let text = written.text();
         self.lengths.add(text.chars().count() as f64);
-        let shown = || serde_json::Value::from(crate::json::shorten(&text, SHOWN_CHARS)).to_string();
+        let shown = || shown_text(&text);
         self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
         if text.len() > PATTERN_BYTES {
             self.patterns.overflow();
@@ -123,31 +155,39 @@ impl Field {
         self.value(Kind::String, &text, place, shown);
     }
 
+    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
+        let kind = Kind::of_container(object);
+        let shown = || shown_container(json);
+        self.kinds.add(0, |known| *known == kind, || kind, place, shown);
+        if !object {
+            self.lengths.add(parts as f64);
+            self.array_lengths.add(parts, |known| *known == parts, || parts, place, shown);
+        }
+    }
+
+    fn absent(&mut self, place: Place) {
+        self.first_absent.get_or_insert(place);
+    }
+
+    fn present(&self) -> u64 {
+        self.present
+    }
+
+    fn last_item(&self) -> u64 {
+        self.last_item
+    }
+}
+
+impl Field {
     /// A string that is not compared with others, and so not decoded.
     fn long_string(&mut self, written: Written<'_>, place: Place) {
-        let shown = || serde_json::Value::from(crate::json::shorten(&written.text(), SHOWN_CHARS)).to_string();
+        let shown = || shown_text(&written.text());
         self.lengths.add(written.chars() as f64);
         self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
         self.patterns.overflow();
         self.values.overflow();
         if self.example.is_none() {
             self.example = Some(shown());
-        }
-    }
-
-    pub(super) fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
-        let kind = if object { Kind::Object } else { Kind::Array };
-        let shown = || {
-            let json = String::from_utf8_lossy(json);
-            if json.chars().nth(SHOWN_CHARS).is_none() {
-                return json.into_owned();
-            }
-            serde_json::Value::from(crate::json::shorten(&json, SHOWN_CHARS)).to_string()
-        };
-        self.kinds.add(0, |known| *known == kind, || kind, place, shown);
-        if !object {
-            self.lengths.add(parts as f64);
-            self.array_lengths.add(parts, |known| *known == parts, || parts, place, shown);
         }
     }
 
@@ -160,15 +200,6 @@ impl Field {
         } else {
             let is = |known: &(Kind, String)| known.1.len() == text.len() && known.0 == kind && known.1 == text;
             self.values.add(fingerprint(text.as_bytes()), is, || (kind, text.to_owned()), place, shown);
-        }
-    }
-
-    /// Notes that an item has it.
-    pub(super) fn in_item(&mut self, item: u64) {
-        self.present += 1;
-        if self.last_item != item {
-            self.last_item = item;
-            self.items += 1;
         }
     }
 

@@ -2,7 +2,7 @@
 
 mod field;
 mod odd;
-mod table;
+pub(super) mod table;
 
 use std::io::Read;
 
@@ -10,6 +10,7 @@ use indexmap::IndexSet;
 
 use self::field::Field;
 pub use self::field::{KINDS, Range};
+pub(super) use self::field::{Kind, shown_container, shown_text};
 pub use self::odd::Odd;
 use self::table::Table;
 use super::header::Header;
@@ -268,7 +269,7 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
 /// The items of a node.
 struct NodeFields<'p> {
     projection: &'p FieldsProjection,
-    table: Table,
+    table: Table<Field>,
     runs: u64,
     start: Option<Start>,
     too_large: u64,

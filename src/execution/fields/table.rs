@@ -1,33 +1,59 @@
 //! The paths of the items of one node, each with what is known of its values: a tree that is walked with each item.
 
 use super::Place;
-use super::field::Field;
 use crate::execution::values::ValueVisitor;
 use crate::json::{CUT_NAME_CHARS, Visitor, Written, cut_name};
 
 /// The most paths of a node.
-pub(super) const PATHS: usize = 400;
+pub(in crate::execution) const PATHS: usize = 400;
+
+/// What is known of the values with one path.
+pub(in crate::execution) trait PathValues {
+    /// There is none so far; this place, if any, has none.
+    fn new(first_absent: Option<Place>) -> Self;
+
+    /// An item, counted from 1, has one more.
+    fn in_item(&mut self, item: u64);
+
+    /// A number or a literal.
+    fn scalar(&mut self, json: &str, place: Place);
+
+    /// A string.
+    fn string(&mut self, text: Written<'_>, place: Place);
+
+    /// A container with so many members or elements.
+    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place);
+
+    /// A place that might have one has none.
+    fn absent(&mut self, place: Place);
+
+    /// How many values there are.
+    fn present(&self) -> u64;
+
+    /// The last item that has one, counted from 1; 0 if there is none.
+    fn last_item(&self) -> u64;
+}
 
 /// The paths of the items of one node.
 #[derive(Debug)]
-pub(super) struct Table {
-    nodes: Vec<PathNode>,
+pub(in crate::execution) struct Table<V> {
+    nodes: Vec<PathNode<V>>,
     /// `""`, `binary` and `error`: the parts of an item.
     parts: Vec<(&'static str, usize)>,
     /// Only paths below this one.
     below: Option<String>,
     /// Whether there are more paths.
-    pub is_full: bool,
+    pub(in crate::execution) is_full: bool,
     place: Place,
     first_place: Option<Place>,
     /// Items so far.
-    pub items: u64,
+    pub(in crate::execution) items: u64,
     open: Vec<Open>,
 }
 
 /// A path.
 #[derive(Debug)]
-struct PathNode {
+struct PathNode<V> {
     path: String,
     /// The name of the member as written; empty for an element.
     name: Vec<u8>,
@@ -38,7 +64,7 @@ struct PathNode {
     first_object: Option<Place>,
     /// The number of the last object that has it, counted by its parent.
     last_object: u64,
-    field: Field,
+    values: V,
 }
 
 /// A container that is being walked.
@@ -55,8 +81,8 @@ struct Open {
     found: usize,
 }
 
-impl Table {
-    pub(super) fn new(below: Option<String>) -> Self {
+impl<V: PathValues> Table<V> {
+    pub(in crate::execution) fn new(below: Option<String>) -> Self {
         Self {
             nodes: Vec::new(),
             parts: Vec::new(),
@@ -70,7 +96,7 @@ impl Table {
     }
 
     /// The next item follows.
-    pub(super) fn begin_item(&mut self, place: Place) {
+    pub(in crate::execution) fn begin_item(&mut self, place: Place) {
         self.end_item();
         self.place = place;
         self.first_place.get_or_insert(place);
@@ -78,17 +104,17 @@ impl Table {
     }
 
     /// Notes the parts that the item lacks.
-    pub(super) fn end_item(&mut self) {
+    pub(in crate::execution) fn end_item(&mut self) {
         for (_, part) in &self.parts {
-            let field = &mut self.nodes[*part].field;
-            if field.last_item != self.items {
-                field.first_absent.get_or_insert(self.place);
+            let values = &mut self.nodes[*part].values;
+            if values.last_item() != self.items {
+                values.absent(self.place);
             }
         }
     }
 
-    /// The fields with their paths, and how many objects might have each, in the order in which they were found.
-    pub(super) fn fields(&self) -> impl Iterator<Item = (&str, &Field, u64)> {
+    /// The paths with their values, and how many objects might have each, in the order in which they were found.
+    pub(in crate::execution) fn fields(&self) -> impl Iterator<Item = (&str, &V, u64)> {
         let below = |path: &str| self.below.as_ref().is_none_or(|below| is_below(path, below));
         let mut found = Vec::new();
         for (_, part) in &self.parts {
@@ -97,14 +123,14 @@ impl Table {
         found.into_iter().filter(move |(path, ..)| !path.is_empty() && below(path))
     }
 
-    fn collect<'t>(&'t self, at: usize, objects: u64, found: &mut Vec<(&'t str, &'t Field, u64)>) {
+    fn collect<'t>(&'t self, at: usize, objects: u64, found: &mut Vec<(&'t str, &'t V, u64)>) {
         let node = &self.nodes[at];
-        found.push((&node.path, &node.field, objects));
+        found.push((&node.path, &node.values, objects));
         for member in &node.members {
             self.collect(*member, node.objects, found);
         }
         if let Some(element) = node.element {
-            self.collect(element, self.nodes[element].field.present, found);
+            self.collect(element, self.nodes[element].values.present(), found);
         }
     }
 
@@ -155,7 +181,7 @@ impl Table {
             objects: 0,
             first_object: None,
             last_object: 0,
-            field: Field::new(first_absent),
+            values: V::new(first_absent),
         });
         Some(self.nodes.len() - 1)
     }
@@ -165,12 +191,12 @@ impl Table {
         self.open.last().and_then(|open| open.next)
     }
 
-    /// The field of the next value, of which an item has one more.
-    fn field(&mut self) -> Option<(&mut Field, Place)> {
+    /// The values with the path of the next one, of which an item has one more.
+    fn values(&mut self) -> Option<(&mut V, Place)> {
         let (next, item, place) = (self.next()?, self.items, self.place);
-        let field = &mut self.nodes[next].field;
-        field.in_item(item);
-        Some((field, place))
+        let values = &mut self.nodes[next].values;
+        values.in_item(item);
+        Some((values, place))
     }
 
     /// Notes the known members that an object lacks.
@@ -179,7 +205,7 @@ impl Table {
         for member in members.clone() {
             let member = &mut self.nodes[member];
             if member.last_object != objects {
-                member.field.first_absent.get_or_insert(self.place);
+                member.values.absent(self.place);
             }
         }
     }
@@ -191,7 +217,7 @@ fn is_below(path: &str, below: &str) -> bool {
     below.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-impl ValueVisitor for Table {
+impl<V: PathValues> ValueVisitor for Table<V> {
     fn begin(&mut self, part: &'static str) {
         let known = self.parts.iter().find(|(known, _)| *known == part).map(|(_, node)| *node);
         let node = known.or_else(|| {
@@ -205,7 +231,7 @@ impl ValueVisitor for Table {
     }
 }
 
-impl Visitor for Table {
+impl<V: PathValues> Visitor for Table<V> {
     fn open(&mut self, object: bool) {
         let node = self.next();
         let mut open = Open { node, object, next: None, expected: 0, found: 0 };
@@ -236,14 +262,14 @@ impl Visitor for Table {
     }
 
     fn string(&mut self, text: Written<'_>) {
-        if let Some((field, place)) = self.field() {
-            field.string(text, place);
+        if let Some((values, place)) = self.values() {
+            values.string(text, place);
         }
     }
 
     fn scalar(&mut self, json: &str) {
-        if let Some((field, place)) = self.field() {
-            field.scalar(json, place);
+        if let Some((values, place)) = self.values() {
+            values.scalar(json, place);
         }
     }
 
@@ -252,8 +278,8 @@ impl Visitor for Table {
         if let Some(at) = closed.node.filter(|at| closed.object && closed.found < self.nodes[*at].members.len()) {
             self.note_absent(at);
         }
-        if let Some((field, place)) = self.field() {
-            field.container(closed.object, parts, json, place);
+        if let Some((values, place)) = self.values() {
+            values.container(closed.object, parts, json, place);
         }
     }
 }

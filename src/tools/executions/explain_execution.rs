@@ -16,6 +16,7 @@ pub static PROMPT: Prompt = Prompt {
         "get_execution_fields",
         "search_execution",
         "trace_execution_item",
+        "compare_executions",
     ],
     arguments: &[
         PromptArgument { name: "id", description: "The execution's id (default: the newest failed execution)." },
@@ -33,8 +34,9 @@ fn text(arguments: &Map<String, Value>) -> String {
     let expected = given("expected").map(|expected| format!(" Expected: {expected}")).unwrap_or_default();
     format!(
         "{which}{expected} If a node failed, inspect it with get_execution_by_node (limit: 1). If none did, do not read page \
-         after page: get_execution_fields finds values that differ, search_execution finds a value that you know, and \
-         trace_execution_item says which items an item came from. Then look at that one item. Tell me the cause, the node and the item that show it, and the smallest \
-         change to the workflow that fixes it. Do not change anything."
+         after page: get_execution_fields finds values that differ, search_execution finds a value that you know, \
+         trace_execution_item says which items an item came from, and compare_executions what is different from the last \
+         successful execution. Then look at that one item. Tell me the cause, the node and the item that show it, and the \
+         smallest change to the workflow that fixes it. Do not change anything."
     )
 }

@@ -75,9 +75,9 @@ const WORKFLOW_ID: Parameter = Parameter::optional("workflowId", Kind::Text, "On
 const STATUS: Parameter = Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status.");
 const STARTED_AFTER: Parameter =
     Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer).");
-const STARTED_BEFORE: Parameter =
-    Parameter::optional("startedBefore", Kind::Date, "Started at or before this time (n8n 2.37 and newer).");
-const RAW: Parameter = Parameter::optional("raw", Kind::FLAG, "n8n's own objects, without workflow names.");
+const STARTED_BEFORE: Parameter = Parameter::optional("startedBefore", Kind::Date, "Started at or before this time.");
+const RAW: Parameter =
+    Parameter::optional("raw", Kind::Flag { default: None }, "n8n's own objects, without workflow names.");
 
 fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
     Box::pin(async move {
@@ -205,6 +205,11 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
         entry[name] = value.clone();
     }
     entry
+}
+
+/// The id of an execution of a list.
+pub(super) fn id(execution: &Value) -> Option<String> {
+    text(execution, "id")
 }
 
 /// A string member; the oldest versions of n8n send ids as numbers.

@@ -1,5 +1,6 @@
 //! Tools for executions: from the list to the node that failed.
 
+pub mod compare_executions;
 pub mod explain_execution;
 pub mod get_execution;
 pub mod get_execution_by_node;
@@ -42,6 +43,7 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
+        ("compare_executions", "compare_executions tells what is different from the last successful execution."),
     ],
     tools: &[
         &list_executions::TOOL,
@@ -50,6 +52,7 @@ pub static TOOLSET: Toolset = Toolset {
         &search_execution::TOOL,
         &get_execution_fields::TOOL,
         &trace_execution_item::TOOL,
+        &compare_executions::TOOL,
     ],
     prompts: &[&explain_execution::PROMPT],
 };
@@ -57,14 +60,14 @@ pub static TOOLSET: Toolset = Toolset {
 /// A parameter of the tools that read an execution.
 const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
-    Kind::FLAG,
-    "Request data above n8n's display limit (100 MB), at about ten times its size in n8n's memory: only if the summary \
-     notes that it is too large.",
+    Kind::Flag { default: None },
+    "Request data above n8n's display limit (100 MB), at ten times its size in n8n's memory: only if the summary notes \
+     that it is too large.",
 );
 
 /// The same for the tools that an agent calls after the summary, which says what it costs.
 const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
-    Parameter::optional("ignoreDataSizeLimit", Kind::FLAG, "As in get_execution.");
+    Parameter::optional("ignoreDataSizeLimit", Kind::Flag { default: None }, "As in get_execution.");
 
 /// The execution that a call names.
 fn execution(arguments: &Arguments) -> ExecutionRequest {

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
+use super::{list_executions, stored_list};
 use crate::blocking::blocking;
 use crate::budget;
-use crate::execution::{self, StoredExecution, StoredProjection};
-use crate::n8n::{Client, ExecutionRequest, Progress};
+use crate::execution::{self, Header, StoredExecution, StoredProjection};
+use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress};
 use crate::store::{self, Cancel, Store};
 use crate::tools::Error;
 
@@ -158,5 +159,38 @@ impl Source {
         let projection = projection.map(move |view| compose(view?));
         let read = self.read(request, &projection, progress).await?;
         Ok(read.origin.mark(read.view?))
+    }
+
+    /// The id of the newest successful execution of the same workflow before this one, from where this one came from.
+    ///
+    /// # Errors
+    /// There is none, or the list cannot be read.
+    pub async fn last_success_before(&self, id: &str, header: &Header, origin: Origin) -> Result<String, Error> {
+        let Some(workflow) = &header.workflow_id else {
+            let refusal =
+                format!("Execution '{id}' names no workflow: pass the execution to compare it with as 'with'.");
+            return Err(Error::FailedPrecondition(refusal));
+        };
+        let query = ListQuery {
+            workflow_id: Some(workflow.clone()),
+            status: Some("success".to_owned()),
+            limit: 1,
+            cursor: Some(ListCursor::After(id.to_owned())),
+            ..ListQuery::default()
+        };
+        let listing = match (origin, &self.store, &self.api) {
+            (Origin::Store { .. }, Some(store), _) => {
+                store.ask(move |store, _| stored_list::list(store, &query)).await?.0
+            }
+            (_, _, Some(api)) => api.list_executions(&query).await?,
+            (_, _, None) => return Err(store::Error::NotFound(id.to_owned()).into()),
+        };
+        let found = listing.data.iter().filter_map(list_executions::id).find(|found| found != id);
+        found.ok_or_else(|| {
+            Error::FailedPrecondition(format!(
+                "No successful execution of workflow '{workflow}' before execution '{id}' is stored: pass another \
+                 execution as 'with'."
+            ))
+        })
     }
 }

@@ -52,7 +52,7 @@ const MAX_RAW_TOKENS: usize = crate::toolkit::answer::MAX_TOKENS;
 
 const ID: Parameter = Parameter::required("id", Kind::Text, "The workflow's id.");
 
-const RAW: Parameter = Parameter::optional("raw", Kind::FLAG, "Answer with n8n's own object.");
+const RAW: Parameter = Parameter::optional("raw", Kind::Flag { default: None }, "Answer with n8n's own object.");
 
 const NODES: Parameter = Parameter::required(
     "nodes",

@@ -100,6 +100,7 @@ fn the_key_does_not_leak_whatever_n8n_answers() {
     for id in ["1", "2", "3", "4", "400", "401", "403", "404", "409", "413", "429", "500", "503"] {
         lens.call("get_execution", json!({ "id": id }));
         lens.call("get_execution_by_node", json!({"id": id, "nodeName": "A"}));
+        lens.call("compare_executions", json!({ "id": id }));
         lens.call("get_workflow", json!({ "id": id }));
         lens.call("get_workflow", json!({"id": id, "raw": true}));
         lens.call("update_workflow", json!({"id": id, "name": "N"}));

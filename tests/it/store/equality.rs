@@ -61,6 +61,8 @@ fn assert_equal(store: &N8nFolder, bodies: &[(String, Value)]) {
             compare("get_execution_by_node", json!({"id": body["id"], "nodeName": node, "offset": 3, "limit": 2}));
         }
         compare("get_execution_by_node", json!({"id": body["id"], "nodeName": "no such node"}));
+        compare("compare_executions", json!({"id": body["id"], "with": bodies[0].1["id"]}));
+        compare("compare_executions", json!({"id": body["id"]}));
     }
 }
 

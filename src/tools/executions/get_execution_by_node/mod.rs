@@ -10,7 +10,7 @@ mod section;
 use std::sync::Arc;
 
 use super::not_found::{no_node, no_run};
-use super::{IGNORE_SIZE_LIMIT, MARK_TOKENS, Read, execution};
+use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::node::{Node, NodeProjection, NodeView};
@@ -66,7 +66,7 @@ pub static TOOL: Tool = Tool {
             "rows: like items as a table, half the tokens.",
         ),
         MAX_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT,
+        IGNORE_SIZE_LIMIT_AGAIN,
     ],
     effect: Effect::Read,
     handler: Handler::new(call).with_large_answers(),

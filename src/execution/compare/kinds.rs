@@ -1,0 +1,62 @@
+//! The kinds of the values with one path: all that a comparison knows of them.
+
+use crate::execution::fields::table::PathValues;
+use crate::execution::fields::{Kind, Place, shown_container, shown_text};
+use crate::json::Written;
+
+/// The first value of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct First {
+    /// Where it is.
+    pub place: Place,
+    /// The value as JSON, shortened.
+    pub value: String,
+}
+
+/// The values with one path.
+#[derive(Debug)]
+pub(super) struct KindsOfPath {
+    /// The first value of each kind that there is.
+    pub firsts: Vec<(Kind, First)>,
+    present: u64,
+}
+
+impl KindsOfPath {
+    fn add(&mut self, kind: Kind, place: Place, shown: impl FnOnce() -> String) {
+        if self.firsts.iter().all(|(known, _)| *known != kind) {
+            self.firsts.push((kind, First { place, value: shown() }));
+        }
+    }
+}
+
+impl PathValues for KindsOfPath {
+    fn new(_: Option<Place>) -> Self {
+        Self { firsts: Vec::new(), present: 0 }
+    }
+
+    fn in_item(&mut self, _: u64) {
+        self.present += 1;
+    }
+
+    fn scalar(&mut self, json: &str, place: Place) {
+        self.add(Kind::of_scalar(json), place, || json.to_owned());
+    }
+
+    fn string(&mut self, text: Written<'_>, place: Place) {
+        self.add(Kind::String, place, || shown_text(&text.text()));
+    }
+
+    fn container(&mut self, object: bool, _: u64, json: &[u8], place: Place) {
+        self.add(Kind::of_container(object), place, || shown_container(json));
+    }
+
+    fn absent(&mut self, _: Place) {}
+
+    fn present(&self) -> u64 {
+        self.present
+    }
+
+    fn last_item(&self) -> u64 {
+        0
+    }
+}

@@ -1,0 +1,267 @@
+//! The answer about a comparison within its budget.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+
+use super::super::no_data::no_data;
+use super::{CompareRequest, Pair};
+use crate::budget;
+use crate::execution::compare::{Comparison, Digest, FieldDifference, First, NodeDifference, Side, WorkflowDifference};
+use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
+use crate::toolkit::answer::{Truncated, is_zero, json, success};
+
+/// The answer as it is sent: as many nodes, with as many of their paths, as fit.
+pub(super) fn compose(pair: Pair<'_>, request: &CompareRequest) -> String {
+    let message = request.locale.choose("実行を比較しました", "Executions compared");
+    let comparison = Comparison::new(pair.this.0, pair.other.0);
+    let answer = Answer { pair, comparison: &comparison };
+    let mut shown = Shown { nodes: comparison.nodes.len(), paths: Shown::PATHS, chars: CUT_NAME_CHARS };
+    loop {
+        let text = success(message, &answer.data(shown));
+        if budget::fits(&text, request.max_tokens) {
+            return text;
+        }
+        match shown.less() {
+            Some(less) => shown = less,
+            None => return text,
+        }
+    }
+}
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Shown {
+    nodes: usize,
+    /// The most entries of any other list.
+    paths: usize,
+    /// The most characters of a name or a path.
+    chars: usize,
+}
+
+impl Shown {
+    const PATHS: usize = 12;
+    const BRIEF_PATHS: usize = 3;
+    const NODES: usize = 5;
+    const LEAST_CHARS: usize = 12;
+
+    /// The next smaller answer: fewer paths, then fewer nodes, then shorter texts, then both.
+    fn less(self) -> Option<Self> {
+        if self.paths > Self::BRIEF_PATHS {
+            return Some(Self { paths: self.paths - 1, ..self });
+        }
+        if self.nodes > Self::NODES {
+            return Some(Self { nodes: (self.nodes * 15 / 16).max(Self::NODES), ..self });
+        }
+        if self.chars > Self::LEAST_CHARS {
+            return Some(Self { chars: (self.chars * 3 / 4).max(Self::LEAST_CHARS), ..self });
+        }
+        if self.nodes > 0 {
+            return Some(Self { nodes: self.nodes - 1, ..self });
+        }
+        self.paths.checked_sub(1).map(|paths| Self { paths, ..self })
+    }
+}
+
+#[derive(Serialize)]
+struct Data {
+    id: Option<String>,
+    with: Option<String>,
+    same: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    nodes: Vec<ShownNode>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow: Option<ShownWorkflow>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownNode {
+    node_name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    only: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<(String, String)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outputs: Option<(Vec<u64>, Vec<u64>)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ms: Option<(u64, u64)>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    new_fields: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    lost_fields: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fields: Vec<ShownField>,
+    #[serde(skip_serializing_if = "is_zero")]
+    fields_more: u64,
+}
+
+#[derive(Serialize)]
+struct ShownField {
+    path: String,
+    types: (String, String),
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first: Option<ShownFirst>,
+}
+
+#[derive(Serialize)]
+struct ShownFirst {
+    #[serde(skip_serializing_if = "is_zero")]
+    run: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    output: u64,
+    item: u64,
+    value: Box<RawValue>,
+}
+
+#[derive(Serialize)]
+struct ShownWorkflow {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    changed: Vec<ShownChange>,
+    #[serde(rename = "changedMore", skip_serializing_if = "is_zero")]
+    changed_more: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    added: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    removed: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    connections: bool,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownChange {
+    node_name: String,
+    paths: Vec<String>,
+}
+
+struct Answer<'a> {
+    pair: Pair<'a>,
+    comparison: &'a Comparison,
+}
+
+impl Answer<'_> {
+    fn data(&self, shown: Shown) -> Data {
+        let id = |(digest, id): (&Digest, Option<&str>)| digest.header.id.clone().or_else(|| id.map(str::to_owned));
+        let mut cut = false;
+        let nodes = self.comparison.nodes.iter().take(shown.nodes).map(|node| shown_node(node, shown, &mut cut));
+        let nodes = nodes.collect();
+        let workflow = self.comparison.workflow.as_ref().map(|workflow| shown_workflow(workflow, shown, &mut cut));
+        Data {
+            id: id(self.pair.this),
+            with: id(self.pair.other),
+            same: self.comparison.same,
+            truncated: self.truncated(shown, cut),
+            notes: self.notes(),
+            nodes,
+            workflow,
+        }
+    }
+
+    /// What is not shown, and how to see it.
+    fn truncated(&self, shown: Shown, cut: bool) -> Option<Truncated> {
+        let digests = [self.pair.this.0, self.pair.other.0];
+        let mut reasons = Vec::new();
+        let nodes = self.comparison.nodes.len().saturating_sub(shown.nodes);
+        if nodes > 0 {
+            reasons.push(format!("{nodes} more nodes differ: use a larger maxTokens."));
+        }
+        if cut {
+            reasons.push("Lists were cut: get_execution_fields shows all fields of a node.".to_owned());
+        }
+        if digests.iter().any(|digest| digest.is_partial()) {
+            reasons.push(
+                "Not all fields were compared: a node has more than 400 paths or items of more than 1 MiB, or all nodes \
+                 together have too many paths."
+                    .to_owned(),
+            );
+        }
+        if digests.iter().any(|digest| digest.unread_parts() > 0) {
+            reasons.push("Parts of a workflow of more than 1 MiB were not compared.".to_owned());
+        }
+        (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
+    }
+
+    /// Why there may be nothing to compare.
+    fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for (digest, id) in [self.pair.this, self.pair.other] {
+            if !digest.has_nodes() {
+                let id = digest.header.id.as_deref().or(id).unwrap_or("?");
+                let why = no_data(&digest.header).unwrap_or_else(|| "This execution has no run data.".to_owned());
+                notes.push(format!("No nodes of execution '{id}' can be compared. {why}"));
+            }
+        }
+        let [this, other] = [self.pair.this.0, self.pair.other.0];
+        if this.redacted || other.redacted {
+            notes.push("n8n redacted the data: the fields of items are not compared.".to_owned());
+        }
+        let workflows = this.header.workflow_id.as_ref().zip(other.header.workflow_id.as_ref());
+        if workflows.is_some_and(|(this, other)| this != other) {
+            notes.push("The executions are of different workflows.".to_owned());
+        }
+        notes
+    }
+}
+
+fn shown_node(node: &NodeDifference, shown: Shown, cut: &mut bool) -> ShownNode {
+    let fields = node.fields.iter().take(shown.paths).map(|field| shown_field(field, shown));
+    let fields_more = node.fields.len().saturating_sub(shown.paths);
+    *cut |= fields_more > 0;
+    ShownNode {
+        node_name: shorten_name(&node.name, shown.chars),
+        only: node.only.map(|side| if side == Side::This { "this" } else { "other" }),
+        status: node.status.clone(),
+        items: node.items,
+        outputs: node.outputs.clone(),
+        runs: node.runs,
+        ms: node.ms,
+        new_fields: list(&node.new_fields, "fields", shown, cut),
+        lost_fields: list(&node.lost_fields, "fields", shown, cut),
+        fields: fields.collect(),
+        fields_more: fields_more as u64,
+    }
+}
+
+fn shown_field(field: &FieldDifference, shown: Shown) -> ShownField {
+    let (this, other) = &field.kinds;
+    ShownField {
+        path: shorten(&field.path, shown.chars),
+        types: (this.join("|"), other.join("|")),
+        first: field.first.as_ref().map(shown_first),
+    }
+}
+
+fn shown_first(First { place, value }: &First) -> ShownFirst {
+    ShownFirst { run: place.run, output: place.output, item: place.item, value: json(value) }
+}
+
+fn shown_workflow(workflow: &WorkflowDifference, shown: Shown, cut: &mut bool) -> ShownWorkflow {
+    let changed_more = workflow.changed.len().saturating_sub(shown.paths);
+    *cut |= changed_more > 0;
+    let changed = workflow.changed.iter().take(shown.paths).map(|(name, paths)| ShownChange {
+        node_name: shorten_name(name, shown.chars),
+        paths: list(paths, "paths", shown, cut),
+    });
+    ShownWorkflow {
+        changed: changed.collect(),
+        changed_more: changed_more as u64,
+        added: list(&workflow.added, "nodes", shown, cut),
+        removed: list(&workflow.removed, "nodes", shown, cut),
+        connections: workflow.connections,
+    }
+}
+
+/// The first of these texts, and how many more there are.
+fn list(texts: &[String], unit: &str, shown: Shown, cut: &mut bool) -> Vec<String> {
+    let more = texts.len().saturating_sub(shown.paths);
+    *cut |= more > 0;
+    let rest = (more > 0).then(|| format!("…[+{more} {unit}]"));
+    texts.iter().take(shown.paths).map(|text| shorten(text, shown.chars)).chain(rest).collect()
+}

@@ -1,0 +1,361 @@
+//! The comparison: the digests against a reference, and the tool through the real binary.
+
+mod reference;
+mod tool;
+
+use n8n_lens::execution::compare::{Comparison, Digest, DigestProjection, NodeDifference, Side};
+use n8n_lens::execution::{StoredExecution, StoredProjection};
+use n8n_lens::json::{Cursor, Projection};
+use serde_json::{Map, Value, json};
+
+use crate::fixtures;
+use crate::flatten::{Share, stored};
+use crate::projections::{Cut, pruned};
+use crate::random::Random;
+
+const DIGEST: DigestProjection = DigestProjection { redacts: false };
+
+fn digest(body: &str, sizes: &[usize]) -> Digest {
+    DIGEST.read(Cursor::over(pruned(DIGEST.pruner(), Cut::new(body.as_bytes(), sizes)))).unwrap()
+}
+
+fn from_store(body: &str) -> Digest {
+    let stored = stored(body, Share::Equal);
+    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
+    let data = stored.data.as_bytes();
+    DIGEST.read_stored(StoredExecution { header, workflow, data: Box::new(data), reveal: true }).unwrap()
+}
+
+/// The difference in the reference's shape.
+fn node(node: &NodeDifference) -> Value {
+    let mut shown = json!({"nodeName": node.name});
+    let mut put = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            shown[name] = value;
+        }
+    };
+    put("only", node.only.map(|side| json!(if side == Side::This { "this" } else { "other" })));
+    put("status", node.status.as_ref().map(|both| json!(both)));
+    put("items", node.items.map(|both| json!(both)));
+    put("outputs", node.outputs.as_ref().map(|both| json!(both)));
+    put("runs", node.runs.map(|both| json!(both)));
+    put("ms", node.ms.map(|both| json!(both)));
+    let sorted = |paths: &[String]| {
+        let mut paths = paths.to_vec();
+        paths.sort();
+        (!paths.is_empty()).then(|| json!(paths))
+    };
+    put("newFields", sorted(&node.new_fields));
+    put("lostFields", sorted(&node.lost_fields));
+    let mut fields = node.fields.clone();
+    fields.sort_by(|one, other| one.path.cmp(&other.path));
+    let fields = fields.iter().map(|field| {
+        let types = [field.kinds.0.join("|"), field.kinds.1.join("|")];
+        let mut shown = json!({"path": field.path, "types": types});
+        if let Some(first) = &field.first {
+            let value: Value = serde_json::from_str(&first.value).unwrap();
+            let place = first.place;
+            shown["first"] = json!({"run": place.run, "output": place.output, "item": place.item, "value": value});
+        }
+        shown
+    });
+    let fields: Vec<_> = fields.collect();
+    put("fields", (!fields.is_empty()).then(|| json!(fields)));
+    shown
+}
+
+fn compared(this: &Digest, other: &Digest) -> Value {
+    let comparison = Comparison::new(this, other);
+    let mut shown = json!({"same": comparison.same, "nodes": comparison.nodes.iter().map(node).collect::<Vec<_>>()});
+    if let Some(workflow) = comparison.workflow {
+        let sorted = |mut names: Vec<String>| {
+            names.sort();
+            names
+        };
+        let mut changed = workflow.changed;
+        changed.sort();
+        let changed = changed.into_iter().map(|(node, paths)| json!({"nodeName": node, "paths": sorted(paths)}));
+        let lists = [
+            ("changed", changed.collect::<Vec<_>>()),
+            ("added", sorted(workflow.added).into_iter().map(Value::from).collect()),
+            ("removed", sorted(workflow.removed).into_iter().map(Value::from).collect()),
+        ];
+        let mut members: Map<_, _> = lists
+            .into_iter()
+            .filter(|(_, list)| !list.is_empty())
+            .map(|(name, list)| (name.to_owned(), json!(list)))
+            .collect();
+        if workflow.connections {
+            members.insert("connections".to_owned(), true.into());
+        }
+        shown["workflow"] = members.into();
+    }
+    shown
+}
+
+/// Removes what the reference does not know: files and errors of items, and redaction.
+fn simplified(mut body: Value) -> Value {
+    if let Some(data) = body["data"].as_object_mut() {
+        data.remove("redactionInfo");
+    }
+    let nodes = body["data"]["resultData"]["runData"].as_object_mut().into_iter().flatten();
+    let runs = nodes.filter_map(|(_, runs)| runs.as_array_mut()).flatten();
+    let lists = runs.filter_map(|run| run.get_mut("data")?.as_object_mut()).flatten();
+    let items = lists.filter_map(|(_, lists)| lists.as_array_mut()).flatten().filter_map(Value::as_array_mut).flatten();
+    for item in items.filter_map(Value::as_object_mut) {
+        item.retain(|name, _| name == "json" || name == "pairedItem");
+    }
+    body
+}
+
+/// Each fixture that is not too large for the reference.
+fn bodies() -> Vec<(String, Value)> {
+    let all = fixtures::executions().into_iter().filter(|(_, body)| body.len() < 200_000);
+    all.map(|(name, body)| (name, simplified(fixtures::parse(&body)))).collect()
+}
+
+#[test]
+fn the_comparison_agrees_with_the_reference_on_every_pair_of_neighbours() {
+    let bodies = bodies();
+    let mut compared_fields = 0;
+    for (at, (name, this)) in bodies.iter().enumerate() {
+        let mut random = Random(at as u64);
+        let others = [&bodies[(at + 1) % bodies.len()].1, &changed(this.clone(), &mut random), this];
+        for other in others {
+            let [one, another] = [this, other].map(|body| digest(&body.to_string(), &[4096]));
+            if one.is_partial() || another.is_partial() {
+                continue;
+            }
+            let truth = reference::compare(this, other);
+            assert_eq!(compared(&one, &another), truth, "{name}");
+            compared_fields += truth["nodes"].as_array().unwrap().iter().filter(|it| !it["fields"].is_null()).count();
+        }
+    }
+    assert!(compared_fields > 20, "{compared_fields}");
+}
+
+#[test]
+fn cuts_and_stores_change_nothing() {
+    let bodies: Vec<_> = fixtures::executions()
+        .into_iter()
+        .filter(|(_, body)| body.len() < 35_000)
+        .map(|(name, body)| (name, String::from_utf8(body).unwrap()))
+        .collect();
+    for ((name, this), (_, other)) in bodies.iter().zip(&bodies[1..]) {
+        let other = digest(other, &[usize::MAX]);
+        let truth = format!("{:?}", Comparison::new(&digest(this, &[usize::MAX]), &other));
+        for (at, digest) in [digest(this, &[1]), digest(this, &[63, 2]), from_store(this)].iter().enumerate() {
+            assert_eq!(format!("{:?}", Comparison::new(digest, &other)), truth, "{name}, {at}");
+        }
+    }
+}
+
+/// A change somewhere in a value.
+fn change(value: &mut Value, random: &mut Random) {
+    match value {
+        Value::Object(members) if !members.is_empty() && !random.one_in(4) => {
+            let at = random.index(members.len());
+            let name = members.keys().nth(at).unwrap().clone();
+            match random.below(5) {
+                0 => drop(members.remove(&name)),
+                1 => drop(members.insert(format!("new{}", random.below(3)), json!({"a": [1, {"b": null}]}))),
+                _ => change(&mut members[&name], random),
+            }
+        }
+        Value::Array(elements) if !elements.is_empty() && !random.one_in(4) => {
+            let at = random.index(elements.len());
+            match random.below(5) {
+                0 => drop(elements.remove(at)),
+                1 => elements.push(json!(random.below(3))),
+                _ => change(&mut elements[at], random),
+            }
+        }
+        other => {
+            *other = random.pick(&["null", "true", "7", "\"7\"", "[]", "[1,\"x\"]", "{}", "{\"a\":1}"]).parse().unwrap()
+        }
+    }
+}
+
+/// Changes items, runs and settings of an execution.
+fn changed(mut body: Value, random: &mut Random) -> Value {
+    let nodes = body["data"]["resultData"]["runData"].as_object_mut().into_iter().flatten();
+    for run in nodes.filter_map(|(_, runs)| runs.as_array_mut()).flatten().filter(|run| run.is_object()) {
+        if random.one_in(4) {
+            run["executionTime"] = random.below(1000).into();
+        }
+        if random.one_in(6) {
+            run["executionStatus"] = random.pick(&["success", "error", "crashed", "waiting"]).into();
+        }
+        let lists = run.get_mut("data").and_then(Value::as_object_mut).into_iter().flatten();
+        let lists = lists.filter_map(|(_, lists)| lists.as_array_mut()).flatten().filter_map(Value::as_array_mut);
+        for items in lists {
+            if random.one_in(4) && !items.is_empty() {
+                items.remove(random.index(items.len()));
+            }
+            for item in items.iter_mut().filter_map(|item| item.get_mut("json")).filter(|json| json.is_object()) {
+                let is_empty = item.as_object().is_some_and(Map::is_empty);
+                if !is_empty && random.one_in(3) {
+                    let name = item.as_object().unwrap().keys().next().unwrap().clone();
+                    change(&mut item[&name], random);
+                }
+            }
+        }
+    }
+    let nodes = body["workflowData"]["nodes"].as_array_mut().into_iter().flatten();
+    for node in nodes.filter(|node| node["parameters"].is_object()) {
+        if random.one_in(3) {
+            change(&mut node["parameters"], random);
+        }
+        if random.one_in(5) {
+            node["position"] = json!([random.below(9), 0]);
+        }
+        if random.one_in(9) {
+            node["name"] = json!("Renamed");
+        }
+    }
+    if body["workflowData"]["connections"].is_object() && random.one_in(3) {
+        change(&mut body["workflowData"]["connections"], random);
+    }
+    body
+}
+
+fn value(random: &mut Random, depth: u64) -> Value {
+    match random.below(if depth > 2 { 5 } else { 8 }) {
+        0 => Value::Null,
+        1 => json!(random.one_in(2)),
+        2 => json!(random.below(5)),
+        3 => json!("漢字 é \" text ".repeat(random.index(12))),
+        4 => json!([]),
+        5 => (0..random.below(3)).map(|_| value(random, depth + 1)).collect(),
+        _ => {
+            let members = (0..random.below(4)).map(|_| random.pick(&["a", "b", "c", "long name"]).to_owned());
+            let names: Vec<_> = members.collect();
+            names.into_iter().map(|name| (name, value(random, depth + 1))).collect::<Map<_, _>>().into()
+        }
+    }
+}
+
+fn run(random: &mut Random, index: u64) -> Value {
+    let kind = random.pick(&["main", "main", "main", "ai_tool"]);
+    let lists = (0..1 + random.below(3)).map(|_| match random.below(8) {
+        0 => Value::Null,
+        _ => (0..random.below(4)).map(|_| json!({"json": {"a": value(random, 0), "b": value(random, 1)}})).collect(),
+    });
+    let lists: Vec<_> = lists.collect();
+    let mut run = json!({"data": {kind: lists}, "executionTime": random.below(400), "executionStatus": random.pick(&["success", "success", "error"])});
+    if random.one_in(3) {
+        run["data"]["ai_memory"] = json!([[{"json": {"c": 1}}]]);
+    }
+    if !random.one_in(4) {
+        run["executionIndex"] = index.into();
+    }
+    if random.one_in(6) {
+        run["error"] = random.pick(&["null", "{\"message\":\"x\"}", "\"x\""]).parse().unwrap();
+    }
+    run
+}
+
+/// Any execution: several outputs, AI connections, loops, errors, edited workflows.
+fn execution(random: &mut Random) -> Value {
+    let mut runs: Vec<(&str, Value)> = Vec::new();
+    for name in ["A", "B", "C", "D", "E", "F"] {
+        if !random.one_in(4) {
+            let list = (0..1 + random.below(3)).map(|_| random.below(9)).collect::<Vec<_>>();
+            runs.push((name, list.into_iter().map(|index| run(random, index)).collect()));
+        }
+    }
+    let nodes = ["A", "B", "C", "D"].map(|name| {
+        json!({"name": name, "id": random.below(9), "type": random.pick(&["x", "n8n-nodes-base.stickyNote", "y"]),
+            "parameters": value(random, 0), "position": [random.below(9)]})
+    });
+    let nodes: Vec<_> = nodes.into_iter().filter(|_| !random.one_in(4)).collect();
+    let runs: Map<_, _> = runs.into_iter().map(|(name, runs)| (name.to_owned(), runs)).collect();
+    json!({"id": "7", "status": "success", "data": {"resultData": {"runData": runs}},
+        "workflowData": {"nodes": nodes, "connections": {"A": {"main": [[{"node": "B", "index": random.below(2)}], []]}}}})
+}
+
+#[test]
+fn the_comparison_agrees_with_the_reference_on_generated_pairs() {
+    for seed in 0..250 {
+        let mut random = Random(seed);
+        let this = execution(&mut random);
+        let other = if random.one_in(3) { execution(&mut random) } else { changed(this.clone(), &mut random) };
+        let (compact, pretty) = (this.to_string(), serde_json::to_string_pretty(&other).unwrap());
+        let sizes = [1 + random.index(70), 1 + random.index(9)];
+        let this_digest = if random.one_in(2) { from_store(&compact) } else { digest(&compact, &sizes) };
+        // Values are shown as they are written.
+        let truth = reference::compare(&this, &other);
+        assert_eq!(compared(&this_digest, &digest(&pretty, &[4096])), truth, "seed {seed}");
+        let unpruned = DIGEST.read(Cursor::unpruned(compact.as_bytes())).unwrap();
+        assert_eq!(compared(&unpruned, &digest(&other.to_string(), &sizes)), truth, "seed {seed}, unpruned");
+    }
+}
+
+#[test]
+fn too_many_paths_and_too_large_items_are_not_taken_for_lost() {
+    let body = |paths: usize, bytes: usize| {
+        let json: Map<_, _> = (0..paths).map(|at| (format!("a{at}"), json!(1))).collect();
+        let items = [json!({"json": json}), json!({"json": {"large": "x".repeat(bytes)}})];
+        json!({"id": "1", "data": {"resultData": {"runData": {"A": [{"data": {"main": [items]}}]}}}}).to_string()
+    };
+    for (this, other) in [(body(500, 1), body(399, 1)), (body(5, 2_000_000), body(5, 10)), (body(390, 9), body(500, 9))]
+    {
+        let [this, other] = [this, other].map(|body| digest(&body, &[65_536]));
+        assert!(this.is_partial() || other.is_partial());
+        let comparison = Comparison::new(&this, &other);
+        assert_eq!(comparison.nodes.len() + usize::try_from(comparison.same).unwrap(), 1);
+        for node in &comparison.nodes {
+            assert!(!this.is_partial() || node.lost_fields.is_empty(), "{node:?}");
+            assert!(!other.is_partial() || node.new_fields.is_empty(), "{node:?}");
+        }
+    }
+    // All nodes together have too many paths.
+    let nodes: Map<_, _> = (0..60)
+        .map(|node| {
+            let json: Map<_, _> = (0..300).map(|at| (format!("{node} {at} {}", "x".repeat(90)), json!(1))).collect();
+            (format!("N{node}"), json!([{"data": {"main": [[{"json": json}]]}}]))
+        })
+        .collect();
+    let body = json!({"id": "1", "data": {"resultData": {"runData": nodes}}}).to_string();
+    let digest = digest(&body, &[65_536]);
+    assert!(digest.is_partial());
+    assert_eq!(Comparison::new(&digest, &digest).same, 60);
+}
+
+#[test]
+fn settings_and_connections_are_compared_by_what_they_mean() {
+    let body = |nodes: &str, connections: &str| {
+        digest(
+            &format!(r#"{{"id":"1","data":{{}},"workflowData":{{"nodes":[{nodes}],"connections":{connections}}}}}"#),
+            &[7],
+        )
+    };
+    let node = |more: &str| format!(r#"{{"name":"A","type":"t","parameters":{{{more}}}}}"#);
+    let workflow = |this: &Digest, other: &Digest| Comparison::new(this, other).workflow;
+    let paths = |this: &str, other: &str| {
+        let difference = workflow(&body(&node(this), "{}"), &body(&node(other), "{}"));
+        difference.map(|it| it.changed.into_iter().flat_map(|(_, paths)| paths).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let none: [&str; 0] = [];
+    assert_eq!(paths(r#""a":[{"x":1},{"x":2}]"#, r#""a":[{"x":2},{"x":1}]"#), ["parameters.a[].x"]);
+    assert_eq!(paths(r#""a":[{"x":1,"y":0},{"y":0}]"#, r#""a":[{"y":0},{"x":1,"y":0}]"#), ["parameters.a[].x"]);
+    assert_eq!(paths(r#""a":[[1],[2]]"#, r#""a":[[1,2]]"#), ["parameters.a[][]"]);
+    assert_eq!(paths(r#""a":1"#, r#""a":"1""#), ["parameters.a"]);
+    assert_eq!(paths(r#""a":{"b":1,"c":2}"#, r#""a":[]"#), ["parameters.a"]);
+    assert_eq!(paths(r#""a":1,"b":"caf\u00e9""#, r#" "b" : "café", "a":1"#), none);
+    // What does not change what a workflow does.
+    let one = body(&node(""), r#"{"A":{"main":[[{"node":"B"}]]}}"#);
+    let note = r#"{"name":"Note","type":"n8n-nodes-base.stickyNote","parameters":{"content":"x"}}"#;
+    let moved = r#"{"position":[1,2],"notes":"x","id":"2","name":"A","type":"t","parameters":{}}"#;
+    assert_eq!(
+        workflow(&one, &body(&format!("{note},{moved}"), r#"{"C":{"main":[[]]},"A":{"main":[[{"node":"B"}],[]]}}"#)),
+        None
+    );
+    let other_output = body(&node(""), r#"{"A":{"main":[[],[{"node":"B"}]]}}"#);
+    assert!(workflow(&one, &other_output).is_some_and(|it| it.connections && it.changed.is_empty()));
+    // A node of more than 64 KB, and one of more than 1 MiB.
+    let large = |bytes: usize| body(&node(&format!(r#""code":"{}""#, "x".repeat(bytes))), "{}");
+    assert_eq!(workflow(&large(100_000), &large(100_001)).unwrap().changed[0].1, ["parameters.code"]);
+    let unread = large(1_100_000);
+    assert_eq!((unread.unread_parts(), workflow(&unread, &large(1))), (1, None));
+}

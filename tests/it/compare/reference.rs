@@ -1,0 +1,273 @@
+//! What a comparison must be, from whole values, as simply as possible.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use n8n_lens::execution::fields::KINDS;
+use serde_json::{Map, Value, json};
+
+/// The comparison of two bodies whose items have only `json`, in the shape of the tool's answer.
+pub fn compare(this: &Value, other: &Value) -> Value {
+    let (of_this, of_other) = (nodes(this), nodes(other));
+    let mut order: Vec<&str> = of_this.iter().map(|(name, _)| name.as_str()).collect();
+    for (at, (name, _)) in of_other.iter().enumerate() {
+        if !order.contains(&name.as_str()) {
+            let before = of_other[..at].iter().rev().map(|(before, _)| before);
+            // Those that were put there before it come first.
+            let last = before.clone().find(|before| order.contains(&before.as_str()));
+            let place = last.map_or(0, |last| order.iter().position(|name| name == last).unwrap() + 1);
+            order.insert(place, name);
+        }
+    }
+    let (mut same, mut differences) = (0, Vec::new());
+    let find = |nodes: &[(String, Value)], name: &str| {
+        nodes.iter().find(|(known, _)| known == name).map(|(_, runs)| runs.clone())
+    };
+    for name in order.iter().filter(|_| !of_this.is_empty() && !of_other.is_empty()) {
+        let difference = match (find(&of_this, name), find(&of_other, name)) {
+            (Some(this), Some(other)) => node(&this, &other),
+            (Some(_), None) => json!({"only": "this"}),
+            _ => json!({"only": "other"}),
+        };
+        if difference == json!({}) {
+            same += 1;
+        } else {
+            let mut named = json!({"nodeName": name});
+            named.as_object_mut().unwrap().extend(difference.as_object().unwrap().clone());
+            differences.push(named);
+        }
+    }
+    let mut answer = json!({"same": same, "nodes": differences});
+    if let Some(workflow) = workflow(&this["workflowData"], &other["workflowData"]) {
+        answer["workflow"] = workflow;
+    }
+    answer
+}
+
+/// The runs of each node, in the order of execution.
+fn nodes(body: &Value) -> Vec<(String, Value)> {
+    let data = body["data"]["resultData"]["runData"].as_object().cloned().unwrap_or_default();
+    let mut nodes: Vec<_> = data.into_iter().collect();
+    let start = |runs: &Value, member: &str| runs[0][member].as_f64();
+    let by = |member: &'static str| {
+        move |(_, one): &(String, Value), (_, other): &(String, Value)| match (start(one, member), start(other, member))
+        {
+            (Some(one), Some(other)) => one.total_cmp(&other),
+            (one, other) => other.is_some().cmp(&one.is_some()),
+        }
+    };
+    nodes.sort_by(|one, other| by("executionIndex")(one, other).then_with(|| by("startTime")(one, other)));
+    nodes
+}
+
+fn runs(node: &Value) -> &[Value] {
+    node.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn node(this: &Value, other: &Value) -> Value {
+    let mut difference = Map::new();
+    let mut differs = |name: &str, value: &dyn Fn(&Value) -> Value| {
+        if value(this) != value(other) {
+            difference.insert(name.to_owned(), json!([value(this), value(other)]));
+        }
+    };
+    differs("status", &|node| status(node).into());
+    differs("items", &|node| outputs(node, 32).iter().sum::<u64>().into());
+    let len = outputs(this, 0).len().max(outputs(other, 0).len());
+    if len > 1 {
+        differs("outputs", &|node| json!(outputs(node, len)));
+    }
+    differs("runs", &|node| runs(node).len().into());
+    let ms = [this, other].map(|node| runs(node).iter().filter_map(|run| run["executionTime"].as_u64()).sum::<u64>());
+    let (least, most) = (ms[0].min(ms[1]), ms[0].max(ms[1]));
+    if most > 100 && most >= 3 * least {
+        difference.insert("ms".to_owned(), json!(ms));
+    }
+    fields(&paths(this), &paths(other), &mut difference);
+    difference.into()
+}
+
+fn status(node: &Value) -> String {
+    let all: Vec<_> = runs(node).iter().map(|run| run["executionStatus"].as_str()).collect();
+    let has_error = |run: &Value| ["error", "redactedError"].iter().any(|name| !run[*name].is_null());
+    let failed = runs(node).iter().any(has_error) || all.contains(&Some("error"));
+    match (all.contains(&Some("crashed")), failed) {
+        (true, _) => "crashed".to_owned(),
+        (false, true) => "error".to_owned(),
+        (false, false) => all.last().copied().flatten().unwrap_or("success").to_owned(),
+    }
+}
+
+/// Items of each main output over all runs, up to the last one with items; at least so many.
+fn outputs(node: &Value, least: usize) -> Vec<u64> {
+    let mut counts = vec![0; least];
+    for run in runs(node) {
+        for (output, items) in run["data"]["main"].as_array().into_iter().flatten().enumerate() {
+            let items = items.as_array().map_or(0, Vec::len) as u64;
+            if items > 0 {
+                counts.resize(counts.len().max(output + 1), 0);
+                counts[output] += items;
+            }
+        }
+    }
+    counts
+}
+
+/// The first value of each kind, by path: run, output, item, value.
+type Paths = BTreeMap<String, BTreeMap<usize, (u64, u64, u64, Value)>>;
+
+fn paths(node: &Value) -> Option<Paths> {
+    let (mut paths, mut items) = (Paths::new(), 0);
+    for (at, run) in runs(node).iter().enumerate() {
+        let lists = run["data"].as_object().into_iter().flatten().flat_map(|(_, lists)| lists.as_array()).flatten();
+        for (output, list) in lists.enumerate() {
+            for (item, value) in list.as_array().into_iter().flatten().enumerate() {
+                items += 1;
+                let place = (at as u64, output as u64, item as u64);
+                if let Some(json) = value.get("json") {
+                    add("", json, place, &mut paths);
+                }
+            }
+        }
+    }
+    (items > 0).then_some(paths)
+}
+
+fn add(path: &str, value: &Value, place: (u64, u64, u64), paths: &mut Paths) {
+    let (kind, shown) = match value {
+        Value::Null => (0, value.clone()),
+        Value::Bool(_) => (1, value.clone()),
+        Value::Number(_) => (2, value.clone()),
+        Value::String(text) => (3, shorten(text)),
+        Value::Array(_) => (4, container(value)),
+        Value::Object(_) => (5, container(value)),
+    };
+    if !path.is_empty() {
+        let first = (place.0, place.1, place.2, shown);
+        paths.entry(path.to_owned()).or_default().entry(kind).or_insert(first);
+    }
+    let dot = if path.is_empty() { "" } else { "." };
+    for (name, value) in value.as_object().into_iter().flatten() {
+        add(&format!("{path}{dot}{}", n8n_lens::json::cut_name(name.clone())), value, place, paths);
+    }
+    for value in value.as_array().into_iter().flatten() {
+        add(&format!("{path}[]"), value, place, paths);
+    }
+}
+
+fn shorten(text: &str) -> Value {
+    n8n_lens::json::shorten(text, 80).into()
+}
+
+fn container(value: &Value) -> Value {
+    let text = value.to_string();
+    if text.chars().count() <= 80 { value.clone() } else { shorten(&text) }
+}
+
+fn is_below(path: &str, above: &str) -> bool {
+    path.strip_prefix(above).is_some_and(|rest| rest.starts_with(['.', '[']))
+}
+
+fn fields(this: &Option<Paths>, other: &Option<Paths>, difference: &mut Map<String, Value>) {
+    let (Some(this), Some(other)) = (this, other) else { return };
+    let mut above: BTreeSet<&String> = BTreeSet::new();
+    above.extend(this.keys().filter(|path| !other.contains_key(*path)));
+    above.extend(other.keys().filter(|path| !this.contains_key(*path)));
+    let containers = |paths: &Paths, path: &String| [4, 5].map(|kind| paths[path].contains_key(&kind));
+    let both: Vec<_> = this.keys().filter(|path| other.contains_key(*path)).collect();
+    above.extend(both.iter().filter(|path| containers(this, path) != containers(other, path)));
+    let top = |one: &Paths, another: &Paths| -> Vec<Value> {
+        let alone = one.keys().filter(|path| !another.contains_key(*path));
+        alone.filter(|path| !above.iter().any(|above| is_below(path, above))).map(|path| json!(path)).collect()
+    };
+    for (name, paths) in [("newFields", top(this, other)), ("lostFields", top(other, this))] {
+        if !paths.is_empty() {
+            difference.insert(name.to_owned(), paths.into());
+        }
+    }
+    let kinds =
+        |paths: &Paths, path: &String| paths[path].keys().map(|kind| KINDS[*kind]).collect::<Vec<_>>().join("|");
+    let changed = both.into_iter().filter(|path| kinds(this, path) != kinds(other, path)).map(|path| {
+        let mut field = json!({"path": path, "types": [kinds(this, path), kinds(other, path)]});
+        let new = this[path].iter().filter(|(kind, _)| !other[path].contains_key(kind)).map(|(_, first)| first);
+        if let Some((run, output, item, value)) = new.min_by_key(|first| (first.0, first.1, first.2)) {
+            field["first"] = json!({"run": run, "output": output, "item": item, "value": value});
+        }
+        field
+    });
+    let changed: Vec<_> = changed.collect();
+    if !changed.is_empty() {
+        difference.insert("fields".to_owned(), changed.into());
+    }
+}
+
+/// A value that is no container, or an empty one, with its path and its places in arrays.
+type Leaf = (String, Vec<usize>, String);
+
+fn leaves(path: &str, places: &[usize], value: &Value, found: &mut Vec<Leaf>) {
+    let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty);
+    if is_empty || !(value.is_array() || value.is_object()) {
+        found.push((path.to_owned(), places.to_vec(), value.to_string()));
+    }
+    let dot = if path.is_empty() { "" } else { "." };
+    for (name, value) in value.as_object().into_iter().flatten() {
+        leaves(&format!("{path}{dot}{name}"), places, value, found);
+    }
+    for (at, value) in value.as_array().into_iter().flatten().enumerate() {
+        leaves(&format!("{path}[]"), &[places, &[at]].concat(), value, found);
+    }
+}
+
+/// The settings of each node, by path.
+fn settings(workflow: &Value) -> BTreeMap<String, BTreeMap<String, BTreeSet<Leaf>>> {
+    let nodes = workflow["nodes"].as_array().into_iter().flatten();
+    let nodes = nodes.filter(|node| node["type"] != "n8n-nodes-base.stickyNote");
+    let named = nodes.filter_map(|node| {
+        let mut shown = node.clone();
+        for cosmetic in ["id", "name", "position", "notes", "notesInFlow"] {
+            shown.as_object_mut()?.remove(cosmetic);
+        }
+        let (mut found, mut by_path) = (Vec::new(), BTreeMap::<_, BTreeSet<_>>::new());
+        leaves("", &[], &shown, &mut found);
+        for leaf in found {
+            by_path.entry(leaf.0.clone()).or_default().insert(leaf);
+        }
+        Some((node["name"].as_str()?.to_owned(), by_path))
+    });
+    named.collect()
+}
+
+fn workflow(this: &Value, other: &Value) -> Option<Value> {
+    if !this.is_object() || !other.is_object() {
+        return None;
+    }
+    let (of_this, of_other) = (settings(this), settings(other));
+    let mut answer = Map::new();
+    let changed = of_this.iter().filter_map(|(name, settings)| {
+        let others = of_other.get(name)?;
+        let all: BTreeSet<_> = settings.keys().chain(others.keys()).collect();
+        let all: Vec<_> = all.into_iter().filter(|path| settings.get(*path) != others.get(*path)).collect();
+        let top = all.iter().filter(|path| !all.iter().any(|above| is_below(path, above)));
+        let paths: Vec<_> = top.collect();
+        (!paths.is_empty()).then(|| json!({"nodeName": name, "paths": paths}))
+    });
+    let only = |one: &BTreeMap<String, _>, another: &BTreeMap<String, _>| -> Vec<Value> {
+        one.keys().filter(|name| !another.contains_key(*name)).map(|name| json!(name)).collect()
+    };
+    let lists =
+        [("changed", changed.collect()), ("added", only(&of_this, &of_other)), ("removed", only(&of_other, &of_this))];
+    for (name, list) in lists {
+        if !list.is_empty() {
+            answer.insert(name.to_owned(), list.into());
+        }
+    }
+    let connections = |workflow: &Value| {
+        let mut found = Vec::new();
+        leaves("", &[], &workflow["connections"], &mut found);
+        found.retain(|(_, _, value)| value != "[]" && value != "{}");
+        found.into_iter().collect::<BTreeSet<_>>()
+    };
+    if connections(this) != connections(other) {
+        answer.insert("connections".to_owned(), true.into());
+    }
+    (!answer.is_empty()).then(|| answer.into())
+}
