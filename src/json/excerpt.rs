@@ -9,6 +9,7 @@ use struson::reader::{JsonReader, ValueType};
 
 use super::cut::{Beginning, CUT_NAME_CHARS, cut_name, is_cut, shorten_name};
 use super::fault::ReadError;
+use super::long_string::Length;
 
 /// Containers nested deeper than this inside the value are not copied.
 const MAX_DEPTH: usize = 12;
@@ -388,7 +389,7 @@ fn hash(name: &str) -> u64 {
 /// Reads a string of any length and keeps its first `bytes`, up to a character boundary.
 pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Beginning, ReadError> {
     let mut reader = json.next_string_reader()?;
-    let (mut kept, mut chars) = (Vec::new(), 0);
+    let (mut kept, mut length) = (Vec::new(), Length::default());
     let mut piece = [0; 4096];
     loop {
         let read = reader.read(&mut piece)?;
@@ -396,7 +397,7 @@ pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Be
             break;
         }
         let piece = &piece[..read];
-        chars += piece.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
+        length.add(piece);
         kept.extend_from_slice(&piece[..read.min(bytes.saturating_sub(kept.len()))]);
     }
     // The text is valid UTF-8; only the cut can split a character.
@@ -404,5 +405,5 @@ pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Be
         kept.truncate(error.valid_up_to());
     }
     let kept = String::from_utf8(kept).unwrap_or_default();
-    Ok(Beginning { kept, chars })
+    Ok(Beginning { kept, chars: length.chars() })
 }

@@ -50,6 +50,7 @@ mod extent;
 mod fault;
 pub mod flatted;
 mod keep;
+mod long_string;
 mod name;
 mod pick;
 mod projection;

@@ -8,6 +8,7 @@ use super::batch::{Batch, Output};
 use super::cut::{hold_name, is_name};
 use super::fault::FaultKind;
 use super::keep::Keep;
+use super::long_string::LongString;
 use super::name::Name;
 use super::string::SurrogateRepair;
 
@@ -28,6 +29,8 @@ pub(super) struct Selection {
     name: Name,
     /// Whether the string that is being read is a captured value.
     captured: bool,
+    /// The string that is being read, if it is in a captured value.
+    long: Option<LongString>,
     repair: SurrogateRepair,
     out: Output,
 }
@@ -76,6 +79,7 @@ impl Selection {
             member: keep,
             name: Name::default(),
             captured: false,
+            long: None,
             repair: SurrogateRepair::default(),
             out: Output::default(),
         }
@@ -312,6 +316,8 @@ impl Selection {
         let kept = matches!(rule, Keep::Whole | Keep::Capture | Keep::Members(_));
         if kept {
             self.captured = self.out.begin_capture(rule);
+            let is_inside = self.captured || self.frames.iter().any(|frame| frame.captured);
+            self.long = is_inside.then(LongString::default);
             self.out.put(b"\"");
         } else {
             self.put_shown(b"0");
@@ -324,7 +330,10 @@ impl Selection {
     /// # Errors
     /// At an escape that JSON does not have.
     pub(super) fn string_piece(&mut self, bytes: &[u8]) -> Result<(), FaultKind> {
-        self.repair.push(bytes, &mut self.out)
+        match &mut self.long {
+            Some(long) => self.repair.push(bytes, &mut long.sink(&mut self.out)),
+            None => self.repair.push(bytes, &mut self.out),
+        }
     }
 
     /// Ends a string whose text is wanted.
@@ -332,7 +341,13 @@ impl Selection {
     /// # Errors
     /// When the string ends inside an escape.
     pub(super) fn end_string(&mut self) -> Result<(), FaultKind> {
-        self.repair.finish(&mut self.out)?;
+        match &mut self.long {
+            Some(long) => self.repair.finish(&mut long.sink(&mut self.out))?,
+            None => self.repair.finish(&mut self.out)?,
+        }
+        if let Some(mark) = self.long.take().and_then(LongString::mark) {
+            self.out.put(mark.as_bytes());
+        }
         self.out.put(b"\"");
         let captured = std::mem::take(&mut self.captured);
         self.out.end_capture(captured);

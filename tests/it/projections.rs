@@ -265,6 +265,32 @@ fn pruned_and_unpruned_bodies_give_the_same_view() {
     }
 }
 
+#[test]
+fn the_length_of_a_long_string_is_exact_though_its_rest_is_not_kept() {
+    // Seven characters of one to four bytes; of the escapes, one is a surrogate pair, and one is half of one.
+    let unit = r"aé漢😀\n\ud83d\ude00\ud83d";
+    let count = 150_000;
+    for (before, after, more) in [("", "", 0), ("x", "é", 2), ("é", r"\uffff12", 4), ("", "\u{ffff}7", 2)] {
+        let text = format!("{before}{}{after}", unit.repeat(count));
+        let main = format!(r#"[[{{"json":{{"text":"{text}","n":1}}}}]]"#);
+        let body =
+            format!(r#"{{"id":"7","data":{{"resultData":{{"runData":{{"N":[{{"data":{{"main":{main}}}}}]}}}}}}}}"#);
+        let request = request("N", None, 0, 50);
+        for sizes in [&[65_536][..], &[1_000], &[61, 4_099]] {
+            let mut left = 0;
+            let batches = pruned(request.pruner(), Cut::new(body.as_bytes(), sizes));
+            let counted = batches.inspect(|batch| left += batch.as_ref().map_or(0, |batch| batch.text.len()));
+            let view = request.read(Cursor::over(counted)).unwrap();
+            let answer = answered(&view, request.clone(), None).unwrap();
+            let shown = answer["output"]["items"][0]["json"]["text"].as_str().unwrap();
+            let (kept, rest) = shown.split_once("…[+").expect("it is clipped");
+            let rest: usize = rest.strip_suffix(" chars]").unwrap().parse().unwrap();
+            assert_eq!(kept.chars().count() + rest, 7 * count + more, "{before:?} {after:?} in {sizes:?}");
+            assert!(left < text.len() * 3 / 4, "{left} bytes of {}", text.len());
+        }
+    }
+}
+
 /// `value` with the members of every object below `data` and `workflowData` in a different order.
 fn reordered(value: &Value) -> Value {
     match value {

@@ -74,6 +74,15 @@ impl Range {
     }
 }
 
+/// A short value.
+#[derive(Debug)]
+pub(super) struct Value {
+    kind: Kind,
+    text: String,
+    /// The group of a string's pattern.
+    pattern: Option<usize>,
+}
+
 /// The values with one path.
 #[derive(Debug)]
 pub(super) struct Field {
@@ -87,7 +96,7 @@ pub(super) struct Field {
     pub last_item: u64,
     pub numbers: Range,
     pub lengths: Range,
-    pub values: Groups<(Kind, String)>,
+    pub values: Groups<Value>,
     pub patterns: Groups<Vec<u8>>,
     pub array_lengths: Groups<u64>,
     /// The first value that is not null, and is no container.
@@ -124,6 +133,9 @@ impl PathValues for Field {
 
     fn scalar(&mut self, json: &str, place: Place) {
         let kind = Kind::of_scalar(json);
+        if self.is_known(kind, json.as_bytes()) {
+            return;
+        }
         self.kinds.add(0, |known| *known == kind, || kind, place, || json.to_owned());
         if kind == Kind::Null {
             return;
@@ -133,10 +145,13 @@ impl PathValues for Field {
         {
             self.numbers.add(number);
         }
-        self.value(kind, json, place, || json.to_owned());
+        self.value(kind, json, None, place, || json.to_owned());
     }
 
     fn string(&mut self, written: Written<'_>, place: Place) {
+        if written.plain().is_some_and(|bytes| self.is_known(Kind::String, bytes)) {
+            return;
+        }
         if written.least_bytes() > PATTERN_BYTES {
             return self.long_string(written, place);
         }
@@ -144,15 +159,16 @@ impl PathValues for Field {
         self.lengths.add(text.chars().count() as f64);
         let shown = || shown_text(&text);
         self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
+        let mut group = None;
         if text.len() > PATTERN_BYTES {
             self.patterns.overflow();
         } else if !self.patterns.is_full() {
             self.pattern.clear();
             write_pattern(&text, &mut self.pattern);
             let pattern = &self.pattern;
-            self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
+            group = self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
         }
-        self.value(Kind::String, &text, place, shown);
+        self.value(Kind::String, &text, group, place, shown);
     }
 
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
@@ -191,15 +207,29 @@ impl Field {
         }
     }
 
-    fn value(&mut self, kind: Kind, text: &str, place: Place, shown: impl Fn() -> String) {
+    /// Counts a value that was there before, as most were: its place among the numbers, lengths and patterns is known.
+    fn is_known(&mut self, kind: Kind, text: &[u8]) -> bool {
+        if text.len() > VALUE_BYTES || self.values.is_full() {
+            return false;
+        }
+        let is = |known: &Value| known.kind == kind && known.text.as_bytes() == text;
+        let Some(group) = self.values.find(fingerprint(text), is) else { return false };
+        self.patterns.count(self.values.key(group).and_then(|value| value.pattern));
+        self.values.count(Some(group));
+        self.kinds.count(self.kinds.find(0, |known| *known == kind));
+        true
+    }
+
+    fn value(&mut self, kind: Kind, text: &str, pattern: Option<usize>, place: Place, shown: impl Fn() -> String) {
         if self.example.is_none() {
             self.example = Some(shown());
         }
         if text.len() > VALUE_BYTES {
             self.values.overflow();
         } else {
-            let is = |known: &(Kind, String)| known.1.len() == text.len() && known.0 == kind && known.1 == text;
-            self.values.add(fingerprint(text.as_bytes()), is, || (kind, text.to_owned()), place, shown);
+            let is = |known: &Value| known.kind == kind && known.text == text;
+            let key = || Value { kind, text: text.to_owned(), pattern };
+            self.values.add(fingerprint(text.as_bytes()), is, key, place, shown);
         }
     }
 
@@ -224,6 +254,9 @@ impl Field {
 
 /// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.
 fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
+    if text.is_ascii() {
+        return write_ascii_pattern(text.as_bytes(), pattern);
+    }
     let mut last = '\0';
     for char in text.chars() {
         let alike = match char {
@@ -238,6 +271,22 @@ fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
             pattern.push(alike as u8);
         } else if !alike.is_ascii() {
             pattern.extend_from_slice(alike.encode_utf8(&mut [0; 4]).as_bytes());
+        }
+        last = alike;
+    }
+}
+
+/// As [`write_pattern`], for the usual case.
+fn write_ascii_pattern(text: &[u8], pattern: &mut Vec<u8>) {
+    let mut last = 0;
+    for byte in text {
+        let alike = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => b'a',
+            b'0'..=b'9' => b'0',
+            other => *other,
+        };
+        if alike != last || !alike.is_ascii_alphanumeric() {
+            pattern.push(alike);
         }
         last = alike;
     }

@@ -67,7 +67,8 @@ impl<K> Groups<K> {
         Self { most, groups: Vec::new(), fingerprints: Vec::new(), is_full: false }
     }
 
-    /// Counts a value of the group whose key `is` this one, which has this fingerprint; otherwise of a new group.
+    /// Counts a value of the group whose key `is` this one, which has this fingerprint; otherwise of a new group. Returns
+    /// the number of the group, if there is one.
     pub(super) fn add(
         &mut self,
         fingerprint: u64,
@@ -75,19 +76,39 @@ impl<K> Groups<K> {
         key: impl FnOnce() -> K,
         place: Place,
         shown: impl FnOnce() -> String,
-    ) {
+    ) -> Option<usize> {
         if self.is_full {
-            return;
+            return None;
         }
-        let mut alike = self.fingerprints.iter().enumerate().filter(|(_, known)| **known == fingerprint);
-        if let Some((at, _)) = alike.find(|(at, _)| is(&self.groups[*at].key)) {
-            self.groups[at].count += 1;
+        let known = self.find(fingerprint, is);
+        if known.is_some() {
+            self.count(known);
         } else if self.groups.len() < self.most {
             self.fingerprints.push(fingerprint);
             self.groups.push(Group { key: key(), count: 1, first: place, shown: shown() });
+            return Some(self.groups.len() - 1);
         } else {
             self.overflow();
         }
+        known
+    }
+
+    /// The number of the group whose key `is` this one, which has this fingerprint.
+    pub(super) fn find(&self, fingerprint: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
+        let mut alike = self.fingerprints.iter().enumerate().filter(|(_, known)| **known == fingerprint);
+        alike.find(|(at, _)| is(&self.groups[*at].key)).map(|(at, _)| at)
+    }
+
+    /// Counts another value of a group, if it is still counted.
+    pub(super) fn count(&mut self, group: Option<usize>) {
+        if let Some(group) = group.and_then(|group| self.groups.get_mut(group)) {
+            group.count += 1;
+        }
+    }
+
+    /// The key of a group.
+    pub(super) fn key(&self, group: usize) -> Option<&K> {
+        self.groups.get(group).map(|group| &group.key)
     }
 
     /// Stops counting: there are too many groups.
