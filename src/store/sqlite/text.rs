@@ -44,8 +44,11 @@ impl ReadAt for BlobText<'_> {
 /// slice by slice. Each slice is a transaction; one that finds another row than the first one is an error.
 pub(super) struct SlicedText<'a> {
     first: First<'a>,
-    copy: GrowingText<Box<dyn FnMut(&mut Spool) -> Result<(), Error> + 'a>>,
+    copy: GrowingText<Fetch<'a>>,
 }
+
+/// Adds the next slice to the spool.
+type Fetch<'a> = Box<dyn FnMut(&mut Spool) -> Result<(), Error> + 'a>;
 
 /// The slice in which a text is read where it lies.
 enum First<'a> {
