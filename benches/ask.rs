@@ -23,7 +23,7 @@ use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::search::{Condition, PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
-use n8n_lens::json::{Cursor, Projection};
+use n8n_lens::json::{Cursor, Projection, Pruner};
 
 mod body;
 #[path = "../tests/support/mod.rs"]
@@ -38,6 +38,12 @@ const RARE: &str = "no-such-order";
 
 fn read<P: Projection>(projection: &P, body: &[u8]) {
     black_box(projection.read(Cursor::over(chunks(body, projection.pruner()))));
+}
+
+/// A summary that does not look for items that stand for an error.
+fn count_items(body: &[u8]) {
+    let pruner = Pruner::new(SummaryProjection::KEEP, 0..0);
+    black_box(SummaryProjection.read(Cursor::over(chunks(body, pruner)))).unwrap();
 }
 
 /// Both passes of a trace back over all nodes.
@@ -64,6 +70,7 @@ fn questions(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("ask");
     group.throughput(Throughput::Bytes(body.len() as u64)).sample_size(10).measurement_time(Duration::from_secs(4));
     group.bench_function("summary", |bencher| bencher.iter(|| read(&SummaryProjection, &body)));
+    group.bench_function("summary that only counts items", |bencher| bencher.iter(|| count_items(&body)));
     group.bench_function("search: a rare text", |bencher| bencher.iter(|| read(&literal, &body)));
     group.bench_function("search: a path with a condition", |bencher| bencher.iter(|| read(&path, &body)));
     group.bench_function("fields of one node", |bencher| bencher.iter(|| read(&one_node, &body)));
