@@ -3,6 +3,7 @@
 //! The filter leaves the beginning, and after it a mark with how many characters follow. It is longer than the largest value
 //! that is read whole (1 MiB), so that no one sees a mark. If a long string itself ends like one, only its length is wrong.
 
+use super::count::{begins_character, characters};
 use super::string::StringSink;
 
 /// How much is kept of a captured string, bytes; a few more, up to the end of a piece of the body. An escape counts as one.
@@ -23,8 +24,8 @@ pub(super) struct LongString {
 
 impl LongString {
     /// A sink that passes the beginning on to this one.
-    pub(super) fn sink<'s, S: StringSink>(&'s mut self, to: &'s mut S) -> Beginning<'s, S> {
-        Beginning { string: self, to }
+    pub(super) fn sink<'s, S: StringSink>(&'s mut self, to: &'s mut S) -> LongStringSink<'s, S> {
+        LongStringSink { string: self, to }
     }
 
     /// What stands for the rest, if something was left out.
@@ -34,18 +35,18 @@ impl LongString {
 }
 
 /// Passes the beginning of a string on, and counts the characters after it.
-pub(super) struct Beginning<'s, S> {
+pub(super) struct LongStringSink<'s, S> {
     string: &'s mut LongString,
     to: &'s mut S,
 }
 
-impl<S> Beginning<'_, S> {
+impl<S> LongStringSink<'_, S> {
     fn is_over(&self) -> bool {
         self.string.more > 0 || self.string.bytes >= KEPT_BYTES
     }
 }
 
-impl<S: StringSink> StringSink for Beginning<'_, S> {
+impl<S: StringSink> StringSink for LongStringSink<'_, S> {
     fn plain(&mut self, bytes: &[u8]) {
         // A character is not cut.
         let kept = match self.string.more {
@@ -94,16 +95,4 @@ impl Length {
         let mark = end.rsplit_once(MARK).and_then(|(_, more)| Some((more.parse::<u64>().ok()?, more.len())));
         mark.map_or(self.chars, |(more, digits)| self.chars.saturating_add(more) - 1 - digits as u64)
     }
-}
-
-/// How many characters begin in these bytes.
-fn characters(bytes: &[u8]) -> u64 {
-    // Sums of bytes, which cannot overflow in such a piece, are added up many at a time.
-    const PIECE: usize = 128;
-    let in_piece = |piece: &[u8]| u64::from(piece.iter().map(|byte| u8::from(begins_character(*byte))).sum::<u8>());
-    bytes.chunks(PIECE).map(in_piece).sum()
-}
-
-fn begins_character(byte: u8) -> bool {
-    byte & 0xc0 != 0x80
 }

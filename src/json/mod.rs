@@ -43,6 +43,7 @@
 mod as_written;
 mod batch;
 mod block;
+mod count;
 mod cursor;
 mod cut;
 mod excerpt;
@@ -68,6 +69,7 @@ mod walk;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub(crate) use block::escaped;
+pub(crate) use count::count;
 pub use cursor::{BatchText, Cursor, Element};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten, shorten_name};
 pub use excerpt::{Detail, Excerpt};

@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::count::characters;
 use super::fault::FaultKind;
 use super::string::{StringSink, SurrogateRepair};
 
@@ -40,7 +41,6 @@ pub struct Written<'a> {
 impl<'a> Written<'a> {
     /// How many characters the string has; half of a surrogate pair counts as one.
     pub fn chars(&self) -> u64 {
-        let characters = |bytes: &[u8]| bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64;
         if !self.has_escapes {
             return characters(self.bytes);
         }

@@ -15,7 +15,7 @@ use wide::u8x16;
 
 use super::error::{BUNDLE, Error};
 use super::session::{Contents, MAX_WORKFLOW_BYTES};
-use crate::json::{ReadAt, escaped};
+use crate::json::{ReadAt, count, escaped};
 
 /// Before the text.
 const BEGINNING: &[u8] = br#"{"data":""#;
@@ -208,17 +208,11 @@ fn after(raw: &[u8], chunk: Chunk) -> Option<Chunk> {
     let ending = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
     let in_escape = ending % 2 == 1;
     // Each quote has one backslash; the others come in pairs.
-    let (backslashes, quotes) = (count(rest, b'\\') - u64::from(in_escape), count(rest, b'"'));
+    let (backslashes, quotes) =
+        (count(rest, |byte| byte == b'\\') - u64::from(in_escape), count(rest, |byte| byte == b'"'));
     let pairs = backslashes.checked_sub(quotes).filter(|rest| rest % 2 == 0)? / 2;
     let escapes = quotes + pairs + u64::from(in_escape);
     Some(Chunk { position: chunk.position + raw.len() as u64 - escapes, in_escape })
-}
-
-/// How often a byte occurs. Sums of bytes, which cannot overflow in such a piece, are added up many at a time.
-fn count(bytes: &[u8], byte: u8) -> u64 {
-    const PIECE: usize = 128;
-    let in_piece = |piece: &[u8]| u64::from(piece.iter().map(|other| u8::from(*other == byte)).sum::<u8>());
-    bytes.chunks(PIECE).map(in_piece).sum()
 }
 
 /// Replaces `text` with the first `bytes` of `raw` without the backslashes that escape; `raw` goes on for a block.
