@@ -125,7 +125,7 @@ fn over_http(criterion: &mut Criterion) {
         bencher.iter(|| {
             runtime.block_on(async {
                 let progress = Progress::default();
-                client.read_execution(&request, &SummaryProjection, &progress).await.unwrap().unwrap()
+                client.read_execution(&request, &SummaryProjection, &progress).await.unwrap().view.unwrap()
             })
         });
     });

@@ -6,13 +6,14 @@
 //! # Layout
 //!
 //! Bytes flow one way, and imports follow them, never back:
-//! `n8n, store -> json -> execution, workflow -> budget -> tools -> transport, cli`
+//! `cache -> n8n, store -> json -> execution, workflow -> budget -> tools -> transport, cli`
 //!
 //! | room | knows | does not know |
 //! |---|---|---|
 //! | [`json`] | RFC 8259: the pruning filter and its sibling for `flatted` text, the cursor (struson) that reads what is left, excerpts, the walk over captured values, [`json::Projection`] | n8n |
 //! | [`secrets`] | what must never be shown: values, names of headers and members, secrets inside text | who shows it |
 //! | [`n8n`] | addresses, keys, retries, timeouts, the streamed body, writes that are sent once | what an execution looks like |
+//! | [`cache`] | files that can be fetched again: one writes, others wait; names, room, damage | what is in them, HTTP |
 //! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
@@ -33,8 +34,10 @@
 //! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] and sends the trickle
 //! that is left to a blocking thread. There [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of
 //! one run and of its possible inputs. The composer of the tool divides the budget and lets [`budget::fill`] show as much
-//! as fits. Dropping the call drops the download. A change, `update_workflow`, runs the other way: the workflow arrives as
-//! raw JSON values, the given fields replace theirs, and everything else goes back to n8n byte for byte.
+//! as fits. Dropping the call drops the download. With a [`cache::Cache`], the chunks are also compressed into a file on a
+//! thread of its own; a later look asks n8n whether that is still right, and reads it as a saved body. A change,
+//! `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields replace theirs, and
+//! everything else goes back to n8n byte for byte.
 //!
 //! A gateway call: [`gateway::Gateway`] validates the body before building anything, finds the server, whose supervisor
 //! task alone starts and stops the process, sends the request over its session, and passes the result on as the text that
@@ -42,8 +45,8 @@
 //!
 //! # Invariants
 //!
-//! - No execution is ever held in memory, and in a temporary file only while it is read from a database that must be let
-//!   go; a workflow only while it is changed. No answer exceeds its budget, and none is broken JSON. What was left out is
+//! - No execution is ever held in memory, in a temporary file only while it is read from a database that must be let go,
+//!   and longer only in a cache that its user asked for; a workflow only while it is changed. No answer exceeds its budget, and none is broken JSON. What was left out is
 //!   counted and can be reached.
 //! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
@@ -59,8 +62,9 @@
 //!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); a summary, a search and the fields hold one item (1 MiB at most), besides the hits or 400 paths of
-//! one node with up to 64 values each, instead of runs; a trace holds the lineage of all items (7 MiB, half as much again while it grows),
+//! workflows and lists); with a cache, 8 MiB more for each body that is compressed; a summary, a search and the fields hold
+//! one item (1 MiB at most), besides the hits or 400 paths of one node with up to 64 values each, instead of runs; a trace
+//! holds the lineage of all items (7 MiB, half as much again while it grows),
 //! then 40 items of 64 KiB; a comparison holds up to 2 MiB of fields and 1 MiB of paths of workflows for each of two
 //! executions, one read after the other; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing
 //! grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
@@ -77,6 +81,8 @@ pub mod node_outputs;
 pub mod json;
 
 pub mod secrets;
+
+pub mod cache;
 
 pub mod n8n;
 

@@ -1,4 +1,4 @@
-//! Formats sizes for people.
+//! Formats sizes and times for people.
 
 /// Bytes as `105 MB` (10^6 bytes), with one decimal below ten.
 ///
@@ -11,4 +11,20 @@
 pub fn megabytes(bytes: u64) -> String {
     let megabytes = bytes as f64 / 1e6;
     if megabytes < 10.0 { format!("{megabytes:.1} MB") } else { format!("{megabytes:.0} MB") }
+}
+
+/// Seconds as `40 s`, `12 min`, `24 h` or `7 d`: whole numbers of the largest unit of which there are at least two.
+///
+/// ```
+/// use n8n_lens::units::lasting;
+///
+/// assert_eq!(lasting(90), "90 s");
+/// assert_eq!(lasting(86_400), "24 h");
+/// ```
+pub fn lasting(seconds: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("d", 86_400), ("h", 3600), ("min", 60)];
+    match UNITS.iter().find(|(_, length)| seconds >= 2 * length) {
+        Some((name, length)) => format!("{} {name}", seconds / length),
+        None => format!("{seconds} s"),
+    }
 }

@@ -1,7 +1,7 @@
 //! `n8n-lens check`: what n8n's version and the API key allow, and what is in n8n's store, for people.
 
-use super::Error;
 use super::terminal::print;
+use super::{Error, cache};
 use crate::blocking::blocking;
 use crate::config::Options;
 use crate::n8n::{Client, SCOPES};
@@ -10,6 +10,9 @@ use crate::tools;
 
 /// Checks the store, if there is one, and n8n's API, unless the store is all that there is.
 pub(super) async fn run(options: &Options) -> Result<(), Error> {
+    if let Some(cache) = options.cache()? {
+        print(&cache::check(&cache).await?)?;
+    }
     let Some(store) = options.store()? else {
         return check_api(&Client::new(options.n8n()?)).await;
     };

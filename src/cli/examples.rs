@@ -27,6 +27,7 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens summary failed.json.gz",
             "n8n-lens summary - < execution.json",
             "n8n-lens summary 1234 --store ~/.n8n",
+            "n8n-lens summary 1234 --cache auto",
         ],
     ),
     (
@@ -153,6 +154,8 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens check --n8n-url https://n8n.example.com --api-key-file key.txt",
         ],
     ),
+    ("cache", &["n8n-lens cache --cache auto", "n8n-lens cache --cache auto clear"]),
+    ("cache clear", &["n8n-lens cache --cache auto clear"]),
     ("tools", &["n8n-lens tools --read-only", "n8n-lens tools --toolsets builder --json"]),
     ("catalogue", &["n8n-lens catalogue update"]),
     ("catalogue update", &["n8n-lens catalogue update", "n8n-lens catalogue update --from /usr/lib/node_modules/n8n"]),

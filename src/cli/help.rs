@@ -11,7 +11,7 @@ use super::{Cli, examples, terminal};
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Look at executions", &["list", "summary", "node", "search", "fields", "trace", "compare"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
-    ("Set up", &["setup", "check", "tools", "catalogue", "completions", "help"]),
+    ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),
 ];
 
 /// The width of the column with the names of commands.
@@ -84,6 +84,10 @@ fn uses(path: &[&str], option: &str) -> bool {
         "redact" => &["summary", "node", "search", "fields", "trace", "compare", "serve"],
         "catalogue" => &["serve", "gateway", "catalogue"],
         "max_downloads" => &["serve"],
+        "cache" | "cache_max" | "cache_ttl" => {
+            &["summary", "node", "search", "fields", "trace", "compare", "check", "cache", "serve", "gateway"]
+        }
+        "offline" => &["summary", "node", "search", "fields", "trace", "compare", "serve", "gateway"],
         _ => return true,
     };
     commands.contains(&command)

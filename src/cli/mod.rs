@@ -1,6 +1,7 @@
 //! The command line. On a terminal it prints for people; otherwise what the tools return.
 
 mod arguments;
+mod cache;
 mod catalogue;
 mod check;
 mod compare;
@@ -39,7 +40,7 @@ use self::terminal::{introduce, print};
 use crate::config::GatewayOptions;
 use crate::config::{self, Options, ServerOptions, Transport};
 use crate::tools::executions::Source as Executions;
-use crate::tools::{CatalogueCache, Context, Folders, MemoryStore};
+use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
 use crate::transport;
 use crate::workflow::file::Files;
 
@@ -93,6 +94,8 @@ enum Command {
     /// Manage the catalogue of node types, which node_search uses
     #[command(subcommand)]
     Catalogue(catalogue::Command),
+    /// Show what is in the cache of executions
+    Cache(cache::Command),
     /// Print completions for a shell
     Completions {
         /// The shell
@@ -195,6 +198,7 @@ impl Cli {
             Some(Command::Catalogue(catalogue::Command::Update { from })) => {
                 catalogue::update(from.as_deref(), options.catalogue())
             }
+            Some(Command::Cache(command)) => command.run(&options).await,
             Some(Command::Tools(command)) => command.run(),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();
@@ -237,6 +241,7 @@ fn context(options: &Options, executions: Executions, files: Files) -> Context {
         folders: Folders::default(),
         memory: MemoryStore::default(),
         catalogue: CatalogueCache::new(options.catalogue()),
+        identical: IdenticalCalls::default(),
     }
 }
 

@@ -8,6 +8,7 @@ use super::table::table;
 use super::terminal::{self, Styled, plain};
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::tools::executions::Origin;
+use crate::units;
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -76,11 +77,12 @@ fn second(time: &str) -> String {
 pub(super) fn sourced(shown: Styled, origin: Origin) -> Styled {
     let source = match origin {
         Origin::Only => return shown,
-        Origin::Api => "from n8n's API: the store cannot give it",
-        Origin::Store { deleted: false } => "from n8n's store",
-        Origin::Store { deleted: true } => "from n8n's store; deleted in n8n",
+        Origin::Api => "from n8n's API: the store cannot give it".to_owned(),
+        Origin::Cache { age } => format!("from the cache, downloaded {} ago", units::lasting(age)),
+        Origin::Store { deleted: false } => "from n8n's store".to_owned(),
+        Origin::Store { deleted: true } => "from n8n's store; deleted in n8n".to_owned(),
     };
-    Styled(format!("{}\n{}", shown.0, paint(DIM, source)))
+    Styled(format!("{}\n{}", shown.0, paint(DIM, &source)))
 }
 
 /// A summary: a line, the error, and a row for each node.

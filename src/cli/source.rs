@@ -14,7 +14,7 @@ use super::{Error, as_arguments, progress, render};
 use crate::config::Options;
 use crate::execution::{self, StoredProjection};
 use crate::json::ReadAhead;
-use crate::n8n::{Client, ExecutionRequest};
+use crate::n8n::{Client, ExecutionRequest, Settings};
 use crate::toolkit::Arguments;
 use crate::tools::executions::{Origin, Read, Source as Executions};
 use crate::tools::{self, Tool};
@@ -100,7 +100,7 @@ impl ExecutionArguments {
 pub(super) fn of(options: &Options) -> Result<Executions, Error> {
     let store = options.stored_executions()?;
     let needs_api = store.is_none() || options.has_api();
-    let api = if needs_api { Some(Client::new(options.n8n()?)) } else { None };
+    let api = if needs_api { Some(client(options.n8n()?, options)?) } else { None };
     Ok(Executions { api, store })
 }
 
@@ -111,8 +111,17 @@ pub(super) fn of(options: &Options) -> Result<Executions, Error> {
 pub(super) fn of_requests(options: &Options) -> Result<Executions, Error> {
     let store = options.stored_executions()?;
     let needs_api = store.is_none() || options.has_address();
-    let api = if needs_api { Some(Client::new(options.n8n_without_key()?)) } else { None };
+    let api = if needs_api { Some(client(options.n8n_without_key()?, options)?) } else { None };
     Ok(Executions { api, store })
+}
+
+/// A client with a cache, if there is one.
+fn client(settings: Settings, options: &Options) -> Result<Client, Error> {
+    let client = Client::new(settings);
+    Ok(match options.caching()? {
+        Some(caching) => client.with_cache(caching),
+        None => client,
+    })
 }
 
 fn is_id(text: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Settings: the command line overrides the environment, which overrides defaults. An empty variable counts as unset:
 //! clients send those for settings that the user left empty.
 
+mod cache;
 #[cfg(feature = "coordination")]
 mod coordination;
 #[cfg(feature = "gateway")]
@@ -17,6 +18,7 @@ use clap::builder::{FalseyValueParser, PossibleValue};
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
+pub use cache::CacheOptions;
 #[cfg(feature = "coordination")]
 pub use coordination::CoordinationOptions;
 #[cfg(feature = "gateway")]
@@ -84,6 +86,9 @@ pub struct Options {
 
     #[command(flatten)]
     store: StoreOptions,
+
+    #[command(flatten)]
+    cache: CacheOptions,
 }
 
 /// Settings of the MCP server.
@@ -299,7 +304,7 @@ impl Options {
             ("N8N_API_KEY_FILE", path(&self.api_key_file)),
             ("N8N_LENS_CATALOGUE", path(&self.catalogue)),
         ];
-        let given = given.into_iter().chain(self.store.environment());
+        let given = given.into_iter().chain(self.store.environment()).chain(self.cache.environment());
         given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 

@@ -15,6 +15,7 @@ use super::identity::Identity;
 use super::progress::{Progress, Stage};
 use super::request::Request;
 use crate::blocking::joined;
+use crate::cache::Writer;
 use crate::json::{Batch, Cursor, Fault, Projection, Pruner};
 
 /// Pruned batches in the channel. Few are enough, since each is small.
@@ -52,6 +53,13 @@ impl Iterator for Incoming {
     }
 }
 
+/// How much of a body went to its reader.
+enum Pumped {
+    Whole,
+    /// The reader wanted no more.
+    InPart,
+}
+
 /// The filter, preceded by a decoder if the body is compressed.
 enum Filter {
     Plain(Box<Pruner>),
@@ -66,9 +74,18 @@ impl Filter {
         }
     }
 
-    fn finish(self) -> io::Result<Batch> {
+    /// The decoded bytes of a slice of `chunk` that was fed.
+    fn decoded(&mut self, chunk: &Bytes, slice: &[u8]) -> Bytes {
         match self {
-            Self::Plain(pruner) => pruner.finish().map_err(io::Error::other),
+            Self::Plain(_) => chunk.slice_ref(slice),
+            Self::Gzip(gunzip) => gunzip.copied(),
+        }
+    }
+
+    /// The last batch, and decoded bytes that came with it.
+    fn finish(self) -> io::Result<(Batch, Bytes)> {
+        match self {
+            Self::Plain(pruner) => Ok((pruner.finish().map_err(io::Error::other)?, Bytes::new())),
             Self::Gzip(gunzip) => gunzip.finish(),
         }
     }
@@ -83,19 +100,24 @@ impl Client {
     }
 
     /// Reads a body; the projection's reader runs on a blocking thread while the body arrives. If `id` is given, the
-    /// body must be about it.
+    /// body must be about it. What `copy` writes is the decoded body, if it was whole.
     pub(super) async fn read_body<P: Projection>(
         &self,
         body: Body,
         id: Option<&str>,
         projection: &P,
         progress: &Progress,
+        mut copy: Option<Writer>,
     ) -> Result<P::View, Error> {
         let body = self.check_type(body).await?;
         let (sender, receiver) = mpsc::channel(PIPE_BATCHES);
         let (pruner, projection) = (projection.pruner(), projection.clone());
         let reading = tokio::task::spawn_blocking(move || projection.read(Cursor::over(Incoming(receiver))));
-        self.pump(body, id.map(Identity::new), pruner, sender, progress).await?;
+        let pumped = self.pump(body, id.map(Identity::new), pruner, sender, progress, copy.as_mut()).await;
+        if let Some(copy) = copy {
+            copy.finish(matches!(pumped, Ok(Pumped::Whole))).await;
+        }
+        pumped?;
         joined(reading).await.ok_or(Error::Stopped)
     }
 
@@ -124,11 +146,14 @@ impl Client {
         pruner: Pruner,
         sender: mpsc::Sender<Batch>,
         progress: &Progress,
-    ) -> Result<(), Error> {
+        mut copy: Option<&mut Writer>,
+    ) -> Result<Pumped, Error> {
         let total = body.total;
         let gzip = body.response.headers().get(CONTENT_ENCODING).is_some_and(is_gzip);
-        let mut filter =
-            if gzip { Filter::Gzip(Box::new(Gunzip::new(pruner))) } else { Filter::Plain(Box::new(pruner)) };
+        let mut filter = match gzip {
+            true => Filter::Gzip(Box::new(Gunzip::new(pruner, copy.is_some()))),
+            false => Filter::Plain(Box::new(pruner)),
+        };
         let mut offset = 0;
         progress.set(Stage::Reading { bytes: 0, total });
         while let Some(chunk) = self.chunk(&mut body, offset).await? {
@@ -136,20 +161,29 @@ impl Client {
             for slice in chunk.chunks(if gzip { GZIP_SLICE } else { usize::MAX }) {
                 let batch = filter.feed(slice).map_err(|error| filter_error(error, at))?;
                 at += slice.len() as u64;
+                if let Some(copy) = &mut copy {
+                    copy.feed(filter.decoded(&chunk, slice)).await;
+                }
                 if let Some(identity) = &mut identity {
                     identity.check(&batch.text)?;
                 }
                 // The projection stopped reading early; its view says why.
                 if !batch.is_empty() && sender.send(batch).await.is_err() {
-                    return Ok(());
+                    return Ok(Pumped::InPart);
                 }
             }
             offset += chunk.len() as u64;
             progress.set(Stage::Reading { bytes: offset, total });
+            if let Some(copy) = &mut copy {
+                copy.report(offset, total);
+            }
         }
-        let last = filter.finish().map_err(|error| filter_error(error, offset))?;
+        let (last, decoded) = filter.finish().map_err(|error| filter_error(error, offset))?;
         let _ = sender.send(last).await;
-        Ok(())
+        if let Some(copy) = copy {
+            copy.feed(decoded).await;
+        }
+        Ok(Pumped::Whole)
     }
 
     /// Sends a request and collects the whole body of the response, at most `max_bytes`.

@@ -9,6 +9,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::address::Address;
+use super::cached::Caching;
 use super::error::Error;
 use super::locks::Locks;
 use super::request::{AttemptError, Attempts, Request, TransientError};
@@ -52,6 +53,7 @@ pub struct Settings {
 #[derive(Clone)]
 pub struct Client {
     api_key: Option<Secret>,
+    caching: Option<Caching>,
     shared: Arc<Shared>,
 }
 
@@ -78,13 +80,28 @@ impl Client {
         let api_key = settings.api_key.clone();
         Self {
             api_key,
+            caching: None,
             shared: Arc::new(Shared { settings, slots, workflow_locks: Locks::default(), http: OnceCell::new() }),
         }
     }
 
     /// A client for the same n8n with another API key.
     pub fn with_key(&self, api_key: Secret) -> Self {
-        Self { api_key: Some(api_key), shared: self.shared.clone() }
+        Self { api_key: Some(api_key), ..self.clone() }
+    }
+
+    /// The same client with a cache of the bodies of executions.
+    pub fn with_cache(self, caching: Caching) -> Self {
+        Self { caching: Some(caching), ..self }
+    }
+
+    pub(super) fn caching(&self) -> Option<&Caching> {
+        self.caching.as_ref()
+    }
+
+    /// The API key, if it is known before a request.
+    pub(crate) fn api_key(&self) -> Option<&Secret> {
+        self.api_key.as_ref()
     }
 
     pub(super) fn settings(&self) -> &Settings {

@@ -150,6 +150,11 @@ pub enum Error {
     /// The HTTP client could not be created.
     #[error("The HTTP client could not be created: {0}.")]
     Client(String),
+    /// The execution is not in the cache, and n8n is not to be asked; the text is its id.
+    #[error(
+        "Execution '{0}' is not in the cache, and with --offline n8n is not asked for it. Start n8n-lens without --offline."
+    )]
+    NotCached(String),
     /// Another process has been changing this workflow for too long.
     #[error("The workflow cannot be changed now: {0}.")]
     Locked(String),

@@ -1,5 +1,6 @@
 //! The body of one execution.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Response;
@@ -10,6 +11,8 @@ use super::error::Error;
 use super::identity::Identity;
 use super::progress::{Progress, Stage};
 use super::request::{AttemptError, Attempts, Request, TransientError};
+use super::stamp::{Stamp, StampReader};
+use crate::cache::{Claim, Writer};
 use crate::json::Projection;
 
 /// Above this stored size a 500 is taken for n8n's size limit and not retried: each attempt would make
@@ -31,9 +34,18 @@ pub struct ExecutionRequest {
     pub ignore_size_limit: bool,
 }
 
+/// What was read of an execution.
+#[derive(Debug)]
+pub struct Reading<V> {
+    /// The view of the projection.
+    pub view: V,
+    /// How long ago n8n sent it, if n8n was not asked whether it has changed since.
+    pub age: Option<Duration>,
+}
+
 impl Client {
-    /// Reads an execution; the projection's reader runs on a blocking thread while the body arrives. Dropping the
-    /// future cancels the download.
+    /// Reads an execution, from the cache if there is one; the projection's reader runs on a blocking thread while the
+    /// body arrives. Dropping the future cancels the download.
     ///
     /// # Errors
     /// When n8n cannot be reached, refuses, or its body is incomplete or broken; the view is returned only if the body
@@ -43,14 +55,29 @@ impl Client {
         request: &ExecutionRequest,
         projection: &P,
         progress: &Progress,
-    ) -> Result<P::View, Error> {
-        match self.download(request, projection, progress).await {
+    ) -> Result<Reading<P::View>, Error> {
+        match self.caching() {
+            Some(caching) => self.read_cached(caching, request, projection, progress).await,
+            None => self.fetch(request, projection, progress, None).await,
+        }
+    }
+
+    /// Downloads an execution; with a claim, into the cache, too.
+    pub(super) async fn fetch<P: Projection>(
+        &self,
+        request: &ExecutionRequest,
+        projection: &P,
+        progress: &Progress,
+        claim: Option<&Arc<Claim>>,
+    ) -> Result<Reading<P::View>, Error> {
+        let view = match self.download(request, projection, progress, claim).await {
             Err(error) if error.is_broken_off() => {
                 tracing::warn!(%error, "requesting it once more");
-                self.download(request, projection, progress).await
+                self.download(request, projection, progress, claim).await
             }
             done => done,
-        }
+        };
+        Ok(Reading { view: view?, age: None })
     }
 
     async fn download<P: Projection>(
@@ -58,6 +85,7 @@ impl Client {
         request: &ExecutionRequest,
         projection: &P,
         progress: &Progress,
+        claim: Option<&Arc<Claim>>,
     ) -> Result<P::View, Error> {
         let slot = self.slots().executions.enter(progress).await?;
         progress.set(Stage::Waiting { stored: None });
@@ -65,7 +93,8 @@ impl Client {
         progress.set(Stage::Waiting { stored });
         let body = self.begin(self.open(request, stored).await?).await?;
         let _slot = slot.read(progress).await?;
-        self.read_body(body, Some(&request.id), projection, progress).await
+        let copy = claim.map(|claim| Writer::start(claim, StampReader::new()));
+        self.read_body(body, Some(&request.id), projection, progress, copy).await
     }
 
     /// Requests the body, without `ignoreDataSizeLimit` if this n8n does not accept it.
@@ -103,6 +132,14 @@ impl Client {
             }
             self.wait(&mut attempts, error, delay).await?;
         }
+    }
+
+    /// What n8n says about an execution, without its data.
+    pub(super) async fn stamp(&self, id: &str, progress: &Progress) -> Result<Option<Stamp>, Error> {
+        let segments = ["executions", id];
+        let request = Request { accepts_gzip: false, ..execution(&segments, &[], id) }.about(id);
+        let metadata = self.collect(&request, METADATA_BYTES, progress).await?;
+        Ok(Stamp::of(&metadata))
     }
 
     /// The size of an execution in n8n's database, if n8n reports it (2.27 and newer). The request takes

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use bytes::Bytes;
 use flate2::write::GzDecoder;
 
 use crate::json::{Batch, Pruner};
@@ -10,7 +11,7 @@ use crate::json::{Batch, Pruner};
 /// units, at most three bytes each. Anything larger is not from n8n.
 const MAX_DECOMPRESSED_BYTES: u64 = 3 << 29;
 
-/// Decompresses into a pruner.
+/// Decompresses into a pruner, and into a copy if one is wanted.
 pub(super) struct Gunzip(GzDecoder<Decompressed>);
 
 /// Feeds decompressed bytes to the pruner at once, so that none are held.
@@ -18,11 +19,18 @@ struct Decompressed {
     pruner: Pruner,
     batch: Batch,
     bytes: u64,
+    copy: Option<Vec<u8>>,
 }
 
 impl Gunzip {
-    pub(super) fn new(pruner: Pruner) -> Self {
-        Self(GzDecoder::new(Decompressed { pruner, batch: Batch::default(), bytes: 0 }))
+    pub(super) fn new(pruner: Pruner, is_copied: bool) -> Self {
+        let copy = is_copied.then(Vec::new);
+        Self(GzDecoder::new(Decompressed { pruner, batch: Batch::default(), bytes: 0, copy }))
+    }
+
+    /// What was decompressed since the last call, if it is copied.
+    pub(super) fn copied(&mut self) -> Bytes {
+        self.0.get_mut().copy.as_mut().map(std::mem::take).unwrap_or_default().into()
     }
 
     pub(super) fn feed(&mut self, chunk: &[u8]) -> std::io::Result<Batch> {
@@ -31,11 +39,12 @@ impl Gunzip {
         Ok(std::mem::take(&mut self.0.get_mut().batch))
     }
 
-    pub(super) fn finish(self) -> std::io::Result<Batch> {
+    /// The end: what is left of the batch and of the copy.
+    pub(super) fn finish(self) -> std::io::Result<(Batch, Bytes)> {
         let mut decompressed = self.0.finish()?;
         let last = decompressed.pruner.finish().map_err(std::io::Error::other)?;
         decompressed.batch.append(last);
-        Ok(decompressed.batch)
+        Ok((decompressed.batch, decompressed.copy.unwrap_or_default().into()))
     }
 }
 
@@ -47,6 +56,9 @@ impl Write for Decompressed {
         }
         let batch = self.pruner.feed(bytes).map_err(std::io::Error::other)?;
         self.batch.append(batch);
+        if let Some(copy) = &mut self.copy {
+            copy.extend_from_slice(bytes);
+        }
         Ok(bytes.len())
     }
 

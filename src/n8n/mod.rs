@@ -6,6 +6,7 @@
 
 mod address;
 mod body;
+mod cached;
 mod check;
 mod client;
 mod error;
@@ -19,13 +20,15 @@ mod progress;
 mod request;
 mod retry;
 mod slots;
+mod stamp;
 mod workflows;
 
 pub use address::Address;
+pub use cached::Caching;
 pub use check::{CheckReport, SCOPES};
 pub use client::{Client, Settings};
 pub use error::Error;
-pub use execution::ExecutionRequest;
+pub use execution::{ExecutionRequest, Reading};
 pub use list::{ListCursor, ListQuery, Listing};
 pub use locks::Lock;
 pub use production::{ProductionCall, ProductionResponse};

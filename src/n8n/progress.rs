@@ -35,6 +35,25 @@ impl Progress {
         (Self(Some(sender)), receiver)
     }
 
+    /// Progress that may be [followed](Self::following) later.
+    pub(crate) fn unwatched() -> Self {
+        Self::watched().0
+    }
+
+    /// Waits for `work`, whose progress is `common`, and reports it to this watcher.
+    pub(crate) async fn following<T>(&self, common: &Self, work: impl Future<Output = T>) -> T {
+        let watched = common.0.as_ref().filter(|_| self.is_watched()).map(watch::Sender::subscribe);
+        let Some(mut stages) = watched else { return work.await };
+        let mut work = std::pin::pin!(work);
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut work => return done,
+                Ok(()) = stages.changed() => self.set(*stages.borrow_and_update()),
+            }
+        }
+    }
+
     /// Whether there is a watcher.
     pub(super) fn is_watched(&self) -> bool {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())

@@ -45,6 +45,11 @@ impl Lane {
     pub(super) async fn enter(&self, progress: &Progress) -> Result<WaitingSlot<'_>, Error> {
         Ok(WaitingSlot { lane: self, _permit: acquire(&self.waiting, progress).await? })
     }
+
+    /// Waits until a body that n8n does not have to send can be read.
+    pub(super) async fn read(&self, progress: &Progress) -> Result<SemaphorePermit<'_>, Error> {
+        acquire(&self.reading, progress).await
+    }
 }
 
 impl<'a> WaitingSlot<'a> {

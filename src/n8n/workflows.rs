@@ -138,7 +138,7 @@ impl Client {
         progress.set(Stage::Waiting { stored: None });
         let body = self.begin(self.send(request).await?).await?;
         let _slot = slot.read(progress).await?;
-        self.read_body(body, request.id, projection, progress).await
+        self.read_body(body, request.id, projection, progress, None).await
     }
 
     /// Reads one workflow as n8n sends it, byte for byte, without its pinned data.
@@ -231,7 +231,7 @@ impl Client {
         let changed = async {
             let body = self.begin(response).await?;
             let _slot = slot.read(progress).await?;
-            self.read_body(body, request.id, projection, progress).await
+            self.read_body(body, request.id, projection, progress, None).await
         };
         changed.await.map_err(|error| Error::unsure(&error.fact()))
     }

@@ -1,8 +1,8 @@
 //! Unix.
 
-use std::fs::{File, Metadata, OpenOptions, Permissions};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{Error, Result};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
@@ -13,6 +13,9 @@ use tokio::signal::unix::{SignalKind, signal};
 
 /// Readable and writable by the owner only.
 const PRIVATE: u32 = 0o600;
+
+/// The same of a folder, which its owner may enter.
+const PRIVATE_FOLDER: u32 = 0o700;
 
 /// Readable and writable by everyone whom the user's umask allows.
 const SHARED: u32 = 0o666;
@@ -70,6 +73,14 @@ pub(crate) fn private_options() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.mode(PRIVATE);
     options
+}
+
+/// Creates a folder that only its owner may enter, and the folders above it, unless it exists.
+///
+/// # Errors
+/// It cannot be created.
+pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
+    DirBuilder::new().recursive(true).mode(PRIVATE_FOLDER).create(path)
 }
 
 /// The permissions of a file for its owner only; `None` if the system has no such permissions.

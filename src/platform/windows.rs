@@ -57,6 +57,14 @@ pub(crate) fn private_options() -> OpenOptions {
     OpenOptions::new()
 }
 
+/// Creates a folder with the permissions of the one that it is in, and the folders above it, unless it exists.
+///
+/// # Errors
+/// It cannot be created.
+pub(crate) fn create_private_folder(path: &Path) -> Result<()> {
+    std::fs::create_dir_all(path)
+}
+
 /// The permissions of a file for its owner only: those that it inherits from its folder are kept.
 pub(crate) fn private_permissions() -> Option<Permissions> {
     None

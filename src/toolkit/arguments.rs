@@ -1,5 +1,7 @@
 //! The arguments of a call, checked against the parameters of its tool.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value};
 
 use super::parameter::{Kind, Parameter, signed, whole};
@@ -73,6 +75,12 @@ impl Arguments {
     /// Arguments that need no check because they are our own.
     pub fn unchecked(own: Map<String, Value>) -> Self {
         Self(own)
+    }
+
+    /// The arguments as JSON, in the order of their names: the same for the same arguments.
+    pub fn to_json(&self) -> String {
+        let sorted: BTreeMap<_, _> = self.0.iter().collect();
+        serde_json::to_string(&sorted).unwrap_or_default()
     }
 
     /// A string, or the text of an id that was sent as a number.

@@ -1,5 +1,7 @@
 //! Why a call failed: plain sentences that say what to do next.
 
+use std::sync::Arc;
+
 use crate::toolkit::ArgumentError;
 use crate::{execution, json, n8n, store, workflow};
 
@@ -27,6 +29,22 @@ pub enum Error {
     /// What the call needs does not exist, or is not in a state in which the call is possible.
     #[error("{0}")]
     FailedPrecondition(String),
+    /// As one of several identical calls failed, all did.
+    #[error(transparent)]
+    Common(Arc<Self>),
+}
+
+impl Error {
+    /// The error of one of the calls that failed together.
+    pub(super) fn of_one(error: Arc<Self>) -> Self {
+        match Arc::try_unwrap(error) {
+            Ok(error) => error,
+            Err(error) => match &*error {
+                Self::Argument(text) => Self::Argument(text.clone()),
+                _ => Self::Common(error),
+            },
+        }
+    }
 }
 
 impl From<ArgumentError> for Error {

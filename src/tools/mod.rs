@@ -4,6 +4,7 @@
 pub mod builder;
 mod error;
 pub mod executions;
+mod identical;
 mod toolbox;
 pub mod workflows;
 
@@ -16,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 pub use builder::{CatalogueCache, MemoryStore};
 pub use error::Error;
+pub use identical::IdenticalCalls;
 pub use toolbox::{Selection, Toolbox, Unavailable};
 
 use crate::blocking::blocking;
@@ -36,13 +38,15 @@ pub struct Handler {
     answers: Answers,
     /// Whether a client should allow for its largest answers.
     has_large_answers: bool,
+    /// Whether identical calls that are under way at the same time get one answer.
+    is_shared: bool,
     call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
 }
 
 impl Handler {
     /// Runs `call` with checked arguments; its answers are in the envelope.
     pub const fn new(call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call) -> Self {
-        Self { ignored: &[], answers: Answers::Envelope, has_large_answers: false, call }
+        Self { ignored: &[], answers: Answers::Envelope, has_large_answers: false, is_shared: false, call }
     }
 
     /// The same, accepting and dropping these arguments.
@@ -53,6 +57,11 @@ impl Handler {
     /// The same, with answers that are plain objects with these fields.
     const fn answering(self, fields: &'static [(&'static str, &'static str)]) -> Self {
         Self { answers: Answers::Plain(fields), ..self }
+    }
+
+    /// The same, run once for identical calls that are under way at the same time.
+    const fn shared(self) -> Self {
+        Self { is_shared: true, ..self }
     }
 
     /// The same, with answers of up to the largest budget.
@@ -95,6 +104,8 @@ pub struct Context {
     pub memory: MemoryStore,
     /// The catalogue of node types.
     pub catalogue: CatalogueCache,
+    /// The calls that read executions.
+    pub identical: IdenticalCalls,
 }
 
 /// The folders in which a file is being written.
@@ -151,6 +162,11 @@ impl Tool {
     /// Checks the arguments of a call, and runs it.
     pub fn run(&self, context: Arc<Context>, given: Map<String, Value>, progress: n8n::Progress) -> Call {
         match Arguments::check(self.parameters, self.handler.ignored, given) {
+            Ok(arguments) if self.handler.is_shared => {
+                let question = (self.name, arguments, context.api.as_ref().and_then(|api| api.api_key().cloned()));
+                let (calls, call) = (context.identical.clone(), self.handler.call);
+                calls.share(question, progress, |arguments, progress| call(context, arguments, progress))
+            }
             Ok(arguments) => (self.handler.call)(context, arguments, progress),
             Err(refusal) => Box::pin(std::future::ready(Err(refusal.into()))),
         }

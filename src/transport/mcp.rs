@@ -192,7 +192,7 @@ mod tests {
     use crate::n8n::{Address, Client, ExecutionRequest, Settings};
     use crate::secrets::Secret;
     use crate::toolkit::{Arguments, Kind, Locale, Parameter};
-    use crate::tools::{Call, CatalogueCache, Folders, Handler, MemoryStore};
+    use crate::tools::{Call, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore};
     use crate::workflow::file::Files;
 
     /// A tool that panics where it is asked to.
@@ -213,7 +213,7 @@ mod tests {
             assert_ne!(at, "await", "on purpose");
             let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
             let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
-            Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?)
+            Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?.view)
         })
     }
 
@@ -252,6 +252,7 @@ mod tests {
             folders: Folders::default(),
             memory: MemoryStore::default(),
             catalogue: CatalogueCache::new(None),
+            identical: IdenticalCalls::default(),
         };
         let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])), CancellationToken::new());
         let (ours, theirs) = tokio::io::duplex(64 * 1024);

@@ -17,6 +17,8 @@ mod budgets;
 mod builder;
 /// Workflows in memory.
 mod builder_memory;
+/// The cache of executions, through the real binary.
+mod cache;
 /// `n8n-lens check`, through the real binary.
 mod check;
 /// The command line, through the real binary.

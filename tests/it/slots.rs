@@ -137,7 +137,9 @@ fn clients_share_the_limit_of_bodies_that_are_read() {
         Reply::stream(Endless { begin: br#"{"status":"success","data":{"#, sent: counter })
     });
     let server = HttpServer::start(&n8n.url(), &["--max-downloads", "3"]);
-    let _connections: Vec<_> = (0..12).map(|_| open(&server, "get_execution", json!({"id": "1"}))).collect();
+    // Identical calls would share one body.
+    let ids = (1..13).map(|id: u64| json!({ "id": id.to_string() }));
+    let _connections: Vec<_> = ids.map(|id| open(&server, "get_execution", id)).collect();
     let read = || counters.lock().unwrap().iter().filter(|sent| sent.load(SeqCst) > READ).count();
     eventually("three bodies are read", || read() >= 3);
     eventually("all bodies have begun", || counters.lock().unwrap().len() == 12);

@@ -249,9 +249,10 @@ fn progress_grows_and_a_queued_call_says_that_it_waits() {
     let mut client = McpClient::start_with(&n8n.url(), &["--max-downloads", "1"]);
     let first = client.begin("get_execution", json!({"id": "59"}));
     std::thread::sleep(Duration::from_millis(200));
+    // Another question: the same one would share the first answer.
     let second = client.send(
         "tools/call",
-        json!({"name": "get_execution", "arguments": {"id": "59"}, "_meta": {"progressToken": "q"}}),
+        json!({"name": "get_execution", "arguments": {"id": "59", "offset": 1}, "_meta": {"progressToken": "q"}}),
     );
     assert!(text(&client.answer(first)).is_ok());
     let notes = progress(&mut client, "p");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 23] = [
+const MAY_DEPEND_ON: [(&str, &str); 24] = [
     ("units", ""),
     ("blocking", ""),
     ("cause", ""),
@@ -16,7 +16,8 @@ const MAY_DEPEND_ON: [(&str, &str); 23] = [
     ("json_rpc", "json"),
     ("node_outputs", "json"),
     ("secrets", "json"),
-    ("n8n", "blocking cause file_lock json named_locks platform secrets tls units"),
+    ("cache", "platform"),
+    ("n8n", "blocking cache cause file_lock json named_locks platform secrets tls units"),
     ("store", "cause json platform secrets tls units"),
     ("execution", "json node_outputs secrets"),
     ("workflow", "file_lock json node_outputs platform"),
@@ -24,21 +25,21 @@ const MAY_DEPEND_ON: [(&str, &str); 23] = [
     ("toolkit", "budget json"),
     (
         "tools",
-        "blocking budget cause execution file_lock json n8n named_locks node_outputs platform secrets store tls toolkit units workflow",
+        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs platform secrets store tls toolkit units workflow",
     ),
     ("coordination", "budget cause json platform secrets tls toolkit"),
     ("gateway", "json json_rpc platform secrets tls"),
     (
         "config",
-        "blocking budget cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
     ),
     (
         "transport",
-        "blocking budget cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools transport units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools transport units workflow",
     ),
 ];
 

@@ -25,7 +25,7 @@ pub static TOOL: Tool = Tool {
         IGNORE_SIZE_LIMIT,
     ],
     effect: Effect::Read,
-    handler: Handler::new(call),
+    handler: Handler::new(call).shared(),
 };
 
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {

@@ -8,7 +8,7 @@ use super::{list_executions, stored_list};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::{self, Header, StoredExecution, StoredProjection};
-use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress};
+use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress, Reading};
 use crate::store::{self, Cancel, Store};
 use crate::tools::Error;
 
@@ -23,6 +23,11 @@ pub enum Origin {
     Only,
     /// n8n's API, because the store could not give the execution.
     Api,
+    /// The cache, without asking n8n whether the execution has changed.
+    Cache {
+        /// Seconds since n8n sent it.
+        age: u64,
+    },
     /// n8n's store.
     Store {
         /// Whether n8n has soft-deleted the execution.
@@ -33,9 +38,14 @@ pub enum Origin {
 impl Origin {
     /// The answer, which is a JSON object, with `source` as its last member if there are several sources.
     pub fn mark(self, mut answer: String) -> String {
+        let aged;
         let mark = match self {
             Self::Only => return answer,
             Self::Api => r#","source":"api"}"#,
+            Self::Cache { age } => {
+                aged = format!(r#","source":"cache","ageSeconds":{age}}}"#);
+                &aged
+            }
             Self::Store { deleted: false } => r#","source":"store"}"#,
             Self::Store { deleted: true } => r#","source":"store","deleted":true}"#,
         };
@@ -137,7 +147,8 @@ impl Source {
             (None, _) => Origin::Only,
         };
         let Some(api) = &self.api else { return Err(store::Error::NotFound(request.id.clone()).into()) };
-        Ok(Read { view: api.read_execution(request, projection, progress).await?, origin })
+        let Reading { view, age } = api.read_execution(request, projection, progress).await?;
+        Ok(Read { view, origin: age.map_or(origin, |age| Origin::Cache { age: age.as_secs() }) })
     }
 
     /// The answer that `compose` makes of a view, marked with where it came from. Counting tokens takes time: it stays on

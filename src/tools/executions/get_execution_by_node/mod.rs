@@ -69,7 +69,7 @@ pub static TOOL: Tool = Tool {
         IGNORE_SIZE_LIMIT_AGAIN,
     ],
     effect: Effect::Read,
-    handler: Handler::new(call).with_large_answers(),
+    handler: Handler::new(call).shared().with_large_answers(),
 };
 
 /// What a call requests of an execution.

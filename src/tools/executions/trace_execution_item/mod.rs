@@ -35,7 +35,7 @@ pub static TOOL: Tool = Tool {
         IGNORE_SIZE_LIMIT_AGAIN,
     ],
     effect: Effect::Read,
-    handler: Handler::new(call),
+    handler: Handler::new(call).shared(),
 };
 
 /// What a call asks.

@@ -1,0 +1,165 @@
+//! The right to write a body: one process has it, others can watch it.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use super::Cache;
+use super::name::Name;
+use crate::platform;
+
+/// The line in a lock file is shorter; spaces fill it.
+const LINE_BYTES: usize = 160;
+
+/// How often a lock with the line of another name is looked at: its holder may not have written its own line yet.
+const LOOKS: u32 = 3;
+
+/// Between two looks.
+const PAUSE: Duration = Duration::from_millis(10);
+
+const READING: &str = "reading";
+const REFUSED: &str = "refused";
+
+/// How much of a body was read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Amount {
+    /// Bytes so far.
+    pub bytes: u64,
+    /// Bytes in total, if known.
+    pub total: Option<u64>,
+}
+
+/// The attempt to claim a body.
+pub enum Attempt {
+    /// The caller may write it.
+    Claimed(Arc<Claim>),
+    /// Somewhere it is being written.
+    Taken(Holder),
+}
+
+/// The right to write one body. It ends when this is dropped, or the process ends.
+pub struct Claim {
+    pub(super) cache: Cache,
+    pub(super) name: Name,
+    lock: Mutex<File>,
+}
+
+impl Claim {
+    /// Claims the body with this name; `None` if the lock is held for a body that only shares it.
+    pub(super) fn attempt(cache: &Cache, name: &Name) -> io::Result<Option<Attempt>> {
+        let path = cache.0.folder.lock(name);
+        for _ in 0..LOOKS {
+            let mut file = open(&path)?;
+            match file.try_lock() {
+                Ok(()) => {
+                    let claim = Self { cache: cache.clone(), name: name.clone(), lock: Mutex::new(file) };
+                    claim.say(READING, Amount::default())?;
+                    return Ok(Some(Attempt::Claimed(Arc::new(claim))));
+                }
+                Err(TryLockError::Error(error)) => return Err(error),
+                Err(TryLockError::WouldBlock) => {}
+            }
+            // Windows does not let a locked file be read.
+            let is_other = Line::read(&mut file).is_some_and(|line| line.name != *name);
+            if !is_other {
+                return Ok(Some(Attempt::Taken(Holder { file, name: name.clone() })));
+            }
+            std::thread::sleep(PAUSE);
+        }
+        Ok(None)
+    }
+
+    /// Tells those that wait how much was read.
+    pub(super) fn report(&self, amount: Amount) {
+        // They only see no progress then.
+        let _ = self.say(READING, amount);
+    }
+
+    /// Tells those that wait that the body will not be kept, so that they fetch it themselves.
+    pub fn refuse(&self) {
+        let _ = self.say(REFUSED, Amount::default());
+    }
+
+    /// Where the body is written.
+    pub(super) fn part(&self) -> PathBuf {
+        self.cache.0.folder.part(&self.name)
+    }
+
+    fn say(&self, word: &str, amount: Amount) -> io::Result<()> {
+        let total = amount.total.map(|total| total.to_string()).unwrap_or_default();
+        let line = format!("{} {word} {} {total}", self.name, amount.bytes);
+        let mut file = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        file.rewind()?;
+        file.write_all(format!("{line:<LINE_BYTES$}").as_bytes())
+    }
+}
+
+/// Another holder of the claim, in this process or in another one.
+pub struct Holder {
+    file: File,
+    name: Name,
+}
+
+/// What became of a claim that is held elsewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It is still held; how much its holder has read, if that is known.
+    Held(Option<Amount>),
+    /// The holder is done, or died.
+    Free,
+    /// The holder found that the body is not to be kept.
+    Refused,
+}
+
+impl Holder {
+    /// Looks at the claim. Blocks for a moment.
+    pub fn look(&mut self) -> State {
+        let is_free = !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
+        let line = Line::read(&mut self.file).filter(|line| line.name == self.name);
+        if is_free {
+            // The lock must not be held while the caller does something else.
+            let _ = self.file.unlock();
+        }
+        match line {
+            Some(Line { is_refused: true, .. }) => State::Refused,
+            _ if is_free => State::Free,
+            line => State::Held(line.map(|line| line.amount)),
+        }
+    }
+}
+
+/// Runs `work` while no process can claim what this lock is for; `None` if it is held.
+pub(super) fn unclaimed<T>(lock: &Path, work: impl FnOnce() -> T) -> Option<T> {
+    let file = open(lock).ok()?;
+    file.try_lock().ok()?;
+    Some(work())
+}
+
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = platform::private_options();
+    options.create(true).truncate(false).read(true).write(true);
+    platform::do_not_follow_links(&mut options);
+    options.open(path)
+}
+
+/// What the holder of a lock says.
+struct Line {
+    name: Name,
+    is_refused: bool,
+    amount: Amount,
+}
+
+impl Line {
+    fn read(file: &mut File) -> Option<Self> {
+        let mut line = String::new();
+        file.rewind().ok()?;
+        file.take(LINE_BYTES as u64).read_to_string(&mut line).ok()?;
+        let mut words = line.split_whitespace();
+        let (name, word) = (Name::parse(words.next()?)?, words.next()?);
+        let mut number = || words.next()?.parse().ok();
+        let amount = Amount { bytes: number()?, total: number() };
+        Some(Self { name, is_refused: word == REFUSED, amount })
+    }
+}

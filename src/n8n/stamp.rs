@@ -1,0 +1,175 @@
+//! Whether an execution may be kept, and what tells whether it has changed since: its metadata.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::cache::Inspector;
+use crate::json::{Cursor, Keep, Pruner};
+
+/// What is kept of a body.
+const KEEP: Keep = Keep::Members(&[
+    ("status", Keep::Whole),
+    ("mode", Keep::Whole),
+    ("finished", Keep::Whole),
+    ("startedAt", Keep::Whole),
+    ("stoppedAt", Keep::Whole),
+    ("retryOf", Keep::Whole),
+    ("retrySuccessId", Keep::Whole),
+    ("workflowId", Keep::Whole),
+    ("waitTill", Keep::Whole),
+    ("jsonSizeBytes", Keep::Whole),
+    ("dataTooLargeToDisplay", Keep::Whole),
+    ("data", Keep::Members(&[("redactionInfo", Keep::Whole)])),
+]);
+
+/// The statuses of executions that n8n does not change any more.
+const FINAL: [&str; 4] = ["success", "error", "crashed", "canceled"];
+
+/// The longest status, characters.
+const STATUS_CHARS: usize = 20;
+
+/// The metadata is below 1 KB.
+const MAX_BYTES: usize = 16 * 1024;
+
+/// The metadata of an execution, as far as it changes with the execution. A member that is missing is the same as `null`.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Stamp {
+    status: Value,
+    mode: Value,
+    finished: Value,
+    started_at: Value,
+    stopped_at: Value,
+    retry_of: Value,
+    retry_success_id: Value,
+    workflow_id: Value,
+    wait_till: Value,
+    json_size_bytes: Value,
+}
+
+impl Stamp {
+    /// The stamp of an execution that n8n does not change any more, from its metadata; `None` for all others.
+    pub(super) fn of(metadata: &[u8]) -> Option<Self> {
+        let mut members: Map<String, Value> = serde_json::from_slice(metadata).ok()?;
+        let mut take = |name| members.remove(name).unwrap_or_default();
+        let stamp = Self {
+            status: take("status"),
+            mode: take("mode"),
+            finished: take("finished"),
+            started_at: take("startedAt"),
+            stopped_at: take("stoppedAt"),
+            retry_of: take("retryOf"),
+            retry_success_id: take("retrySuccessId"),
+            workflow_id: take("workflowId"),
+            wait_till: take("waitTill"),
+            json_size_bytes: take("jsonSizeBytes"),
+        };
+        stamp.status.as_str().is_some_and(is_final).then_some(stamp)
+    }
+
+    /// The stamp as the cache notes it.
+    pub(super) fn note(&self) -> Option<Vec<u8>> {
+        serde_json::to_vec(self).ok()
+    }
+}
+
+fn is_final(status: &str) -> bool {
+    FINAL.contains(&status)
+}
+
+/// Reads the stamp out of a body.
+pub(super) struct StampReader {
+    pruner: Pruner,
+    text: Vec<u8>,
+    /// Whether the status has arrived.
+    knows_status: bool,
+}
+
+impl StampReader {
+    pub(super) fn new() -> Self {
+        Self { pruner: Pruner::new(KEEP, 0..0), text: Vec::new(), knows_status: false }
+    }
+
+    /// Whether the status has not arrived, or is final.
+    fn may_be_final(&mut self) -> bool {
+        match status_in(&self.text) {
+            _ if self.knows_status => true,
+            None => true,
+            Some(status) => {
+                self.knows_status = true;
+                is_final(&status)
+            }
+        }
+    }
+}
+
+impl Inspector for StampReader {
+    fn feed(&mut self, bytes: &[u8]) -> bool {
+        // What is wrong with a broken body is reported by its reader.
+        let Ok(batch) = self.pruner.feed(bytes) else { return false };
+        self.text.extend(batch.text);
+        self.text.len() <= MAX_BYTES && self.may_be_final()
+    }
+
+    fn finish(mut self) -> Option<Vec<u8>> {
+        self.text.extend(self.pruner.finish().ok()?.text);
+        let body: Value = serde_json::from_slice(&self.text).ok()?;
+        let is_shortened = body["dataTooLargeToDisplay"] == true;
+        // What n8n hides depends on who asks, and when.
+        let is_redacted = !body["data"]["redactionInfo"].is_null();
+        match body["data"].is_object() && !is_shortened && !is_redacted {
+            true => Stamp::of(&self.text)?.note(),
+            false => None,
+        }
+    }
+}
+
+/// The status, once it has arrived whole.
+fn status_in(text: &[u8]) -> Option<String> {
+    let mut status = None;
+    // The text ends in the middle, which is not an error here.
+    let _ = Cursor::unpruned(text).object(|cursor, member| match member {
+        "status" => cursor.text(STATUS_CHARS).map(|text| status = text),
+        _ => cursor.skip(),
+    });
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn note(body: &str) -> Option<Vec<u8>> {
+        let mut reader = StampReader::new();
+        body.as_bytes().chunks(7).all(|piece| reader.feed(piece)).then(|| reader.finish()).flatten()
+    }
+
+    #[test]
+    fn the_note_of_a_body_is_that_of_its_metadata() {
+        let metadata = r#""id":"5","status":"success","stoppedAt":"2026-11-21T02:04:24.080Z","retryOf":null"#;
+        let body = format!(r#"{{{metadata},"data":{{"resultData":{{"status":"running"}}}},"workflowData":{{}}}}"#);
+        let stamp = Stamp::of(format!("{{{metadata}}}").as_bytes()).and_then(|stamp| stamp.note());
+        assert!(stamp.is_some());
+        assert_eq!(note(&body), stamp);
+        let retried = metadata.replace(r#""retryOf":null"#, r#""retryOf":null,"retrySuccessId":"6""#);
+        assert_ne!(Stamp::of(format!("{{{retried}}}").as_bytes()).and_then(|stamp| stamp.note()), stamp);
+    }
+
+    #[test]
+    fn what_is_not_final_or_not_whole_has_no_note() {
+        for status in ["running", "waiting", "new", "unknown"] {
+            assert_eq!(note(&format!(r#"{{"status":"{status}","data":{{}}}}"#)), None, "{status}");
+        }
+        for status in FINAL {
+            assert!(note(&format!(r#"{{"data":{{}},"status":"{status}"}}"#)).is_some(), "{status}");
+        }
+        for rest in [
+            r#""data":{},"dataTooLargeToDisplay":true"#,
+            r#""data":{"redactionInfo":{"isRedacted":true}}"#,
+            r#""data":null"#,
+            r#""workflowData":{}"#,
+        ] {
+            assert_eq!(note(&format!(r#"{{"status":"success",{rest}}}"#)), None, "{rest}");
+        }
+    }
+}
