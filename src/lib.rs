@@ -19,29 +19,29 @@
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale | n8n, coordination |
-//! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all | rmcp, axum |
+//! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only the page asks, in `view` | rmcp, axum |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
-//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the gateway, access control | what a tool does |
+//! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
 //! | [`config`], [`units`], [`node_outputs`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `tls` | settings; sizes; what n8n calls the outputs of a node; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; the cryptography of TLS | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
-//! tools and coordination's are neighbours on one toolkit. The gateway runs our own tools as it runs third-party servers.
+//! tools and coordination's are neighbours on one toolkit. The gateway runs our own tools as it runs third-party servers,
+//! and the page is a client of the tools like any other.
 //!
 //! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its `call` checks the
 //! arguments and passes one [`json::Projection`] (what is kept, which window, how it is read) to
-//! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] and sends the trickle
-//! that is left to a blocking thread. There [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of
-//! one run and of its possible inputs. The composer of the tool divides the budget and lets [`budget::fill`] show as much
-//! as fits. Dropping the call drops the download. With a [`cache::Cache`], the chunks are also compressed into a file on a
-//! thread of its own; a later look asks n8n whether that is still right, and reads it as a saved body. A change,
-//! `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields replace theirs, and
-//! everything else goes back to n8n byte for byte.
+//! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] (with a [`cache::Cache`]
+//! also to a file, which later looks read as a saved body) and sends the trickle that is left to a blocking thread. There
+//! [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of one run and of its possible inputs. The
+//! composer of the tool divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the
+//! download. A change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields
+//! replace theirs, and everything else goes back to n8n byte for byte.
 //!
 //! A gateway call: [`gateway::Gateway`] validates the body before building anything, finds the server, whose supervisor
-//! task alone starts and stops the process, sends the request over its session, and passes the result on as the text that
-//! arrived. A coordination call is one unit of work of [`coordination::store`], answered once it is stored.
+//! task alone starts and stops the process, and passes the result on as the text that arrived. A coordination call is one
+//! unit of work of [`coordination::store`], answered once it is stored.
 //!
 //! # Invariants
 //!
@@ -62,12 +62,12 @@
 //!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); with a cache, 8 MiB more for each body that is compressed; a summary, a search and the fields hold
-//! one item (1 MiB at most), besides the hits or 400 paths of one node with up to 64 values each, instead of runs; a trace
-//! holds the lineage of all items (7 MiB, half as much again while it grows),
-//! then 40 items of 64 KiB; a comparison holds up to 2 MiB of fields and 1 MiB of paths of workflows for each of two
-//! executions, one read after the other; a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing
-//! grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
+//! workflows and lists); with a cache, 8 MiB more for each body that is compressed. A summary, a search and the fields hold
+//! one item (1 MiB at most), besides the hits or 400 paths of one node with up to 64 values each, instead of runs; a
+//! timeline 65,536 bars and a million counts; a trace the lineage of all items (7 MiB, half as much again while it grows),
+//! then 40 items of 64 KiB; a comparison up to 2 MiB of fields and 1 MiB of paths of workflows for each of two executions;
+//! a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the body:
+//! `tests/memory.rs` compares 1 MB with 1 GB.
 
 #![cfg_attr(
     not(all(feature = "coordination", feature = "gateway", feature = "postgres")),

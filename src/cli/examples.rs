@@ -67,6 +67,15 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
         &["n8n-lens compare 1234", "n8n-lens compare 1234 1229", "n8n-lens compare failed.json good.json.gz --json"],
     ),
     (
+        "view",
+        &[
+            "n8n-lens view",
+            "n8n-lens view 1234",
+            "n8n-lens view failed.json.gz",
+            "n8n-lens view 1234 --store ~/.n8n --no-open",
+        ],
+    ),
+    (
         "serve",
         &[
             "n8n-lens serve --read-only",

@@ -9,7 +9,7 @@ use super::{Cli, examples, terminal};
 
 /// The commands, as the help groups them.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace", "compare"]),
+    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace", "compare", "view"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),
 ];
@@ -67,27 +67,39 @@ fn tailored(command: Command, parents: &[&str]) -> Command {
 fn uses(path: &[&str], option: &str) -> bool {
     let command = path.first().copied().unwrap_or_default();
     let commands: &[&str] = match option {
-        "api_key" => {
-            &["", "list", "summary", "node", "search", "fields", "trace", "compare", "check", "serve", "gateway"]
-        }
+        "api_key" => &[
+            "", "list", "summary", "node", "search", "fields", "trace", "compare", "view", "check", "serve", "gateway",
+        ],
         "n8n_url" | "api_key_file" => &[
-            "", "list", "summary", "node", "search", "fields", "trace", "compare", "setup", "check", "serve", "gateway",
+            "", "list", "summary", "node", "search", "fields", "trace", "compare", "view", "setup", "check", "serve",
+            "gateway",
         ],
         "first_byte_timeout" | "idle_timeout" => {
-            &["list", "summary", "node", "search", "fields", "trace", "compare", "check", "serve"]
+            &["list", "summary", "node", "search", "fields", "trace", "compare", "view", "check", "serve"]
         }
-        "locale" if path.len() < 2 => {
-            &["", "list", "summary", "node", "search", "fields", "trace", "compare", "serve", "coordinate", "setup"]
-        }
+        "locale" if path.len() < 2 => &[
+            "",
+            "list",
+            "summary",
+            "node",
+            "search",
+            "fields",
+            "trace",
+            "compare",
+            "view",
+            "serve",
+            "coordinate",
+            "setup",
+        ],
         "session_ttl" | "session_max" if path.len() < 2 => return true,
         "locale" | "session_ttl" | "session_max" => return false,
-        "redact" => &["summary", "node", "search", "fields", "trace", "compare", "serve"],
+        "redact" => &["summary", "node", "search", "fields", "trace", "compare", "view", "serve"],
         "catalogue" => &["serve", "gateway", "catalogue"],
         "max_downloads" => &["serve"],
         "cache" | "cache_max" | "cache_ttl" => {
-            &["summary", "node", "search", "fields", "trace", "compare", "check", "cache", "serve", "gateway"]
+            &["summary", "node", "search", "fields", "trace", "compare", "view", "check", "cache", "serve", "gateway"]
         }
-        "offline" => &["summary", "node", "search", "fields", "trace", "compare", "serve", "gateway"],
+        "offline" => &["summary", "node", "search", "fields", "trace", "compare", "view", "serve", "gateway"],
         _ => return true,
     };
     commands.contains(&command)

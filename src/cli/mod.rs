@@ -11,7 +11,6 @@ mod examples;
 mod fields;
 #[cfg(feature = "gateway")]
 mod gateway;
-mod gzip_reader;
 mod help;
 #[cfg(unix)]
 mod launcher;
@@ -29,6 +28,7 @@ mod table;
 mod terminal;
 mod tools;
 mod trace;
+mod view;
 
 use std::process::ExitCode;
 
@@ -77,6 +77,8 @@ enum Command {
     Trace(trace::Trace),
     /// Show what is different from another execution, such as the last successful one
     Compare(compare::Compare),
+    /// Open a page in the browser: the list of executions, or one of them
+    View(view::View),
     /// Serve n8n's tools over MCP (the default)
     Serve(ServerOptions),
     /// Serve MCP servers over plain REST
@@ -168,6 +170,7 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
         Some(Command::Coordinate(command)) => command.is_for_many(),
         #[cfg(feature = "gateway")]
         Some(Command::Gateway(_)) => true,
+        Some(Command::View(_)) => true,
         Some(_) => false,
     };
     match for_many {
@@ -189,6 +192,7 @@ impl Cli {
             Some(Command::Trace(command)) => command.run(&options).await,
             Some(Command::Compare(command)) => command.run(&options).await,
             Some(Command::List(command)) => command.run(&options).await,
+            Some(Command::View(command)) => command.run(&options).await,
             #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
             #[cfg(feature = "coordination")]
@@ -224,7 +228,8 @@ async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
             let access = server.access()?;
             options.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
             let context = context(options, source::of_requests(options)?, files);
-            transport::serve_http(context, toolbox, (server.bare_host(), server.port), &access).await
+            let page = view::settings(options);
+            transport::serve_http(context, toolbox, (server.bare_host(), server.port), &access, &page).await
         }
     }
     .map_err(Error::Transport)
@@ -235,6 +240,7 @@ fn context(options: &Options, executions: Executions, files: Files) -> Context {
     Context {
         api: executions.api,
         store: executions.store,
+        saved: executions.saved,
         locale: options.locale,
         redact: options.redact,
         files,

@@ -1,22 +1,19 @@
 //! Where the command line reads an execution from: n8n, a file, or standard input.
 
 use std::cell::Cell;
-use std::fs::File;
-use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::gzip_reader::GzipReader;
 use super::terminal::{Styled, for_people, print_json, print_styled};
 use super::{Error, as_arguments, progress, render};
 use crate::config::Options;
 use crate::execution::{self, StoredProjection};
-use crate::json::ReadAhead;
 use crate::n8n::{Client, ExecutionRequest, Settings};
 use crate::toolkit::Arguments;
-use crate::tools::executions::{Origin, Read, Source as Executions};
+use crate::tools::executions::saved::{decompress, open};
+use crate::tools::executions::{Origin, Read, SavedExecution, Source as Executions};
 use crate::tools::{self, Tool};
 
 /// Which execution a command reads, and how it prints.
@@ -101,7 +98,7 @@ pub(super) fn of(options: &Options) -> Result<Executions, Error> {
     let store = options.stored_executions()?;
     let needs_api = store.is_none() || options.has_api();
     let api = if needs_api { Some(client(options.n8n()?, options)?) } else { None };
-    Ok(Executions { api, store })
+    Ok(Executions { api, store, saved: None })
 }
 
 /// The same for a server whose requests bring their own keys.
@@ -112,7 +109,15 @@ pub(super) fn of_requests(options: &Options) -> Result<Executions, Error> {
     let store = options.stored_executions()?;
     let needs_api = store.is_none() || options.has_address();
     let api = if needs_api { Some(client(options.n8n_without_key()?, options)?) } else { None };
-    Ok(Executions { api, store })
+    Ok(Executions { api, store, saved: None })
+}
+
+/// A saved execution alone.
+///
+/// # Errors
+/// The file cannot be opened.
+pub(super) fn of_file(path: &str) -> Result<Executions, Error> {
+    Ok(Executions { api: None, store: None, saved: Some(SavedExecution::new(path.into())?) })
 }
 
 /// A client with a cache, if there is one.
@@ -124,7 +129,7 @@ fn client(settings: Settings, options: &Options) -> Result<Client, Error> {
     })
 }
 
-fn is_id(text: &str) -> bool {
+pub(super) fn is_id(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
@@ -161,7 +166,7 @@ impl Source {
                 let read = bar.around(executions.read(request, projection, &progress)).await?;
                 return Ok(Read { view: read.view.map_err(tools::Error::from)?, origin: read.origin });
             }
-            Self::File(path) => projection.read_from(open(path)?),
+            Self::File(path) => projection.read_from(decompress(open(path)?)?),
             Self::StandardInput { is_read } => {
                 if is_read.replace(true) {
                     return Err(Error::Input(
@@ -174,25 +179,4 @@ impl Source {
         };
         Ok(Read { view: read.map_err(tools::Error::from)?, origin: Origin::Only })
     }
-}
-
-fn open(path: &Path) -> Result<ReadAhead, Error> {
-    let file = File::open(path).map_err(|error| {
-        Error::Input(format!(
-            "{} cannot be read: {error}. Pass an execution's id (digits), a file, or - for standard input.",
-            path.display()
-        ))
-    })?;
-    decompress(file)
-}
-
-/// Reads a body ahead, decompressing it if it begins with the two bytes of gzip.
-fn decompress(mut body: impl std::io::Read + Send + 'static) -> Result<ReadAhead, Error> {
-    const MAGIC: [u8; 2] = [0x1f, 0x8b];
-    let mut first = Vec::new();
-    let read = body.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first);
-    read.map_err(|error| Error::Input(format!("The body cannot be read: {error}.")))?;
-    let is_gzip = first == MAGIC;
-    let body = std::io::Cursor::new(first).chain(body);
-    Ok(if is_gzip { ReadAhead::new(GzipReader::new(body)) } else { ReadAhead::new(body) })
 }

@@ -135,8 +135,8 @@ pub(super) struct Flow {
 #[derive(Debug, Default)]
 pub(super) struct RunFlow {
     pub children: Children,
-    items: u64,
-    outputs: Vec<u64>,
+    pub items: u64,
+    pub outputs: Vec<u64>,
     failed: Option<Box<ErrorItems>>,
     suspect: Option<Box<ErrorItems>>,
 }

@@ -75,10 +75,15 @@ impl Run {
 
     /// `startTime` in milliseconds since 1970.
     pub fn start_ms(&self) -> Option<f64> {
-        // n8n writes seconds into executions that it recovers after a crash.
-        const SECONDS_BELOW: f64 = 1e11;
-        self.start_time.map(|start| if start < SECONDS_BELOW { start * 1000.0 } else { start })
+        start_ms(self.start_time)
     }
+}
+
+/// A `startTime` in milliseconds since 1970.
+pub(super) fn start_ms(start_time: Option<f64>) -> Option<f64> {
+    // n8n writes seconds into executions that it recovers after a crash.
+    const SECONDS_BELOW: f64 = 1e11;
+    start_time.map(|start| if start < SECONDS_BELOW { start * 1000.0 } else { start })
 }
 
 /// Reads an `executionStatus`.

@@ -24,7 +24,8 @@ use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
 use super::search::SearchProjection;
-use super::summary::{CountingSummaryProjection, SummaryProjection};
+use super::summary::{Counting, SummaryProjection};
+use super::timeline::TimelineProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::workflow::{self, Workflow};
 use super::{Error, stored_json};
@@ -72,13 +73,13 @@ pub trait StoredProjection: Projection {
 
 impl StoredProjection for SummaryProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        let mut opened = Opened::new(execution)?;
-        let workflow = opened.workflow()?;
-        // No item that is cleared has an error.
-        if opened.redaction.is_some() || !workflow.may_have_error_items() {
-            return opened.read(&CountingSummaryProjection, Focus::All);
-        }
-        opened.read(self, Focus::Errors { continuing: &workflow.continuing })
+        Opened::new(execution)?.read_summary(self)
+    }
+}
+
+impl StoredProjection for TimelineProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read_summary(self)
     }
 }
 
@@ -173,6 +174,20 @@ impl<'a> Opened<'a> {
     fn workflow(&self) -> Result<Workflow, Error> {
         let text = PrunedReader::new(self.workflow, Pruner::new(workflow::SUMMARY, 0..0));
         Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)
+    }
+
+    /// Reads a summary: of the items only those that may stand for an error, if there can be one.
+    fn read_summary<P, V>(&mut self, projection: &P) -> Result<V, Error>
+    where
+        P: Projection<View = Result<V, Error>>,
+        V: Send + 'static,
+    {
+        let workflow = self.workflow()?;
+        // No item that is cleared has an error.
+        if self.redaction.is_some() || !workflow.may_have_error_items() {
+            return self.read(&Counting(projection.clone()), Focus::All);
+        }
+        self.read(projection, Focus::Errors { continuing: &workflow.continuing })
     }
 
     /// Reads the body that n8n would send.

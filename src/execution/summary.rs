@@ -9,6 +9,7 @@ use indexmap::IndexMap;
 use super::failure::Failure;
 use super::flow::{self, Children, ErrorItems, Flow, Parent, RunFlow};
 use super::header::Header;
+use super::run::InputSource;
 use super::workflow::{self, Workflow};
 use super::{Error, body, run};
 use crate::json::{Cursor, Keep, Projection, Pruner, ReadError, hold_name};
@@ -23,7 +24,7 @@ const FAILURE: Keep = Keep::Members(&[
 ]);
 
 /// Of a run: how it ended, how many items it output, and which of them may stand for an error.
-const RUN: Keep = Keep::Members(&[
+pub(super) const RUN: [(&str, Keep); 8] = [
     ("executionIndex", Keep::Whole),
     ("startTime", Keep::Whole),
     ("executionTime", Keep::Whole),
@@ -32,21 +33,24 @@ const RUN: Keep = Keep::Members(&[
     ("redactedError", Keep::Members(&[])),
     ("metadata", Keep::Members(&[("subExecution", flow::CHILD), ("subExecutionsCount", Keep::Whole)])),
     ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::Window))])),
-]);
+];
 
-const DATA: Keep = Keep::Members(&[
-    ("parentExecution", flow::PARENT),
-    ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-    (
-        "resultData",
-        Keep::Members(&[
-            ("error", FAILURE),
-            ("redactedError", FAILURE),
-            ("lastNodeExecuted", Keep::Whole),
-            ("runData", Keep::EachMember(&Keep::EachElement(&RUN))),
-        ]),
-    ),
-]);
+const DATA: Keep = Keep::Members(&data(Keep::Members(&RESULT)));
+const RESULT: [(&str, Keep); 4] = result_data(Keep::EachMember(&Keep::EachElement(&Keep::Members(&RUN))));
+
+/// What is kept of `data`.
+pub(super) const fn data(result_data: Keep) -> [(&'static str, Keep); 3] {
+    [
+        ("parentExecution", flow::PARENT),
+        ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
+        ("resultData", result_data),
+    ]
+}
+
+/// What is kept of `data.resultData`.
+pub(super) const fn result_data(runs: Keep) -> [(&'static str, Keep); 4] {
+    [("error", FAILURE), ("redactedError", FAILURE), ("lastNodeExecuted", Keep::Whole), ("runData", runs)]
+}
 
 /// Reads a [`Summary`]: the number of items of each output, but no items.
 ///
@@ -93,21 +97,21 @@ impl Projection for SummaryProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, Data::read, Workflow::read)?;
+        let body = body::read(cursor, |cursor| Data::read(cursor, &mut ()), Workflow::read)?;
         Ok(body.data.unwrap_or_default().summarize(body.header, body.workflow))
     }
 }
 
-/// Reads a [`Summary`] of an execution in which no item stands for an error: items are counted, and not read.
+/// The same projection, for an execution in which no item stands for an error: items are counted, and not read.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct CountingSummaryProjection;
+pub(super) struct Counting<P>(pub P);
 
-impl Projection for CountingSummaryProjection {
-    type View = Result<Summary, Error>;
-    const KEEP: Keep = SummaryProjection::KEEP;
+impl<P: Projection> Projection for Counting<P> {
+    type View = P::View;
+    const KEEP: Keep = P::KEEP;
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        SummaryProjection.read(cursor)
+        self.0.read(cursor)
     }
 }
 
@@ -168,9 +172,43 @@ impl NodeSummary {
     }
 }
 
+/// Is told of each run while a summary is read.
+pub(super) trait RunObserver {
+    /// The runs of this node follow.
+    fn begin(&mut self, node: &str);
+
+    /// The next run.
+    fn run(&mut self, node: &str, run: &Run<'_>);
+}
+
+/// A summary alone.
+impl RunObserver for () {
+    fn begin(&mut self, _: &str) {}
+
+    fn run(&mut self, _: &str, _: &Run<'_>) {}
+}
+
+/// What an observer is told of a run.
+pub(super) struct Run<'a> {
+    /// Which of the node's runs, from 0.
+    pub index: u64,
+    /// When it began, milliseconds since 1970.
+    pub start_ms: Option<f64>,
+    /// How long it took, ms.
+    pub ms: u64,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The items in its `main` outputs.
+    pub items: u64,
+    /// The items of each of the first outputs.
+    pub outputs: &'a [u64],
+    /// What it got its items from, if the table keeps it.
+    pub sources: &'a [Option<InputSource>],
+}
+
 /// The member `data`.
 #[derive(Default)]
-struct Data {
+pub(super) struct Data {
     redacted: bool,
     parent: Option<Parent>,
     result: ResultData,
@@ -199,7 +237,7 @@ struct NodeRuns {
 }
 
 impl Data {
-    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
         let mut data = Self::default();
         cursor.object(|cursor, member| {
             match member {
@@ -214,7 +252,7 @@ impl Data {
                     })?;
                 }
                 "parentExecution" => data.parent = Parent::read(cursor)?,
-                "resultData" => data.result = ResultData::read(cursor)?,
+                "resultData" => data.result = ResultData::read(cursor, observer)?,
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -222,7 +260,7 @@ impl Data {
         Ok(data)
     }
 
-    fn summarize(self, header: Header, mut workflow: Workflow) -> Summary {
+    pub(super) fn summarize(self, header: Header, mut workflow: Workflow) -> Summary {
         let result = self.result;
         let redacted = self.redacted || result.redacted_error.is_some();
         let mut error = result.error.or(result.redacted_error);
@@ -246,7 +284,7 @@ impl Data {
 }
 
 impl ResultData {
-    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+    fn read<R: Read>(cursor: &mut Cursor<R>, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
         let mut result = Self::default();
         cursor.object(|cursor, member| {
             match member {
@@ -256,7 +294,9 @@ impl ResultData {
                 "runData" => {
                     result.nodes.clear();
                     cursor.object(|cursor, node| {
-                        result.nodes.insert(hold_name(node), NodeRuns::read(cursor)?);
+                        let name = hold_name(node);
+                        let runs = NodeRuns::read(cursor, &name, observer)?;
+                        result.nodes.insert(name, runs);
                         Ok(())
                     })?;
                 }
@@ -269,15 +309,16 @@ impl ResultData {
 }
 
 impl NodeRuns {
-    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+    fn read<R: Read>(cursor: &mut Cursor<R>, name: &str, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
         let mut node = Self::default();
-        cursor.array(|cursor, _| node.read_run(cursor))?;
+        observer.begin(name);
+        cursor.array(|cursor, _| node.read_run(cursor, |run| observer.run(name, run)))?;
         Ok(node)
     }
 
-    fn read_run<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
-        let mut flow = RunFlow::default();
-        let (mut index, mut start, mut status) = (None, None, None);
+    fn read_run<R: Read>(&mut self, cursor: &mut Cursor<R>, observe: impl FnOnce(&Run<'_>)) -> Result<(), ReadError> {
+        let (mut flow, mut sources) = (RunFlow::default(), Vec::new());
+        let (mut index, mut start, mut status, mut ms) = (None, None, None, 0);
         let (mut error, mut redacted_error) = (false, false);
         cursor.object(|cursor, member| {
             match member {
@@ -286,11 +327,13 @@ impl NodeRuns {
                 "executionTime" => {
                     let time = cursor.number::<f64>()?.unwrap_or(0.0).max(0.0) as u64;
                     self.execution_time = self.execution_time.saturating_add(time);
+                    ms = time;
                 }
                 "executionStatus" => status = run::read_status(cursor)?,
                 "error" => error = cursor.skip_present()?,
                 "redactedError" => redacted_error = cursor.skip_present()?,
                 "metadata" => flow.children = Children::read(cursor)?,
+                "source" => sources = run::read_sources(cursor)?,
                 "data" => flow.read_items(cursor, self.runs)?,
                 _ => cursor.skip()?,
             }
@@ -299,10 +342,20 @@ impl NodeRuns {
         if self.runs == 0 {
             (self.execution_index, self.start_time) = (index, start);
         }
+        let failed = error || redacted_error || run::is_failure(status.as_deref());
+        observe(&Run {
+            index: self.runs,
+            start_ms: run::start_ms(start),
+            ms,
+            failed,
+            items: flow.items,
+            outputs: &flow.outputs,
+            sources: &sources,
+        });
         self.runs += 1;
         self.flow.add(flow);
         self.crashed |= status.as_deref() == Some("crashed");
-        self.failed |= error || redacted_error || run::is_failure(status.as_deref());
+        self.failed |= failed;
         self.last_status = status;
         Ok(())
     }

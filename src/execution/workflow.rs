@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
+use super::graph::{self, Graph, GraphNode};
 use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name};
 
 /// Sticky notes are stored as nodes, but never executed.
@@ -13,6 +14,9 @@ const EXECUTE_WORKFLOW: &str = "n8n-nodes-base.executeWorkflow";
 
 /// A longer node type is cut; real ones never are.
 const TYPE_CHARS: usize = 200;
+
+/// Memory for the parameters that decide what a node's outputs are called, if the table keeps them.
+const PARAMETER_BYTES: usize = 16 * 1024;
 
 /// No node has more outputs; any further ones are not read.
 const MAX_OUTPUTS: usize = 256;
@@ -47,6 +51,8 @@ pub(super) struct Workflow {
     pub continuing: HashSet<String>,
     /// Of each node that leads to others: which of its outputs do.
     pub connected: HashMap<String, Vec<bool>>,
+    /// Its picture, as far as the table keeps it.
+    pub graph: Graph,
 }
 
 impl Workflow {
@@ -59,15 +65,17 @@ impl Workflow {
             }
             "nodes" => {
                 (workflow.nodes, workflow.types, workflow.continuing) = (0, HashMap::new(), HashSet::new());
+                workflow.graph.nodes.clear();
                 cursor.array(|cursor, _| workflow.read_node(cursor)).map(drop)
             }
             "connections" => {
                 workflow.connected.clear();
-                let connected = &mut workflow.connected;
+                workflow.graph.links.clear();
                 cursor
                     .object(|cursor, node| {
-                        let outputs = read_connected(cursor)?;
-                        connected.insert(hold_name(node), outputs);
+                        let node = hold_name(node);
+                        let outputs = read_connected(cursor, &node, &mut workflow.graph)?;
+                        workflow.connected.insert(node, outputs);
                         Ok(())
                     })
                     .map(drop)
@@ -85,9 +93,12 @@ impl Workflow {
     }
 
     fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
-        let node = WorkflowNode::read(cursor, 0)?;
+        let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
         if node.node_type.as_deref() != Some(STICKY_NOTE) {
             self.nodes += 1;
+        }
+        if node.node_type.as_deref() != Some(STICKY_NOTE) {
+            self.graph.nodes.extend(GraphNode::new(&node));
         }
         let Some(name) = node.name else { return Ok(()) };
         if node.continues {
@@ -101,26 +112,26 @@ impl Workflow {
 }
 
 /// Which `main` outputs of a node lead to another.
-fn read_connected<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<bool>, ReadError> {
+fn read_connected<R: Read>(cursor: &mut Cursor<R>, node: &str, graph: &mut Graph) -> Result<Vec<bool>, ReadError> {
     let mut connected = Vec::new();
     cursor.object(|cursor, connection| {
-        if connection != "main" {
-            return cursor.skip();
-        }
-        connected.clear();
-        cursor
-            .array(|cursor, output| {
-                let mut leads_on = false;
-                cursor.array(|cursor, _| {
-                    leads_on |= cursor.skip_present()?;
-                    Ok(())
-                })?;
-                if output < MAX_OUTPUTS as u64 {
-                    connected.push(leads_on);
-                }
+        let connection = connection.to_owned();
+        let mut outputs = Vec::new();
+        cursor.array(|cursor, output| {
+            let mut leads_on = false;
+            cursor.array(|cursor, _| {
+                leads_on |= graph.read_link(cursor, node, &connection, output)?;
                 Ok(())
-            })
-            .map(drop)
+            })?;
+            if output < MAX_OUTPUTS as u64 {
+                outputs.push(leads_on);
+            }
+            Ok(())
+        })?;
+        if connection == "main" {
+            connected = outputs;
+        }
+        Ok(())
     })?;
     Ok(connected)
 }
@@ -131,6 +142,8 @@ pub(super) struct WorkflowNode {
     pub name: Option<String>,
     pub node_type: Option<String>,
     pub type_version: Option<f64>,
+    pub position: Option<(f64, f64)>,
+    pub disabled: bool,
     pub on_error: Option<String>,
     /// Whether the workflow continues after an error of this node.
     pub continues: bool,
@@ -150,7 +163,9 @@ impl WorkflowNode {
                 "typeVersion" => node.type_version = cursor.number()?,
                 "onError" => node.on_error = cursor.text(TYPE_CHARS)?,
                 "continueOnFail" => continue_on_fail = cursor.is_true()?,
-                "parameters" if bytes > 0 => node.parameters = Some(cursor.excerpt(bytes)?),
+                "position" => node.position = graph::read_position(cursor)?,
+                "disabled" => node.disabled = cursor.is_true()?,
+                "parameters" => node.parameters = Some(cursor.excerpt(bytes)?),
                 _ => cursor.skip()?,
             }
             Ok(())

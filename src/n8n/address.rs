@@ -46,6 +46,15 @@ impl Address {
         url
     }
 
+    /// The same, to be shown: without credentials.
+    pub(super) fn shown_editor(&self) -> String {
+        let mut url = self.editor();
+        // Both fail only for a URL without a host.
+        let _ = url.set_username("");
+        let _ = url.set_password(None);
+        url.into()
+    }
+
     /// The URL of one resource; `None` if the segments cannot be part of a URL as they are.
     pub(super) fn join(&self, segments: &[&str], query: &[(&str, &str)]) -> Option<Url> {
         extended(self.0.clone(), segments, query)

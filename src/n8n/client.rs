@@ -104,6 +104,11 @@ impl Client {
         self.api_key.as_ref()
     }
 
+    /// The address of n8n's editor, for people: without credentials for a proxy in front of it.
+    pub fn editor(&self) -> String {
+        self.settings().address.shown_editor()
+    }
+
     pub(super) fn settings(&self) -> &Settings {
         &self.shared.settings
     }

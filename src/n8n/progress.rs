@@ -59,7 +59,7 @@ impl Progress {
         self.0.as_ref().is_some_and(|sender| !sender.is_closed())
     }
 
-    pub(super) fn set(&self, stage: Stage) {
+    pub(crate) fn set(&self, stage: Stage) {
         if let Some(sender) = &self.0 {
             sender.send_replace(stage);
         }

@@ -6,6 +6,7 @@ mod error;
 pub mod executions;
 mod identical;
 mod toolbox;
+pub mod view;
 pub mod workflows;
 
 use std::path::Path;
@@ -92,6 +93,8 @@ pub struct Context {
     pub api: Option<n8n::Client>,
     /// n8n's store, if executions come from there.
     pub store: Option<executions::StoredExecutions>,
+    /// The one execution that there is, if it was saved to a file.
+    pub saved: Option<executions::SavedExecution>,
     /// The language of messages.
     pub locale: Locale,
     /// Whether the values of known secret keys in items are masked.
@@ -134,19 +137,19 @@ impl Context {
     /// The client of n8n's API.
     ///
     /// # Errors
-    /// There is none: n8n-lens was started with a store only.
+    /// There is none: n8n-lens was started with a store, or with a saved execution.
     pub fn n8n(&self) -> Result<&n8n::Client, Error> {
         self.api.as_ref().ok_or_else(|| {
-            Error::FailedPrecondition(
-                "This needs n8n's API, but n8n-lens was started with n8n's store only. Set N8N_URL and N8N_API_KEY."
-                    .to_owned(),
-            )
+            Error::FailedPrecondition(match self.saved {
+                Some(_) => "This needs n8n's API, but n8n-lens was started with a saved execution: start it without.",
+                None => "This needs n8n's API, but n8n-lens was started with n8n's store only. Set N8N_URL and N8N_API_KEY.",
+            }.to_owned())
         })
     }
 
     /// Where executions come from.
     pub fn executions(&self) -> executions::Source {
-        executions::Source { api: self.api.clone(), store: self.store.clone() }
+        executions::Source { api: self.api.clone(), store: self.store.clone(), saved: self.saved.clone() }
     }
 
     /// The same context with another n8n API key.

@@ -1,6 +1,6 @@
 //! The tools that a server offers.
 
-use super::{TOOLSETS, Tool, Toolset, executions};
+use super::{TOOLSETS, Tool, Toolset, executions, view};
 use crate::toolkit::Prompt;
 
 /// The toolsets that are offered by default.
@@ -90,6 +90,14 @@ impl Toolbox {
             return Err(Unavailable::Unknown(names.join(", ")));
         };
         if self.offers(tool) { Ok(tool) } else { Err(Unavailable::ReadOnly(tool.name)) }
+    }
+
+    /// What the page may call: the tools that change nothing, and the page's own calls if executions can be read at all.
+    pub(crate) fn for_page(&self) -> Self {
+        let reads_executions = self.find(executions::get_execution::TOOL.name).is_ok();
+        let own = view::CALLS.into_iter().filter(|_| reads_executions);
+        let tools = self.tools().filter(|tool| tool.reads_only()).chain(own).collect();
+        Self { toolsets: Vec::new(), tools, read_only: true }
     }
 
     /// The prompts whose tools are all available.

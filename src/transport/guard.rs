@@ -6,6 +6,8 @@ use axum::http::header::{AUTHORIZATION, CONTENT_TYPE, HOST, ORIGIN, WWW_AUTHENTI
 use axum::http::{HeaderMap, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use rmcp::transport::StreamableHttpServerConfig;
 use serde_json::{Value, json};
 
@@ -41,8 +43,22 @@ impl Guard {
         }
     }
 
+    /// Whether a request comes with the token, if one is required: as a bearer token, or as the password of any user, which
+    /// is how a browser asks a person for it.
+    pub(super) fn knows_token(&self, headers: &HeaderMap) -> bool {
+        self.unauthorized(headers).is_none() || self.is_password(headers)
+    }
+
+    fn is_password(&self, headers: &HeaderMap) -> bool {
+        let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()?.split_once(' '));
+        let Some((_, pair)) = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("basic")) else { return false };
+        let pair = STANDARD.decode(pair.trim()).ok().and_then(|pair| String::from_utf8(pair).ok());
+        let password = pair.as_deref().and_then(|pair| pair.split_once(':')).map(|(_, password)| password);
+        self.access.auth_token.as_ref().zip(password).is_some_and(|(token, password)| token.is(password))
+    }
+
     /// Refuses a request to a host name that is not ours, or from another origin.
-    fn foreign(&self, headers: &HeaderMap) -> Option<Refusal> {
+    pub(super) fn foreign(&self, headers: &HeaderMap) -> Option<Refusal> {
         let is_ours = |authority: &str| {
             let bare = authority.rsplit_once(':').filter(|(_, port)| port.bytes().all(|byte| byte.is_ascii_digit()));
             let host = bare.map_or(authority, |(host, _)| host);

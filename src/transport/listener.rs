@@ -1,6 +1,7 @@
 //! A TCP listener that serves HTTP until a signal arrives.
 
 use std::io::{self, Write};
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -46,20 +47,32 @@ impl From<TcpListener> for Listener {
 }
 
 impl Listener {
-    /// Binds an address, and prints its URL with `path` to standard error: port 0 picks a free port.
+    /// Binds an address: port 0 picks a free port.
     ///
     /// # Errors
     /// The address is in use or not available. The message is a sentence.
-    pub(super) async fn bind((host, port): (&str, u16), path: &str) -> Result<Self, String> {
-        let tcp = TcpListener::bind((host, port))
-            .await
-            .map_err(|error| format!("The server cannot listen on {host}, port {port}: {error}."))?;
-        // Before the line is printed: its reader may send a signal at once.
-        let listener = Self::from(tcp);
-        if let Ok(address) = listener.tcp.local_addr() {
+    pub(super) async fn open((host, port): (&str, u16)) -> Result<Self, String> {
+        let refused = |error| format!("The server cannot listen on {host}, port {port}: {error}.");
+        let tcp = TcpListener::bind((host, port)).await.map_err(refused)?;
+        // From here on a signal ends it as it should, even before it serves.
+        Ok(Self::from(tcp))
+    }
+
+    /// Binds an address, and prints its URL with `path` to standard error.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub(super) async fn bind(address: (&str, u16), path: &str) -> Result<Self, String> {
+        let listener = Self::open(address).await?;
+        if let Ok(address) = listener.address() {
             let _ = writeln!(std::io::stderr(), "n8n-lens listens on http://{address}{path}");
         }
         Ok(listener)
+    }
+
+    /// The address that it is bound to.
+    pub(super) fn address(&self) -> io::Result<SocketAddr> {
+        self.tcp.local_addr()
     }
 
     /// Says on standard error that every user of this machine can use the server, if no token is required.

@@ -246,6 +246,7 @@ mod tests {
         let context = Context {
             api: Some(Client::new(settings)),
             store: None,
+            saved: None,
             locale: Locale::En,
             redact: false,
             files: Files::default(),

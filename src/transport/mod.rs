@@ -18,6 +18,7 @@ mod rest;
 mod sessions;
 mod shutdown;
 mod stdio;
+mod view;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,6 +37,7 @@ use guard::Guard;
 pub use listener::Listener;
 use sessions::Sessions;
 use shutdown::Shutdown;
+pub use view::{PageSettings, View};
 
 /// Serves MCP on standard input and output until the client closes it or a signal arrives.
 ///
@@ -46,7 +48,8 @@ pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), Strin
     stdio::serve(server, http::REQUEST_BYTES).await
 }
 
-/// Serves MCP over Streamable HTTP at `/mcp`, the tools over REST, and `GET /health`, until a signal arrives.
+/// Serves MCP over Streamable HTTP at `/mcp`, the tools over REST, the page at `/view`, and `GET /health`, until a signal
+/// arrives.
 ///
 /// # Errors
 /// The address cannot be bound, or accepting connections fails. The message is a sentence.
@@ -55,6 +58,7 @@ pub async fn serve_http(
     toolbox: Toolbox,
     address: (&str, u16),
     access: &Access,
+    page: &PageSettings,
 ) -> Result<(), String> {
     let listener = Listener::bind(address, "/mcp").await?;
     listener.warn_if_open(access);
@@ -63,10 +67,11 @@ pub async fn serve_http(
     let health = health::routes(context.api.clone(), guard.clone());
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
+    let page = view::Page::of_server(context.clone(), &toolbox, guard.clone(), page, shutdown.calls.clone());
     let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());
     let mcp =
         http::router(move || server.clone(), &guard, &shutdown, &limits, Some(Sessions::new(access.max_sessions)));
-    http::serve_router(listener, mcp.merge(health).merge(rest), shutdown).await;
+    http::serve_router(listener, mcp.merge(health).merge(rest).merge(view::routes(page)), shutdown).await;
     Ok(())
 }
 

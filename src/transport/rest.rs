@@ -11,6 +11,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use futures::FutureExt;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -30,6 +31,12 @@ struct Server {
     shutdown: CancellationToken,
 }
 
+/// A request with a body of JSON.
+pub(super) trait Request: DeserializeOwned {
+    /// What the body must be.
+    const SHAPE: &str;
+}
+
 /// The body of a request.
 #[derive(Deserialize)]
 struct ToolCall {
@@ -38,8 +45,12 @@ struct ToolCall {
     parameters: Map<String, Value>,
 }
 
+impl Request for ToolCall {
+    const SHAPE: &str = r#"{"name": …, "parameters": {…}}"#;
+}
+
 /// Why a call has no result.
-enum Error {
+pub(super) enum Error {
     NotFound(String),
     Format(String),
     Parameters(String),
@@ -89,51 +100,77 @@ async fn execute(State(server): State<Arc<Server>>, headers: HeaderMap, body: Bo
 
 impl Server {
     async fn run(&self, headers: &HeaderMap, body: Body) -> Result<String, Error> {
-        if !guard::is_json(headers) {
-            return Err(Error::Format("Send JSON, with content-type: application/json.".to_owned()));
-        }
-        let body = self.limits.read(headers, body).await.map_err(Error::Body)?;
-        let parsed = body.parse(async { serde_json::from_slice::<ToolCall>(&body.bytes) }).await;
-        drop(body);
-        let call = parsed.map_err(|error| {
-            Error::Format(format!(
-                "The body must be {{\"name\": …, \"parameters\": {{…}}}}: {}.",
-                without_value(&error)
-            ))
-        })?;
-        let tool = self.toolbox.find(&call.name).map_err(|error| match error {
-            Unavailable::Unknown(_) => Error::NotFound(error.to_string()),
-            Unavailable::ReadOnly(_) => Error::Execution(error.to_string()),
-        })?;
+        let call = parse::<ToolCall>(&self.limits, headers, body).await?;
+        let tool = self.toolbox.find(&call.name)?;
         let context = match api_key::from_headers(headers).map_err(|error| Error::Format(error.to_owned()))? {
             Some(key) => Arc::new(self.context.with_key(key)),
             None => self.context.clone(),
         };
-        let running = AssertUnwindSafe(async { tool.run(context, call.parameters, Progress::default()).await });
-        let outcome = tokio::select! {
-            outcome = running.catch_unwind() => outcome,
-            () = self.shutdown.cancelled() => return Err(Error::ShuttingDown(shutdown::interrupted(tool))),
-        };
-        match outcome {
-            Ok(Ok(text)) => Ok(text),
-            Ok(Err(tools::Error::Argument(text))) => Err(Error::Parameters(text)),
-            Ok(Err(error)) => Err(Error::Execution(error.to_string())),
-            Err(_) => Err(Error::Internal(format!("{} failed because of a bug in n8n-lens.", tool.name))),
+        run(tool, context, call.parameters, Progress::default(), &self.shutdown).await
+    }
+}
+
+/// Reads and parses the body of a request.
+pub(super) async fn parse<T: Request>(limits: &BodyLimits, headers: &HeaderMap, body: Body) -> Result<T, Error> {
+    if !guard::is_json(headers) {
+        return Err(Error::Format("Send JSON, with content-type: application/json.".to_owned()));
+    }
+    let body = limits.read(headers, body).await.map_err(Error::Body)?;
+    let parsed = body.parse(async { serde_json::from_slice(&body.bytes) }).await;
+    parsed.map_err(|error| Error::Format(format!("The body must be {}: {}.", T::SHAPE, without_value(&error))))
+}
+
+/// Runs a tool until it ends or the server does.
+pub(super) async fn run(
+    tool: &Tool,
+    context: Arc<Context>,
+    arguments: Map<String, Value>,
+    progress: Progress,
+    shutdown: &CancellationToken,
+) -> Result<String, Error> {
+    let running = AssertUnwindSafe(async { tool.run(context, arguments, progress).await });
+    let outcome = tokio::select! {
+        outcome = running.catch_unwind() => outcome,
+        () = shutdown.cancelled() => return Err(Error::ShuttingDown(shutdown::interrupted(tool))),
+    };
+    match outcome {
+        Ok(Ok(text)) => Ok(text),
+        Ok(Err(tools::Error::Argument(text))) => Err(Error::Parameters(text)),
+        Ok(Err(error)) => Err(Error::Execution(error.to_string())),
+        Err(_) => Err(Error::Internal(format!("{} failed because of a bug in n8n-lens.", tool.name))),
+    }
+}
+
+impl From<Unavailable> for Error {
+    fn from(error: Unavailable) -> Self {
+        match error {
+            Unavailable::Unknown(_) => Self::NotFound(error.to_string()),
+            Unavailable::ReadOnly(_) => Self::Execution(error.to_string()),
+        }
+    }
+}
+
+impl Error {
+    /// The status, the code and the message.
+    pub(super) fn parts(self) -> (StatusCode, &'static str, String) {
+        match self {
+            Self::NotFound(message) => (StatusCode::NOT_FOUND, "TOOL_NOT_FOUND", message),
+            Self::Format(message) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST_FORMAT", message),
+            Self::Parameters(message) => (StatusCode::BAD_REQUEST, "INVALID_TOOL_PARAMETERS", message),
+            Self::Execution(message) => (StatusCode::INTERNAL_SERVER_ERROR, "TOOL_EXECUTION_ERROR", message),
+            Self::Internal(message) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_SERVER_ERROR", message),
+            Self::Body(error) => error.reason(),
+            Self::ShuttingDown(message) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message),
         }
     }
 }
 
 impl IntoResponse for Error {
     fn into_response(self) -> Response {
-        let (status, code, message) = match self {
-            Self::NotFound(message) => (StatusCode::NOT_FOUND, "TOOL_NOT_FOUND", message),
-            Self::Format(message) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST_FORMAT", message),
-            Self::Parameters(message) => (StatusCode::BAD_REQUEST, "INVALID_TOOL_PARAMETERS", message),
-            Self::Execution(message) => (StatusCode::INTERNAL_SERVER_ERROR, "TOOL_EXECUTION_ERROR", message),
-            Self::Internal(message) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_SERVER_ERROR", message),
-            Self::Body(error) => return error.into_response(),
-            Self::ShuttingDown(message) => (StatusCode::SERVICE_UNAVAILABLE, "UNAVAILABLE", message),
-        };
+        if let Self::Body(error) = self {
+            return error.into_response();
+        }
+        let (status, code, message) = self.parts();
         let details = parameter(&message).map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));
         (status, Json(json!({"error": {"message": message, "code": code, "details": details}}))).into_response()
     }

@@ -101,10 +101,13 @@ mod symlink_swaps;
 mod terminal;
 /// House rules.
 mod tidy;
+mod timeline;
 /// Schemas, lists and instructions.
 mod tool_schemas;
 /// The trace of an item.
 mod trace;
+/// The page's door.
+mod view;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;
 /// Activating workflows, through the real binary.

@@ -54,6 +54,12 @@ impl HttpServer {
         Self { child, authority: address.expect("the server listens"), stderr }
     }
 
+    /// A process that was started, and where it listens.
+    pub fn of(mut child: Child, authority: String) -> Self {
+        let stderr = Stderr::of(&mut child);
+        Self { child, authority, stderr }
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }

@@ -40,6 +40,8 @@ pub mod server;
 pub mod stderr;
 /// The tools that tests expect.
 pub mod tools;
+/// The page of `n8n-lens view`.
+pub mod view_server;
 /// Waiting for a condition.
 pub mod wait;
 /// The workflows of a fake n8n.

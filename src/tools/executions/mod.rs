@@ -8,12 +8,14 @@ pub mod get_execution_fields;
 pub mod list_executions;
 mod no_data;
 mod not_found;
+pub mod saved;
 pub mod search_execution;
 mod source;
 mod stored_list;
 pub mod summary_answer;
 pub mod trace_execution_item;
 
+pub use saved::SavedExecution;
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 
 use super::Toolset;
@@ -58,7 +60,7 @@ pub static TOOLSET: Toolset = Toolset {
 };
 
 /// A parameter of the tools that read an execution.
-const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
+pub(super) const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
     "ignoreDataSizeLimit",
     Kind::Flag { default: None },
     "Request data above n8n's display limit (100 MB), at ten times its size in n8n's memory: only if the summary notes \
@@ -66,11 +68,11 @@ const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
 );
 
 /// The same for the tools that an agent calls after the summary, which says what it costs.
-const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
+pub(super) const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
     Parameter::optional("ignoreDataSizeLimit", Kind::Flag { default: None }, "As in get_execution.");
 
 /// The execution that a call names.
-fn execution(arguments: &Arguments) -> ExecutionRequest {
+pub(super) fn execution(arguments: &Arguments) -> ExecutionRequest {
     ExecutionRequest {
         id: arguments.text("id").unwrap_or_default(),
         ignore_size_limit: arguments.flag("ignoreDataSizeLimit"),

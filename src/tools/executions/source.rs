@@ -1,10 +1,10 @@
-//! Where executions come from: n8n's API, or n8n's own store with the API for what the store cannot give.
+//! Where executions come from: n8n's API, n8n's own store with the API for what the store cannot give, or a file.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::{list_executions, stored_list};
+use super::{SavedExecution, list_executions, stored_list};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::{self, Header, StoredExecution, StoredProjection};
@@ -124,10 +124,12 @@ pub struct Source {
     pub api: Option<Client>,
     /// n8n's own store, which comes first.
     pub store: Option<StoredExecutions>,
+    /// A saved execution, instead of both.
+    pub saved: Option<SavedExecution>,
 }
 
 impl Source {
-    /// Reads an execution from the store, or else from the API.
+    /// Reads an execution from its file, from the store, or else from the API.
     ///
     /// # Errors
     /// No source has it, or it cannot be read.
@@ -137,6 +139,9 @@ impl Source {
         projection: &P,
         progress: &Progress,
     ) -> Result<Read<P::View>, Error> {
+        if let Some(saved) = &self.saved {
+            return Ok(Read { view: saved.read(projection, progress).await?, origin: Origin::Only });
+        }
         let from_store = match &self.store {
             Some(store) => Some(store.read(&request.id, projection).await),
             None => None,

@@ -65,9 +65,10 @@ struct Statistics {
     total_items_processed: u64,
 }
 
+/// Why an execution failed, as answers show it.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownFailure {
+pub(in crate::tools) struct ShownFailure {
     #[serde(skip_serializing_if = "Option::is_none")]
     node_name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +227,8 @@ fn statistics(summary: &Summary) -> Statistics {
     }
 }
 
-fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
+/// A failure, with texts of at most so many characters.
+pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
     let text = |text: &Option<Beginning>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
     ShownFailure {
         node_name: error.node_name.as_ref().map(|name| shorten_name(name, CUT_NAME_CHARS.min(chars))),
@@ -237,8 +239,8 @@ fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
     }
 }
 
-/// What an agent must know to interpret the summary.
-fn notes(summary: &Summary, offset: usize) -> Vec<String> {
+/// What a reader must know to interpret the summary.
+pub(in crate::tools) fn notes(summary: &Summary, offset: usize) -> Vec<String> {
     let header = &summary.header;
     let status = header.status.as_deref().unwrap_or_default();
     let mut notes = Vec::new();

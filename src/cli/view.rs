@@ -1,0 +1,77 @@
+//! `n8n-lens view`: the page, in the browser.
+
+use std::io::{Write, stderr};
+
+use clap::Args;
+
+use super::source::{self, is_id};
+use super::terminal::print;
+use super::{Error, context};
+use crate::budget;
+use crate::config::Options;
+use crate::tools::{Selection, Toolbox};
+use crate::transport;
+use crate::transport::PageSettings;
+use crate::workflow::file::Files;
+
+/// The id under which the page asks for an execution in a file, which has only one.
+const SAVED: &str = "0";
+
+#[derive(Args)]
+pub(super) struct View {
+    /// An execution's id, or a file with its body (may be gzip-compressed); without one, the page begins with the list
+    execution: Option<String>,
+    /// Print the address, and do not open it in the browser
+    #[arg(long)]
+    no_open: bool,
+    /// Port of this machine to listen on; 0 picks a free one
+    #[arg(long, default_value_t = 0, value_name = "PORT")]
+    port: u16,
+}
+
+impl View {
+    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+        let id = self.execution.as_deref().filter(|execution| is_id(execution));
+        let file = self.execution.as_deref().filter(|_| id.is_none());
+        if file == Some("-") {
+            let refusal =
+                "The page reads an execution again and again, which standard input cannot be: save it to a file.";
+            return Err(Error::Usage(refusal.to_owned()));
+        }
+        let executions = match file {
+            Some(file) => source::of_file(file)?,
+            None => source::of(options)?,
+        };
+        let selection = Selection {
+            toolsets: vec!["executions".to_owned()],
+            read_only: true,
+            with_store: options.has_store(),
+            ..Selection::default()
+        };
+        let toolbox = Toolbox::new(&selection).map_err(Error::Usage)?;
+        let settings = PageSettings { execution: file.map(|_| SAVED), ..settings(options) };
+        let context = context(options, executions, Files::default());
+        let view = transport::View::bind(context, toolbox, &settings, self.port).await.map_err(Error::Transport)?;
+        // The first node that a person clicks should not wait for it.
+        budget::preload();
+        let fragment = id.map(|id| format!("#/{id}")).unwrap_or_default();
+        self.show(&format!("{}{fragment}", view.address()))?;
+        view.serve().await;
+        Ok(())
+    }
+
+    /// Prints the address, and opens it.
+    fn show(&self, address: &str) -> Result<(), Error> {
+        print(address)?;
+        let is_open = !self.no_open && open::that_detached(address).is_ok();
+        let next = if is_open { "The page opens in the browser." } else { "Open this address in a browser." };
+        // Nothing is lost if nobody reads it.
+        let _ = writeln!(stderr(), "{next} Ctrl-C ends it.");
+        Ok(())
+    }
+}
+
+/// What the page is told of the options.
+pub(super) fn settings(options: &Options) -> PageSettings {
+    PageSettings { locale: options.locale_is_given.then_some(options.locale), execution: None }
+}

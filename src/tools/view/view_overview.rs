@@ -1,0 +1,233 @@
+//! `view_overview`: everything of the page's first picture in one pass: head, nodes, time axis, graph.
+
+use std::sync::Arc;
+
+use serde::{Serialize, Serializer};
+
+use super::bars::{BARS, DEFAULT, ShownBar};
+use crate::execution::graph::{Graph, GraphNode, Link};
+use crate::execution::summary::{NodeSummary, Summary};
+use crate::execution::timeline::{NodeTimeline, Timeline, TimelineProjection};
+use crate::execution::{Children, ErrorItems};
+use crate::json::Projection;
+use crate::n8n::Progress;
+use crate::toolkit::answer::success;
+use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::executions::summary_answer::{ShownFailure, notes, shown_failure};
+use crate::tools::executions::{IGNORE_SIZE_LIMIT, execution};
+use crate::tools::{Call, Context, Handler, Tool};
+
+/// The call.
+pub static TOOL: Tool = Tool {
+    name: "view_overview",
+    title: "The whole execution as a picture",
+    description: "An execution's head, nodes, time axis and graph.",
+    parameters: &[Parameter::required("id", Kind::Id, "The execution's id."), BARS, IGNORE_SIZE_LIMIT],
+    effect: Effect::Read,
+    handler: Handler::new(call).shared(),
+};
+
+/// Characters shown of the texts of an error.
+const ERROR_CHARS: usize = 4000;
+
+fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
+    Box::pin(async move {
+        let execution = execution(&arguments);
+        let bars = arguments.integer("bars").unwrap_or(DEFAULT) as usize;
+        let id = execution.id.clone();
+        let projection = TimelineProjection { bars, range: None };
+        let projection = projection.map(move |timeline| Ok(success("", &Overview::new(timeline?, &id))));
+        context.executions().read(&execution, &projection, &progress).await?.view
+    })
+}
+
+#[derive(Serialize)]
+struct Overview {
+    execution: Head,
+    /// When the first run began and the last one ended, milliseconds since 1970; 0 and 0 without runs.
+    start: f64,
+    end: f64,
+    nodes: Vec<ShownNode>,
+    graph: ShownGraph,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Head {
+    id: String,
+    workflow_id: Option<String>,
+    workflow_name: Option<String>,
+    status: Option<String>,
+    mode: Option<String>,
+    started_at: Option<String>,
+    stopped_at: Option<String>,
+    duration: Option<i64>,
+    items: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_execution: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "is_false")]
+    too_large: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ShownFailure>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownNode {
+    node_name: String,
+    node_type: Option<String>,
+    status: String,
+    runs: u64,
+    failed_runs: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_items: Option<u64>,
+    outputs: Vec<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    output_labels: Vec<String>,
+    ms: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unconnected: Vec<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_items: Option<ShownErrorItems>,
+    #[serde(skip_serializing_if = "is_zero")]
+    empty_runs: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sub_executions: Vec<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_sub_executions: u64,
+    #[serde(skip_serializing_if = "is_false")]
+    disabled: bool,
+    bars: Vec<ShownBar>,
+}
+
+#[derive(Serialize)]
+struct ShownErrorItems {
+    count: u64,
+    run: u64,
+    output: u64,
+    item: u64,
+    message: String,
+}
+
+#[derive(Serialize)]
+struct ShownGraph {
+    nodes: Vec<ShownGraphNode>,
+    connections: Vec<ShownLink>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownGraphNode {
+    node_name: String,
+    node_type: Option<String>,
+    position: (f64, f64),
+    #[serde(skip_serializing_if = "is_false")]
+    disabled: bool,
+}
+
+/// `[from, output, to, input, type]`.
+struct ShownLink(Link);
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Overview {
+    fn new(timeline: Timeline, id: &str) -> Self {
+        let Timeline { mut summary, range, mut nodes, graph } = timeline;
+        let (start, end) = range.unwrap_or_default();
+        let execution = Head::new(&summary, id);
+        summary.nodes.sort_by(NodeSummary::order);
+        let nodes = summary.nodes.into_iter().map(|node| {
+            let on_axis = nodes.swap_remove(&node.name).unwrap_or_default();
+            let in_graph = graph.nodes.iter().find(|other| other.name == node.name);
+            ShownNode::new(node, on_axis, in_graph, start)
+        });
+        Self { execution, start, end, nodes: nodes.collect(), graph: ShownGraph::new(graph) }
+    }
+}
+
+impl Head {
+    fn new(summary: &Summary, id: &str) -> Self {
+        let header = &summary.header;
+        Self {
+            id: id.to_owned(),
+            workflow_id: header.workflow_id.clone(),
+            workflow_name: summary.workflow_name.clone(),
+            status: header.status.clone(),
+            mode: header.mode.clone(),
+            started_at: header.started_at.clone(),
+            stopped_at: header.stopped_at.clone(),
+            duration: header.duration(),
+            items: summary.nodes.iter().fold(0, |sum, node| node.items.saturating_add(sum)),
+            bytes: header.json_size_bytes.filter(|bytes| *bytes > 0),
+            parent_execution: summary.parent.as_ref().and_then(|parent| parent.id.clone()),
+            notes: notes(summary, 0),
+            too_large: header.data_too_large,
+            error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS)),
+        }
+    }
+}
+
+impl ShownNode {
+    fn new(node: NodeSummary, on_axis: NodeTimeline, in_graph: Option<&GraphNode>, start: f64) -> Self {
+        let Children { ids, total } = node.children;
+        // A summary leaves them out of a node with one output.
+        let outputs = if node.outputs.is_empty() && node.items > 0 { vec![node.items] } else { node.outputs };
+        Self {
+            node_name: node.name,
+            node_type: node.node_type,
+            status: node.status,
+            runs: node.runs,
+            failed_runs: on_axis.failed_runs,
+            input_items: on_axis.input_items,
+            outputs,
+            output_labels: in_graph.map(|node| node.output_labels.clone()).unwrap_or_default(),
+            ms: node.execution_time,
+            unconnected: node.unconnected,
+            error_items: node.error_items.map(|items| ShownErrorItems::new(&items)),
+            empty_runs: node.empty_runs,
+            more_sub_executions: total.saturating_sub(ids.len() as u64),
+            sub_executions: ids,
+            disabled: in_graph.is_some_and(|node| node.disabled),
+            bars: on_axis.bars.into_iter().map(|bar| ShownBar { bar, start }).collect(),
+        }
+    }
+}
+
+impl ShownErrorItems {
+    fn new(items: &ErrorItems) -> Self {
+        let first = &items.first;
+        let message = first.message.cut(ERROR_CHARS).0.into_owned();
+        Self { count: items.count, run: first.run, output: first.output, item: first.item, message }
+    }
+}
+
+impl ShownGraph {
+    fn new(graph: Graph) -> Self {
+        let nodes = graph.nodes.into_iter().map(|node| ShownGraphNode {
+            node_name: node.name,
+            node_type: node.node_type,
+            position: node.position,
+            disabled: node.disabled,
+        });
+        Self { nodes: nodes.collect(), connections: graph.links.into_iter().map(ShownLink).collect() }
+    }
+}
+
+impl Serialize for ShownLink {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let Link { from, output, to: target, input, kind } = &self.0;
+        (from, output, target, input, kind).serialize(to)
+    }
+}

@@ -1,0 +1,76 @@
+// The address: all of what the page shows, after `#`, so that no server or proxy logs what was searched for.
+//
+//     #/?status=error                                the list
+//     #/1234?node=HTTP+Request&run=3&item=17         an execution
+
+/** The parameters that an address can have. Numbers: `run`, `input`, `out`, `item`. */
+const TEXTS = [
+  'status', 'workflow', 'after', 'before', // the list
+  'view', 'sort', 'filter', 'range', 'large', // an execution: which view of the whole; its table and time axis; any size
+  'q', 'path', 'condition', 'value', 'regex', 'within', // the search
+  'with', // the comparison
+  'node', 'tab', 'side', 'direction', // one node
+];
+const NUMBERS = ['run', 'input', 'out', 'item'];
+/** What belongs to one node: gone when another one is selected. */
+const OF_NODE = { run: null, input: null, out: null, item: null, side: null };
+
+/** The state in an address. */
+export function parse(hash) {
+  const [path, query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+  const parameters = new URLSearchParams(query);
+  const state = { id: /^\d+$/.test(path) ? path : null };
+  for (const name of TEXTS) state[name] = parameters.get(name) || null;
+  for (const name of NUMBERS) {
+    const text = parameters.get(name);
+    state[name] = text !== null && /^\d{1,9}$/.test(text) ? Number(text) : null;
+  }
+  return state;
+}
+
+/** The address of a state. */
+export function format(state) {
+  const parameters = new URLSearchParams();
+  for (const name of [...TEXTS, ...NUMBERS]) {
+    const value = state[name];
+    if (value !== null && value !== undefined && value !== '') parameters.set(name, value);
+  }
+  const query = parameters.toString();
+  return `#/${state.id ?? ''}${query ? `?${query}` : ''}`;
+}
+
+/** The state of the page now. */
+export function current() {
+  return parse(location.hash);
+}
+
+/** The address of the state now with these changes; one that names another node forgets the run and item. */
+export function link(changes) {
+  const state = current();
+  const leaves = changes.node !== undefined && changes.node !== state.node;
+  return format({ ...state, ...(leaves ? OF_NODE : {}), ...changes });
+}
+
+/** Goes to the state now with these changes. `replace` leaves no entry in the history. */
+export function go(changes, { replace = false } = {}) {
+  const address = link(changes);
+  if (address === location.hash) return;
+  if (replace) {
+    history.replaceState(null, '', address);
+    dispatchEvent(new Event('hashchange'));
+  } else {
+    location.hash = address;
+  }
+}
+
+/** The properties of a link that makes these changes to whatever the state is when it is followed. */
+export function to(changes) {
+  return { href: link(changes), goes: changes };
+}
+
+/** Brings the addresses of such links up to date after the state has changed. */
+export function refreshLinks() {
+  for (const anchor of document.querySelectorAll('a')) {
+    if (anchor.goes) anchor.setAttribute('href', link(anchor.goes));
+  }
+}

@@ -1,0 +1,96 @@
+// The tools, which are the only source of the page: calls with progress that can be cancelled.
+
+/** What the server said about a call that has no answer. */
+export class Failure extends Error {}
+
+const ANSWERS = 80;
+const answers = new Map();
+
+let always = {};
+
+/** Forgets the answers that are kept; `parameters` are part of every call about an execution from now on. */
+export function restart(parameters = {}) {
+  answers.clear();
+  always = parameters;
+}
+
+/**
+ * Calls a tool. `progress` is told `{bytes, total}`, both in bytes, `total` null if it is not known, or `{waiting: true}`.
+ * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`.
+ */
+export async function call(tool, parameters, { signal, progress } = {}) {
+  const body = JSON.stringify({ tool, arguments: parameters.id ? { ...parameters, ...always } : parameters });
+  const kept = answers.get(body);
+  if (kept) {
+    answers.delete(body);
+    answers.set(body, kept);
+    return kept;
+  }
+  const response = await post(body, signal);
+  for await (const message of lines(response.body)) {
+    if (message.progress) progress?.(message.progress);
+    if (message.error) throw new Failure(message.error.message);
+    if (message.result) {
+      keep(body, message.result);
+      return message.result;
+    }
+  }
+  throw new Failure('The connection ended before the answer was complete. Try again.');
+}
+
+async function post(body, signal) {
+  let response;
+  try {
+    response = await fetch('call', { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal });
+  } catch (error) {
+    if (error.name === 'AbortError') throw error;
+    throw new Failure('n8n-lens does not answer. Is it still running?');
+  }
+  return accepted(response);
+}
+
+/** The response, unless it is a refusal. */
+async function accepted(response) {
+  if (response.ok) return response;
+  const text = await response.text();
+  let message = `n8n-lens answered with status ${response.status}.`;
+  try {
+    message = JSON.parse(text).error.message;
+  } catch {
+    // Not JSON: the status has to do.
+  }
+  throw new Failure(message);
+}
+
+/** The JSON values of a body that has one in each line. */
+async function* lines(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  let pieces = [];
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      const parts = value.split('\n');
+      for (const part of parts.slice(0, -1)) {
+        pieces.push(part);
+        const line = pieces.join('');
+        pieces = [];
+        if (line) yield JSON.parse(line);
+      }
+      pieces.push(parts.at(-1));
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+function keep(body, result) {
+  answers.set(body, result);
+  if (answers.size > ANSWERS) answers.delete(answers.keys().next().value);
+}
+
+/** What the page must know about its server: version, locale, address of n8n, the execution it was opened with. */
+export async function about() {
+  const response = await accepted(await fetch('about'));
+  return response.json();
+}

@@ -1,0 +1,88 @@
+// The comparison with the last good execution, or another one: the nodes that differ, the first difference first.
+
+import { format, go, to } from './address.js';
+import { data, fill, h, shown } from './dom.js';
+import { scroll } from './fields.js';
+import { Loader } from './loading.js';
+import { statusWord } from './status.js';
+import { count, duration, number, t } from './words.js';
+
+const TOKENS = 12_000;
+
+export class Compare {
+  #shown = null;
+
+  constructor(id) {
+    this.id = id;
+    this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });
+    this.answer = h('div', {});
+    this.loader = new Loader(this.answer);
+    this.element = h('div', { class: 'pad' }, this.form, this.answer);
+  }
+
+  leave() {
+    this.loader.cancel();
+  }
+
+  update({ with: other }) {
+    const wanted = other ?? '';
+    if (wanted === this.#shown) return;
+    this.#shown = wanted;
+    fill(this.form,
+      h('label', {}, t('compareWith'), h('input', { name: 'with', inputmode: 'numeric', size: '18', value: wanted, placeholder: t('lastGood') })),
+      h('button', { type: 'submit', class: 'button' }, t('compare')));
+    this.loader.load('compare_executions', { id: this.id, ...(other ? { with: other } : {}), maxTokens: TOKENS }, (answer) => show(answer));
+  }
+
+  #submit(event) {
+    event.preventDefault();
+    const id = new FormData(this.form).get('with').trim().replace(/^#/, '');
+    go({ with: /^\d+$/.test(id) ? id : null });
+  }
+}
+
+function show({ id, with: other, same, nodes = [], workflow, truncated }) {
+  return [
+    h('p', {}, t('comparedWith'), ' ', h('a', { href: format({ id: other }) }, `#${other}`), h('span', { class: 'fine' }, ` · ${count('same', same)} · ${count('differ', nodes.length)}`)),
+    truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
+    workflow && edited(workflow),
+    nodes.length ? scroll(t('view.compare'), h('table', { class: 'differences' },
+      h('thead', {}, h('tr', {}, h('th', { scope: 'col' }, t('node')), h('th', { scope: 'col' }, t('difference')), h('th', { scope: 'col', class: 'number' }, `#${id}`), h('th', { scope: 'col', class: 'number' }, `#${other}`))),
+      nodes.map((node, at) => h('tbody', { class: at ? null : 'first' }, rows(node, at === 0)))))
+      : h('p', { class: 'empty' }, t('allSame')),
+  ];
+}
+
+/** A row for each way in which a node differs. */
+function rows(node, first) {
+  const list = differences(node);
+  return list.map(([what, mine, theirs], at) => h('tr', {},
+    at === 0 && h('th', { scope: 'rowgroup', rowspan: list.length }, node.only === 'other' ? data(node.nodeName, 80) : h('a', { ...to({ node: node.nodeName, tab: null }) }, data(node.nodeName, 80)),
+      first && [' ', h('span', { class: 'mark' }, t('firstDifference'))]),
+    h('td', {}, what),
+    h('td', { class: 'number' }, mine), h('td', { class: 'number' }, theirs)));
+}
+
+function differences({ only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
+  const paths = (list) => list.map((path, i) => [i ? ', ' : '', data(path, 80)]);
+  const none = () => h('span', { class: 'fine' }, t('nothing'));
+  const pair = (what, [mine, theirs], write) => [what, write(mine), write(theirs)];
+  const list = [
+    only && [t('ranOnlyIn'), only === 'this' ? t('ran') : t('didNotRun'), only === 'this' ? t('didNotRun') : t('ran')],
+    status && pair(t('status'), status, statusWord),
+    items && pair(t('itemsWord'), items, number),
+    outputs && pair(t('outputs'), outputs, (each) => each.map(number).join(' · ')),
+    runs && pair(t('runs'), runs, number),
+    ms && pair(t('time'), ms, duration),
+    newFields && [t('newFields'), paths(newFields), none()],
+    lostFields && [t('lostFields'), none(), paths(lostFields)],
+    ...(fields ?? []).map((field) => pair(h('span', {}, t('kindOf'), ' ', data(field.path, 80)), field.types, (type) => (Array.isArray(type) ? type.join(', ') : String(type)))),
+  ].filter(Boolean);
+  return list.length ? list : [[t('difference'), '', '']];
+}
+
+function edited({ changed = [], added = [], removed = [], connections }) {
+  const names = (word, list) => list.length > 0 && h('li', {}, t(word), ' ', list.map((node, i) => [i ? ', ' : '', data(typeof node === 'string' ? node : node.nodeName ?? JSON.stringify(node), 80)]));
+  return h('div', { class: 'notice' }, h('p', {}, t('workflowEdited')),
+    h('ul', {}, names('changedNodes', changed), names('addedNodes', added), names('removedNodes', removed), connections && h('li', {}, t('connectionsDiffer'))));
+}

@@ -1,0 +1,73 @@
+// Elements without markup: every text, above all that of executions, becomes a text node.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+/**
+ * An HTML element. `properties`: `class`, `onclick` and other listeners, `style` (an object), `value`,
+ * `checked`, `goes` (what a link changes), and attributes; one that is null, undefined or false is left out. Children: nodes, texts, lists of them.
+ */
+export function h(tag, properties, ...children) {
+  return build(document.createElement(tag), properties, children);
+}
+
+/** An SVG element. */
+export function svg(tag, properties, ...children) {
+  return build(document.createElementNS(SVG, tag), properties, children);
+}
+
+function build(element, properties, children) {
+  for (const [name, value] of Object.entries(properties ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'style') Object.assign(element.style, value);
+    else if (name === 'value' || name === 'checked' || name === 'goes') element[name] = value;
+    else element.setAttribute(name, value === true ? '' : value);
+  }
+  element.append(...nodes(children));
+  return element;
+}
+
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+}
+
+/** Replaces what is in an element. */
+export function fill(element, ...children) {
+  element.replaceChildren(...nodes(children));
+  return element;
+}
+
+/** Like `fill`, and the control that has the focus keeps it, as the one with the same name. */
+export function refill(element, ...children) {
+  const name = element.contains(document.activeElement) ? nameOf(document.activeElement) : null;
+  fill(element, ...children);
+  if (name) [...element.querySelectorAll('a, button, input, select')].find((control) => nameOf(control) === name)?.focus({ preventScroll: true });
+  return element;
+}
+
+function nameOf(control) {
+  return `${control.tagName} ${control.name ?? ''} ${control.getAttribute('aria-label') ?? control.textContent}`;
+}
+
+// C0 controls, the marks that change the direction of a text, and those without a width.
+const INVISIBLE = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]/g;
+
+/** A text in which no character can hide or turn the others around: such ones are written as JSON escapes. */
+export function shown(text) {
+  return String(text).replace(INVISIBLE, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** The first characters of a text, and an ellipsis if that is not all. */
+export function clip(text, length) {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
+}
+
+/** A text of an execution, in its own direction. */
+export function data(text, length = 300) {
+  return h('bdi', {}, shown(clip(String(text), length)));
+}
+
+/** Text for screen readers only. */
+export function unseen(text) {
+  return h('span', { class: 'unseen' }, text);
+}

@@ -1,0 +1,159 @@
+// One execution: its head, the views of the whole (timeline, graph, odd values, comparison, search), and one node.
+
+import { go } from './address.js';
+import { fill, h, refill } from './dom.js';
+import { Compare } from './compare.js';
+import { Fields } from './fields.js';
+import { Graph } from './graph.js';
+import { head } from './head.js';
+import { Loader } from './loading.js';
+import { NodeView } from './node.js';
+import { Nodes } from './nodes.js';
+import { Search, searchField } from './search.js';
+import { tabs } from './tabs.js';
+import { BARS } from './waterfall.js';
+import { t } from './words.js';
+
+export class Execution {
+  #views = new Map();
+  #overview = null;
+  #state = null;
+
+  constructor({ id, large }, server, { trail, search }) {
+    this.id = id;
+    this.large = large;
+    this.server = server;
+    this.trail = trail;
+    this.search = search;
+    this.top = h('div', {});
+    this.tabs = h('div', {});
+    this.stage = h('div', { class: 'stage' });
+    this.lower = h('div', { class: 'lower' });
+    this.element = h('div', { class: 'page' }, this.top);
+    this.loader = new Loader(this.top);
+  }
+
+  fits(state) {
+    return state.id === this.id && state.large === this.large;
+  }
+
+  leave() {
+    this.loader.cancel();
+    for (const view of this.#views.values()) view.leave?.();
+    this.node?.leave();
+  }
+
+  update(state) {
+    const first = !this.#state;
+    this.#state = state;
+    if (first) this.loader.load('view_overview', { id: this.id, bars: BARS }, (overview) => this.#show(overview));
+    else if (this.#overview) this.#refresh();
+  }
+
+  #show(overview) {
+    this.#overview = overview;
+    const { execution } = overview;
+    this.trail([execution.workflowName || execution.workflowId || t('execution'), `#${execution.id}`]);
+    this.field = searchField();
+    fill(this.search, this.field.element);
+    this.node = new NodeView(overview);
+    fill(this.lower, this.node.element);
+    this.element.append(h('section', { class: 'card', 'aria-label': t('wholeExecution') }, this.tabs, this.stage), this.lower);
+    this.#refresh();
+    return head(overview, this.server);
+  }
+
+  #refresh() {
+    const state = this.#state;
+    const views = this.#offered();
+    const name = views.includes(state.view) ? state.view : 'timeline';
+    const view = this.#view(name);
+    refill(this.tabs, tabs(t('wholeExecution'), views.filter((view) => view !== 'search' || state.q || state.path || name === 'search').map((view) => ({
+      label: t(`view.${view}`), changes: { view: view === 'timeline' ? null : view }, current: view === name,
+    })), view.tools));
+    const tab = this.tabs.querySelector('[aria-current]');
+    tab.closest('ul').scrollLeft = tab.offsetLeft - 60;
+    if (this.stage.firstChild !== view.element) {
+      this.current?.hide?.();
+      fill(this.stage, view.element);
+    }
+    this.current = view;
+    view.update(state);
+    this.field.update(state);
+    this.node.update(state);
+    this.#reveal(state.node);
+  }
+
+  /** Brings the card of a newly selected node into view, where it lies below the window. */
+  #reveal(node) {
+    const fresh = node !== this.revealed && this.revealed !== undefined;
+    this.revealed = node;
+    if (!fresh || !node) return;
+    const { top } = this.node.element.getBoundingClientRect();
+    if (top > innerHeight - 180) this.node.element.scrollIntoView({ block: innerHeight < 600 || innerWidth < 700 ? 'start' : 'center' });
+  }
+
+  /** The views of the whole: a saved execution has no other one to be compared with. */
+  #offered() {
+    return this.server.execution ? VIEWS.filter((view) => view !== 'compare') : VIEWS;
+  }
+
+  #view(name) {
+    if (!this.#views.has(name)) this.#views.set(name, this.#make(name));
+    return this.#views.get(name);
+  }
+
+  #make(name) {
+    switch (name) {
+      case 'graph': return new Graph(this.#overview);
+      case 'odd': return new Fields(this.id);
+      case 'compare': return new Compare(this.id);
+      case 'search': return new Search(this.#overview);
+      default: return new Nodes(this.#overview);
+    }
+  }
+
+  /** `/`: the search. */
+  focusSearch() {
+    this.field?.focus();
+  }
+
+  /** `j` and `k`: the next or previous node, in the order in which they are shown. */
+  step(by) {
+    const names = this.#view('timeline').names?.() ?? [];
+    const at = names.indexOf(this.#state.node);
+    const node = names[at < 0 ? (by > 0 ? 0 : names.length - 1) : at + by];
+    if (node !== undefined) go({ node, tab: null });
+  }
+
+  /** The arrows: the next or previous run of the node. */
+  stepRun(by) {
+    this.node?.stepRun(by);
+  }
+
+  /** `n` and `p`: the next or previous item. */
+  stepItem(by) {
+    this.node?.stepItem(by);
+  }
+
+  /** `+`, `-`, `0`, `,` and `.`: the time axis. */
+  zoom(key) {
+    this.current?.zoom?.(key);
+  }
+
+  /** `v`: the next view of the whole. */
+  nextView() {
+    const views = this.#offered();
+    const next = views[(views.indexOf(this.#state.view ?? 'timeline') + 1) % views.length];
+    go({ view: next === 'timeline' ? null : next });
+  }
+
+  /** Escape: one step out, from the item to the node to the execution. */
+  close() {
+    const { item, node } = this.#state;
+    if (item !== null) go({ item: null, side: null, tab: this.#state.tab === 'trace' ? null : this.#state.tab });
+    else if (node) go({ node: null, tab: null });
+  }
+}
+
+const VIEWS = ['timeline', 'graph', 'odd', 'compare', 'search'];

@@ -1,0 +1,112 @@
+// What the items of a node look like, path by path, with small bars; or the odd values of all nodes.
+
+import { to } from './address.js';
+import { clip, data, h, shown, unseen } from './dom.js';
+import { Loader } from './loading.js';
+import { count, number, t } from './words.js';
+
+const TOKENS = 20_000;
+
+export class Fields {
+  #shown = null;
+
+  /** Of a node, or without one of all nodes. */
+  constructor(id, of = null) {
+    this.id = id;
+    this.of = of;
+    this.element = h('div', { class: 'pad' });
+    this.loader = new Loader(this.element);
+  }
+
+  leave() {
+    this.loader.cancel();
+  }
+
+  update({ run, out }) {
+    const wanted = this.of ? JSON.stringify([run, out]) : '';
+    if (wanted === this.#shown) return;
+    this.#shown = wanted;
+    const place = this.of && { nodeName: this.of, ...(run !== null ? { runIndex: run } : {}), ...(out !== null ? { outputIndex: out } : {}) };
+    this.loader.load('get_execution_fields', { id: this.id, ...place, maxTokens: TOKENS }, (answer) => (this.of ? this.#fields(answer) : odds(answer)));
+  }
+
+  #fields(answer) {
+    const { fields = [], items, truncated } = answer;
+    if (!fields.length) return h('p', { class: 'empty' }, t('noFields'));
+    return [
+      h('p', { class: 'fine' }, t('fieldsOf', { fields: count('fields', fields.length), items: count('items', items) })),
+      truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
+      scroll(t('tab.fields'), h('table', { class: 'fields' },
+        h('thead', {}, h('tr', {}, ['path', 'type', 'missing', 'values', 'odd'].map((word) => h('th', { scope: 'col' }, t(word))))),
+        h('tbody', {}, fields.map((field) => this.#field(field, items))))),
+    ];
+  }
+
+  #field({ path, type, types, missing = 0, odd, ...rest }, items) {
+    return h('tr', {},
+      h('th', { scope: 'row' }, h('a', { ...to({ view: 'search', path, q: null, condition: null, value: null, within: this.of }), title: t('searchPath') }, data(path, 80))),
+      h('td', { class: 'fine' }, kinds(type ?? types)),
+      h('td', {}, missing > 0 && [meter(missing / items, 'gap'), ' ', h('span', { class: 'number' }, number(missing))]),
+      h('td', {}, values(rest, items - missing)),
+      h('td', {}, odd && this.#odd(odd)));
+  }
+
+  #odd(odd) {
+    return h('a', { class: 'mark', ...to({ node: this.of, run: odd.run ?? 0, out: odd.output ?? 0, item: odd.item, side: null, tab: null }) },
+      `${t('item')} ${number(odd.item)}`, ': ', oddValue(odd));
+  }
+}
+
+/** The kinds of a field: one name, or pairs of a name and a number. */
+function kinds(type) {
+  if (typeof type === 'string') return type;
+  const list = Array.isArray(type) ? type : Object.entries(type ?? {});
+  return list.map((entry) => (Array.isArray(entry) ? `${entry[0]} ${number(entry[1])}` : String(entry))).join(', ');
+}
+
+function values({ values: list, min, max, minLength, maxLength, distinct, example }, present) {
+  if (list) {
+    return h('ul', { class: 'bars' }, list.map(([value, n]) => h('li', {},
+      h('span', { class: 'value' }, data(literal(value), 60)), meter(n / Math.max(1, present)), h('span', { class: 'number' }, number(n)))));
+  }
+  return [
+    min !== undefined && h('span', { class: 'number' }, `${number(min)} – ${number(max)}`),
+    example !== undefined && [h('span', { class: 'fine' }, ` ${t('forExample')} `), data(literal(example), 60)],
+    distinct && h('span', { class: 'fine' }, ' · ', count('distinct', distinct)),
+    minLength !== undefined && h('span', { class: 'fine' }, ' · ', minLength === maxLength ? count('characters', minLength) : t('lengths', { from: number(minLength), to: number(maxLength) })),
+  ];
+}
+
+function literal(value) {
+  return typeof value === 'string' ? (value === '' ? '""' : clip(value, 80)) : clip(JSON.stringify(value), 80);
+}
+
+function oddValue(odd) {
+  if (odd.missing) return t('isMissing');
+  return data(literal(odd.value ?? null), 60);
+}
+
+/** A small bar; the number stands beside it. */
+function meter(share, kind = '') {
+  return h('span', { class: `meter ${kind}`, 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.max(1, Math.min(100, share * 100))}%` } }));
+}
+
+function odds({ odd = [], items, truncated }) {
+  if (!odd.length) return h('p', { class: 'empty' }, t('nothingOdd', { items: count('items', items ?? 0) }));
+  return [
+    h('p', { class: 'fine' }, t('oddHint')),
+    truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
+    scroll(t('view.odd'), h('table', {},
+      h('thead', {}, h('tr', {}, ['node', 'item', 'path', 'value'].map((word) => h('th', { scope: 'col' }, t(word))))),
+      h('tbody', {}, odd.map((entry) => h('tr', {},
+        h('th', { scope: 'row' }, data(entry.nodeName, 80)),
+        h('td', {}, h('a', { class: 'cover', ...to({ node: entry.nodeName, run: entry.run ?? 0, out: entry.output ?? 0, item: entry.item, side: null, tab: null }) }, unseen(`${t('item')} `), number(entry.item))),
+        h('td', {}, data(entry.path ?? '', 80)),
+        h('td', {}, oddValue(entry))))))),
+  ];
+}
+
+/** A table that scrolls by itself where the window is narrow. */
+export function scroll(name, table) {
+  return h('div', { class: 'scroll-x', tabindex: '0', role: 'region', 'aria-label': name }, table);
+}

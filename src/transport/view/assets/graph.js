@@ -1,0 +1,194 @@
+// The workflow's own nodes at their own positions, with the items that flowed along each connection.
+
+import { to } from './address.js';
+import { h, shown, svg } from './dom.js';
+import { statusWord } from './status.js';
+import { count, number, t } from './words.js';
+
+const WIDTH = 164;
+const HEIGHT = 56;
+/** Where n8n draws a node from its position: its square is 96 wide, ours is wider. */
+const SHIFT = (WIDTH - 96) / 2;
+const NAME = 19;
+/** The narrowest and widest picture, in units of the workflow. */
+const ZOOM = [300, 60_000];
+/** The scale below which names cannot be read. */
+const SMALLEST = 0.75;
+const SIGN = { success: '✓', error: '✕' };
+
+export class Graph {
+  #links = new Map();
+  #box;
+
+  constructor({ nodes, graph }) {
+    this.ran = new Map(nodes.map((node) => [node.nodeName, node]));
+    this.places = new Map(graph.nodes.map((node) => [node.nodeName, { ...node, x: node.position[0] - SHIFT, y: node.position[1] }]));
+    this.outputs = outputsOf(graph.connections);
+    this.#box = this.whole = bounds([...this.places.values()]);
+    this.picture = svg('svg', {
+      class: 'graph', role: 'group', 'aria-label': t('view.graph'), tabindex: '-1', preserveAspectRatio: 'xMidYMid meet',
+      onwheel: (event) => this.#wheel(event), onpointerdown: (event) => this.#press(event),
+      onpointermove: (event) => this.#move(event), onpointerup: () => { this.drag = null; }, onpointercancel: () => { this.drag = null; },
+      onclick: (event) => this.dragged && event.preventDefault(),
+    },
+    graph.connections.map((connection) => this.#connection(connection)),
+    nodes.flatMap((node) => this.#nowhere(node)),
+    [...this.places.values()].map((node) => this.#node(node)));
+    const button = (key, text, label) => h('button', { type: 'button', onclick: () => this.zoom(key), 'aria-label': label, title: `${label} (${key})` }, text);
+    this.tools = h('div', { class: 'tools' }, h('span', { class: 'fine' }, t('graphHint')),
+      h('span', { class: 'zoom', role: 'group', 'aria-label': t('picture') },
+        button('-', '−', t('zoomOut')), button('0', '⤢', t('wholePicture')), button('+', '+', t('zoomIn'))));
+    this.element = h('div', {},
+      this.places.size ? this.picture : h('p', { class: 'empty' }, t('noWorkflow')),
+      this.#table(graph.connections));
+    this.#show();
+  }
+
+  update({ node }) {
+    if (!this.placed && this.picture.clientWidth) this.#place(node);
+    for (const [name, anchor] of this.#links) anchor.classList.toggle('selected', name === node);
+  }
+
+  /** At first the whole workflow, or as much of it as can be read, around the node that matters. */
+  #place(node) {
+    this.placed = true;
+    const { clientWidth: width, clientHeight: height } = this.picture;
+    const { x, y, width: wide, height: high } = this.whole;
+    const scale = Math.min(width / wide, height / high);
+    if (scale >= SMALLEST) return;
+    const failed = [...this.ran.values()].find(({ status }) => status === 'error')?.nodeName;
+    const middle = this.places.get(node) ?? this.places.get(failed) ?? { x: x + width / SMALLEST / 2, y: y + high / 2 };
+    this.#box = { x: middle.x + WIDTH / 2 - width / SMALLEST / 2, y: middle.y + HEIGHT / 2 - height / SMALLEST / 2, width: width / SMALLEST, height: height / SMALLEST };
+    this.#show();
+  }
+
+  zoom(key) {
+    if (key === '0') this.#box = this.whole;
+    else if (key === '+' || key === '-') this.#scale(key === '+' ? 0.7 : 1.4);
+    else this.#box = { ...this.#box, x: this.#box.x + (key === ',' ? -0.2 : 0.2) * this.#box.width };
+    this.#show();
+  }
+
+  #scale(factor, at = [0.5, 0.5]) {
+    const { x, y, width, height } = this.#box;
+    const wide = Math.min(ZOOM[1], Math.max(ZOOM[0], width * factor));
+    const times = wide / width;
+    this.#box = { x: x + width * (1 - times) * at[0], y: y + height * (1 - times) * at[1], width: wide, height: height * times };
+  }
+
+  #show() {
+    const { x, y, width, height } = this.#box;
+    this.picture.setAttribute('viewBox', `${x} ${y} ${width} ${height}`);
+  }
+
+  #wheel(event) {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const box = this.picture.getBoundingClientRect();
+    this.#scale(Math.exp(Math.sign(event.deltaY) * 0.15), [(event.clientX - box.left) / box.width, (event.clientY - box.top) / box.height]);
+    this.#show();
+  }
+
+  #press(event) {
+    this.drag = { x: event.clientX, y: event.clientY, box: this.#box };
+    this.dragged = false;
+  }
+
+  #move(event) {
+    if (!this.drag || !event.buttons) return;
+    const { x, y, box } = this.drag;
+    if (!this.dragged && Math.hypot(event.clientX - x, event.clientY - y) < 5) return;
+    this.dragged = true;
+    const shown = this.picture.getBoundingClientRect();
+    const unit = Math.max(box.width / shown.width, box.height / shown.height);
+    this.#box = { ...box, x: box.x - (event.clientX - x) * unit, y: box.y - (event.clientY - y) * unit };
+    this.#show();
+  }
+
+  #node(place) {
+    const { nodeName, x, y, disabled } = place;
+    const ran = this.ran.get(nodeName);
+    const status = ran?.status ?? 'idle';
+    const name = shown(nodeName);
+    const items = ran ? ran.outputs.reduce((sum, n) => sum + n, 0) : 0;
+    const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : t('didNotRun');
+    const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
+    const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord('error') : count('items', items)}` : words;
+    // What can be read, first, and then what could not: those who speak to their computer say what they read.
+    const anchor = svg('a', { class: `node ${status}`, ...to({ node: nodeName, tab: null }), 'aria-label': `${short} ${small}${short === name ? '' : `, ${name.slice(0, 300)}`}` },
+      svg('title', {}, `${name.slice(0, 300)}\n${words}`),
+      svg('rect', { x, y, width: WIDTH, height: HEIGHT, rx: 10 }),
+      svg('text', { x: x + 14, y: y + 24, class: 'name' }, short), ' ',
+      svg('text', { x: x + 14, y: y + 43, class: 'small' }, small));
+    this.#links.set(nodeName, anchor);
+    return anchor;
+  }
+
+  /** Where the output of a node leaves its box. */
+  #leaves(nodeName, output) {
+    const place = this.places.get(nodeName);
+    const outputs = Math.max(this.outputs.get(nodeName) ?? 1, this.ran.get(nodeName)?.outputs.length ?? 1);
+    return [place.x + WIDTH, place.y + (HEIGHT * (output + 1)) / (outputs + 1)];
+  }
+
+  #connection([from, output, to, input, type]) {
+    if (!this.places.has(from) || !this.places.has(to)) return null;
+    const target = this.places.get(to);
+    if (type !== 'main') {
+      const source = this.places.get(from);
+      const [x1, y1, x2, y2] = [source.x + WIDTH / 2, source.y, target.x + WIDTH / 2, target.y + HEIGHT];
+      return svg('path', { class: 'wire part', d: `M${x1} ${y1}C${x1} ${y1 - 50} ${x2} ${y2 + 50} ${x2} ${y2}` });
+    }
+    const [x1, y1] = this.#leaves(from, output);
+    const [x2, y2] = [target.x, target.y + HEIGHT / 2];
+    const back = x2 < x1 - 20;
+    const below = Math.max(y1, y2) + 90;
+    const bend = Math.max(24, Math.abs(x2 - x1) / 2);
+    const d = back
+      ? `M${x1} ${y1}C${x1 + 60} ${y1} ${x1 + 60} ${below} ${x1 - 20} ${below}L${x2 + 20} ${below}C${x2 - 60} ${below} ${x2 - 60} ${y2} ${x2} ${y2}`
+      : `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
+    const items = this.#flow(from, output);
+    return svg('g', { class: items ? 'wire full' : 'wire', 'aria-hidden': 'true' },
+      svg('path', { d }),
+      items > 0 && svg('text', back ? { x: (x1 + x2) / 2, y: below - 6 } : { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7 }, number(items)));
+  }
+
+  #flow(from, output) {
+    return this.ran.get(from)?.outputs[output] ?? 0;
+  }
+
+  /** The outputs that hold items and lead nowhere: a stub with a ring. */
+  #nowhere({ nodeName, unconnected = [] }) {
+    if (!this.places.has(nodeName)) return [];
+    return unconnected.map((output) => {
+      const [x, y] = this.#leaves(nodeName, output);
+      return svg('g', { class: 'nowhere', 'aria-hidden': 'true' },
+        svg('path', { d: `M${x} ${y}h22` }), svg('circle', { cx: x + 27, cy: y, r: 5 }),
+        svg('text', { x: x + 37, y: y + 4 }, number(this.#flow(nodeName, output))));
+    });
+  }
+
+  /** What the picture shows, for those who cannot see it. */
+  #table(connections) {
+    return h('div', { class: 'unseen' }, h('table', {},
+      h('caption', {}, t('connections')),
+      h('thead', {}, h('tr', {}, [t('from'), t('output'), t('to'), t('itemsWord')].map((word) => h('th', { scope: 'col' }, word)))),
+      h('tbody', {}, connections.filter(([, , , , type]) => type === 'main').map(([from, output, to]) =>
+        h('tr', {}, [shown(from).slice(0, 120), number(output), shown(to).slice(0, 120), number(this.#flow(from, output))].map((text) => h('td', {}, text)))))));
+  }
+}
+
+function outputsOf(connections) {
+  const outputs = new Map();
+  for (const [from, output, , , type] of connections) {
+    if (type === 'main') outputs.set(from, Math.max(outputs.get(from) ?? 1, output + 1));
+  }
+  return outputs;
+}
+
+function bounds(places) {
+  const xs = places.map(({ x }) => x);
+  const ys = places.map(({ y }) => y);
+  const [left, top] = [Math.min(...xs, 0) - 60, Math.min(...ys, 0) - 70];
+  return { x: left, y: top, width: Math.max(900, Math.max(...xs, 0) + WIDTH + 80 - left), height: Math.max(240, Math.max(...ys, 0) + HEIGHT + 110 - top) };
+}

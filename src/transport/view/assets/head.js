@@ -1,0 +1,65 @@
+// The head of an execution: what it is, how it ended, where its error is, and where else to look.
+
+import { format, to } from './address.js';
+import { clip, data, h, shown } from './dom.js';
+import { badge } from './status.js';
+import { bytes, count, duration, t, time } from './words.js';
+
+/** The executions that a head links to at most. */
+const CHILDREN = 20;
+
+/** The head, for `view_overview`'s answer and what the server said about itself. */
+export function head({ execution, nodes }, server) {
+  const { id, workflowId, workflowName, status, mode, startedAt, items } = execution;
+  return h('div', { class: 'head' },
+    h('div', { class: 'title' },
+      h('h1', {}, data(workflowName || workflowId || `#${id}`)),
+      badge(status),
+      h('span', { class: 'actions' },
+        !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) }, t('compareWithGood')),
+        external(execution, server))),
+    h('ul', { class: 'facts' }, [
+      h('span', { class: 'number' }, `#${id}`),
+      mode && h('span', {}, shown(mode)),
+      startedAt && h('time', { datetime: startedAt }, time(startedAt)),
+      execution.duration !== null && h('span', { class: 'number' }, duration(execution.duration)),
+      h('span', { class: 'number' }, count('nodesRan', nodes.length)),
+      h('span', { class: 'number' }, count('items', items)),
+      execution.bytes && h('span', { class: 'number' }, bytes(execution.bytes)),
+      ...relatives(execution, nodes, server),
+    ].filter(Boolean).map((fact) => h('li', {}, fact))),
+    (execution.notes ?? []).map((note) => h('p', { class: 'notice' }, shown(note),
+      execution.tooLarge && h('a', { class: 'button', ...to({ large: '1' }) }, t('readAnyway')))),
+    error(execution.error, nodes));
+}
+
+function external({ id, workflowId }, { n8nUrl }) {
+  if (!n8nUrl || !/^https?:\/\//.test(n8nUrl) || !workflowId) return null;
+  const href = `${n8nUrl.replace(/\/$/, '')}/workflow/${encodeURIComponent(workflowId)}/executions/${encodeURIComponent(id)}`;
+  return h('a', { class: 'button', href, rel: 'noopener noreferrer', target: '_blank' }, t('openInN8n'), ' ↗');
+}
+
+function relatives({ parentExecution, waitTill }, nodes, server) {
+  const subExecutions = nodes.flatMap((node) => node.subExecutions ?? []);
+  const other = (id) => (server.execution ? `#${id}` : h('a', { href: format({ id }) }, `#${id}`));
+  const children = subExecutions.slice(0, CHILDREN).flatMap((id) => [' ', other(id)]);
+  const more = nodes.reduce((sum, node) => sum + (node.moreSubExecutions ?? 0), Math.max(0, subExecutions.length - CHILDREN));
+  return [
+    waitTill && h('span', {}, t('waitsUntil', { time: time(waitTill) })),
+    parentExecution && h('span', {}, t('startedBy'), ' ', other(parentExecution)),
+    children.length && h('span', {}, t('startedThese'), children, more > 0 && ` +${more}`),
+  ];
+}
+
+function error(error, nodes) {
+  if (!error) return null;
+  const { nodeName, name, message, description, httpCode } = error;
+  const ran = nodes.some((node) => node.nodeName === nodeName);
+  return h('section', { class: 'error-box', 'aria-label': t('error') },
+    h('p', { class: 'what' },
+      nodeName && (ran ? h('a', { ...to({ node: nodeName, tab: 'error' }) }, data(nodeName, 80)) : h('strong', {}, data(nodeName, 80))),
+      nodeName && ': ',
+      data(message ?? t('error'), 600), ' ',
+      h('span', { class: 'fine' }, [name, httpCode && `HTTP ${httpCode}`].filter(Boolean).map((part, i) => [i ? ' · ' : '', data(part, 80)]))),
+    description && h('p', {}, data(clip(description, 600), 700)));
+}

@@ -1,0 +1,148 @@
+// The list of executions: filters in the address, the next page as one scrolls.
+
+import { format, go, to } from './address.js';
+import { call } from './api.js';
+import { data, fill, h, shown } from './dom.js';
+import { STATUSES, badge, statusWord } from './status.js';
+import { bytes, duration, t, time } from './words.js';
+
+const PAGE = 50;
+
+export class List {
+  #body = h('tbody', {});
+  #foot = h('div', { class: 'foot', role: 'status' });
+  #filters = h('form', { class: 'filters', onsubmit: (event) => event.preventDefault() });
+  #controller = new AbortController();
+  #shown = null;
+  #cursor = null;
+  #sizes = h('th', { scope: 'col', class: 'number', hidden: true }, t('size'));
+
+  constructor() {
+    this.element = h('section', { class: 'page' },
+      h('h1', {}, t('executions')),
+      this.#filters,
+      h('div', { class: 'card scroll-x', tabindex: '0', role: 'region', 'aria-label': t('executions') },
+        h('table', { class: 'list' },
+          h('thead', {}, h('tr', {},
+            h('th', { scope: 'col' }, t('status')),
+            h('th', { scope: 'col' }, t('workflow')),
+            h('th', { scope: 'col', class: 'number id' }, t('execution')),
+            h('th', { scope: 'col' }, t('started')),
+            h('th', { scope: 'col', class: 'number' }, t('duration')),
+            this.#sizes)),
+          this.#body)),
+      this.#foot);
+    this.observer = new IntersectionObserver((entries) => {
+      if (entries.some((entry) => entry.isIntersecting)) this.#more();
+    }, { rootMargin: '400px' });
+  }
+
+  /** Whether this page can show a state. */
+  fits(state) {
+    return !state.id;
+  }
+
+  leave() {
+    this.#controller.abort();
+    this.observer.disconnect();
+  }
+
+  update(state) {
+    const { status, workflow, after, before } = state;
+    const wanted = JSON.stringify([status, workflow, after, before]);
+    if (wanted === this.#shown) return;
+    this.#shown = wanted;
+    this.#controller.abort();
+    this.#controller = new AbortController();
+    this.#showFilters(state);
+    fill(this.#body);
+    this.#cursor = null;
+    this.#read({ status, workflowId: workflow, startedAfter: iso(after), startedBefore: iso(before, true) });
+  }
+
+  #showFilters({ status, workflow, after, before }) {
+    const focused = document.activeElement?.name;
+    const date = (name, value, label) => h('label', {}, label,
+      h('input', { type: 'date', name, value: value ?? '', onchange: (event) => go({ [name]: event.target.value || null }) }));
+    fill(this.#filters,
+      h('label', {}, t('status'),
+        h('select', { name: 'status', onchange: (event) => go({ status: event.target.value || null }) },
+          h('option', { value: '' }, t('anyStatus')),
+          STATUSES.map((name) => h('option', { value: name, selected: name === status }, statusWord(name))))),
+      date('after', after, t('startedAfter')),
+      date('before', before, t('startedBefore')),
+      h('label', {}, t('openById'),
+        h('input', { type: 'text', name: 'id', inputmode: 'numeric', size: '8', placeholder: '1234', onkeydown: openById })),
+      workflow && h('a', { class: 'chip', ...to({ workflow: null }) }, t('onlyWorkflow'), ' ', data(workflow), ' ✕'));
+    if (focused) this.#filters.elements[focused]?.focus();
+  }
+
+  async #read(parameters) {
+    const controller = this.#controller;
+    const given = Object.fromEntries(Object.entries(parameters).filter(([, value]) => value));
+    fill(this.#foot, h('p', {}, t('reading')));
+    this.observer.disconnect();
+    this.#cursor = null;
+    try {
+      const answer = await call('list_executions', { limit: PAGE, ...given }, { signal: controller.signal });
+      if (controller.signal.aborted) return;
+      this.#show(answer);
+    } catch (error) {
+      if (error.name === 'AbortError') return;
+      fill(this.#foot, h('div', { class: 'notice failed', role: 'alert' }, h('p', {}, shown(error.message)),
+        h('button', { type: 'button', onclick: () => this.#read(parameters) }, t('tryAgain'))));
+    }
+  }
+
+  #show({ executions, nextCursor }) {
+    if (executions.some((execution) => execution.bytes)) this.#sizes.hidden = false;
+    this.#body.append(...executions.map((execution) => this.#row(execution)));
+    if (!nextCursor) {
+      fill(this.#foot, h('p', {}, this.#body.childElementCount ? t('noMore') : t('noExecutions')));
+      return;
+    }
+    this.#cursor = nextCursor;
+    fill(this.#foot, h('button', { type: 'button', onclick: () => this.#more() }, t('more')));
+    this.observer.observe(this.#foot);
+  }
+
+  #more() {
+    if (this.#cursor) this.#read({ cursor: this.#cursor });
+  }
+
+  #row({ id, status, workflowId, workflowName, startedAt, executionTime, bytes: size }) {
+    return h('tr', {},
+      h('td', {}, badge(status)),
+      h('th', { scope: 'row' },
+        h('a', { class: 'cover', href: format({ id }) }, data(workflowName ?? workflowId ?? '')),
+        h('span', { class: 'fine number narrow' }, ` #${id}`),
+        workflowId && h('a', { class: 'only', ...to({ workflow: workflowId }), title: t('onlyThis'), 'aria-label': t('onlyThis') }, '⧩')),
+      h('td', { class: 'number id' }, `#${id}`),
+      h('td', {}, time(startedAt)),
+      h('td', { class: 'number' }, duration(executionTime)),
+      h('td', { class: 'number', hidden: this.#sizes.hidden }, size ? bytes(size) : ''));
+  }
+
+  /** `/`: the first filter. */
+  focusSearch() {
+    this.#filters.elements.id?.focus();
+  }
+
+  /** `j` and `k`: the next and previous execution. */
+  step(by) {
+    const links = [...this.#body.querySelectorAll('a.cover')];
+    const at = links.indexOf(document.activeElement);
+    links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
+  }
+}
+
+function openById(event) {
+  const id = event.target.value.trim().replace(/^#/, '');
+  if (event.key === 'Enter' && /^\d+$/.test(id)) location.hash = format({ id });
+}
+
+/** The first or the last millisecond of a day of the reader's own calendar. */
+function iso(day, end = false) {
+  const date = new Date(`${day}T${end ? '23:59:59.999' : '00:00:00'}`);
+  return day && !Number.isNaN(date.getTime()) ? date.toISOString() : null;
+}

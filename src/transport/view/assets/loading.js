@@ -1,0 +1,83 @@
+// A part of the page whose content is read: progress, cancel, error, try again.
+
+import { call } from './api.js';
+import { fill, h, shown } from './dom.js';
+import { bytes, t } from './words.js';
+
+/** Below this many milliseconds no progress is shown: it would only flicker. */
+const QUIET = 200;
+
+/**
+ * Fills `element` with what `show` makes of an answer. A later call on the same loader cancels the one before.
+ */
+export class Loader {
+  #element;
+  #controller = null;
+
+  constructor(element) {
+    this.#element = element;
+  }
+
+  /** Cancels what is being read; what is shown stays. */
+  cancel() {
+    this.#controller?.abort();
+    this.#controller = null;
+  }
+
+  /** Reads `tool` and passes its answer to `show`, which returns the content, or null if it took care of that. */
+  async load(tool, parameters, show) {
+    this.cancel();
+    const controller = (this.#controller = new AbortController());
+    const bar = progressBar(() => {
+      controller.abort();
+      this.#say(t('cancelled'), () => this.load(tool, parameters, show));
+    });
+    const element = this.#element;
+    element.setAttribute('aria-busy', 'true');
+    const timer = setTimeout(() => fill(element, bar.element), QUIET);
+    try {
+      const answer = await call(tool, parameters, { signal: controller.signal, progress: bar.update });
+      if (controller.signal.aborted) return;
+      clearTimeout(timer);
+      const content = show(answer);
+      if (content) fill(element, content);
+    } catch (error) {
+      if (error.name === 'AbortError' || controller.signal.aborted) return;
+      this.#say(error.message, () => this.load(tool, parameters, show), true);
+    } finally {
+      clearTimeout(timer);
+      if (this.#controller === controller || !this.#controller) element.removeAttribute('aria-busy');
+    }
+  }
+
+  #say(message, again, failed = false) {
+    fill(
+      this.#element,
+      h('div', { class: failed ? 'notice failed' : 'notice', role: failed ? 'alert' : 'status' },
+        h('p', {}, shown(message)),
+        h('button', { type: 'button', onclick: again }, t('tryAgain'))),
+    );
+  }
+}
+
+function progressBar(cancel) {
+  const text = h('span', { class: 'number' }, t('reading'));
+  const bar = h('progress', { 'aria-label': t('reading') });
+  const element = h('div', { class: 'loading', role: 'status' },
+    text, bar, h('button', { type: 'button', onclick: cancel }, t('cancel')));
+  return {
+    element,
+    update({ waiting, bytes: read, total }) {
+      if (waiting) {
+        bar.removeAttribute('value');
+        fill(text, t('waiting'));
+      } else if (total) {
+        bar.max = total;
+        bar.value = read;
+        fill(text, t('readOf', { read: bytes(read), total: bytes(total) }));
+      } else {
+        fill(text, t('readSoFar', { read: bytes(read) }));
+      }
+    },
+  };
+}

@@ -1,0 +1,71 @@
+// Starts the page and shows what the address says: the list of executions, or one of them.
+
+import { current, format, refreshLinks } from './address.js';
+import { about, restart } from './api.js';
+import { fill, h, shown } from './dom.js';
+import { Execution } from './execution.js';
+import { listenToKeys, showHelp } from './keyboard.js';
+import { List } from './list.js';
+import { chooseLanguage, t } from './words.js';
+
+const main = h('main', { id: 'main', tabindex: '-1' });
+const trail = h('ol', {});
+const search = h('div', { class: 'search-slot' });
+let server = {};
+let page = null;
+
+async function start() {
+  try {
+    server = await about();
+  } catch (error) {
+    chooseLanguage(null);
+    document.body.append(h('p', { class: 'notice failed', role: 'alert' }, shown(error.message)));
+    return;
+  }
+  chooseLanguage(server.locale);
+  // A file has no list: the page opens with its one execution.
+  if (server.execution && !current().id) history.replaceState(null, '', format({ ...current(), id: server.execution }));
+  document.body.append(
+    h('a', { class: 'skip', href: '#main', onclick: skip }, t('skip')),
+    h('header', { class: 'bar' },
+      h('nav', { 'aria-label': t('whereYouAre') }, trail),
+      search,
+      h('button', { type: 'button', class: 'quiet', onclick: showHelp, 'aria-label': t('help'), title: t('help') }, '?')),
+    main,
+  );
+  addEventListener('hashchange', show);
+  listenToKeys(() => page);
+  show();
+}
+
+/** The address is the state of the page, so the link to the content must not change it. */
+function skip(event) {
+  event.preventDefault();
+  main.focus();
+}
+
+function show() {
+  const state = current();
+  if (!page?.fits(state)) {
+    page?.leave();
+    restart(state.large ? { ignoreDataSizeLimit: true } : {});
+    page = state.id ? new Execution(state, server, { trail: showTrail, search }) : new List();
+    fill(search);
+    fill(main, page.element);
+    showTrail(state.id ? [`#${state.id}`] : []);
+    scrollTo(0, 0);
+  }
+  page.update(state);
+  refreshLinks();
+}
+
+/** Where the reader is: the list, then the parts that the page names. */
+function showTrail(parts) {
+  const list = server.execution ? h('span', { class: 'brand' }, 'n8n-lens') : h('a', { class: 'brand', href: '#/' }, 'n8n-lens');
+  const names = parts.length || server.execution ? parts : [t('executions')];
+  fill(trail, h('li', {}, list), names.map((part, i) =>
+    h('li', { 'aria-current': i === names.length - 1 ? 'page' : null }, h('bdi', {}, shown(part)))));
+  document.title = [...names.map(shown).reverse(), 'n8n-lens'].join(' · ');
+}
+
+start();

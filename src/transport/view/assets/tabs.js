@@ -1,0 +1,12 @@
+// Tabs that are links: each is an address of its own.
+
+import { to } from './address.js';
+import { h } from './dom.js';
+
+/** A bar of `{label, changes, current}`, named for screen readers; further elements stand at its end. */
+export function tabs(name, entries, ...more) {
+  return h('nav', { class: 'tabs', 'aria-label': name },
+    h('ul', {}, entries.map(({ label, changes, current, note }) =>
+      h('li', {}, h('a', { ...to(changes), 'aria-current': current ? 'page' : null }, label, note && h('span', { class: 'note' }, ' ', note))))),
+    more);
+}

@@ -1,0 +1,190 @@
+//! The page: an execution too big for n8n's editor, seen by a person. It is served at `/view`, from files that are compiled
+//! in, and asks the same tools as every other client, through `/view/call`.
+
+mod assets;
+mod call;
+mod entrance;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION, REFERRER_POLICY,
+    X_CONTENT_TYPE_OPTIONS,
+};
+use axum::http::{HeaderMap, StatusCode};
+use axum::middleware::map_response;
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use self::entrance::Entrance;
+use super::body::BodyLimits;
+use super::guard::Guard;
+use super::http;
+use super::listener::Listener;
+use super::shutdown::Shutdown;
+use crate::config::Access;
+use crate::toolkit::Locale;
+use crate::tools::{Context, Toolbox};
+
+/// Nothing comes from elsewhere, and no text is ever run or taken for a style.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// What the page is told about its server.
+#[derive(Clone, Debug, Default)]
+pub struct PageSettings {
+    /// The language that was asked for; otherwise the browser decides.
+    pub locale: Option<Locale>,
+    /// The id under which the page asks for the one execution that there is.
+    pub execution: Option<&'static str>,
+}
+
+/// The page of one person on this machine: `n8n-lens view`.
+pub struct View {
+    listener: Listener,
+    address: String,
+    router: Router,
+    shutdown: Shutdown,
+}
+
+impl View {
+    /// Binds a port of this machine; 0 picks a free one.
+    ///
+    /// # Errors
+    /// The port is in use, or the system has no random numbers. The message is a sentence.
+    pub async fn bind(context: Context, toolbox: Toolbox, settings: &PageSettings, port: u16) -> Result<Self, String> {
+        let listener = Listener::open(("127.0.0.1", port)).await?;
+        let at = listener.address().map_err(|error| format!("The port of the page is not known: {error}."))?;
+        let (entrance, token) = Entrance::once(at.port())?;
+        let (shutdown, guard) = (Shutdown::default(), Guard::new(&Access::loopback()));
+        let page = Page::new(Arc::new(context), &toolbox, guard, settings, entrance, shutdown.calls.clone());
+        let address = format!("http://{at}/view/?token={}", token.expose());
+        Ok(Self { listener, address, router: routes(page), shutdown })
+    }
+
+    /// The address with the token, which the first browser exchanges for a cookie.
+    pub fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Serves the page until a signal arrives.
+    pub async fn serve(self) {
+        http::serve_router(self.listener, self.router, self.shutdown).await;
+    }
+}
+
+/// The page and what it needs.
+pub(super) struct Page {
+    context: Arc<Context>,
+    /// The tools that it may call.
+    toolbox: Toolbox,
+    guard: Guard,
+    entrance: Entrance,
+    about: Value,
+    limits: BodyLimits,
+    /// Cancels the calls in progress.
+    shutdown: CancellationToken,
+}
+
+impl Page {
+    /// The page of a server, for whoever knows its token.
+    pub(super) fn of_server(
+        context: Arc<Context>,
+        toolbox: &Toolbox,
+        guard: Guard,
+        settings: &PageSettings,
+        shutdown: CancellationToken,
+    ) -> Self {
+        Self::new(context, toolbox, guard, settings, Entrance::Token, shutdown)
+    }
+
+    fn new(
+        context: Arc<Context>,
+        toolbox: &Toolbox,
+        guard: Guard,
+        settings: &PageSettings,
+        entrance: Entrance,
+        shutdown: CancellationToken,
+    ) -> Self {
+        /// The arguments of a call are short.
+        const REQUEST_BYTES: usize = 256 * 1024;
+        let about = json!({
+            "version": env!("CARGO_PKG_VERSION"),
+            "locale": settings.locale.map(|locale| locale.choose("ja", "en")),
+            "n8nUrl": context.api.as_ref().map(|api| api.editor()),
+            "execution": settings.execution,
+        });
+        let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
+        Self { context, toolbox, guard, entrance, about, limits, shutdown }
+    }
+
+    /// Why a request is not allowed, if it is not.
+    fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
+        self.entrance.refusal(&self.guard, headers)
+    }
+}
+
+/// The routes.
+pub(super) fn routes(page: Page) -> Router {
+    Router::new()
+        .route("/view", get(redirect))
+        .route("/view/", get(index))
+        .route("/view/about", get(about))
+        .route("/view/call", post(call::call))
+        .route("/view/{file}", get(file))
+        .layer(map_response(protect))
+        .with_state(Arc::new(page))
+}
+
+/// Addresses in the page are relative to `/view/`. A browser keeps the fragment.
+async fn redirect(RawQuery(query): RawQuery) -> Response {
+    let query = query.map(|query| format!("?{query}")).unwrap_or_default();
+    to(StatusCode::TEMPORARY_REDIRECT, &format!("/view/{query}"))
+}
+
+fn to(status: StatusCode, location: &str) -> Response {
+    (status, [(LOCATION, location)]).into_response()
+}
+
+async fn index(State(page): State<Arc<Page>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
+    let token = query.as_deref().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("token=")));
+    if let Some(cookie) = token.and_then(|token| page.entrance.exchange(&page.guard, &headers, token)) {
+        return (cookie, to(StatusCode::SEE_OTHER, "/view/")).into_response();
+    }
+    match page.refusal(&headers) {
+        Some(refusal) => refusal,
+        // A token that was used before has nothing to say.
+        None if token.is_some() => to(StatusCode::SEE_OTHER, "/view/"),
+        None => assets::respond("index.html", &headers),
+    }
+}
+
+async fn file(State(page): State<Arc<Page>>, Path(file): Path<String>, headers: HeaderMap) -> Response {
+    page.refusal(&headers).unwrap_or_else(|| assets::respond(&file, &headers))
+}
+
+async fn about(State(page): State<Arc<Page>>, headers: HeaderMap) -> Response {
+    if let Some(refusal) = page.refusal(&headers) {
+        return refusal;
+    }
+    ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], page.about.to_string()).into_response()
+}
+
+/// Adds to every response what keeps other pages out.
+async fn protect(mut response: Response) -> Response {
+    const HEADERS: [(HeaderName, &str); 5] = [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        (REFERRER_POLICY, "no-referrer"),
+        (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+        (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    ];
+    for (name, value) in HEADERS {
+        response.headers_mut().insert(name, HeaderValue::from_static(value));
+    }
+    response
+}

@@ -1,0 +1,131 @@
+//! The timeline: every fixture against the whole value, in pieces and from a store; bars that stay few.
+
+use std::collections::BTreeMap;
+
+use n8n_lens::execution::graph::Graph;
+use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::execution::timeline::{Timeline, TimelineProjection};
+use n8n_lens::json::{Cursor, Projection, hold_name};
+use serde_json::{Value, json};
+
+use crate::flatten::{Share, stored};
+use crate::projections::{Cut, pruned};
+use crate::{fixtures, flatted};
+
+const ALL: TimelineProjection = TimelineProjection { bars: 1_000_000, range: None };
+
+fn timeline(body: &[u8], projection: &TimelineProjection, sizes: &[usize]) -> Timeline {
+    projection.read(Cursor::over(pruned(projection.pruner(), Cut::new(body, sizes)))).unwrap()
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+/// The runs of a node that have a time, each as `[from, ms, run, failed, items]`.
+fn runs(runs: &Value) -> Vec<Value> {
+    let with_time = array(runs).iter().enumerate().filter(|(_, run)| run["startTime"].is_number());
+    let shown = with_time.map(|(at, run)| {
+        let start = run["startTime"].as_f64().unwrap();
+        let start = if start < 1e11 { start * 1000.0 } else { start };
+        let status = run["executionStatus"].as_str();
+        let failed =
+            !run["error"].is_null() || !run["redactedError"].is_null() || matches!(status, Some("error" | "crashed"));
+        let items: usize = array(&run["data"]["main"]).iter().map(|items| array(items).len()).sum();
+        json!([start, run["executionTime"].as_u64().unwrap_or(0), at, failed, items])
+    });
+    shown.collect()
+}
+
+/// The items that the runs of each node took, by what their `source` names.
+fn taken_items(body: &Value) -> BTreeMap<String, u64> {
+    let nodes = body["data"]["resultData"]["runData"].as_object();
+    let items = |source: &Value| {
+        let run = source["previousNodeRun"].as_u64().unwrap_or(0) as usize;
+        let output = source["previousNodeOutput"].as_u64().unwrap_or(0) as usize;
+        let from = source["previousNode"].as_str().and_then(|name| nodes?.get(name));
+        from.map_or(0, |runs| array(&runs[run]["data"]["main"][output]).len() as u64)
+    };
+    let of_node = |runs: &Value| array(runs).iter().flat_map(|run| array(&run["source"])).map(items).sum();
+    nodes.into_iter().flatten().map(|(name, runs)| (hold_name(name), of_node(runs))).collect()
+}
+
+/// The connections of a workflow, each as `[from, output, to, input, type]`.
+fn links(workflow: &Value) -> Vec<Value> {
+    let mut links = Vec::new();
+    for (from, types) in workflow["connections"].as_object().into_iter().flatten() {
+        for (kind, outputs) in types.as_object().into_iter().flatten() {
+            for (output, targets) in array(outputs).iter().enumerate() {
+                for target in array(targets).iter().filter(|target| target["node"].is_string()) {
+                    let input = target["index"].as_u64().unwrap_or(0);
+                    links.push(json!([hold_name(from), output, target["node"], input, kind]));
+                }
+            }
+        }
+    }
+    links
+}
+
+fn shown_links(graph: &Graph) -> Vec<Value> {
+    graph.links.iter().map(|link| json!([link.from, link.output, link.to, link.input, link.kind])).collect()
+}
+
+#[test]
+fn every_run_of_every_fixture_is_on_the_axis() {
+    for (name, text) in fixtures::executions() {
+        let body = fixtures::parse(&text);
+        let timeline = timeline(&text, &ALL, &[65_536]);
+        let summary = SummaryProjection.read_from(&text[..]).unwrap();
+        assert_eq!(format!("{:?}", timeline.summary), format!("{summary:?}"), "{name}");
+        for (node, of_node) in body["data"]["resultData"]["runData"].as_object().into_iter().flatten() {
+            let bars = &timeline.nodes[&hold_name(node)].bars;
+            assert_eq!(bars.iter().map(|bar| bar.runs).sum::<u64>(), runs(of_node).len() as u64, "{name}, {node}");
+            // Runs within one millisecond share a bar.
+            if bars.iter().all(|bar| bar.runs == 1) {
+                let bars = bars.iter().map(|bar| json!([bar.from, bar.ms, bar.run, bar.failed > 0, bar.items]));
+                assert_eq!(bars.collect::<Vec<_>>(), runs(of_node), "{name}, {node}");
+            }
+        }
+        let taken = timeline.nodes.iter().map(|(node, of_node)| (node.clone(), of_node.input_items.unwrap()));
+        assert_eq!(taken.collect::<BTreeMap<_, _>>(), taken_items(&body), "{name}");
+        assert_eq!(shown_links(&timeline.graph), links(&body["workflowData"]), "{name}");
+        let positions = array(&body["workflowData"]["nodes"]).iter().filter(|node| {
+            node["type"] != "n8n-nodes-base.stickyNote" && node["position"].is_array() && node["name"].is_string()
+        });
+        let positions: Vec<_> = positions.map(|node| (node["name"].as_str().unwrap().to_owned(), node)).collect();
+        assert_eq!(timeline.graph.nodes.len(), positions.len(), "{name}");
+        for (shown, (node, truth)) in timeline.graph.nodes.iter().zip(positions) {
+            assert_eq!(shown.name, hold_name(&node), "{name}");
+            assert_eq!(
+                json!([shown.position.0, shown.position.1]),
+                json!([truth["position"][0].as_f64(), truth["position"][1].as_f64()])
+            );
+            assert_eq!(shown.disabled, truth["disabled"] == true, "{name}");
+        }
+    }
+}
+
+#[test]
+fn pieces_and_stores_make_no_difference() {
+    for (name, text) in fixtures::executions().into_iter().filter(|(_, text)| text.len() < 100_000) {
+        let truth = format!("{:?}", timeline(&text, &ALL, &[65_536]));
+        for sizes in [&[1][..], &[63, 65]] {
+            assert_eq!(format!("{:?}", timeline(&text, &ALL, sizes)), truth, "{name} in {sizes:?}");
+        }
+        let text = String::from_utf8(text).unwrap();
+        let from_store = flatted::read(&ALL, &stored(&text, Share::Equal), true).unwrap();
+        assert_eq!(format!("{from_store:?}"), truth, "{name}");
+    }
+}
+
+#[test]
+fn a_range_has_the_runs_that_touch_it() {
+    let runs: Vec<_> =
+        (0..1000).map(|at| json!({"startTime": 1_795_226_662_000_u64 + at * 10, "executionTime": 5})).collect();
+    let body = json!({"id": "7", "data": {"resultData": {"runData": {"N": runs}}}}).to_string();
+    let range = 1_795_226_664_003.0..1_795_226_664_020.0;
+    let timeline = timeline(body.as_bytes(), &TimelineProjection { bars: 10, range: Some(range) }, &[65_536]);
+    assert_eq!(timeline.nodes["N"].bars.iter().map(|bar| bar.run).collect::<Vec<_>>(), [200, 201]);
+    assert_eq!(timeline.range, Some((1_795_226_662_000.0, 1_795_226_671_995.0)), "of all runs");
+    assert_eq!(timeline.summary.nodes[0].runs, 1000);
+}

@@ -1,0 +1,280 @@
+//! The page's door: who gets in, what its files and answers carry, which tools it may call. The page itself is tested in a
+//! browser (`tests/view`).
+
+use std::collections::HashMap;
+use std::io::Read;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::fixtures;
+use crate::support::http_client::{Answer, HttpServer};
+use crate::support::mcp_client::KEY;
+use crate::support::server::{self, Reply, Server};
+use crate::support::view_server::ViewServer;
+use crate::support::wait::eventually;
+
+/// A real execution that failed.
+const ID: &str = "42";
+
+fn n8n() -> Server {
+    server::n8n(executions())
+}
+
+fn executions() -> HashMap<String, Vec<u8>> {
+    let body = fixtures::executions().into_iter().find(|(name, _)| name == "b_http_500").unwrap().1;
+    HashMap::from([(ID.to_owned(), body)])
+}
+
+fn view(n8n: &Server) -> ViewServer {
+    ViewServer::start(&[], &[("N8N_URL", &n8n.url()), ("N8N_API_KEY", KEY)])
+}
+
+fn call(tool: &str, arguments: Value) -> String {
+    json!({"tool": tool, "arguments": arguments}).to_string()
+}
+
+fn get(view: &ViewServer, path: &str, headers: &[(&str, &str)]) -> Answer {
+    view.http.send("GET", path, headers, "")
+}
+
+/// The lines of an answer to a call; the last one is the result.
+fn lines(answer: &Answer) -> Vec<Value> {
+    assert_eq!(answer.status, 200, "{answer:?}");
+    assert_eq!(answer.header("content-type"), Some("application/x-ndjson"));
+    assert_eq!(answer.header("cache-control"), Some("no-store"));
+    // The body is chunked; each chunk holds whole lines.
+    let objects = answer.body.lines().filter(|line| line.starts_with('{'));
+    objects.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn the_token_is_good_for_one_browser() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    assert!(view.address.starts_with("http://127.0.0.1:"), "{}", view.address);
+    assert_eq!(get(&view, "/view/", &[]).status, 401);
+    assert_eq!(get(&view, "/view/?token=guess", &[]).status, 401);
+    // Another origin may not use it up.
+    assert_eq!(get(&view, view.path(), &[("origin", "http://evil.example")]).status, 403);
+
+    let entered = get(&view, view.path(), &[]);
+    assert_eq!((entered.status, entered.header("location")), (303, Some("/view/")));
+    let port = view.http.authority.rsplit_once(':').unwrap().1;
+    let set = entered.header("set-cookie").unwrap();
+    assert!(set.starts_with(&format!("n8n-lens-{port}=")), "{set}");
+    assert!(set.ends_with("; Path=/view; HttpOnly; SameSite=Strict"), "{set}");
+    let cookie = set.split(';').next().unwrap();
+    assert!(!cookie.contains(view.path().split_once('=').unwrap().1), "the cookie is another secret");
+
+    assert_eq!(get(&view, view.path(), &[]).status, 401, "a second browser");
+    let index = get(&view, "/view/", &[("cookie", &format!("other=1; {cookie}"))]);
+    assert_eq!(index.status, 200);
+    assert!(index.body.contains("main.js"));
+    let again = get(&view, view.path(), &[("cookie", cookie)]);
+    assert_eq!((again.status, again.header("location")), (303, Some("/view/")), "the same browser, by its history");
+}
+
+#[test]
+fn nothing_is_shown_to_other_users_and_other_origins() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let question = call("view_overview", json!({"id": ID}));
+    let json = ("content-type", "application/json");
+    let mine = ("cookie", cookie.as_str());
+    for path in ["/view/", "/view/main.js", "/view/about"] {
+        assert_eq!(get(&view, path, &[]).status, 401, "{path}");
+        assert_eq!(get(&view, path, &[("cookie", &format!("{cookie}0"))]).status, 401, "{path}");
+        for foreign in [("origin", "http://evil.example"), ("host", "evil.example"), ("origin", "null")] {
+            assert_eq!(get(&view, path, &[mine, json, foreign]).status, 403, "{path}, {foreign:?}");
+        }
+    }
+    let ask = |headers: &[(&str, &str)]| view.http.send("POST", "/view/call", headers, &question);
+    assert_eq!(ask(&[json]).status, 401);
+    assert_eq!(ask(&[mine, json, ("origin", "http://evil.example")]).status, 403);
+    // What a form of another page can send without asking first.
+    assert_eq!(ask(&[mine, ("content-type", "text/plain")]).status, 400);
+    assert!(n8n.requests().is_empty(), "n8n was asked");
+    let refusal = ask(&[json]);
+    assert!(refusal.body.contains("Run n8n-lens view again"), "{}", refusal.body);
+    assert!(lines(&ask(&[mine, json])).last().unwrap().get("result").is_some());
+}
+
+#[test]
+fn every_answer_keeps_other_pages_out() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    let cookie = view.enter();
+    for path in ["/view", "/view/", "/view/style.css", "/view/about", "/view/none.js"] {
+        let answer = get(&view, path, &[("cookie", &cookie)]);
+        let policy = answer.header("content-security-policy").unwrap_or_else(|| panic!("{path}: {answer:?}"));
+        assert!(policy.starts_with("default-src 'none'; script-src 'self';"), "{policy}");
+        assert!(!policy.contains("unsafe") && !policy.contains('*'), "{policy}");
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{path}");
+        assert_eq!(answer.header("referrer-policy"), Some("no-referrer"), "{path}");
+        assert_eq!(answer.header("cross-origin-resource-policy"), Some("same-origin"), "{path}");
+    }
+    assert_eq!(get(&view, "/view/none.js", &[("cookie", &cookie)]).status, 404);
+    assert_eq!(get(&view, "/view/..%2fmod.rs", &[("cookie", &cookie)]).status, 404);
+    let redirect = get(&view, "/view?token=1", &[]);
+    assert_eq!((redirect.status, redirect.header("location")), (307, Some("/view/?token=1")));
+}
+
+#[test]
+fn files_are_compressed_and_not_sent_twice() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let file =
+        |more: &[(&str, &str)]| get(&view, "/view/waterfall.js", &[&[("cookie", cookie.as_str())][..], more].concat());
+    let plain = file(&[]);
+    assert_eq!(plain.header("content-type"), Some("text/javascript; charset=utf-8"));
+    assert!(plain.body.contains("export class Waterfall"));
+    let tag = plain.header("etag").unwrap();
+    let unchanged = file(&[("if-none-match", tag)]);
+    assert_eq!((unchanged.status, unchanged.body.as_str()), (304, ""));
+    assert_eq!(file(&[("if-none-match", "W/\"other\"")]).status, 200);
+    let compressed = file(&[("accept-encoding", "br, gzip")]);
+    assert_eq!(compressed.header("content-encoding"), Some("gzip"));
+    let length = |answer: &Answer| answer.header("content-length").unwrap().parse::<usize>().unwrap();
+    assert!(length(&compressed) * 2 < length(&plain), "{} of {}", length(&compressed), length(&plain));
+}
+
+#[test]
+fn the_overview_is_the_whole_picture() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let about: Value = serde_json::from_str(&get(&view, "/view/about", &[("cookie", &cookie)]).body).unwrap();
+    let n8n_url = format!("{}/", n8n.url());
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(about, json!({"version": version, "locale": null, "n8nUrl": n8n_url, "execution": null}));
+
+    let answer = lines(&view.call(&cookie, &call("view_overview", json!({"id": ID}))));
+    let overview = &answer.last().unwrap()["result"];
+    let body = fixtures::parse(&executions()[ID]);
+    assert_eq!(overview["execution"]["id"], ID);
+    assert_eq!(overview["execution"]["workflowName"], body["workflowData"]["name"]);
+    assert_eq!(overview["execution"]["error"]["nodeName"], "HTTP Request");
+    assert_eq!(overview["execution"]["items"], 1);
+    let names: Vec<_> = overview["nodes"].as_array().unwrap().iter().map(|node| &node["nodeName"]).collect();
+    assert_eq!(names, ["Webhook", "HTTP Request"], "in the order of execution");
+    let failed = &overview["nodes"][1];
+    assert_eq!(
+        (&failed["status"], &failed["failedRuns"], &failed["inputItems"]),
+        (&json!("error"), &json!(1), &json!(1))
+    );
+    let run = &body["data"]["resultData"]["runData"]["HTTP Request"][0];
+    let from = run["startTime"].as_i64().unwrap() - overview["start"].as_f64().unwrap() as i64;
+    let ms = run["executionTime"].as_i64().unwrap();
+    assert_eq!(failed["bars"], json!([[from, from + ms, 0, 1, 1, 0, ms]]));
+    assert_eq!(
+        overview["graph"]["nodes"].as_array().unwrap().len(),
+        body["workflowData"]["nodes"].as_array().unwrap().len()
+    );
+    assert_eq!(overview["graph"]["connections"][0], json!(["Webhook", 0, "HTTP Request", 0, "main"]));
+
+    let part = json!({"id": ID, "start": overview["start"], "from": from, "to": from + 1, "bars": 100});
+    let answer = lines(&view.call(&cookie, &call("view_timeline", part)));
+    let nodes = answer.last().unwrap()["result"]["nodes"].as_array().unwrap().clone();
+    assert!(nodes.contains(&json!(["HTTP Request", failed["bars"]])), "{nodes:?}");
+}
+
+#[test]
+fn only_tools_that_read_can_be_called() {
+    let n8n = n8n();
+    let url = n8n.url();
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let refused = |answer: Answer| (answer.status, answer.body.contains("TOOL_NOT_FOUND"));
+    for tool in ["update_workflow", "delete_workflow", "activate_workflow", "no_such_tool"] {
+        assert_eq!(refused(view.call(&cookie, &call(tool, json!({"id": "1"})))), (404, true), "{tool}");
+    }
+    // The page of a server has the tools of that server, but those that write.
+    let server = HttpServer::start(&url, &["--toolsets", "executions,workflows,builder"]);
+    let ask = |tool: &str| {
+        let headers = [("content-type", "application/json")];
+        server.send("POST", "/view/call", &headers, &call(tool, json!({"id": ID})))
+    };
+    assert_eq!(ask("view_overview").status, 200);
+    assert_eq!(ask("get_workflow").status, 200);
+    assert_eq!(refused(ask("update_workflow")), (404, true));
+    assert!(n8n.requests().iter().all(|request| request.method == "GET"));
+
+    let answer = lines(&view.call(&cookie, &call("get_execution_by_node", json!({"id": ID}))));
+    assert_eq!(answer[0]["error"]["code"], "INVALID_TOOL_PARAMETERS");
+    assert!(answer[0]["error"]["message"].as_str().unwrap().contains("'nodeName'"));
+}
+
+#[test]
+fn the_page_of_a_server_is_behind_its_token() {
+    let n8n = n8n();
+    let server = HttpServer::start(&n8n.url(), &["--auth-token", "right"]);
+    let get = |headers: &[(&str, &str)]| server.send("GET", "/view/", headers, "");
+    let refusal = get(&[]);
+    assert_eq!(refusal.status, 401);
+    assert_eq!(refusal.header("www-authenticate"), Some("Basic realm=\"n8n-lens\", charset=\"UTF-8\""));
+    assert_eq!(get(&[("authorization", "Bearer right")]).status, 200);
+    // `:right` and `me:right`, then `me:wrong`, as a browser sends them.
+    assert_eq!(get(&[("authorization", "Basic OnJpZ2h0")]).status, 200);
+    assert_eq!(get(&[("authorization", "Basic bWU6cmlnaHQ=")]).status, 200);
+    assert_eq!(get(&[("authorization", "Basic bWU6d3Jvbmc=")]).status, 401);
+    // Only the page takes a password.
+    let headers = [("authorization", "Basic OnJpZ2h0"), ("content-type", "application/json")];
+    assert_eq!(server.send("POST", "/mcp/tools", &headers, "").status, 401);
+}
+
+#[test]
+fn progress_comes_while_a_call_runs_and_closing_the_connection_ends_it() {
+    let (body, path) = (executions().remove(ID).unwrap(), format!("/api/v1/executions/{ID}"));
+    let n8n =
+        Server::start(move |request| match request.path == path && request.query("includeData") == Some("true") {
+            true => Reply::json(200, body.clone()).pace(1000, Duration::from_millis(200)),
+            false => Reply::json(200, json!({"id": ID, "status": "error"}).to_string()),
+        });
+    let view = view(&n8n);
+    let cookie = view.enter();
+    let question = call("view_overview", json!({"id": ID}));
+    let answer = lines(&view.call(&cookie, &question));
+    let read: Vec<_> = answer.iter().filter_map(|line| line["progress"]["bytes"].as_u64()).collect();
+    assert!(read.len() > 1 && read.is_sorted(), "{answer:?}");
+    assert!(answer.last().unwrap().get("result").is_some(), "{answer:?}");
+
+    eventually("the first download is over", || n8n.open() == 0);
+    let headers = [("cookie", cookie.as_str()), ("content-type", "application/json")];
+    let mut connection = view.http.open("POST", "/view/call", &headers, &question);
+    connection.read_exact(&mut [0; 16]).unwrap();
+    eventually("n8n is asked", || n8n.open() == 1);
+    drop(connection);
+    eventually("the download is dropped", || n8n.open() == 0);
+    // Neither read to its end nor kept open until then.
+    assert!(n8n.sent() < 2 * executions()[ID].len() as u64, "{}", n8n.sent());
+}
+
+#[test]
+fn a_saved_execution_needs_no_n8n() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("failed.json");
+    std::fs::write(&file, &executions()[ID]).unwrap();
+    let view = ViewServer::start(&[file.to_str().unwrap(), "--locale", "ja"], &[]);
+    let cookie = view.enter();
+    let about: Value = serde_json::from_str(&get(&view, "/view/about", &[("cookie", &cookie)]).body).unwrap();
+    assert_eq!((&about["execution"], &about["locale"], &about["n8nUrl"]), (&json!("0"), &json!("ja"), &Value::Null));
+    let result = |tool: &str, arguments: Value| lines(&view.call(&cookie, &call(tool, arguments))).pop().unwrap();
+    assert_eq!(result("view_overview", json!({"id": "0"}))["result"]["execution"]["error"]["httpCode"], "500");
+    let node = result("get_execution_by_node", json!({"id": "0", "nodeName": "Webhook"}));
+    assert_eq!(node["result"]["nodeName"], "Webhook", "{node}");
+    let list = result("list_executions", json!({}));
+    assert!(list["error"]["message"].as_str().unwrap().contains("saved execution"), "{list}");
+    std::fs::remove_file(&file).unwrap();
+    let gone = result("view_overview", json!({"id": "0"}));
+    assert!(gone["error"]["message"].as_str().unwrap().contains("cannot be read"), "{gone}");
+}
+
+#[test]
+fn an_execution_is_named_in_the_address() {
+    let n8n = n8n();
+    let view = ViewServer::start(&[ID], &[("N8N_URL", &n8n.url()), ("N8N_API_KEY", KEY)]);
+    assert!(view.address.ends_with(&format!("#/{ID}")), "{}", view.address);
+}

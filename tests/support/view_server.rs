@@ -1,0 +1,47 @@
+//! `n8n-lens view`, and the cookie of the browser that came first.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use super::http_client::{Answer, HttpServer};
+
+/// A running page.
+pub struct ViewServer {
+    pub http: HttpServer,
+    /// The address that it printed.
+    pub address: String,
+}
+
+impl ViewServer {
+    /// Starts `n8n-lens view` with an environment of its own.
+    pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut command = Command::new(crate::support::binary());
+        command.arg("view").args(arguments).args(["--no-open"]).env_clear().envs(environment.iter().copied());
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
+        let authority = address.strip_prefix("http://").and_then(|rest| rest.split_once('/')).map(|(host, _)| host);
+        let authority = authority.unwrap_or_else(|| panic!("no address: {address:?}")).to_owned();
+        Self { http: HttpServer::of(child, authority), address: address.trim().to_owned() }
+    }
+
+    /// The path of the address, with the token.
+    pub fn path(&self) -> &str {
+        let from = "http://".len() + self.http.authority.len();
+        self.address[from..].split('#').next().unwrap()
+    }
+
+    /// Exchanges the token for the cookie, `name=value`.
+    pub fn enter(&self) -> String {
+        let answer = self.http.send("GET", self.path(), &[], "");
+        assert_eq!(answer.status, 303, "{answer:?}");
+        let cookie = answer.header("set-cookie").expect("a cookie");
+        cookie.split(';').next().unwrap().to_owned()
+    }
+
+    /// Calls a tool; returns the lines of the answer.
+    pub fn call(&self, cookie: &str, body: &str) -> Answer {
+        let headers = [("cookie", cookie), ("content-type", "application/json")];
+        self.http.send("POST", "/view/call", &headers, body)
+    }
+}

@@ -1,0 +1,171 @@
+// Makes the executions that page.mjs looks at, as n8n's API sends them: `node bodies.mjs FOLDER`.
+//
+//     1000.json  a good execution of the workflow of 1001, a day before it
+//     1001.json  50,000 orders, of which the last node fails
+//     1002.json  three nodes of 100,000 runs, two of them failed
+//     1003.json  an attack: markup, scripts, bidirectional text, 1 MB strings and `__proto__` as names, keys and values
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const START = 1_795_300_000_000;
+const DAY = 86_400_000;
+
+const folder = process.argv[2];
+mkdirSync(folder, { recursive: true });
+
+/** The same numbers on every run (mulberry32). */
+let seed = 7;
+function random() {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+}
+const pick = (list) => list[Math.floor(random() * list.length)];
+const iso = (ms) => new Date(ms).toISOString();
+
+function node(name, type, position, parameters = {}) {
+  return { id: name.slice(0, 8), name, type: `n8n-nodes-base.${type}`, typeVersion: 1, position, parameters };
+}
+
+function connections(edges) {
+  const all = new Map();
+  for (const [from, output, to] of edges) {
+    if (!all.has(from)) all.set(from, { main: [] });
+    const { main } = all.get(from);
+    while (main.length <= output) main.push([]);
+    main[output].push({ node: to, type: 'main', index: 0 });
+  }
+  return Object.fromEntries(all);
+}
+
+/** A run of a node; `sources`: [node, output, run]. */
+function run(start, ms, index, sources, outputs, error) {
+  return {
+    startTime: start,
+    executionIndex: index,
+    source: sources.map(([previousNode, previousNodeOutput, previousNodeRun]) => ({ previousNode, previousNodeOutput, previousNodeRun })),
+    hints: [],
+    executionTime: ms,
+    executionStatus: error ? 'error' : 'success',
+    ...(error ? { error } : {}),
+    ...(outputs ? { data: { main: outputs } } : {}),
+  };
+}
+
+function write(id, { workflow, name, nodes, edges, runs, start, stop, error, last }) {
+  const body = {
+    id, finished: !error, mode: 'trigger', retryOf: null, retrySuccessId: null, status: error ? 'error' : 'success',
+    createdAt: iso(start), startedAt: iso(start), stoppedAt: iso(stop), deletedAt: null, workflowId: workflow, waitTill: null,
+    data: { version: 1, startData: {}, resultData: { ...(error ? { error } : {}), runData: Object.fromEntries(runs), ...(last ? { lastNodeExecuted: last } : {}) } },
+    workflowData: { id: workflow, name, nodes, connections: connections(edges), settings: {} },
+  };
+  writeFileSync(join(folder, `${id}.json`), JSON.stringify(body));
+}
+
+const items = (values) => values.map((json, item) => ({ json, pairedItem: { item } }));
+
+function invoices() {
+  const nodes = [
+    node('Every night', 'scheduleTrigger', [0, 0]),
+    node('Get orders', 'httpRequest', [220, 0], { url: 'https://shop.example.com/api/orders' }),
+    node('Is paid?', 'if', [440, 0]),
+    node('Add VAT', 'set', [660, -100]),
+    node('Create invoices', 'httpRequest', [880, -100], { method: 'POST', url: 'https://billing.example.com/v2/invoices' }),
+    node('Notify sales', 'slack', [1100, -100]),
+    node('Archive', 'noOp', [660, 120]),
+  ];
+  const edges = [
+    ['Every night', 0, 'Get orders'], ['Get orders', 0, 'Is paid?'], ['Is paid?', 0, 'Add VAT'],
+    ['Is paid?', 1, 'Archive'], ['Add VAT', 0, 'Create invoices'], ['Create invoices', 0, 'Notify sales'],
+  ];
+  const orders = Array.from({ length: 50_000 }, (_, i) => {
+    const name = `${pick(['Ann', 'Marta', 'David', 'Yuki', 'Omar', 'Björn'])} ${pick(['Jansen', 'Petit', 'Rossi', 'Tanaka', 'Weber'])}`;
+    return {
+      id: `ORD-${100_000 + i}`, customer: { name, city: pick(['Berlin', 'Lyon', 'Utrecht', 'Turin', 'Graz']) },
+      total: Math.round(random() * 90_000) / 100, currency: i === 31_337 ? 'CHF' : 'EUR',
+      status: pick(['paid', 'paid', 'paid', 'open', 'refunded']), createdAt: iso(START - Math.floor(random() * 1e9)), lines: 1 + Math.floor(random() * 8),
+    };
+  });
+  const error = {
+    name: 'NodeApiError', message: 'The service is receiving too many requests from you', httpCode: '429',
+    description: 'Rate limit of the invoicing service reached: at most 30,000 invoices an hour. Try again at 07:00.',
+    stack: 'NodeApiError: The service is receiving too many requests from you\n    at ExecuteContext.execute (HttpRequestV3.node.ts:892:16)',
+  };
+  for (const [id, good] of [['1000', true], ['1001', false]]) {
+    const start = good ? START - DAY : START;
+    const given = good ? orders.slice(0, 48_000).map((order) => ({ ...order, vatId: 'DE1' })) : orders;
+    const all = given.map((json) => ({ json, pairedItem: { item: 0 } }));
+    const pairs = given.map((json, item) => ({ json, pairedItem: { item } }));
+    const paid = pairs.filter(({ json }) => json.status === 'paid');
+    const rest = pairs.filter(({ json }) => json.status !== 'paid');
+    const priced = items(paid.map(({ json }) => ({ ...json, vat: Math.round(json.total * 19) / 100 })));
+    const runs = [
+      ['Every night', [run(start, 1, 0, [], [[{ json: { timestamp: iso(start) } }]])]],
+      ['Get orders', [run(start + 3, good ? 2_420 : 8_420, 1, [['Every night', 0, 0]], [all])]],
+      ['Is paid?', [run(start + 8_431, 390, 2, [['Get orders', 0, 0]], [paid, rest])]],
+      ['Add VAT', [run(start + 8_830, 510, 3, [['Is paid?', 0, 0]], [priced])]],
+      ['Create invoices', [run(start + 9_345, 14_200, 4, [['Add VAT', 0, 0]], good ? [items(priced.map((_, i) => ({ invoice: `INV-${i}` })))] : null, good ? null : error)]],
+      ...(good ? [['Notify sales', [run(start + 23_550, 140, 5, [['Create invoices', 0, 0]], [[{ json: { ok: true }, pairedItem: { item: 0 } }]])]]] : []),
+      ['Archive', [run(start + 8_824, 4, 6, [['Is paid?', 1, 0]], [rest])]],
+    ];
+    write(id, { workflow: 'wfOrders', name: 'Nightly invoices', nodes, edges, runs, start, stop: start + 23_700, ...(good ? {} : { error, last: 'Create invoices' }) });
+  }
+}
+
+function subscriptions() {
+  const nodes = [
+    node('Start', 'manualTrigger', [0, 0]), node('Loop Over Items', 'splitInBatches', [220, 0]),
+    node('Charge card', 'httpRequest', [440, 80]), node('Write row', 'set', [660, 80]), node('Done', 'noOp', [440, -120]),
+  ];
+  const edges = [
+    ['Start', 0, 'Loop Over Items'], ['Loop Over Items', 0, 'Done'], ['Loop Over Items', 1, 'Charge card'],
+    ['Charge card', 0, 'Write row'], ['Write row', 0, 'Loop Over Items'],
+  ];
+  const [loop, charge, rows] = [[], [], []];
+  let time = START + 5;
+  let index = 1;
+  for (let i = 0; i < 100_000; i += 1) {
+    loop.push(run(time, 0, index++, [i ? ['Write row', 0, i - 1] : ['Start', 0, 0]], [[], [{ json: { n: i } }]]));
+    const ms = i % 50 ? pick([1, 2, 2, 3, 4]) : 60;
+    const declined = i === 41_234 || i === 77_001;
+    const result = [[{ json: declined ? { n: i, error: 'Card declined' } : { n: i, charged: i % 7 }, pairedItem: { item: 0 } }]];
+    charge.push(run(time, ms, index++, [['Loop Over Items', 1, i]], result, declined ? { name: 'NodeApiError', message: 'Card declined', httpCode: '402' } : null));
+    time += ms;
+    rows.push(run(time, 1, index++, [['Charge card', 0, i]], [[{ json: { n: i, row: i + 1 }, pairedItem: { item: 0 } }]]));
+    time += i === 60_000 ? 90_000 : 1;
+  }
+  loop.push(run(time, 1, index++, [['Write row', 0, 99_999]], [[{ json: { n: 0 } }], []]));
+  const runs = [
+    ['Start', [run(START, 1, 0, [], [[{ json: {} }]])]], ['Loop Over Items', loop], ['Charge card', charge], ['Write row', rows],
+    ['Done', [run(time + 1, 2, index, [['Loop Over Items', 0, 100_000]], [[{ json: { n: 0 } }]])]],
+  ];
+  write('1002', { workflow: 'wfRuns', name: 'Charge subscriptions', nodes, edges, runs, start: START, stop: time + 4 });
+}
+
+function attack() {
+  const markup = '<img src=x onerror="document.title=\'pwned\'">';
+  const script = '</script><script>document.title="pwned"</script>';
+  const bidi = 'safe\u202egnp.exe\u202c \u2066hidden\u2069';
+  const names = [markup, script, bidi, '__proto__', 'constructor', 'javascript:alert(1)', 'x'.repeat(300), 'a\u0000b\nnew line', 'hasOwnProperty'];
+  const nodes = names.map((name, i) => node(name, 'noOp', [220 * (i % 5), 160 * Math.floor(i / 5)], { note: script }));
+  const edges = names.slice(1).map((name, i) => [names[i], 0, name]);
+  // JSON.parse makes `__proto__` a key like any other; a literal would set the prototype.
+  const hostile = JSON.parse(`{"__proto__": {"polluted": true}, "constructor": {"prototype": {"polluted": 1}}, "<svg onload=alert(1)>": 1, "\u202ekey": "x", "null": null}`);
+  const json = { html: markup, script, bidi, url: 'javascript:alert(1)', huge: `<b>${'A'.repeat(1_000_000)}` };
+  for (const [key, value] of Object.entries(hostile)) Object.defineProperty(json, key, { value, enumerable: true });
+  const error = { name: markup, message: script, description: bidi, stack: `${markup}\n${script}` };
+  const last = names.at(-1);
+  const runs = names.map((name, i) => {
+    const source = i ? [[names[i - 1], 0, 0]] : [];
+    if (name === last) return [name, [run(START + 99, 5, 20, source, null, error)]];
+    const values = i < 4 ? [json, { html: '&lt;b&gt;', n: 2 }] : Array.from({ length: 60 }, (_, n) => ({ k: markup, n }));
+    return [name, [run(START + i * 10, 9, i, source, [items(values)])]];
+  });
+  write('1003', { workflow: 'wf<b>', name: markup, nodes, edges, runs, start: START, stop: START + 110, error, last });
+}
+
+invoices();
+subscriptions();
+attack();

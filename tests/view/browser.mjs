@@ -1,0 +1,81 @@
+// A real Chromium for the tests of the page. VIEW_URL is its address, VIEW_COOKIE its cookie (`name=value`), CHROMIUM the browser,
+// SHOTS a folder for pictures, VIEW_MODULES where playwright-core and axe-core are installed.
+//
+// A console error or a report of the content security policy fails every test.
+
+import assert from 'node:assert/strict';
+import { mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { after, before, test } from 'node:test';
+
+const modules = process.env.VIEW_MODULES ? `${process.env.VIEW_MODULES}/` : import.meta.url;
+const require = createRequire(modules);
+const { chromium } = require('playwright-core');
+export const AXE = require.resolve('axe-core/axe.min.js');
+
+export const PAGE = process.env.VIEW_URL;
+export const SHOTS = process.env.SHOTS;
+export const WIDE = { width: 1440, height: 900 };
+export const NARROW = { width: 400, height: 800 };
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    args: ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
+      '--disable-background-networking', '--disable-component-update', '--disable-sync'],
+  });
+  if (SHOTS) mkdirSync(SHOTS, { recursive: true });
+});
+after(() => browser?.close());
+
+/** A test on a fresh page at an address; it fails if the page reports an error. */
+export function check(name, address, run, options = {}) {
+  test(name, { timeout: 120_000 }, async () => {
+    const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB', ...options });
+    const page = await context.newPage();
+    const complaints = [];
+    page.on('console', (message) => ['error', 'warning'].includes(message.type()) && complaints.push(message.text()));
+    page.on('pageerror', (error) => complaints.push(error.stack));
+    await page.exposeFunction('complain', (text) => complaints.push(text));
+    await page.addInitScript(() => addEventListener('securitypolicyviolation', (event) =>
+      globalThis.complain(`${event.violatedDirective}: ${event.blockedURI}`)));
+    try {
+      await enter(context);
+      if (options.prepare) await options.prepare(page);
+      await page.goto(PAGE + address);
+      if (!options.prepare) await ready(page);
+      await run(page, context);
+      assert.deepEqual(complaints, []);
+    } finally {
+      await context.close();
+    }
+  });
+}
+
+/** Gives a browser the cookie of the page. */
+async function enter(context) {
+  if (!process.env.VIEW_COOKIE) return;
+  const [name, value] = process.env.VIEW_COOKIE.split('=');
+  await context.addCookies([{ name, value, url: PAGE }]);
+}
+
+/** Waits until nothing is being read. */
+export async function ready(page) {
+  await page.waitForSelector('h1');
+  await page.waitForFunction(() => {
+    const list = document.querySelector('.list');
+    return !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list || list.tBodies[0].rows.length > 0);
+  }, null, { timeout: 20_000 });
+}
+
+/** The state in the address, readable. */
+export const hash = (page) => page.evaluate(() => decodeURIComponent(location.hash.replaceAll('+', ' ')));
+/** What the page says. */
+export const text = (page) => page.locator('main').innerText();
+
+/** Waits until the address matches, and nothing is being read. */
+export async function arrives(page, pattern) {
+  await page.waitForFunction((source) => new RegExp(source).test(decodeURIComponent(location.hash.replaceAll('+', ' '))), pattern.source);
+  await ready(page);
+}

@@ -1,0 +1,329 @@
+// The page in front of the executions that bodies.mjs makes: `VIEW_URL=http://127.0.0.1:PORT/view/ node --test page.mjs`, with the
+// variables of browser.mjs.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { AXE, NARROW, PAGE, SHOTS, arrives, check, hash, ready, text } from './browser.mjs';
+
+const [FAILING, RUNS, ATTACK] = ['1001', '1002', '1003'];
+
+/** Every view, as an address. */
+const VIEWS = {
+  list: '#/',
+  'list-errors': '#/?status=error',
+  failing: `#/${FAILING}`,
+  error: `#/${FAILING}?node=Create+invoices&tab=error`,
+  node: `#/${FAILING}?node=Is+paid%3F`,
+  item: `#/${FAILING}?node=Get+orders&item=40000`,
+  fields: `#/${FAILING}?node=Add+VAT&tab=fields`,
+  parameters: `#/${FAILING}?node=Get+orders&tab=parameters`,
+  trace: `#/${FAILING}?node=Add+VAT&item=17&tab=trace`,
+  graph: `#/${FAILING}?view=graph&node=Is+paid%3F`,
+  odd: `#/${FAILING}?view=odd`,
+  compare: `#/${FAILING}?view=compare`,
+  search: `#/${FAILING}?view=search&q=ORD-131337`,
+  runs: `#/${RUNS}?node=Charge+card&run=41234`,
+  attack: `#/${ATTACK}?node=__proto__&item=0`,
+};
+
+check('the list: filters are in the address, Back works, the next page comes as one scrolls', '#/', async (page) => {
+  const rows = page.locator('.list tbody tr');
+  await page.selectOption('select[name=status]', 'error');
+  await arrives(page, /status=error/);
+  for (const badge of await page.locator('.list tbody .badge').allInnerTexts()) assert.match(badge, /Error/);
+  await page.goBack();
+  await ready(page);
+  assert.equal(await page.locator('select[name=status]').inputValue(), '');
+  const first = await rows.count();
+  await page.mouse.wheel(0, 100_000);
+  if (first === 50) await page.waitForFunction(() => document.querySelectorAll('.list tbody tr').length > 50);
+});
+
+check('from the list to the error of a failing execution', '#/', async (page) => {
+  await page.getByRole('row', { name: `#${FAILING}` }).getByRole('link').first().click();
+  await arrives(page, /#\/1001/);
+  assert.match(await page.locator('.error-box').innerText(), /Create invoices: The service is receiving too many requests/);
+  await page.locator('.error-box a').click();
+  await arrives(page, /node=Create invoices/);
+  assert.match(await page.locator('.stack').innerText(), /ExecuteContext\.execute/);
+  await page.goBack();
+  await page.goBack();
+  await ready(page);
+  assert.equal(await page.locator('h1').innerText(), 'Executions');
+});
+
+check('item 40,000 of 50,000: only the rows in sight exist', `#/${FAILING}?node=Get+orders`, async (page) => {
+  const table = page.getByRole('region', { name: 'Output items' });
+  await table.evaluate((element) => { element.scrollTop = 40_000 * 28; });
+  await page.waitForFunction(() => document.body.innerText.includes('ORD-140005'));
+  assert.ok(await page.locator('.items tbody tr').count() < 160);
+  await table.getByText('ORD-140005').click();
+  await arrives(page, /item=40005/);
+  assert.match(await page.locator('.one').innerText(), /"id": "ORD-140005"/);
+  await page.reload();
+  await ready(page);
+  assert.match(await page.locator('.one').innerText(), /"id": "ORD-140005"/);
+  assert.match(await table.locator('tr.selected').innerText(), /40,005[\s\S]*ORD-140005/);
+});
+
+check('several outputs: the one that a run used, and each by a link', `#/${RUNS}?node=Loop+Over+Items&run=5`, async (page) => {
+  const chosen = page.locator('.outputs [aria-current]');
+  assert.match(await chosen.innerText(), /^loop\s+1$|^Output 1\s+1$/);
+  await page.goto(`${PAGE}#/${FAILING}?node=Is+paid%3F`);
+  await ready(page);
+  const output = page.getByRole('region', { name: 'Output items' });
+  assert.doesNotMatch(await output.innerText(), /open|refunded/);
+  await page.locator('.outputs a').nth(1).click();
+  await arrives(page, /out=1/);
+  assert.doesNotMatch(await output.innerText(), /paid/);
+});
+
+check('search: from the slash to the item', `#/${FAILING}`, async (page) => {
+  await page.keyboard.press('/');
+  await page.keyboard.type('ORD-131337');
+  await page.keyboard.press('Enter');
+  await arrives(page, /q=ORD-131337/);
+  assert.match(await page.locator('.hits').innerText(), /\d hits[\s\S]*Get orders/);
+  await page.locator('.hits tbody a').first().click();
+  await arrives(page, /item=31337/);
+  assert.match(await page.locator('.one').innerText(), /"currency": "CHF"/);
+});
+
+check('the trace of an item, back and forward', `#/${FAILING}?node=Add+VAT&item=17`, async (page) => {
+  await page.getByRole('link', { name: 'Trace' }).first().click();
+  await arrives(page, /tab=trace/);
+  const steps = page.locator('.path .where');
+  await steps.first().waitFor();
+  assert.deepEqual((await steps.allInnerTexts()).map((step) => step.split(' Item')[0]), ['Add VAT', 'Is paid?', 'Get orders', 'Every night']);
+  await page.getByRole('link', { name: 'What came from it' }).click();
+  await arrives(page, /direction=forward/);
+  await steps.nth(0).locator('a').first().click();
+  await arrives(page, /node=Add VAT/);
+});
+
+check('the comparison with the last good execution', `#/${FAILING}`, async (page) => {
+  await page.getByRole('link', { name: 'Compare with last good' }).click();
+  await arrives(page, /view=compare/);
+  const body = await page.locator('.differences').innerText();
+  assert.match(body, /^Node\s+Difference\s+#1001\s+#1000\s+Get orders First difference/);
+  assert.match(body, /vatId/);
+  assert.match(body, /Notify sales\s+Only one ran it\s+did not run\s+ran/);
+});
+
+check('fields and odd values lead to their items', `#/${FAILING}?node=Get+orders&tab=fields`, async (page) => {
+  await page.waitForSelector('.fields');
+  assert.ok(await page.locator('.fields .bars .meter').count() > 4);
+  await page.getByRole('link', { name: 'Odd values' }).click();
+  await arrives(page, /view=odd/);
+  await page.getByRole('row', { name: /CHF/ }).first().getByRole('link').click();
+  await arrives(page, /item=31337/);
+});
+
+check('the workflow: a click on a node selects it everywhere', `#/${FAILING}?view=graph`, async (page) => {
+  assert.match(await page.locator('.graph').innerText().catch(() => page.locator('.graph').textContent()), /29,|30,/);
+  await page.locator('.graph a.node', { hasText: 'Add VAT' }).click();
+  await arrives(page, /node=Add VAT/);
+  assert.equal(await page.locator('.node-head h2').innerText(), 'Add VAT');
+  await page.getByRole('link', { name: 'Timeline' }).click();
+  await ready(page);
+  assert.match(await page.locator('.nodes tr.selected').innerText(), /Add VAT/);
+});
+
+check('the nodes: sort, filter, and a name that no node has', `#/${FAILING}`, async (page) => {
+  const names = () => page.locator('.nodes tbody tr a.cover').allInnerTexts();
+  assert.equal((await names())[0], 'Every night');
+  await page.getByRole('button', { name: 'Time', exact: true }).click();
+  assert.equal((await names())[0], 'Create invoices');
+  await page.getByPlaceholder('Filter nodes').fill('paid');
+  assert.deepEqual(await names(), ['Is paid?']);
+  assert.match(await hash(page), /filter=paid/);
+  await page.goto(`${PAGE}#/${FAILING}?node=Nobody`);
+  await page.waitForSelector('text=This node did not run');
+});
+
+check('300,000 runs: failed ones are seen and found, zoom reads finer bars, frames keep up', `#/${RUNS}`, async (page) => {
+  const canvas = page.locator('canvas');
+  const box = await canvas.boundingBox();
+  await page.mouse.move(box.x + box.width * 0.2, box.y + 32 * 2.5 + 16);
+  assert.match(await page.locator('.tip').innerText(), /Charge card\s+runs [\d,]+ to [\d,]+/);
+  const red = await canvas.evaluate((element) => {
+    const { data, width } = element.getContext('2d').getImageData(0, 0, element.width, element.height);
+    const columns = new Set();
+    for (let i = 0; i < data.length; i += 4) if (data[i] > 180 && data[i + 1] < 90 && data[i + 2] < 100 && data[i + 3] > 200) columns.add((i / 4) % width);
+    return columns.size;
+  });
+  assert.ok(red >= 4, `${red} columns of pixels are red`);
+  const rate = await page.evaluate(() => new Promise((done) => {
+    const element = document.querySelector('canvas');
+    const { left, top } = element.getBoundingClientRect();
+    const times = [];
+    const frame = (time) => {
+      times.push(time);
+      element.dispatchEvent(new WheelEvent('wheel', { deltaY: times.length % 60 < 30 ? -60 : 60, ctrlKey: true, clientX: left + 200, clientY: top + 60, bubbles: true, cancelable: true }));
+      if (times.length < 120) requestAnimationFrame(frame);
+      else done(1000 * (times.length - 1) / (times.at(-1) - times[0]));
+    };
+    requestAnimationFrame(frame);
+  }));
+  console.log(`# 300,000 runs, zoom: ${rate.toFixed(1)} frames a second`);
+  assert.ok(rate > 20, `${rate} frames a second`);
+  await page.keyboard.press('0');
+  const finer = page.waitForRequest((request) => request.postData()?.includes('view_timeline'));
+  for (let i = 0; i < 6; i += 1) await page.keyboard.press('+');
+  await finer;
+  await arrives(page, /range=/);
+  await page.keyboard.press('0');
+  await page.waitForFunction(() => !location.hash.includes('range'));
+  await page.mouse.click(box.x + box.width * 0.2, box.y + 32 * 2.5 + 16);
+  await arrives(page, /node=Charge card&run=\d+/);
+  await page.locator('.run-chooser select').selectOption('77001');
+  await arrives(page, /run=77001/);
+  assert.match(await page.locator('.node-view').innerText(), /Card declined/);
+});
+
+check('the keyboard alone: every part of the page', '#/', async (page) => {
+  await page.keyboard.press('?');
+  assert.equal(await page.locator('dialog').isVisible(), true);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.locator('dialog').count(), 0);
+  for (let i = 0; i < 20 && !/#1001/.test(await page.evaluate(() => document.activeElement.closest('tr')?.innerText ?? '')); i += 1) await page.keyboard.press('j');
+  await page.keyboard.press('Enter');
+  await arrives(page, /#\/1001/);
+  for (let i = 0; i < 2; i += 1) await page.keyboard.press('j');
+  await arrives(page, /node=Get orders/);
+  await page.keyboard.press('k');
+  await arrives(page, /node=Every night/);
+  await page.keyboard.press('j');
+  await arrives(page, /node=Get orders/);
+  await page.keyboard.press('n');
+  await page.keyboard.press('n');
+  await arrives(page, /item=1/);
+  await page.keyboard.press('p');
+  await arrives(page, /item=0/);
+  await page.keyboard.press('v');
+  await arrives(page, /view=graph/);
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await arrives(page, /#\/1001\?view=graph$/);
+  const stops = new Set();
+  for (let i = 0; i < 40; i += 1) {
+    await page.keyboard.press('Tab');
+    stops.add(await page.evaluate(() => `${document.activeElement.tagName} ${document.activeElement.getAttribute('aria-label') ?? document.activeElement.innerText ?? ''}`.slice(0, 40)));
+  }
+  assert.ok([...stops].some((stop) => /Add VAT/.test(stop)), [...stops].join('\n'));
+  await page.goto(`${PAGE}#/${RUNS}?node=Charge+card&run=3`);
+  await ready(page);
+  await page.keyboard.press('ArrowRight');
+  await arrives(page, /run=4/);
+  await page.keyboard.press('ArrowLeft');
+  await arrives(page, /run=3/);
+});
+
+check('a tab that is followed by a key keeps the focus', `#/${FAILING}?node=Add+VAT`, async (page) => {
+  await page.getByRole('link', { name: 'Fields' }).focus();
+  await page.keyboard.press('Enter');
+  await arrives(page, /tab=fields/);
+  assert.equal(await page.evaluate(() => document.activeElement.innerText), 'Fields');
+});
+
+check('progress in bytes, cancel, and again', `#/${FAILING}`, async (page) => {
+  await page.waitForSelector('text=Read 10 MB of 79 MB');
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.waitForSelector('text=Cancelled.');
+  await page.evaluate(() => { globalThis.stall = false; });
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await ready(page);
+  assert.equal(await page.locator('h1').innerText(), 'Nightly invoices');
+}, {
+  prepare: (page) => page.addInitScript(() => {
+    globalThis.stall = true;
+    const real = globalThis.fetch;
+    globalThis.fetch = (address, options) => {
+      if (!globalThis.stall || !options?.body?.includes('view_overview')) return real(address, options);
+      return Promise.resolve(new Response(new ReadableStream({
+        start: (stream) => {
+          stream.enqueue(new TextEncoder().encode('{"progress":{"bytes":10000000,"total":79000000}}\n'));
+          options.signal.addEventListener('abort', () => stream.error(new DOMException('', 'AbortError')));
+        },
+      })));
+    };
+  }),
+});
+
+check('an error shows what the tool said', '#/999999', async (page) => {
+  await page.waitForSelector('.notice.failed');
+  assert.match(await page.locator('.notice.failed').innerText(), /999999/);
+}, { prepare: () => {} });
+
+check('Japanese by the language of the browser', `#/${FAILING}`, async (page) => {
+  assert.equal(await page.locator('html').getAttribute('lang'), 'ja');
+  assert.match(await text(page), /タイムライン/);
+}, { locale: 'ja-JP' });
+
+check('an attack stays text', `#/${ATTACK}`, async (page) => {
+  const harmless = async (where) => {
+    const found = await page.evaluate(() => ({
+      title: document.title,
+      elements: document.querySelectorAll('main img, main script, main iframe, header img, [onerror], [onload]').length,
+      polluted: {}.polluted !== undefined,
+      scripts: [...document.querySelectorAll('a')].filter((anchor) => /^\s*javascript:/i.test(anchor.getAttribute('href') ?? '')).length,
+      turned: /[\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText),
+    }));
+    assert.deepEqual({ ...found, title: found.title.includes('pwned') && !found.title.includes('<img') }, { title: false, elements: 0, polluted: false, scripts: 0, turned: false }, where);
+  };
+  await harmless('head');
+  const nodes = await page.locator('.nodes tbody tr a.cover').count();
+  for (let i = 0; i < nodes; i += 1) {
+    await page.keyboard.press('j');
+    await ready(page);
+    await harmless(`node ${i}`);
+  }
+  for (const parameters of ['node=__proto__&item=0', 'node=__proto__&tab=fields', 'node=constructor&item=0&tab=trace', 'view=graph', 'view=odd', 'node=hasOwnProperty&tab=error',
+    'view=search&q=%3Cimg', 'view=search&q=%3Cscript%3Ealert(1)%3C%2Fscript%3E', 'filter=%3Cb%3E', 'sort=__proto__&view=constructor&run=1e99&item=-1', 'node=__proto__&tab=parameters']) {
+    await page.goto(`${PAGE}#/${ATTACK}?${parameters}`);
+    await ready(page);
+    await harmless(parameters);
+  }
+  await page.goto(`${PAGE}#/${ATTACK}?node=__proto__&item=0`);
+  await ready(page);
+  assert.match(await page.locator('.one').innerText(), /"__proto__": \{\s+"polluted": true/);
+});
+
+check('the answer has a content security policy without exceptions', '#/', async (page) => {
+  const response = await page.request.get(PAGE);
+  const policy = response.headers()['content-security-policy'];
+  assert.match(policy, /default-src 'none'/);
+  assert.doesNotMatch(policy, /unsafe|\*/);
+});
+
+check('every address shows the same after a reload', '#/', async (page) => {
+  for (const [name, address] of Object.entries(VIEWS)) {
+    await page.goto(PAGE + address);
+    await ready(page);
+    const seen = await text(page);
+    await page.reload();
+    await ready(page);
+    await page.waitForFunction((wanted) => document.querySelector('main').innerText === wanted, seen, { timeout: 10_000 })
+      .catch(async () => assert.equal(await text(page), seen, name));
+  }
+});
+
+for (const [name, address] of Object.entries(VIEWS)) {
+  for (const [how, options] of [['light', {}], ['dark', { colorScheme: 'dark' }], ['narrow', { viewport: NARROW }]]) {
+    check(`${name}, ${how}: accessible, and nothing sticks out`, address, async (page) => {
+      if (SHOTS) await page.screenshot({ path: join(SHOTS, `${name}-${how}.png`), fullPage: how === 'narrow' });
+      // From the file into the page's world, since its policy lets no script in.
+      const violations = await page.evaluate(`${await source()}; axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target + ' ' + failureSummary).join('; ')))`);
+      assert.deepEqual(violations, []);
+      const beyond = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(beyond <= 0, `${beyond} pixels stick out`);
+    }, options);
+  }
+}
+
+let axe;
+async function source() {
+  axe ??= await readFile(AXE, 'utf8');
+  return axe;
+}
