@@ -4,7 +4,6 @@
 //! once through a filter, and what an agent can use of it leaves as valid JSON that fits.
 //!
 //! # Layout
-//!
 //! Bytes flow one way, and imports follow them, never back:
 //! `cache -> n8n, store -> json -> execution, workflow -> budget -> tools -> transport, cli`
 //!
@@ -27,47 +26,43 @@
 //! | [`config`], [`units`], [`node_outputs`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `tls` | settings; sizes; what n8n calls the outputs of a node; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; the cryptography of TLS | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
-//! tools and coordination's are neighbours on one toolkit. The gateway runs our own tools as it runs third-party servers,
-//! and the page is a client of the tools like any other.
+//! tools and coordination's are neighbours on one toolkit; the gateway runs our tools like those of any other server.
 //!
 //! One request, `get_execution_by_node`: `transport::mcp` finds the tool in its [`tools::Toolbox`]; its `call` checks the
 //! arguments and passes one [`json::Projection`] (what is kept, which window, how it is read) to
 //! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] (with a [`cache::Cache`]
 //! also to a file, which later looks read as a saved body) and sends the trickle that is left to a blocking thread. There
 //! [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of one run and of its possible inputs. The
-//! composer of the tool divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the
-//! download. A change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields
-//! replace theirs, and everything else goes back to n8n byte for byte.
+//! composer divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the download. A
+//! change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields replace theirs,
+//! and everything else goes back to n8n byte for byte. The page is a client of the tools like any other.
 //!
-//! A gateway call: [`gateway::Gateway`] validates the body before building anything, finds the server, whose supervisor
-//! task alone starts and stops the process, and passes the result on as the text that arrived. A coordination call is one
-//! unit of work of [`coordination::store`], answered once it is stored.
+//! A gateway call: [`gateway::Gateway`] validates the body before building anything, finds the server, which only its
+//! supervisor task starts and stops, and passes the result on as it arrived. A coordination call is one unit of work of
+//! [`coordination::store`].
 //!
 //! # Invariants
-//!
 //! - No execution is ever held in memory, in a temporary file only while it is read from a database that must be let go,
-//!   and longer only in a cache that its user asked for; a workflow only while it is changed. No answer exceeds its budget, and none is broken JSON. What was left out is
-//!   counted and can be reached.
+//!   and longer only in a cache that its user asked for. No answer of a tool exceeds its budget, and none is broken JSON.
+//!   What was left out is counted and can be reached.
 //! - n8n's own store is only read: no file of n8n is created, changed or locked for longer than a moment.
 //! - An incomplete body is never shown as if it were complete. A write that may have reached n8n is never sent again, and
 //!   is never reported as failed.
 //! - Two limits, one at each end: bytes at the reader, tokens at the page. The parser knows no tokens, the budget no
 //!   executions. The core is synchronous and pushed (`feed`), with one pump per kind of source.
-//! - At most one session per agent and project is open: the database decides, not a check before it.
-//! - A third-party server is reported as available only while it can answer, and leaves no process running.
+//! - At most one session per agent and project is open: the database decides. A third-party server is reported as
+//!   available only while it can answer, and leaves no process running.
 //! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input. `unsafe` is one call, to
 //!   code for a detected processor feature (`json/block.rs`).
 //!
 //! # Memory
-//!
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); with a cache, 8 MiB more for each body that is compressed. A summary, a search and the fields hold
-//! one item (1 MiB at most), besides the hits or 400 paths of one node with up to 64 values each, instead of runs; a
-//! timeline 65,536 bars and a million counts; a trace the lineage of all items (7 MiB, half as much again while it grows),
-//! then 40 items of 64 KiB; a comparison up to 2 MiB of fields and 1 MiB of paths of workflows for each of two executions;
-//! a workflow being changed is held whole (64 MiB at most; n8n accepts 16). Nothing grows with the body:
-//! `tests/memory.rs` compares 1 MB with 1 GB.
+//! workflows and lists); with a cache, 8 MiB for each body that is compressed. A summary, a search and the fields hold one
+//! item (1 MiB at most), the hits, or 400 paths of a node with 64 values each; a timeline 65,536 bars and a million counts;
+//! a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
+//! of fields and 1 MiB of paths for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
+//! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 #![cfg_attr(
     not(all(feature = "coordination", feature = "gateway", feature = "postgres")),
