@@ -122,9 +122,9 @@ fn measure(body: &Arc<[u8]>, pace: Option<(u64, Duration)>) {
     memory(&n8n, &root.path().join("other"));
 }
 
-/// Reads and expands a file of the cache, and does nothing with it.
+/// Reads and expands the body in a file of the cache, and does nothing with it.
 fn expand(entry: &Path) {
-    let mut decoder = zstd::Decoder::new(BufReader::new(File::open(entry).unwrap())).unwrap();
+    let mut decoder = zstd::Decoder::new(BufReader::new(File::open(entry).unwrap())).unwrap().single_frame();
     let mut buffer = vec![0; 256 * 1024];
     while decoder.read(&mut buffer).unwrap() > 0 {}
 }

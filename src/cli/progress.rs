@@ -46,6 +46,8 @@ async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
         bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(DELAY),
         look: None,
     };
+    // Drawn by another thread from now on: the line must have its look by then.
+    shown.update(*stages.borrow_and_update());
     shown.bar.enable_steady_tick(TICK);
     loop {
         shown.update(*stages.borrow_and_update());
