@@ -35,7 +35,7 @@ pub struct Amount {
 pub enum Attempt {
     /// The caller may write it.
     Claimed(Arc<Claim>),
-    /// Somewhere it is being written.
+    /// It is being written elsewhere, in this process or in another one.
     Taken(Holder),
 }
 
@@ -47,7 +47,7 @@ pub struct Claim {
 }
 
 impl Claim {
-    /// Claims the body with this name; `None` if the lock is held for a body that only shares it.
+    /// Claims the body with this name; `None` if the lock is held for another body that shares it.
     pub(super) fn attempt(cache: &Cache, name: &Name) -> io::Result<Option<Attempt>> {
         let path = cache.0.folder.lock(name);
         for _ in 0..LOOKS {
@@ -117,12 +117,15 @@ impl Holder {
     /// Looks at the claim. Blocks for a moment.
     pub fn look(&mut self) -> State {
         let is_free = !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
-        let line = Line::read(&mut self.file).filter(|line| line.name == self.name);
+        let line = Line::read(&mut self.file);
+        let is_other = line.as_ref().is_some_and(|line| line.name != self.name);
         if is_free {
             // The lock must not be held while the caller does something else.
             let _ = self.file.unlock();
         }
         match line {
+            // Names share locks: the body was written, and the lock is held for another one now.
+            _ if is_other => State::Free,
             Some(Line { is_refused: true, .. }) => State::Refused,
             _ if is_free => State::Free,
             line => State::Held(line.map(|line| line.amount)),

@@ -20,7 +20,7 @@ const MAX_NOTE_BYTES: u64 = 64 * 1024;
 /// Compressed bytes that are read at once.
 const BUFFER_BYTES: usize = 128 * 1024;
 
-/// Of a few hundred bytes any level makes the same.
+/// For a few hundred bytes, the level makes no difference.
 const NOTE_LEVEL: i32 = 1;
 
 /// An entry that was found.
@@ -38,7 +38,8 @@ impl Entry {
     /// # Errors
     /// There is none, or its end is damaged.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        let mut file = File::open(path)?;
+        // Windows sets the time of the last use only through a handle that may write.
+        let mut file = File::options().read(true).write(cfg!(windows)).open(path)?;
         let end = file.seek(SeekFrom::End(0))?;
         let damaged = || io::Error::from(io::ErrorKind::InvalidData);
         let length_at = end.checked_sub(LENGTH_BYTES).ok_or_else(damaged)?;

@@ -51,7 +51,7 @@ impl Folder {
     pub(super) fn create(&self) -> io::Result<()> {
         platform::create_private_folder(&self.0)?;
         match platform::is_open_to_others(&self.0.metadata()?) {
-            true => Err(io::Error::other("other users may enter its folder: take that right away (chmod 700)")),
+            true => Err(io::Error::other("other users may enter its folder: run chmod 700 on it")),
             false => Ok(()),
         }
     }

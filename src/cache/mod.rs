@@ -1,6 +1,6 @@
 //! Files that can be fetched again: a folder of compressed bodies, shared by several processes of one user.
 //!
-//! The room knows files, not what is in them. A body has a [`Name`] that tells nothing about it. It is written while it
+//! The room knows files, not what is in them. A body has a [`Name`] that reveals nothing about it. It is written while it
 //! arrives, by the one process that holds its [`Claim`], and becomes an [`Entry`] when it was whole and an [`Inspector`]
 //! wants it kept, with a note. Whether the note is still true is for the reader to find out. Whatever fails here, from a
 //! full disk to a damaged file, only means that there is no entry: it is logged once and never an error.
@@ -104,7 +104,8 @@ impl Cache {
     /// # Errors
     /// The folder cannot be used.
     pub fn list(&self) -> io::Result<Vec<Listed>> {
-        self.prepare()?;
+        // Nothing is removed for its age: another process may keep bodies for longer.
+        self.0.folder.create()?;
         self.0.folder.entries()
     }
 
@@ -162,7 +163,7 @@ impl Cache {
         if self.0.has_complained.swap(true, Relaxed) {
             tracing::debug!(%error, "the cache");
         } else {
-            tracing::warn!(%error, "the cache cannot be used as it should: what it lacks is fetched again");
+            tracing::warn!(%error, "the cache has a problem, and n8n is asked again instead: check its folder and the disk");
         }
     }
 }

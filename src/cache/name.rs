@@ -1,4 +1,4 @@
-//! Names that tell nothing: a hash of what is cached, with a key that only the owner of the cache can read.
+//! Names that reveal nothing: a hash of what is cached, with a key that only the owner of the cache can read.
 
 use std::fmt;
 use std::fs::TryLockError;

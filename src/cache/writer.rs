@@ -97,7 +97,7 @@ impl Writer {
     }
 }
 
-/// Returns whether the body was kept, or its caller gave up; `false` if it is not one to keep.
+/// Returns `false` if the body must not be kept, and `true` if it was kept or its caller gave up.
 fn write(claim: &Claim, mut chunks: Receiver<Chunk>, mut inspector: impl Inspector) -> io::Result<bool> {
     let fetched = SystemTime::now();
     let max_bytes = claim.cache.settings().max_bytes;

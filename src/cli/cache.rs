@@ -29,7 +29,7 @@ const NAME_CHARS: usize = 12;
 impl Command {
     pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
         let cache = options.cache()?.ok_or_else(|| {
-            Error::Usage("Which cache? Name its folder with --cache or N8N_LENS_CACHE; auto is the user's.".to_owned())
+            Error::Usage("Which cache? Name its folder with --cache or N8N_LENS_CACHE, or use --cache auto for the default folder.".to_owned())
         })?;
         match self.action {
             None => show(&cache, &entries(&cache, Cache::list).await?),
@@ -70,11 +70,11 @@ fn show(cache: &Cache, entries: &[Listed]) -> Result<(), Error> {
     print_styled(&Styled(table(["NAME", "SIZE", "LAST USED"], entries.iter().rev().map(row), &[]))).map(drop)
 }
 
-/// How full the cache is: `3 executions, 12 MB of at most 2000 MB, each used for 24 h`.
+/// How full the cache is: `3 executions, 12 MB of at most 2000 MB, each used for up to 24 h`.
 pub(super) fn state(cache: &Cache, entries: &[Listed]) -> String {
     let settings = cache.settings();
     format!(
-        "{}, {} of at most {}, each used for {}",
+        "{}, {} of at most {}, each used for up to {}",
         counted(entries),
         megabytes(size(entries)),
         megabytes(settings.max_bytes),

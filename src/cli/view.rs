@@ -34,8 +34,7 @@ impl View {
         let id = self.execution.as_deref().filter(|execution| is_id(execution));
         let file = self.execution.as_deref().filter(|_| id.is_none());
         if file == Some("-") {
-            let refusal =
-                "The page reads an execution again and again, which standard input cannot be: save it to a file.";
+            let refusal = "The page reads an execution more than once, and standard input can be read only once: save it to a file.";
             return Err(Error::Usage(refusal.to_owned()));
         }
         let executions = match file {
@@ -52,7 +51,7 @@ impl View {
         let settings = PageSettings { execution: file.map(|_| SAVED), ..settings(options) };
         let context = context(options, executions, Files::default());
         let view = transport::View::bind(context, toolbox, &settings, self.port).await.map_err(Error::Transport)?;
-        // The first node that a person clicks should not wait for it.
+        // Otherwise the first click on a node would wait for the tokenizer.
         budget::preload();
         let fragment = id.map(|id| format!("#/{id}")).unwrap_or_default();
         self.show(&format!("{}{fragment}", view.address()))?;
@@ -71,7 +70,7 @@ impl View {
     }
 }
 
-/// What the page is told of the options.
+/// The page's settings, as the options give them.
 pub(super) fn settings(options: &Options) -> PageSettings {
     PageSettings { locale: options.locale_is_given.then_some(options.locale), execution: None }
 }

@@ -81,7 +81,7 @@ impl GraphNode {
 }
 
 impl Graph {
-    /// Reads `{node, type, index}`, which an output of this type leads to; whether there is something.
+    /// Reads `{node, type, index}`, where an output of this type leads; returns whether there was anything.
     pub(super) fn read_link<R: Read>(
         &mut self,
         cursor: &mut Cursor<R>,

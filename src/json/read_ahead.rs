@@ -11,10 +11,38 @@ const CHUNKS: usize = 3;
 
 /// A reader whose body another thread reads ahead.
 pub struct ReadAhead {
-    filled: Receiver<io::Result<Vec<u8>>>,
-    empty: Sender<Vec<u8>>,
-    chunk: Vec<u8>,
+    filled: Receiver<io::Result<Chunk>>,
+    empty: Sender<Chunk>,
+    chunk: Chunk,
     at: usize,
+}
+
+/// A part of a body. Its buffer is initialized once: `read_to_end` would clear it again before each read of a reader that,
+/// like a decompressor, only has `read`.
+#[derive(Default)]
+struct Chunk {
+    buffer: Box<[u8]>,
+    len: usize,
+}
+
+impl Chunk {
+    fn new() -> Self {
+        Self { buffer: vec![0; CHUNK].into(), len: 0 }
+    }
+
+    /// Reads until the chunk is full or the body ends.
+    fn fill(&mut self, body: &mut impl Read) -> io::Result<()> {
+        self.len = 0;
+        while self.len < self.buffer.len() {
+            match body.read(&mut self.buffer[self.len..]) {
+                Ok(0) => break,
+                Ok(read) => self.len += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
 }
 
 impl ReadAhead {
@@ -24,20 +52,19 @@ impl ReadAhead {
         let (empty, returned) = channel();
         for _ in 0..CHUNKS {
             // Cannot fail: the receiver still exists.
-            let _ = empty.send(Vec::with_capacity(CHUNK));
+            let _ = empty.send(Chunk::new());
         }
         std::thread::spawn(move || fill(body, &returned, &sender));
-        Self { filled, empty, chunk: Vec::new(), at: 0 }
+        Self { filled, empty, chunk: Chunk::default(), at: 0 }
     }
 }
 
 /// Fills chunks until the body ends or fails, or the reader is dropped.
-fn fill(mut body: impl Read, empty: &Receiver<Vec<u8>>, filled: &SyncSender<io::Result<Vec<u8>>>) {
+fn fill(mut body: impl Read, empty: &Receiver<Chunk>, filled: &SyncSender<io::Result<Chunk>>) {
     for mut chunk in empty {
-        chunk.clear();
-        let read = body.by_ref().take(CHUNK as u64).read_to_end(&mut chunk);
-        let ended = !matches!(read, Ok(1..));
-        if filled.send(read.map(|_| chunk)).is_err() || ended {
+        let read = chunk.fill(&mut body);
+        let ended = read.is_err() || chunk.len == 0;
+        if filled.send(read.map(|()| chunk)).is_err() || ended {
             return;
         }
     }
@@ -45,14 +72,17 @@ fn fill(mut body: impl Read, empty: &Receiver<Vec<u8>>, filled: &SyncSender<io::
 
 impl BufRead for ReadAhead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.at == self.chunk.len() {
+        if self.at == self.chunk.len {
             // At the end of the body the channel is closed; an empty chunk says so.
-            let next = self.filled.recv().unwrap_or_else(|_| Ok(Vec::new()))?;
+            let next = self.filled.recv().unwrap_or_else(|_| Ok(Chunk::default()))?;
             let used = std::mem::replace(&mut self.chunk, next);
             self.at = 0;
-            let _ = self.empty.send(used);
+            // The first one has no buffer.
+            if !used.buffer.is_empty() {
+                let _ = self.empty.send(used);
+            }
         }
-        Ok(&self.chunk[self.at..])
+        Ok(&self.chunk.buffer[self.at..self.chunk.len])
     }
 
     fn consume(&mut self, bytes: usize) {

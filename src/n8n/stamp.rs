@@ -1,4 +1,4 @@
-//! Whether an execution may be kept, and what tells whether it has changed since: its metadata.
+//! Decides from an execution's metadata whether it may be kept, and whether it has changed since.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -28,7 +28,7 @@ const FINAL: [&str; 4] = ["success", "error", "crashed", "canceled"];
 /// The longest status, characters.
 const STATUS_CHARS: usize = 20;
 
-/// The metadata is below 1 KB.
+/// Far above n8n's metadata (less than 1 KB): a body with more is not kept.
 const MAX_BYTES: usize = 16 * 1024;
 
 /// The metadata of an execution, as far as it changes with the execution. A member that is missing is the same as `null`.

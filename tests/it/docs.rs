@@ -23,7 +23,7 @@ const FOREIGN_OPTIONS: [&str; 7] = ["--add-host", "--dry-run", "--env", "--heade
 const PACKAGE_VARIABLES: [&str; 2] = ["N8N_LENS_LAUNCHER", "N8N_LENS_LAUNCHER_PID"];
 
 /// Variables of n8n itself, and of the tests, that the documentation mentions.
-const OTHER_VARIABLES: [&str; 3] = ["N8N_STORAGE_PATH", "N8N_STORE", "N8N_USER_FOLDER"];
+const OTHER_VARIABLES: [&str; 5] = ["N8N_EXECUTION", "N8N_PID", "N8N_STORAGE_PATH", "N8N_STORE", "N8N_USER_FOLDER"];
 
 /// What begins like this is a path of the repository.
 const OWN_FOLDERS: [&str; 7] = ["benches/", "docs/", "fixtures/", "fuzz/", "packaging/", "src/", "tests/"];

@@ -1,4 +1,4 @@
-//! How many items each node took: what the outputs held that its runs name as their sources.
+//! How many items each node took: the sum of the outputs that its runs name as sources.
 
 use std::collections::HashMap;
 

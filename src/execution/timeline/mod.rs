@@ -68,11 +68,11 @@ pub struct TimelineProjection {
 /// When the nodes of an execution ran.
 #[derive(Debug)]
 pub struct Timeline {
-    /// What else there is to know of each node.
+    /// The summary that get_execution shows, too.
     pub summary: Summary,
     /// When the first run began and the last one ended, milliseconds since 1970, whatever range was asked for.
     pub range: Option<(f64, f64)>,
-    /// What it tells of each node, by its name.
+    /// The runs of each node, by its name.
     pub nodes: IndexMap<String, NodeTimeline>,
     /// The workflow that was executed.
     pub graph: Graph,

@@ -9,7 +9,7 @@ use crate::toolkit::{Kind, Parameter};
 pub(super) const BARS: Parameter =
     Parameter::optional("bars", Kind::Integer { range: 2..=5000, default: Some(DEFAULT) }, "The most bars of a node.");
 
-/// How many that is if the call does not say.
+/// The default of `bars`.
 pub(super) const DEFAULT: u64 = 1000;
 
 /// A bar on an axis that begins at `start`, milliseconds since 1970.

@@ -1,4 +1,4 @@
-//! What the page asks beside the tools: the whole execution as one picture, and a part of its time axis. Both are called as
+//! What the page asks besides the tools: the whole execution as one picture, and a part of its time axis. Both are called as
 //! tools are, but only the page offers them: their answers are as large as a picture needs, and no agent reads them.
 
 mod bars;

@@ -157,7 +157,7 @@ async fn index(State(page): State<Arc<Page>>, RawQuery(query): RawQuery, headers
     }
     match page.refusal(&headers) {
         Some(refusal) => refusal,
-        // A token that was used before has nothing to say.
+        // The cookie is valid: drop the used token from the address.
         None if token.is_some() => to(StatusCode::SEE_OTHER, "/view/"),
         None => assets::respond("index.html", &headers),
     }

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 use super::{Cached, large, stderr};
 
 /// The line of the log about a cache that cannot be used.
-const WARNING: &str = "the cache cannot be used as it should";
+const WARNING: &str = "the cache has a problem, and n8n is asked again instead";
 
 #[cfg(unix)]
 #[test]
@@ -174,5 +174,7 @@ fn what_was_not_used_for_long_is_removed_at_the_next_start() {
     let file = std::fs::File::options().write(true).open(&cached.files("zst")[0]).unwrap();
     file.set_modified(SystemTime::now() - Duration::from_secs(25 * 3600)).unwrap();
     assert!(cached.run(&["cache"]).status.success());
+    assert_eq!(cached.files("zst").len(), 1, "a process with another --cache-ttl may still use it");
+    assert!(!cached.run(&["summary", "43"]).status.success());
     assert!(cached.files("zst").is_empty());
 }

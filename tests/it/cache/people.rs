@@ -13,10 +13,10 @@ fn said(cached: &Cached, arguments: &[&str]) -> String {
 #[test]
 fn the_command_shows_the_size_and_the_entries_and_empties_the_cache() {
     let cached = Cached::new();
-    assert!(said(&cached, &["cache"]).contains("0 executions, 0.0 MB of at most 2000 MB, each used for 24 h"));
+    assert!(said(&cached, &["cache"]).contains("0 executions, 0.0 MB of at most 2000 MB, each used for up to 24 h"));
     cached.summary();
     let shown = said(&cached, &["cache", "--cache-max", "500MB", "--cache-ttl", "7d"]);
-    assert!(shown.contains("1 execution, 0.0 MB of at most 500 MB, each used for 7 d"), "{shown}");
+    assert!(shown.contains("1 execution, 0.0 MB of at most 500 MB, each used for up to 7 d"), "{shown}");
     let name = cached.files("zst")[0].file_stem().unwrap().to_str().unwrap()[..12].to_owned();
     assert!(shown.contains(&name) && shown.contains("s ago"), "{shown}");
     assert!(!shown.contains("\\u001b") && !shown.contains('\u{1b}'), "{shown}");
@@ -51,7 +51,10 @@ fn check_tells_about_the_cache() {
     cached.summary();
     let output = cached.run(&["check"]);
     let said = String::from_utf8(output.stdout).unwrap();
-    assert!(said.contains("ok: the cache holds 1 execution, 0.0 MB of at most 2000 MB, each used for 24 h."), "{said}");
+    assert!(
+        said.contains("ok: the cache holds 1 execution, 0.0 MB of at most 2000 MB, each used for up to 24 h."),
+        "{said}"
+    );
     let file = cached.root.path().join("file");
     std::fs::write(&file, "").unwrap();
     let output = cached.run(&["check", "--cache", file.to_str().unwrap()]);

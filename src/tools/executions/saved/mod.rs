@@ -50,7 +50,7 @@ impl SavedExecution {
 pub fn open(path: &Path) -> Result<File, Error> {
     File::open(path).map_err(|error| {
         Error::FailedPrecondition(format!(
-            "{} cannot be read: {error}. Pass an execution's id (digits), a file, or - for standard input.",
+            "{} cannot be read: {error}. Pass an execution's id (digits), or the path of a file.",
             path.display()
         ))
     })
@@ -64,7 +64,11 @@ pub fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Err
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();
     let read = body.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first);
-    read.map_err(|error| Error::FailedPrecondition(format!("The body cannot be read: {error}.")))?;
+    read.map_err(|error| {
+        Error::FailedPrecondition(format!(
+            "The body cannot be read: {error}. Check the file, or save the execution again."
+        ))
+    })?;
     let is_gzip = first == MAGIC;
     let body = io::Cursor::new(first).chain(body);
     Ok(if is_gzip { ReadAhead::new(GzipReader::new(body)) } else { ReadAhead::new(body) })

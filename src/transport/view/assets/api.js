@@ -68,7 +68,10 @@ async function* lines(body) {
   let pieces = [];
   try {
     for (;;) {
-      const { value, done } = await reader.read();
+      const { value, done } = await reader.read().catch((error) => {
+        if (error.name === 'AbortError') throw error;
+        throw new Failure('The connection ended before the answer was complete. Try again.');
+      });
       if (done) break;
       const parts = value.split('\n');
       for (const part of parts.slice(0, -1)) {

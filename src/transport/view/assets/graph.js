@@ -14,7 +14,7 @@ const NAME = 19;
 const ZOOM = [300, 60_000];
 /** The scale below which names cannot be read. */
 const SMALLEST = 0.75;
-const SIGN = { success: '✓', error: '✕' };
+const SIGN = { success: '✓', error: '✕', crashed: '✕' };
 
 export class Graph {
   #links = new Map();
@@ -56,7 +56,7 @@ export class Graph {
     const { x, y, width: wide, height: high } = this.whole;
     const scale = Math.min(width / wide, height / high);
     if (scale >= SMALLEST) return;
-    const failed = [...this.ran.values()].find(({ status }) => status === 'error')?.nodeName;
+    const failed = [...this.ran.values()].find(({ status }) => status === 'error' || status === 'crashed')?.nodeName;
     const middle = this.places.get(node) ?? this.places.get(failed) ?? { x: x + width / SMALLEST / 2, y: y + high / 2 };
     this.#box = { x: middle.x + WIDTH / 2 - width / SMALLEST / 2, y: middle.y + HEIGHT / 2 - height / SMALLEST / 2, width: width / SMALLEST, height: height / SMALLEST };
     this.#show();
@@ -113,7 +113,7 @@ export class Graph {
     const items = ran ? ran.outputs.reduce((sum, n) => sum + n, 0) : 0;
     const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : t('didNotRun');
     const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
-    const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord('error') : count('items', items)}` : words;
+    const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord(status) : count('items', items)}` : words;
     // What can be read, first, and then what could not: those who speak to their computer say what they read.
     const anchor = svg('a', { class: `node ${status}`, ...to({ node: nodeName, tab: null }), 'aria-label': `${short} ${small}${short === name ? '' : `, ${name.slice(0, 300)}`}` },
       svg('title', {}, `${name.slice(0, 300)}\n${words}`),

@@ -39,13 +39,12 @@ function external({ id, workflowId }, { n8nUrl }) {
   return h('a', { class: 'button', href, rel: 'noopener noreferrer', target: '_blank' }, t('openInN8n'), ' ↗');
 }
 
-function relatives({ parentExecution, waitTill }, nodes, server) {
+function relatives({ parentExecution }, nodes, server) {
   const subExecutions = nodes.flatMap((node) => node.subExecutions ?? []);
   const other = (id) => (server.execution ? `#${id}` : h('a', { href: format({ id }) }, `#${id}`));
   const children = subExecutions.slice(0, CHILDREN).flatMap((id) => [' ', other(id)]);
   const more = nodes.reduce((sum, node) => sum + (node.moreSubExecutions ?? 0), Math.max(0, subExecutions.length - CHILDREN));
   return [
-    waitTill && h('span', {}, t('waitsUntil', { time: time(waitTill) })),
     parentExecution && h('span', {}, t('startedBy'), ' ', other(parentExecution)),
     children.length && h('span', {}, t('startedThese'), children, more > 0 && ` +${more}`),
   ];

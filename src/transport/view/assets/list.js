@@ -123,7 +123,7 @@ export class List {
       h('td', { class: 'number', hidden: this.#sizes.hidden }, size ? bytes(size) : ''));
   }
 
-  /** `/`: the first filter. */
+  /** `/`: the field for an execution's ID, since a list cannot be searched. */
   focusSearch() {
     this.#filters.elements.id?.focus();
   }

@@ -13,8 +13,6 @@ import { Trace } from './trace.js';
 import { count, duration, number, t } from './words.js';
 
 const TOKENS = 25_000;
-/** Failed runs that the chooser lists before all others. */
-const FAILED = 50;
 
 export class NodeView {
   #shown = null;
@@ -114,10 +112,10 @@ export class NodeView {
           go(at(run));
         } }), ' ', t('ofRuns', { n: number(total - 1) })),
       step(1, '→', t('nextRun')),
-      failed.length > 0 && h('label', { class: 'bad' }, `✕ ${count('failedRuns', failed.length)}`, ' ',
+      failed.length > 0 && h('label', { class: 'bad' }, `✕ ${count('failedRuns', this.nodes.get(this.#state.node)?.failedRuns ?? failed.length)}`, ' ',
         h('select', { onchange: (event) => event.target.value && go(at(Number(event.target.value))) },
           h('option', { value: '' }, t('choose')),
-          failed.slice(0, FAILED).map((run) => h('option', { value: run, selected: run === index }, number(run))))));
+          failed.map((run) => h('option', { value: run, selected: run === index }, number(run))))));
   }
 
   #refresh() {

@@ -132,7 +132,7 @@ export class Waterfall {
     const [from, to] = this.range;
     const finer = this.#finer;
     const inside = finer && finer.range[0] <= from && finer.range[1] >= to;
-    return (inside && finer.bars.get(node.nodeName)) || node.bars;
+    return inside ? finer.bars.get(node.nodeName) ?? [] : node.bars;
   }
 
   draw() {
@@ -242,7 +242,7 @@ export class Waterfall {
       const inside = wide >= 11;
       cross(context, x + (inside ? Math.min(9, wide / 2) : wide / 2), inside ? top + ROW / 2 : top + 4, inside ? this.colours.onBad : bad);
     }
-    const run = chosen && this.#state.run !== null ? this.#bars(node).find((bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS]) : null;
+    const run = chosen && this.#state.run !== null ? this.#bars(node).findLast((bar) => bar[RUN] <= this.#state.run && this.#state.run < bar[RUN] + bar[RUNS]) : null;
     if (run) {
       context.strokeStyle = select;
       context.lineWidth = 2;
@@ -302,7 +302,7 @@ export class Waterfall {
     const { node, bar } = this.#hit(event);
     this.canvas.classList.toggle('over', Boolean(node));
     if (!bar) return this.#hideTip();
-    const run = bar[RUNS] > 1 ? t('runsFromTo', { from: number(bar[RUN]), to: number(bar[RUN] + bar[RUNS] - 1) }) : t('runOf', { run: number(bar[RUN]), of: number(node.runs) });
+    const run = bar[RUNS] > 1 ? t('runsFrom', { n: number(bar[RUNS]), from: number(bar[RUN]) }) : t('runOf', { run: number(bar[RUN]), of: number(node.runs) });
     fill(this.tip, h('strong', {}, h('bdi', {}, shown(node.nodeName.slice(0, 60)))),
       h('span', {}, run, bar[FAILED] ? ` ✕ ${t('failed')}` : ''),
       h('span', {}, `${count('items', bar[ITEMS])}, ${duration(bar[MS])}`),

@@ -20,7 +20,7 @@ export function t(key, values) {
 
 /** Words that depend on a count: `key.one` for 1, otherwise `key`. */
 export function count(key, n) {
-  return t(n === 1 && en[`${key}.one`] ? `${key}.one` : key, { n: number(n) });
+  return t(n === 1 && words[`${key}.one`] ? `${key}.one` : key, { n: number(n) });
 }
 
 const locale = navigator.languages?.length ? navigator.languages : undefined;
