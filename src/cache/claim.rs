@@ -43,7 +43,14 @@ pub enum Attempt {
 pub struct Claim {
     pub(super) cache: Cache,
     pub(super) name: Name,
-    lock: Mutex<File>,
+    lock: Mutex<Lock>,
+}
+
+/// The lock file, which those that wait read.
+struct Lock {
+    file: File,
+    /// Nothing is reported after a refusal: the thread that writes refuses while another one reports.
+    is_refused: bool,
 }
 
 impl Claim {
@@ -54,7 +61,11 @@ impl Claim {
             let mut file = open(&path)?;
             match file.try_lock() {
                 Ok(()) => {
-                    let claim = Self { cache: cache.clone(), name: name.clone(), lock: Mutex::new(file) };
+                    let claim = Self {
+                        cache: cache.clone(),
+                        name: name.clone(),
+                        lock: Mutex::new(Lock { file, is_refused: false }),
+                    };
                     claim.say(READING, Amount::default())?;
                     return Ok(Some(Attempt::Claimed(Arc::new(claim))));
                 }
@@ -90,9 +101,13 @@ impl Claim {
     fn say(&self, word: &str, amount: Amount) -> io::Result<()> {
         let total = amount.total.map(|total| total.to_string()).unwrap_or_default();
         let line = format!("{} {word} {} {total}", self.name, amount.bytes);
-        let mut file = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
-        file.rewind()?;
-        file.write_all(format!("{line:<LINE_BYTES$}").as_bytes())
+        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        if lock.is_refused {
+            return Ok(());
+        }
+        lock.is_refused = word == REFUSED;
+        lock.file.rewind()?;
+        lock.file.write_all(format!("{line:<LINE_BYTES$}").as_bytes())
     }
 }
 
