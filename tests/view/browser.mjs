@@ -40,6 +40,8 @@ export function check(name, address, run, options = {}) {
     await page.exposeFunction('complain', (text) => complaints.push(text));
     await page.addInitScript(() => addEventListener('securitypolicyviolation', (event) =>
       globalThis.complain(`${event.violatedDirective}: ${event.blockedURI}`)));
+    // Registered before the page's own listener, and called in the same task: once it has the address, the page has it, too.
+    await page.addInitScript(() => addEventListener('hashchange', () => { globalThis.arrivedAt = location.hash; }));
     try {
       await enter(context);
       if (options.prepare) await options.prepare(page);
@@ -60,12 +62,13 @@ async function enter(context) {
   await context.addCookies([{ name, value, url: PAGE }]);
 }
 
-/** Waits until nothing is being read. */
+/** Waits until the page shows what its address says, and nothing is being read. */
 export async function ready(page) {
   await page.waitForSelector('h1');
   await page.waitForFunction(() => {
     const list = document.querySelector('.list');
-    return !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list || list.tBodies[0].rows.length > 0);
+    return (globalThis.arrivedAt ?? location.hash) === location.hash
+      && !document.querySelector('[aria-busy]') && !document.querySelector('td.wait') && (!list || list.tBodies[0].rows.length > 0);
   }, null, { timeout: 20_000 });
 }
 
@@ -74,7 +77,7 @@ export const hash = (page) => page.evaluate(() => decodeURIComponent(location.ha
 /** What the page says. */
 export const text = (page) => page.locator('main').innerText();
 
-/** Waits until the address matches, and nothing is being read. */
+/** Waits until the address matches and the page shows what it says. */
 export async function arrives(page, pattern) {
   await page.waitForFunction((source) => new RegExp(source).test(decodeURIComponent(location.hash.replaceAll('+', ' '))), pattern.source);
   await ready(page);

@@ -51,16 +51,16 @@ export function link(changes) {
   return format({ ...state, ...(leaves ? OF_NODE : {}), ...changes });
 }
 
-/** Goes to the state now with these changes. `replace` leaves no entry in the history. */
+/**
+ * Goes to the state now with these changes. `replace` leaves no entry in the history. The page shows the state before this returns:
+ * a key that follows at once counts from there.
+ */
 export function go(changes, { replace = false } = {}) {
   const address = link(changes);
   if (address === location.hash) return;
-  if (replace) {
-    history.replaceState(null, '', address);
-    dispatchEvent(new Event('hashchange'));
-  } else {
-    location.hash = address;
-  }
+  if (replace) history.replaceState(null, '', address);
+  else history.pushState(null, '', address);
+  dispatchEvent(new Event('hashchange'));
 }
 
 /** The properties of a link that makes these changes to whatever the state is when it is followed. */
