@@ -126,15 +126,15 @@ impl<V: ValueVisitor> Parts<'_, V> {
 
     /// Reads a part that is complete.
     fn shown(&self, json: &[u8]) -> Result<Option<(&'static str, Excerpt)>, ReadError> {
-        let mut cursor = Cursor::unpruned(json);
+        let cursor = || Cursor::unpruned(json);
         Ok(match self.part {
             Part::Json => {
-                let mut value = cursor.excerpt(4 * ITEM_BYTES)?;
+                let mut value = cursor().excerpt(4 * ITEM_BYTES)?;
                 redact::item(&mut value);
                 Some(("", value))
             }
-            Part::Binary => read_binary(&mut cursor, ITEM_BYTES)?.map(|binary| ("binary", binary)),
-            Part::Error => failure::read_whole(&mut cursor, ITEM_BYTES)?.map(|error| ("error", error)),
+            Part::Binary => read_binary(&mut cursor(), ITEM_BYTES)?.map(|binary| ("binary", binary)),
+            Part::Error => failure::read_whole(&mut cursor(), ITEM_BYTES)?.map(|error| ("error", error)),
             Part::Other => None,
         })
     }
@@ -174,6 +174,14 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
         if self.passes_on() {
             self.visitor.begin("");
         }
+    }
+
+    fn expected_name(&self) -> Option<&[u8]> {
+        if self.level > 1 && self.passes_on() { self.visitor.expected_name() } else { None }
+    }
+
+    fn as_expected(&mut self) {
+        self.visitor.as_expected();
     }
 
     fn string(&mut self, text: Written<'_>) {

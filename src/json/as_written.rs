@@ -2,6 +2,7 @@
 
 use memchr::memmem;
 
+use super::block::Masks;
 use super::pick::Pick;
 
 /// The most bytes of a value that is captured as it is written.
@@ -59,11 +60,13 @@ impl AsWritten {
     }
 
     /// Another piece follows.
+    #[inline]
     pub(super) fn begin_piece(&mut self) {
         self.in_piece = None;
     }
 
     /// A container begins at this index of the chunk.
+    #[inline]
     pub(super) fn begin(&mut self, at: usize) {
         self.held.clear();
         self.from = at;
@@ -83,9 +86,10 @@ impl AsWritten {
     }
 
     /// The container has the bytes of the piece up to `end`; returns whether it is small enough.
-    pub(super) fn extend(&mut self, piece: Piece<'_>, end: usize) -> bool {
+    #[inline]
+    pub(super) fn extend(&mut self, piece: Piece<'_>, end: usize, masks: &Masks) -> bool {
         if matches!(self.sought, Sought::Member(_)) {
-            self.is_candidate |= self.is_in_piece(piece);
+            self.is_candidate |= self.is_in_piece(piece, masks);
             return true;
         }
         self.len(piece.start + end) <= WRITTEN_BYTES
@@ -98,6 +102,7 @@ impl AsWritten {
 
     /// The container, which ends at this index of the piece; `None` if it is only counted. `element` is the number of its
     /// array, and its place in it.
+    #[inline]
     pub(super) fn found<'a>(&'a mut self, piece: Piece<'a>, end: usize, element: (u64, u64)) -> Option<&'a [u8]> {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
@@ -125,11 +130,14 @@ impl AsWritten {
 
     /// Whether the name of the member is in the piece, or begins before it. One look at all containers of a piece
     /// takes less time than one at each.
-    fn is_in_piece(&mut self, piece: Piece<'_>) -> bool {
+    fn is_in_piece(&mut self, piece: Piece<'_>, masks: &Masks) -> bool {
         let Sought::Member(name) = &self.sought else { return true };
         *self.in_piece.get_or_insert_with(|| {
-            let before = name.needle().len().min(piece.start);
-            name.find(&piece.chunk[piece.start - before..piece.end]).is_some()
+            let (name, bytes) = (name.needle(), piece.bytes());
+            let around = name.len() - 1;
+            let border = &piece.chunk[piece.start.saturating_sub(around)..piece.end.min(piece.start + around)];
+            let is_here = |at: usize| bytes.get(at..).is_some_and(|rest| rest.starts_with(name));
+            border.windows(name.len()).any(|text| text == name) || masks.any_quotes_apart(around, bytes.len(), is_here)
         })
     }
 }
@@ -147,4 +155,36 @@ fn hold_more(held: &mut Vec<u8>, bytes: &[u8]) {
 /// Whether a member with this name is in a JSON text.
 fn has_member(name: &memmem::Finder<'_>, json: &[u8]) -> bool {
     name.find_iter(json).any(|at| json[at + name.needle().len()..].trim_ascii_start().starts_with(b":"))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::json::block::STRIDE;
+    use crate::json::{Keep, Pruner};
+
+    /// The containers with a member of this name, of a text that is fed in chunks.
+    fn found(name: &str, json: &[u8], chunk: usize) -> Vec<Vec<u8>> {
+        let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member(name);
+        let mut found = Vec::new();
+        for chunk in json.chunks(chunk) {
+            found.extend(pruner.feed(chunk).unwrap().captured.iter().map(|json| json.to_vec()));
+        }
+        pruner.finish().unwrap();
+        found
+    }
+
+    #[test]
+    fn a_member_is_found_wherever_it_lies() {
+        for name in ["error", "e", &"long name ".repeat(13)] {
+            let wanted = format!(r#"{{"n":[{{"{name}":1}}]}}"#);
+            for border in (STRIDE - 150..STRIDE + 10).chain([2 * STRIDE, 64 * 1024]) {
+                let (before, after) = ("x".repeat(border), "y".repeat(STRIDE));
+                let others = format!(r#"{{"is":"{name}"}},{{"{name}s":"\"{name}\":"}}"#);
+                let json = format!(r#"[{{"is":"{before}"}},{wanted},{{"is":"{after}"}},{others}]"#);
+                for chunk in [json.len(), STRIDE + 1, 1000] {
+                    assert_eq!(found(name, json.as_bytes(), chunk), [wanted.as_bytes()], "{border} {chunk}");
+                }
+            }
+        }
+    }
 }

@@ -368,7 +368,7 @@ impl Pruner {
         let end = self.brackets.skip(bytes, at, masks)?;
         let Some(written) = &mut self.written else { return Ok(bytes.len()) };
         let after = end.unwrap_or(bytes.len());
-        if !written.extend(piece, after) {
+        if !written.extend(piece, after, masks) {
             let begun = written.begun(piece, at);
             self.read_again(&begun, at)?;
             return Ok(at);

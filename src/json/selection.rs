@@ -50,6 +50,7 @@ struct Frame {
 
 impl Frame {
     /// Whether the current element is only counted.
+    #[inline]
     fn is_silent(&self, window: &Range<u64>) -> bool {
         match self.keep {
             Keep::Count => true,
@@ -101,6 +102,7 @@ impl Selection {
     }
 
     /// Whether the innermost container that is kept is an object; `None` at the top level.
+    #[inline]
     pub(super) fn in_object(&self) -> Option<bool> {
         self.frames.last().map(|frame| frame.object)
     }
@@ -112,6 +114,7 @@ impl Selection {
     }
 
     /// Whether the next value is captured.
+    #[inline]
     pub(super) fn captures(&self) -> bool {
         matches!(self.rule(), Keep::Capture)
     }
@@ -124,6 +127,7 @@ impl Selection {
     }
 
     /// The next element: the number of its array among those with a window, and its index.
+    #[inline]
     pub(super) fn element(&self) -> (u64, u64) {
         (self.windows, self.frames.last().map_or(0, |frame| frame.elements))
     }
@@ -134,6 +138,7 @@ impl Selection {
     }
 
     /// Counts elements of which nothing else is kept.
+    #[inline]
     pub(super) fn count(&mut self, elements: u64) {
         if let Some(frame) = self.frames.last_mut() {
             frame.omitted += elements;
@@ -143,6 +148,7 @@ impl Selection {
 
     /// Returns the rule for the value that begins here. In a window, writes the number of elements that
     /// were skipped before it.
+    #[inline]
     fn begin_value(&mut self) -> Keep {
         let rule = self.rule();
         if let Some(frame) = self.frames.last_mut()
@@ -163,6 +169,7 @@ impl Selection {
     }
 
     /// Ends the value; in an array, the next element follows.
+    #[inline]
     pub(super) fn end_value(&mut self) {
         if let Some(frame) = self.frames.last_mut() {
             frame.omitted += u64::from(frame.is_silent(&self.window));
@@ -184,6 +191,7 @@ impl Selection {
         }
     }
 
+    #[inline]
     fn rule(&self) -> Keep {
         match self.frames.last() {
             Some(frame) if !frame.object => match frame.keep {
@@ -231,6 +239,7 @@ impl Selection {
     }
 
     /// Separates a part from the one before it.
+    #[inline]
     pub(super) fn comma(&mut self) {
         if !matches!(self.frames.last(), Some(Frame { keep: Keep::Count | Keep::Window, object: false, .. })) {
             self.out.put(b",");

@@ -25,6 +25,7 @@ struct Inner {
 
 impl OpenBrackets {
     /// Enters the container whose opening bracket was just read.
+    #[inline]
     pub(super) fn enter(&mut self, object: bool) {
         self.inner.push(object, &mut self.outer);
     }

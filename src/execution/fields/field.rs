@@ -152,8 +152,8 @@ impl PathValues for Field {
         if written.plain().is_some_and(|bytes| self.is_known(Kind::String, bytes)) {
             return;
         }
-        if written.least_bytes() > PATTERN_BYTES {
-            return self.long_string(written, place);
+        if written.least_bytes() > PATTERN_BYTES || self.has_many_strings() {
+            return self.uncompared_string(written, place);
         }
         let text = written.text();
         self.lengths.add(text.chars().count() as f64);
@@ -195,8 +195,13 @@ impl PathValues for Field {
 }
 
 impl Field {
+    /// Whether there are more different strings and patterns than are compared.
+    fn has_many_strings(&self) -> bool {
+        self.values.is_full() && self.patterns.is_full() && self.example.is_some()
+    }
+
     /// A string that is not compared with others, and so not decoded.
-    fn long_string(&mut self, written: Written<'_>, place: Place) {
+    fn uncompared_string(&mut self, written: Written<'_>, place: Place) {
         let shown = || shown_text(&written.text());
         self.lengths.add(written.chars() as f64);
         self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
@@ -226,7 +231,7 @@ impl Field {
         }
         if text.len() > VALUE_BYTES {
             self.values.overflow();
-        } else {
+        } else if !self.values.is_full() {
             let is = |known: &Value| known.kind == kind && known.text == text;
             let key = || Value { kind, text: text.to_owned(), pattern };
             self.values.add(fingerprint(text.as_bytes()), is, key, place, shown);
@@ -263,6 +268,8 @@ fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
             'a'..='z' | 'A'..='Z' => 'a',
             '0'..='9' => '0',
             ..='\x7f' => char,
+            // Those of Russian, Chinese and Japanese, which the tables of Unicode take longer to find.
+            'А'..='я' | 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿿' => 'a',
             char if char.is_alphabetic() => 'a',
             char if char.is_numeric() => '0',
             char => char,
@@ -276,20 +283,35 @@ fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
     }
 }
 
-/// As [`write_pattern`], for the usual case.
+/// As [`write_pattern`], for the usual case. It has no branches: what a text holds cannot be predicted.
 fn write_ascii_pattern(text: &[u8], pattern: &mut Vec<u8>) {
-    let mut last = 0;
+    const ALIKE: [u8; 128] = alike();
+    let from = pattern.len();
+    pattern.resize(from + text.len(), 0);
+    let (mut end, mut last) = (from, 0);
     for byte in text {
-        let alike = match byte {
-            b'a'..=b'z' | b'A'..=b'Z' => b'a',
-            b'0'..=b'9' => b'0',
-            other => *other,
-        };
-        if alike != last || !alike.is_ascii_alphanumeric() {
-            pattern.push(alike);
-        }
+        let alike = ALIKE[usize::from(byte & 0x7f)];
+        pattern[end] = alike;
+        let continues = (alike == last) & ((alike == b'a') | (alike == b'0'));
+        end += usize::from(!continues);
         last = alike;
     }
+    pattern.truncate(end);
+}
+
+/// What stands for each character of ASCII in a pattern.
+const fn alike() -> [u8; 128] {
+    let mut alike = [0; 128];
+    let mut byte = 0;
+    while byte < 128 {
+        alike[byte as usize] = match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => b'a',
+            b'0'..=b'9' => b'0',
+            other => other,
+        };
+        byte += 1;
+    }
+    alike
 }
 
 #[cfg(test)]

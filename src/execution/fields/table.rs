@@ -75,7 +75,7 @@ struct Open {
     object: bool,
     /// The path of the next value.
     next: Option<usize>,
-    /// The member that usually comes next.
+    /// Which member usually comes next.
     expected: usize,
     /// How many of the known members were found.
     found: usize,
@@ -134,12 +134,11 @@ impl<V: PathValues> Table<V> {
         }
     }
 
-    /// The path node with this name; a new one if there is room.
-    fn member(&mut self, at: usize, expected: usize, name: Written<'_>) -> Option<usize> {
+    /// Which of the members has this name; a new one if there is room.
+    fn member(&mut self, at: usize, name: Written<'_>) -> Option<usize> {
         let members = &self.nodes[at].members;
-        let is = |member: &&usize| self.nodes[**member].name == name.bytes;
-        if let Some(member) = members.get(expected).filter(is).or_else(|| members.iter().find(is)) {
-            return Some(*member);
+        if let Some(member) = members.iter().position(|member| self.nodes[*member].name == name.bytes) {
+            return Some(member);
         }
         let text = name.text();
         let text = if text.len() <= CUT_NAME_CHARS { text.into_owned() } else { cut_name(text.into_owned()) };
@@ -147,13 +146,27 @@ impl<V: PathValues> Table<V> {
         let dot = if parent.path.is_empty() { "" } else { "." };
         let path = format!("{}{dot}{text}", parent.path);
         // Another spelling of a known name.
-        if let Some(member) = members.iter().find(|member| self.nodes[**member].path == path) {
-            return Some(*member);
+        if let Some(member) = members.iter().position(|member| self.nodes[*member].path == path) {
+            return Some(member);
         }
         let first_absent = parent.first_object.filter(|_| parent.objects > 1);
-        let member = self.add(path, name.bytes.to_vec(), first_absent)?;
-        self.nodes[at].members.push(member);
-        Some(member)
+        let node = self.add(path, name.bytes.to_vec(), first_absent)?;
+        let members = &mut self.nodes[at].members;
+        members.push(node);
+        Some(members.len() - 1)
+    }
+
+    /// The value of this member of the path follows; `None` if there are too many paths.
+    fn begin_member(&mut self, at: usize, member: Option<usize>) {
+        let PathNode { objects, ref members, .. } = self.nodes[at];
+        let node = member.map(|member| members[member]);
+        let is_first =
+            node.is_some_and(|node| std::mem::replace(&mut self.nodes[node].last_object, objects) != objects);
+        if let Some(open) = self.open.last_mut() {
+            open.next = node;
+            open.found += usize::from(is_first);
+            open.expected = member.map_or(open.expected, |member| member + 1);
+        }
     }
 
     fn element(&mut self, at: usize) -> Option<usize> {
@@ -249,15 +262,21 @@ impl<V: PathValues> Visitor for Table<V> {
     }
 
     fn name(&mut self, name: Written<'_>) {
-        let Some(&Open { node: Some(at), expected, .. }) = self.open.last() else { return };
-        let member = self.member(at, expected, name);
-        let objects = self.nodes[at].objects;
-        let is_first =
-            member.is_some_and(|member| std::mem::replace(&mut self.nodes[member].last_object, objects) != objects);
-        if let Some(open) = self.open.last_mut() {
-            open.next = member;
-            open.expected += 1;
-            open.found += usize::from(is_first);
+        if let Some(&Open { node: Some(at), .. }) = self.open.last() {
+            let member = self.member(at, name);
+            self.begin_member(at, member);
+        }
+    }
+
+    fn expected_name(&self) -> Option<&[u8]> {
+        let open = self.open.last()?;
+        let member = self.nodes[open.node?].members.get(open.expected)?;
+        Some(&self.nodes[*member].name)
+    }
+
+    fn as_expected(&mut self) {
+        if let Some(&Open { node: Some(at), expected, .. }) = self.open.last() {
+            self.begin_member(at, Some(expected));
         }
     }
 
