@@ -40,25 +40,6 @@ impl Masks {
         }
         Some(block * BLOCK + bits.trailing_zeros() as usize)
     }
-
-    /// Whether `is` holds for the index of a quote that has another one at this distance after it, in the first `len` bytes:
-    /// this finds a string of a known length in a few instructions per block.
-    pub(super) fn any_quotes_apart(&self, distance: usize, len: usize, is: impl Fn(usize) -> bool) -> bool {
-        let blocks = &self.quotes[..len.div_ceil(BLOCK)];
-        let (skipped, shift) = (distance / BLOCK, distance % BLOCK);
-        let block = |at: usize| u128::from(blocks.get(at).copied().unwrap_or(0));
-        for (at, quotes) in blocks.iter().enumerate() {
-            let after = block(at + skipped) | block(at + skipped + 1) << BLOCK;
-            let mut both = quotes & (after >> shift) as u64;
-            while both != 0 {
-                if is(at * BLOCK + both.trailing_zeros() as usize) {
-                    return true;
-                }
-                both &= both - 1;
-            }
-        }
-        false
-    }
 }
 
 /// The borders between the values of a flatted text, in up to [`STRIDE`] bytes: commas outside strings and containers.

@@ -295,7 +295,7 @@ impl Pruner {
     fn walk_tokens(&mut self, piece: Piece<'_>, masks: &Masks) -> Step<()> {
         let (bytes, mut at) = (piece.bytes(), 0);
         if let Some(written) = &mut self.written {
-            written.begin_piece();
+            written.begin_piece(piece);
         }
         while at < bytes.len() {
             at = match self.state {
@@ -368,7 +368,7 @@ impl Pruner {
         let end = self.brackets.skip(bytes, at, masks)?;
         let Some(written) = &mut self.written else { return Ok(bytes.len()) };
         let after = end.unwrap_or(bytes.len());
-        if !written.extend(piece, after, masks) {
+        if !written.extend(piece, after) {
             let begun = written.begun(piece, at);
             self.read_again(&begun, at)?;
             return Ok(at);

@@ -155,20 +155,14 @@ impl PathValues for Field {
         if written.least_bytes() > PATTERN_BYTES || self.has_many_strings() {
             return self.uncompared_string(written, place);
         }
-        let text = written.text();
-        self.lengths.add(text.chars().count() as f64);
-        let shown = || shown_text(&text);
+        let shown = || shown_text(&written.text());
+        self.lengths.add(written.chars() as f64);
         self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
-        let mut group = None;
-        if text.len() > PATTERN_BYTES {
-            self.patterns.overflow();
-        } else if !self.patterns.is_full() {
-            self.pattern.clear();
-            write_pattern(&text, &mut self.pattern);
-            let pattern = &self.pattern;
-            group = self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
+        let pattern = self.add_pattern(written, place);
+        // Decoded only if it is compared or shown.
+        if !self.values.is_full() || self.example.is_none() {
+            self.value(Kind::String, &written.text(), pattern, place, shown);
         }
-        self.value(Kind::String, &text, group, place, shown);
     }
 
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
@@ -210,6 +204,26 @@ impl Field {
         if self.example.is_none() {
             self.example = Some(shown());
         }
+    }
+
+    /// Counts the pattern of a string; returns its group.
+    fn add_pattern(&mut self, written: Written<'_>, place: Place) -> Option<usize> {
+        if self.patterns.is_full() {
+            return None;
+        }
+        self.pattern.clear();
+        if let Some(ascii) = written.plain().filter(|text| text.is_ascii()) {
+            write_ascii_pattern(ascii, &mut self.pattern);
+        } else {
+            let text = written.text();
+            if text.len() > PATTERN_BYTES {
+                self.patterns.overflow();
+                return None;
+            }
+            write_pattern(&text, &mut self.pattern);
+        }
+        let (pattern, shown) = (&self.pattern, || shown_text(&written.text()));
+        self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown)
     }
 
     /// Counts a value that was there before, as most were: its place among the numbers, lengths and patterns is known.
@@ -268,8 +282,17 @@ fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
             'a'..='z' | 'A'..='Z' => 'a',
             '0'..='9' => '0',
             ..='\x7f' => char,
-            // Those of Russian, Chinese and Japanese, which the tables of Unicode take longer to find.
-            'А'..='я' | 'ぁ'..='ゖ' | 'ァ'..='ヺ' | '一'..='鿿' => 'a',
+            // Frequent ones, which the tables of Unicode take longer to find.
+            'À'..='Ö'
+            | 'Ø'..='ö'
+            | 'ø'..='ÿ'
+            | 'А'..='я'
+            | 'ؠ'..='ي'
+            | 'ぁ'..='ゖ'
+            | 'ァ'..='ヺ'
+            | '一'..='鿿'
+            | '가'..='힣' => 'a',
+            '\u{2010}'..='\u{2027}' | '\u{3000}'..='\u{3003}' | '\u{1f300}'..='\u{1faff}' => char,
             char if char.is_alphabetic() => 'a',
             char if char.is_numeric() => '0',
             char => char,
@@ -317,6 +340,22 @@ const fn alike() -> [u8; 128] {
 #[cfg(test)]
 mod tests {
     use super::write_pattern;
+
+    #[test]
+    fn the_short_way_agrees_with_unicode() {
+        for char in '\u{80}'..='\u{1ffff}' {
+            let expected = if char.is_alphabetic() {
+                "a".to_owned()
+            } else if char.is_numeric() {
+                "0".to_owned()
+            } else {
+                char.to_string()
+            };
+            let mut pattern = Vec::new();
+            write_pattern(&char.to_string(), &mut pattern);
+            assert_eq!(pattern, expected.as_bytes(), "U+{:x}", u32::from(char));
+        }
+    }
 
     #[test]
     fn letters_and_digits_are_alike() {
