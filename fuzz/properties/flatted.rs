@@ -7,7 +7,7 @@ use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
 use n8n_lens::json::flatted::{Expansion, Flatted};
-use n8n_lens::json::{Batch, Captured, Fault, FaultKind, Keep, Projection, Pruner};
+use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection, Pruner};
 
 use super::expanded::{self, Expanded};
 use super::filter::TABLES;
@@ -20,6 +20,9 @@ const MAX_WORK: u64 = 256 * 1024;
 /// Larger texts take long and reveal nothing more.
 const MAX_BYTES: usize = 512 * 1024;
 
+/// The reference, which calls itself for each level, has no stack for more.
+const MAX_DEPTH: usize = 2000;
+
 /// Any JSON and mutated executions: body through the filter equals flatted body through its sibling.
 pub fn same_as_the_body(data: &[u8]) {
     let (mut choices, rest) = split(data);
@@ -28,7 +31,7 @@ pub fn same_as_the_body(data: &[u8]) {
     let window = start..start + choices.below(6) as u64;
     let share = if choices.one_in(2) { Share::Equal } else { Share::Nothing };
     let body = text(&mut choices, rest, mutation::execution);
-    if body.len() > MAX_BYTES || !is_json(&body) {
+    if !is_small(&body) || !is_json(&body) {
         return;
     }
     let body = std::str::from_utf8(&body).expect("JSON is UTF-8");
@@ -49,7 +52,7 @@ pub fn same_views(data: &[u8]) {
     let share = if choices.one_in(2) { Share::Equal } else { Share::Nothing };
     let body = text(&mut choices, rest, mutation::execution);
     let is_object = body.first() == Some(&b'{') && is_json(&body);
-    if body.len() > MAX_BYTES || !is_object {
+    if !is_small(&body) || !is_object {
         return;
     }
     let body = std::str::from_utf8(&body).expect("JSON is UTF-8");
@@ -68,6 +71,11 @@ pub fn same_views(data: &[u8]) {
     if let Some(again) = view.and_then(|view| projection.second_pass(&view)) {
         compare(&again, body, &stored);
     }
+}
+
+/// Whether a body is small enough for the reference.
+fn is_small(body: &[u8]) -> bool {
+    body.len() <= MAX_BYTES && Extent::of(body).depth <= MAX_DEPTH
 }
 
 /// Compares the view of a stored execution with that of its body, and returns it.
