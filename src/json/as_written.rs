@@ -46,6 +46,7 @@ pub(super) struct Piece<'a> {
 }
 
 impl<'a> Piece<'a> {
+    #[inline]
     pub(super) fn bytes(self) -> &'a [u8] {
         &self.chunk[self.start..self.end]
     }
@@ -154,6 +155,7 @@ impl AsWritten {
 
     /// Whether the name of the member is in the piece, or begins before it. One look at a whole chunk, and then at all
     /// containers of a piece, takes less time than one at each.
+    #[inline]
     fn is_in_piece(&mut self, piece: Piece<'_>) -> bool {
         let Sought::Member(name) = &self.sought else { return true };
         *self.in_piece.get_or_insert_with(|| {
