@@ -120,6 +120,11 @@ impl Header {
     pub(super) fn is_closed(&self) -> bool {
         self.is_wal && !self.has_wal
     }
+
+    /// Whether there is a write-ahead log without its index: n8n is starting or stopping, or was killed and its `-shm` is gone.
+    pub(super) fn lacks_index(&self) -> bool {
+        self.is_wal && self.has_wal && !self.has_shm
+    }
 }
 
 /// Why the database file cannot be read.

@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | write-ahead log (n8n 2.x) | `-wal` and `-shm` | `mode=ro`, `-shm` read-only: readers and n8n do not block each other |
 //! | write-ahead log | none: n8n has stopped | `immutable=1`, and once more if the file changed meanwhile |
-//! | write-ahead log | `-wal` only | not at all: the index could be rebuilt only in a file |
+//! | write-ahead log | `-wal` only, for more than a second | not at all: the index could be rebuilt only in a file |
 //! | rollback journal (n8n 1.x) | `-journal` or none | `mode=ro`; a reader holds up commits: for 200 ms, and what is left then is copied in slices of 200 ms |
 //!
 //! SQLite 3.22 and later can read a write-ahead log whose `-shm` it may not write: it builds an index of its own in memory
@@ -33,6 +33,11 @@ use super::sql::{DATA, Dialect, Parameter, Tables};
 /// How often a database that changes while it is opened is opened again.
 const ATTEMPTS: usize = 3;
 
+/// How often, and with which pauses, a write-ahead log without an index is looked at again: n8n creates the index a moment
+/// after the log when it starts, and removes it a moment before when it stops.
+const LOOKS: usize = 20;
+const PAUSE: Duration = Duration::from_millis(50);
+
 /// What stays as it is in the path of a `file:` URI.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
@@ -48,7 +53,7 @@ impl Database {
         Self { file, reading }
     }
 
-    /// Answers one question; `work` runs again if n8n started in the middle of it.
+    /// Answers one question; `work` runs again if n8n started or stopped in the middle of it.
     ///
     /// # Errors
     /// The database cannot be opened or read, or `work` fails.
@@ -58,9 +63,11 @@ impl Database {
         let file = self.file.canonicalize().map_err(header::unreadable)?;
         let mut attempts = 1..ATTEMPTS;
         loop {
-            let before = Header::of(&file)?;
+            let before = settled(&file)?;
             let done = self.open(&file, &before).and_then(|session| work(&mut &session));
-            let is_stale = before.is_closed() && Header::of(&file)? != before;
+            let now = Header::of(&file)?;
+            let has_other_files = (now.has_wal, now.has_shm) != (before.has_wal, before.has_shm);
+            let is_stale = before.is_closed() && now != before || done.is_err() && has_other_files;
             if !is_stale || attempts.next().is_none() {
                 return done;
             }
@@ -75,7 +82,7 @@ impl Database {
     }
 
     fn open(&self, file: &Path, header: &Header) -> Result<SqliteSession, Error> {
-        if header.is_wal && header.has_wal && !header.has_shm {
+        if header.lacks_index() {
             return Err(Error::WalWithoutIndex);
         }
         let path = file.to_str().ok_or(Error::NoFile)?.replace('\\', "/");
@@ -105,6 +112,19 @@ impl Database {
             slice: self.reading.slice,
         })
     }
+}
+
+/// Looks at a database, again while its write-ahead log has no index.
+fn settled(file: &Path) -> Result<Header, Error> {
+    let mut header = Header::of(file)?;
+    for _ in 0..LOOKS {
+        if !header.lacks_index() {
+            break;
+        }
+        std::thread::sleep(PAUSE);
+        header = Header::of(file)?;
+    }
+    Ok(header)
 }
 
 fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, Error> {

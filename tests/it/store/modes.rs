@@ -3,6 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::Duration;
 
 use rusqlite::Connection;
 use serde_json::{Value, json};
@@ -142,6 +143,21 @@ fn a_log_without_its_index_is_not_opened() {
         let said = complaint(&mut command);
         assert!(said.contains("-wal file but no -shm file"), "{said}");
     }
+}
+
+#[test]
+fn a_log_whose_index_comes_a_moment_later_is_read() {
+    let killed = killed(&store(N8nFolder::wal()));
+    let (index, aside) = (killed.path().join("database.sqlite-shm"), killed.path().join("aside"));
+    std::fs::rename(&index, &aside).unwrap();
+    std::thread::scope(|scope| {
+        // As n8n starts.
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            std::fs::rename(&aside, &index).unwrap();
+        });
+        assert_eq!(answer(&mut lens(killed.path(), &["summary", "8"]))["data"]["status"], "success");
+    });
 }
 
 #[test]

@@ -36,6 +36,15 @@ fn commits(store: &N8nFolder, first: u64, is_over: &AtomicBool) -> Vec<Duration>
     took
 }
 
+/// Ends the commits, also when the test fails before.
+struct Ended<'a>(&'a AtomicBool);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// The median and the largest of the times of commits with and without us, and how often we read.
 fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
     let mut body = execution("b_http_500", 7);
@@ -54,13 +63,14 @@ fn side_by_side(store: &N8nFolder) -> [(Duration, Duration); 2] {
         command.arg("--store").arg(store.path()).env_clear().stderr(Stdio::piped());
         let mut client = McpClient::try_spawn(&mut command).unwrap();
         let with = scope.spawn(|| commits(store, 2_000_000, &beside));
+        let ended = Ended(&beside);
         let (begun, mut reads) = (Instant::now(), 0);
         while begun.elapsed() < LONG {
             let node = json!({"id": "7", "nodeName": "HTTP Request", "offset": 690, "limit": 3, "maxTokens": 1000});
             client.call("get_execution_by_node", node).unwrap();
             reads += 1;
         }
-        beside.store(true, Ordering::Relaxed);
+        drop(ended);
         (without, with.join().unwrap(), reads)
     });
     println!(
