@@ -32,7 +32,7 @@ struct Frequency;
 impl HeuristicFrequencyRank for Frequency {
     fn rank(&self, byte: u8) -> u8 {
         const MOST_FREQUENT: &[u8] = b"\"etaoinsr";
-        let place = MOST_FREQUENT.iter().position(|frequent| *frequent == byte.to_ascii_lowercase());
+        let place = MOST_FREQUENT.iter().position(|frequent| *frequent == byte);
         place.map_or(0, |place| u8::MAX - place as u8)
     }
 }

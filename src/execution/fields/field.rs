@@ -155,14 +155,20 @@ impl PathValues for Field {
         if written.least_bytes() > PATTERN_BYTES || self.has_many_strings() {
             return self.uncompared_string(written, place);
         }
-        let shown = || shown_text(&written.text());
-        self.lengths.add(written.chars() as f64);
+        let text = written.text();
+        self.lengths.add(text.chars().count() as f64);
+        let shown = || shown_text(&text);
         self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
-        let pattern = self.add_pattern(written, place);
-        // Decoded only if it is compared or shown.
-        if !self.values.is_full() || self.example.is_none() {
-            self.value(Kind::String, &written.text(), pattern, place, shown);
+        let mut group = None;
+        if text.len() > PATTERN_BYTES {
+            self.patterns.overflow();
+        } else if !self.patterns.is_full() {
+            self.pattern.clear();
+            write_pattern(&text, &mut self.pattern);
+            let pattern = &self.pattern;
+            group = self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
         }
+        self.value(Kind::String, &text, group, place, shown);
     }
 
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
@@ -189,9 +195,9 @@ impl PathValues for Field {
 }
 
 impl Field {
-    /// Whether there are more different strings and patterns than are compared.
+    /// Whether there are more different values and patterns than are compared.
     fn has_many_strings(&self) -> bool {
-        self.values.is_full() && self.patterns.is_full() && self.example.is_some()
+        self.values.is_full() && self.patterns.is_full()
     }
 
     /// A string that is not compared with others, and so not decoded.
@@ -204,26 +210,6 @@ impl Field {
         if self.example.is_none() {
             self.example = Some(shown());
         }
-    }
-
-    /// Counts the pattern of a string; returns its group.
-    fn add_pattern(&mut self, written: Written<'_>, place: Place) -> Option<usize> {
-        if self.patterns.is_full() {
-            return None;
-        }
-        self.pattern.clear();
-        if let Some(ascii) = written.plain().filter(|text| text.is_ascii()) {
-            write_ascii_pattern(ascii, &mut self.pattern);
-        } else {
-            let text = written.text();
-            if text.len() > PATTERN_BYTES {
-                self.patterns.overflow();
-                return None;
-            }
-            write_pattern(&text, &mut self.pattern);
-        }
-        let (pattern, shown) = (&self.pattern, || shown_text(&written.text()));
-        self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown)
     }
 
     /// Counts a value that was there before, as most were: its place among the numbers, lengths and patterns is known.

@@ -121,6 +121,11 @@ impl Header {
         self.is_wal && !self.has_wal
     }
 
+    /// Whether `-wal` and `-shm` are there: n8n makes both when it starts, and removes both when it stops.
+    pub(super) fn log_files(&self) -> (bool, bool) {
+        (self.has_wal, self.has_shm)
+    }
+
     /// Whether there is a write-ahead log without its index: n8n is starting or stopping, or was killed and its `-shm` is gone.
     pub(super) fn lacks_index(&self) -> bool {
         self.is_wal && self.has_wal && !self.has_shm

@@ -65,9 +65,10 @@ impl Database {
         loop {
             let before = settled(&file)?;
             let done = self.open(&file, &before).and_then(|session| work(&mut &session));
-            let now = Header::of(&file)?;
-            let has_other_files = (now.has_wal, now.has_shm) != (before.has_wal, before.has_shm);
-            let is_stale = before.is_closed() && now != before || done.is_err() && has_other_files;
+            let is_stale = match before.is_closed() {
+                true => Header::of(&file)? != before,
+                false => done.is_err() && Header::of(&file)?.log_files() != before.log_files(),
+            };
             if !is_stale || attempts.next().is_none() {
                 return done;
             }
