@@ -23,6 +23,7 @@ use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::ReadAt;
+use n8n_lens::json::flatted::Flatted;
 use n8n_lens::store::{Cancel, Settings, Store};
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
@@ -249,7 +250,7 @@ fn read_once(file: &Path) {
 
 fn read<P: StoredProjection>(projection: &P, workflow: &str, file: &Path) -> P::View {
     let header = LargeStore::stored().header;
-    let data = Box::new(File::open(file).unwrap());
+    let data = Flatted::new(Box::new(File::open(file).unwrap()));
     projection.read_stored(StoredExecution {
         header: header.as_bytes(),
         workflow: workflow.as_bytes(),

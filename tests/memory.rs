@@ -22,6 +22,7 @@ use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
 use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::Projection;
+use n8n_lens::json::flatted::Flatted;
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 use n8n_lens::tools::executions::summary_answer;
@@ -154,7 +155,7 @@ fn stored_peaks(large: LargeStore) -> [usize; 3] {
 
 fn stored<P: StoredProjection>(projection: &P, file: &std::path::Path) -> P::View {
     let stored = LargeStore::stored();
-    let data = Box::new(std::fs::File::open(file).unwrap());
+    let data = Flatted::new(Box::new(std::fs::File::open(file).unwrap()));
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
     projection.read_stored(StoredExecution { header, workflow, data, reveal: false })
 }

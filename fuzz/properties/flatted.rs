@@ -11,7 +11,7 @@ use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection
 
 use super::expanded::{self, Expanded};
 use super::filter::TABLES;
-use super::flatten::{Share, Stored, flatten, members, stored};
+use super::flatten::{Share, Stored, escape, flatten, members, stored, unescape};
 use super::{has_long_word, is_json, mutation, shown, split, text};
 
 /// The most work for one text, and the most that the reference expands.
@@ -19,6 +19,9 @@ const MAX_WORK: u64 = 256 * 1024;
 
 /// Larger texts take long and reveal nothing more.
 const MAX_BYTES: usize = 512 * 1024;
+
+/// The unit in which a text is read and checked, bytes.
+const CHUNK: usize = 64 * 1024;
 
 /// The reference, which calls itself for each level, has no stack for more.
 const MAX_DEPTH: usize = 2000;
@@ -83,7 +86,7 @@ fn compare<T: Debug, P>(projection: &P, body: &str, stored: &Stored) -> Option<T
 where
     P: StoredProjection<View = Result<T, Error>>,
 {
-    let data = Box::new(stored.data.as_bytes());
+    let data = Flatted::new(Box::new(stored.data.as_bytes()));
     let ours = projection.read_stored(StoredExecution {
         header: stored.header.as_bytes(),
         workflow: stored.workflow.as_bytes(),
@@ -114,6 +117,7 @@ pub fn any_text(data: &[u8]) {
     // Whatever the table, it ends.
     let some = expanded(rest, keep, &window, MAX_WORK);
     let whole = expanded(rest, Keep::Whole, &window, MAX_WORK);
+    check_as_escaped(rest, keep, &window);
     match (expanded::expand(rest, MAX_WORK as usize), whole) {
         (Expanded::Broken, Ok(whole)) => panic!("accepted {} as {whole:?}", shown(rest)),
         (Expanded::Json { json, unusual }, Ok(whole)) => {
@@ -151,8 +155,37 @@ fn pruned(body: &[u8], keep: Keep, window: &Range<u64>) -> Result<Left, Fault> {
     Ok((left.text, left.captured))
 }
 
+/// What is left of a text, which is the same if the text stands inside a JSON string.
 fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Result<Left, Fault> {
-    let mut text = Flatted::new(Box::new(text)).with_max_work(max_work);
+    let left = left_of(Flatted::new(Box::new(text)).with_max_work(max_work), keep, window);
+    let escaped = escape(text);
+    let of_escaped = left_of(Flatted::escaped(Box::new(&escaped[..])).with_max_work(max_work), keep, window);
+    match (&left, &of_escaped) {
+        (Ok(left), Ok(of_escaped)) => assert_same(left, of_escaped, keep, &String::from_utf8_lossy(text)),
+        // The work is measured in bytes of the source, and a longer source is scanned in more chunks.
+        (Err(Fault { kind: FaultKind::Expansion, .. }), _) | (_, Err(Fault { kind: FaultKind::Expansion, .. })) => {}
+        (Err(fault), Err(other)) => {
+            let is_same = fault == other || (fault.offset, other.offset) == (0, 0);
+            assert!(is_same || escaped.len() > CHUNK, "{fault}, {other}: {}", shown(text));
+        }
+        (left, other) => panic!("{left:?}, {other:?} of the escaped text {}", shown(text)),
+    }
+    left
+}
+
+/// A text inside a JSON string that may be none is refused, or expanded as what it stands for.
+fn check_as_escaped(source: &[u8], keep: Keep, window: &Range<u64>) {
+    let left = left_of(Flatted::escaped(Box::new(source)).with_max_work(MAX_WORK), keep, window);
+    match unescape(source) {
+        Some(text) => {
+            let _ = expanded(&text, keep, window, MAX_WORK);
+        }
+        None if source.len() <= CHUNK => assert!(left.is_err(), "accepted {}", shown(source)),
+        None => {}
+    }
+}
+
+fn left_of(mut text: Flatted<'_>, keep: Keep, window: &Range<u64>) -> Result<Left, Fault> {
     let mut left = Batch::default();
     for batch in Expansion::new(&mut text, Pruner::new(keep, window.clone())) {
         left.append(batch.map_err(|error| error.downcast::<Fault>().expect("memory can be read"))?);

@@ -30,10 +30,10 @@ use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::workflow::{self, Workflow};
 use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
-use crate::json::{Cursor, Map, Projection, PrunedReader, Pruner, ReadAt, ReadError};
+use crate::json::{Cursor, Map, Projection, PrunedReader, Pruner, ReadError};
 
 /// How much is shown of a text in an unknown form, bytes: as many as `gzip:base64:` has.
-const BEGINNING_BYTES: usize = 12;
+const BEGINNING_BYTES: u64 = 12;
 
 /// An execution as n8n stores it.
 pub struct StoredExecution<'a> {
@@ -42,9 +42,8 @@ pub struct StoredExecution<'a> {
     pub header: &'a [u8],
     /// The workflow that was executed, as JSON.
     pub workflow: &'a [u8],
-    /// The run data, as flatted text; `[]` for an execution without data.
-    /// It is let go as soon as it was read.
-    pub data: Box<dyn ReadAt + 'a>,
+    /// The run data; `[]` for an execution without data. It is let go as soon as it was read.
+    pub data: Flatted<'a>,
     /// Whether to show what n8n's redaction policy hides.
     pub reveal: bool,
 }
@@ -54,12 +53,13 @@ pub struct StoredExecution<'a> {
 /// ```
 /// use n8n_lens::execution::summary::SummaryProjection;
 /// use n8n_lens::execution::{StoredExecution, StoredProjection};
+/// use n8n_lens::json::flatted::Flatted;
 ///
 /// let data = &br#"[{"resultData":"1"},{"runData":"2"},{"Start":"3"},["4"],{"data":"5"},{"main":"6"},["7"],["8","8"],{}]"#[..];
 /// let stored = StoredExecution {
 ///     header: br#"{"id":"7","status":"success"}"#,
 ///     workflow: br#"{"name":"Orders","nodes":[{"name":"Start"}]}"#,
-///     data: Box::new(data),
+///     data: Flatted::new(Box::new(data)),
 ///     reveal: false,
 /// };
 /// let summary = SummaryProjection.read_stored(stored)?;
@@ -148,13 +148,13 @@ struct Opened<'a> {
 
 impl<'a> Opened<'a> {
     fn new(execution: StoredExecution<'a>) -> Result<Self, Error> {
-        let StoredExecution { header, workflow, mut data, reveal } = execution;
-        check_form(&mut *data)?;
+        let StoredExecution { header, workflow, data: mut text, reveal } = execution;
+        check_form(&mut text)?;
         stored_json::check(workflow).map_err(Error::StoredWorkflow)?;
         let mut opened = Self {
             header: stored_json::open_object(header).map_err(Error::StoredHeader)?,
             workflow,
-            text: Flatted::new(data),
+            text,
             redaction: None,
         };
         if !opened.is_empty()? {
@@ -221,14 +221,13 @@ impl<'a> Opened<'a> {
 }
 
 /// Checks that the run data is flatted text, which begins with a bracket.
-fn check_form(data: &mut dyn ReadAt) -> Result<(), Error> {
-    let mut beginning = [0; BEGINNING_BYTES];
-    let len = data.len().min(BEGINNING_BYTES as u64) as usize;
-    let beginning = &mut beginning[..len];
-    data.read_at(0, beginning).map_err(Error::Store)?;
+fn check_form(text: &mut Flatted<'_>) -> Result<(), Error> {
+    let source = text.source();
+    let mut beginning = vec![0; source.len().min(BEGINNING_BYTES) as usize];
+    source.read_at(0, &mut beginning).map_err(Error::Store)?;
     match beginning.first() {
         Some(b'[') => Ok(()),
-        Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(beginning).escape_debug().to_string())),
+        Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(&beginning).escape_debug().to_string())),
         None => Err(Error::StoredData(ReadError::Syntax("it is empty".to_owned()))),
     }
 }

@@ -1,15 +1,11 @@
-//! Counts bytes of a kind.
+//! Counts characters.
 
-/// How many bytes are of a kind. Sums of bytes, which cannot overflow in such a piece, are added up many at a time.
-pub(crate) fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> u64 {
-    const PIECE: usize = 128;
-    let in_piece = |piece: &[u8]| u64::from(piece.iter().map(|byte| u8::from(is(*byte))).sum::<u8>());
-    bytes.chunks(PIECE).map(in_piece).sum()
-}
-
-/// How many characters of UTF-8 begin in these bytes.
+/// How many characters of UTF-8 begin in these bytes. Sums of bytes, which cannot overflow in such a piece, are added up
+/// many at a time.
 pub(super) fn characters(bytes: &[u8]) -> u64 {
-    count(bytes, begins_character)
+    const PIECE: usize = 128;
+    let in_piece = |piece: &[u8]| u64::from(piece.iter().map(|byte| u8::from(begins_character(*byte))).sum::<u8>());
+    bytes.chunks(PIECE).map(in_piece).sum()
 }
 
 /// Whether this is the first byte of a character.

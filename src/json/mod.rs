@@ -68,8 +68,6 @@ mod utf8;
 mod walk;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
-pub(crate) use block::escaped;
-pub(crate) use count::count;
 pub use cursor::{BatchText, Cursor, Element};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, shorten, shorten_name};
 pub use excerpt::{Detail, Excerpt};

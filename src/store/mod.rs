@@ -47,6 +47,7 @@ pub use sql::Query;
 pub use variables::Variables;
 
 use self::session::{Contents, Session};
+use crate::json::flatted::Flatted;
 use crate::json::{Cursor, ReadAt};
 
 /// n8n's own store. Cheap to clone; nothing is open between two questions.
@@ -112,8 +113,8 @@ pub struct Execution<'a> {
     pub header: &'a [u8],
     /// The workflow that was executed, as JSON.
     pub workflow: &'a [u8],
-    /// The run data, as text. n8n's commits may wait until it is dropped.
-    pub data: Box<dyn ReadAt + 'a>,
+    /// The run data. n8n's commits may wait until it is dropped.
+    pub data: Flatted<'a>,
 }
 
 /// A row of a list.
@@ -300,7 +301,8 @@ fn finish<T>(
     read: &mut dyn FnMut(Execution<'_>) -> T,
 ) -> Result<T, Error> {
     let failure = RefCell::new(None);
-    let data = Box::new(Watched { text: contents.data, cancel, failure: &failure });
+    let text = Box::new(Watched { text: contents.data, cancel, failure: &failure });
+    let data = if contents.is_escaped { Flatted::escaped(text) } else { Flatted::new(text) };
     let (header, workflow) = (row.header(), contents.workflow);
     let done = read(Execution { row, header: &header, workflow: &workflow, data });
     failure.take().map_or(Ok(done), Err)

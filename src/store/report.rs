@@ -5,6 +5,7 @@ use super::row::Place;
 use super::session::Session;
 use super::sql::{Query, Tables};
 use super::{Cancel, Place as Kind, Store, bundle, session};
+use crate::json::flatted::Flatted;
 
 /// How many of the newest executions are opened.
 const OPENED: u64 = 100;
@@ -155,9 +156,10 @@ fn note(problems: &mut Vec<(String, String, u64)>, what: String, id: &str) {
 }
 
 /// Whether a text begins as n8n writes it.
-fn first_byte(mut data: Box<dyn crate::json::ReadAt + '_>) -> Result<(), String> {
-    let mut beginning = vec![0; data.len().min(12) as usize];
-    data.read_at(0, &mut beginning).map_err(|error| error.to_string())?;
+fn first_byte(mut data: Flatted<'_>) -> Result<(), String> {
+    let source = data.source();
+    let mut beginning = vec![0; source.len().min(12) as usize];
+    source.read_at(0, &mut beginning).map_err(|error| error.to_string())?;
     if beginning.first() == Some(&b'[') {
         return Ok(());
     }

@@ -48,6 +48,8 @@ pub(super) struct Contents<'a> {
     pub workflow: Vec<u8>,
     /// The run data, as text.
     pub data: Box<dyn ReadAt + 'a>,
+    /// Whether the text is written as the inside of a JSON string.
+    pub is_escaped: bool,
 }
 
 /// One execution, whether it is deleted or not.

@@ -2,6 +2,7 @@
 
 use n8n_lens::execution::fields::{FieldsProjection, FieldsView};
 use n8n_lens::execution::{StoredExecution, StoredProjection};
+use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Value, json};
 
@@ -52,7 +53,7 @@ fn cuts_and_stores_change_nothing() {
                 assert_eq!(format!("{:?}", view(body.as_bytes(), &projection, &sizes).fields), truth, "{name}");
             }
             let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-            let data = Box::new(stored.data.as_bytes());
+            let data = Flatted::new(Box::new(stored.data.as_bytes()));
             let from_store = projection.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap();
             assert_eq!(format!("{:?}", from_store.fields), truth, "{name}");
         }

@@ -61,6 +61,25 @@ pub fn stored(body: &str, share: Share) -> Stored {
     }
 }
 
+/// A JSON text as it stands inside a JSON string.
+pub fn escape(text: &[u8]) -> Vec<u8> {
+    let escaped = text.iter().flat_map(|byte| matches!(byte, b'"' | b'\\').then_some(b'\\').into_iter().chain([*byte]));
+    escaped.collect()
+}
+
+/// The text that stands inside a JSON string; `None` if it is not written as [`escape`] does.
+pub fn unescape(escaped: &[u8]) -> Option<Vec<u8>> {
+    let (mut text, mut bytes) = (Vec::new(), escaped.iter().copied());
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'"' => return None,
+            b'\\' => text.push(bytes.next().filter(|byte| matches!(byte, b'"' | b'\\'))?),
+            byte => text.push(byte),
+        }
+    }
+    Some(text)
+}
+
 struct Value<'a> {
     text: &'a str,
     kind: Kind<'a>,

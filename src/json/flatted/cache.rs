@@ -17,9 +17,19 @@ pub(super) struct Chunk {
     number: u64,
     /// When it was last used.
     used: u64,
+    /// Where it begins in the text; `None` while the bytes are still those of the source.
+    pub position: Option<u64>,
     pub bytes: Vec<u8>,
-    /// The borders between elements, as offsets in this chunk; found when the first element of the chunk is wanted.
+    /// The borders between elements, as offsets in its text; found when the first element of the chunk is wanted.
     pub borders: Option<Vec<u16>>,
+}
+
+impl Chunk {
+    /// The text from a position up to the end of the chunk, if the position lies in it.
+    pub(super) fn text_from(&self, position: u64) -> Option<&[u8]> {
+        let at = usize::try_from(position.checked_sub(self.position?)?).ok()?;
+        self.bytes.get(at..).filter(|rest| !rest.is_empty())
+    }
 }
 
 /// The least recently used chunk makes room for a new one.
@@ -32,6 +42,11 @@ pub(super) struct Cache {
 }
 
 impl Cache {
+    /// The chunk that was used last.
+    pub(super) fn last(&self) -> Option<&Chunk> {
+        self.chunks.get(self.last)
+    }
+
     /// The chunk with this number; `None` if it is not held.
     pub(super) fn get(&mut self, number: u64) -> Option<&mut Chunk> {
         if self.chunks.get(self.last).is_none_or(|chunk| chunk.number != number) {
@@ -52,16 +67,19 @@ impl Cache {
         source.read_at(number * CHUNK, &mut chunk.bytes)?;
         self.uses += 1;
         self.last = self.chunks.len();
-        self.chunks.push(Chunk { number, used: self.uses, borders: None, ..chunk });
+        self.chunks.push(Chunk { number, used: self.uses, position: None, borders: None, ..chunk });
         Ok(&mut self.chunks[self.last])
     }
 
-    /// The memory of the oldest chunk if there is no room for another one.
+    /// The memory of a chunk that was only scanned, or of the oldest one if there is no room for another one.
+    ///
+    /// What is scanned far ahead so stays in one place, and in the processor's cache.
     fn free(&mut self) -> Chunk {
-        let oldest = (0..self.chunks.len()).min_by_key(|at| self.chunks[*at].used);
-        match oldest.filter(|_| self.chunks.len() == CHUNKS) {
-            Some(oldest) => self.chunks.swap_remove(oldest),
-            None => Chunk { number: 0, used: 0, bytes: Vec::new(), borders: None },
+        let scanned = self.chunks.iter().position(|chunk| chunk.position.is_none());
+        let oldest = || (0..self.chunks.len()).min_by_key(|at| self.chunks[*at].used);
+        match scanned.or_else(|| oldest().filter(|_| self.chunks.len() == CHUNKS)) {
+            Some(at) => self.chunks.swap_remove(at),
+            None => Chunk { number: 0, used: 0, position: None, bytes: Vec::new(), borders: None },
         }
     }
 }

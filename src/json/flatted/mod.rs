@@ -71,6 +71,7 @@ mod expand;
 mod peek;
 mod text;
 mod token;
+mod unescape;
 
 pub use edit::{Edit, Step, Unedited, Verdict};
 pub use expand::Expansion;

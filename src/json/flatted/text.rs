@@ -3,6 +3,7 @@
 use std::io;
 
 use super::cache::{CHUNK, Cache, Chunk};
+use super::unescape::{unescape, unescaped_len};
 use crate::json::block::{Borders, Carry, Masks, STRIDE, Scanner};
 use crate::json::{FaultKind, ReadAt, ReadError};
 
@@ -12,10 +13,13 @@ const MAX_WORK: u64 = 1024 * 1024 * 1024;
 
 /// A flatted text: finds its elements, reading no more of it than is needed.
 ///
-/// It holds at most 32 chunks of 64 KiB, and 32 bytes for each chunk that was scanned.
+/// It holds at most 32 chunks of 64 KiB, and 40 bytes for each chunk that was scanned.
 pub struct Flatted<'a> {
     source: Box<dyn ReadAt + 'a>,
+    /// The length of the source, bytes.
     len: u64,
+    /// Whether the source is the inside of a JSON string.
+    is_escaped: bool,
     /// What is known at the beginning of each scanned chunk.
     marks: Vec<Mark>,
     /// What is known after the last scanned chunk.
@@ -32,6 +36,8 @@ pub struct Flatted<'a> {
 /// What is known at the beginning of a chunk.
 #[derive(Clone, Copy)]
 struct Mark {
+    /// Where it begins in the text.
+    position: u64,
     /// How many borders come before it.
     borders: u64,
     carry: Carry,
@@ -41,10 +47,11 @@ struct Mark {
 impl<'a> Flatted<'a> {
     /// A text from a source.
     pub fn new(source: Box<dyn ReadAt + 'a>) -> Self {
-        let start = Mark { borders: 0, carry: Carry::default(), in_container: false };
+        let start = Mark { position: 0, borders: 0, carry: Carry::default(), in_container: false };
         Self {
             len: source.len(),
             source,
+            is_escaped: false,
             marks: Vec::new(),
             scanned: start,
             cache: Cache::default(),
@@ -53,6 +60,20 @@ impl<'a> Flatted<'a> {
             max_work: MAX_WORK,
             failure: None,
         }
+    }
+
+    /// A text from a source that is the inside of a JSON string, as `JSON.stringify` writes it: the text is JSON itself,
+    /// so that its only escapes are `\\"` and `\\\\`. Positions are those in the text.
+    ///
+    /// ```
+    /// use n8n_lens::json::flatted::Flatted;
+    ///
+    /// let source = &br#"[{\"name\":\"1\"},\"Ann \\\"B.\\\"\"]"#[..];
+    /// assert!(!Flatted::escaped(Box::new(source)).is_undefined()?);
+    /// # Ok::<_, n8n_lens::json::ReadError>(())
+    /// ```
+    pub fn escaped(source: Box<dyn ReadAt + 'a>) -> Self {
+        Self { is_escaped: true, ..Self::new(source) }
     }
 
     /// Allows less work than usual, in bytes that are read or walked over besides a few times the length of the text.
@@ -68,9 +89,9 @@ impl<'a> Flatted<'a> {
         self.failure.take()
     }
 
-    /// The length of the text, bytes.
-    pub(super) fn len(&self) -> u64 {
-        self.len
+    /// The source as it is, whether or not it is a flatted text.
+    pub fn source(&mut self) -> &mut (dyn ReadAt + 'a) {
+        &mut *self.source
     }
 
     /// Whether the text is `[]`, which stands for no value at all.
@@ -99,13 +120,13 @@ impl<'a> Flatted<'a> {
             self.scan_next()?;
         }
         // The last chunk with fewer borders before it has this one.
-        let chunk = self.marks.partition_point(|mark| mark.borders < index) - 1;
-        let mark = self.marks[chunk];
+        let number = self.marks.partition_point(|mark| mark.borders < index) - 1;
+        let mark = self.marks[number];
         let at = (index - mark.borders - 1) as usize;
-        let first = chunk as u64 * CHUNK;
-        let chunk = self.chunk(chunk as u64)?;
-        let borders = chunk.borders.get_or_insert_with(|| borders(&chunk.bytes, mark, first == 0));
-        Ok(borders.get(at).map(|border| first + u64::from(*border) + 1))
+        let carry = if self.is_escaped { mark.carry.unescaped() } else { mark.carry };
+        let chunk = self.text_of(number)?;
+        let borders = chunk.borders.get_or_insert_with(|| borders(&chunk.bytes, carry, mark, number == 0));
+        Ok(borders.get(at).map(|border| mark.position + u64::from(*border) + 1))
     }
 
     /// The byte at a position.
@@ -122,11 +143,27 @@ impl<'a> Flatted<'a> {
     /// # Errors
     /// When the text cannot be read, or ends before.
     pub(super) fn piece(&mut self, position: u64) -> Result<&[u8], ReadError> {
-        if position >= self.len {
-            return Err(FaultKind::EndedEarly.at(self.len).into());
+        let is_at_hand = self.cache.last().is_some_and(|chunk| chunk.text_from(position).is_some());
+        if !is_at_hand && !self.ends_before(position)? {
+            let number = self.marks.partition_point(|mark| mark.position <= position) - 1;
+            self.text_of(number)?;
         }
-        let chunk = self.chunk(position / CHUNK)?;
-        Ok(&chunk.bytes[(position % CHUNK) as usize..])
+        let piece = self.cache.last().and_then(|chunk| chunk.text_from(position));
+        piece.ok_or_else(|| FaultKind::EndedEarly.at(self.scanned.position).into())
+    }
+
+    /// Whether no byte is at a position: the text ends before it.
+    ///
+    /// # Errors
+    /// When the text cannot be read, or is broken up to there.
+    pub(super) fn ends_before(&mut self, position: u64) -> Result<bool, ReadError> {
+        while self.scanned.position <= position {
+            if self.marks.len() as u64 == self.chunks() {
+                return Ok(true);
+            }
+            self.scan_next()?;
+        }
+        Ok(false)
     }
 
     /// At least `want` bytes from a position, fewer only at the end of the text; a chunk at most.
@@ -135,7 +172,7 @@ impl<'a> Flatted<'a> {
     /// When the text cannot be read, or ends before.
     pub(super) fn bytes(&mut self, position: u64, want: usize) -> Result<&[u8], ReadError> {
         let here = self.piece(position)?.len();
-        if here >= want || position + here as u64 == self.len {
+        if here >= want || self.ends_before(position + here as u64)? {
             return self.piece(position);
         }
         let mut joined = std::mem::take(&mut self.joined);
@@ -163,6 +200,7 @@ impl<'a> Flatted<'a> {
         self.len.div_ceil(CHUNK)
     }
 
+    /// A chunk of the source: as it is there, or already unescaped.
     fn chunk(&mut self, number: u64) -> Result<&mut Chunk, ReadError> {
         if self.cache.get(number).is_none() {
             let len = (self.len - number * CHUNK).min(CHUNK);
@@ -174,62 +212,100 @@ impl<'a> Flatted<'a> {
             }
         }
         // It is there: this finds it without a search.
-        self.cache.get(number).ok_or_else(|| FaultKind::EndedEarly.at(self.len).into())
+        self.cache.get(number).ok_or_else(|| FaultKind::EndedEarly.at(number * CHUNK).into())
+    }
+
+    /// The text of a chunk that was scanned.
+    fn text_of(&mut self, number: usize) -> Result<&mut Chunk, ReadError> {
+        let (mark, is_escaped) = (self.marks[number], self.is_escaped);
+        let chunk = self.chunk(number as u64)?;
+        if chunk.position.is_none() {
+            chunk.position = Some(mark.position);
+            if is_escaped {
+                unescape(&mut chunk.bytes, mark.carry.in_escape());
+            }
+        }
+        Ok(chunk)
     }
 
     /// Scans one more chunk.
     fn scan_next(&mut self) -> Result<(), ReadError> {
-        let (number, mut mark) = (self.marks.len() as u64, self.scanned);
         if self.len == 0 {
             return Err(FaultKind::EndedEarly.at(0).into());
         }
+        let (number, before, is_escaped) = (self.marks.len() as u64, self.scanned, self.is_escaped);
+        let is_last = number + 1 == self.chunks();
         let bytes = &self.chunk(number)?.bytes;
-        let first = number * CHUNK;
-        // The outer bracket is not scanned, so that what is in it counts as outside of containers.
-        let skipped = usize::from(number == 0);
-        if number == 0 && bytes[0] != b'[' {
+        let is_first = number == 0;
+        if is_first && bytes[0] != b'[' {
             return Err(FaultKind::Unexpected(bytes[0]).at(0).into());
         }
-        let mut scanner = Scanner::from(mark.carry);
-        let mut misplaced = None;
-        for (at, stride) in bytes[skipped..].chunks(STRIDE).enumerate() {
-            let mut masks = Borders::new(mark.in_container);
-            scanner.scan(stride, &mut masks);
-            mark.borders += masks.count;
-            mark.in_container = masks.in_container();
-            misplaced = misplaced.or_else(|| {
-                let place = Masks::next(&masks.misplaced, 0, stride.len())?;
-                Some((stride[place], first + (skipped + at * STRIDE + place) as u64))
-            });
-        }
-        mark.carry = scanner.carry();
-        let last = first + bytes.len() as u64 == self.len;
-        match misplaced {
+        let (after, misplaced) = match is_escaped {
+            true => before.scan::<true>(bytes, is_first),
+            false => before.scan::<false>(bytes, is_first),
+        };
+        let position = |at: usize| match is_escaped {
+            true => before.position + unescaped_len(&bytes[..at], before.carry.in_escape()) as u64,
+            false => before.position + at as u64,
+        };
+        match misplaced.map(|at| (bytes[at], at)) {
             // Outside of containers only the last bracket closes anything.
-            Some((b']', at)) if at + 1 == self.len => {}
-            Some((b']', at)) => return Err(FaultKind::Trailing.at(at + 1).into()),
-            Some((byte, at)) => return Err(FaultKind::Unexpected(byte).at(at).into()),
-            None if last => return Err(FaultKind::EndedEarly.at(self.len).into()),
+            Some((b']', at)) if is_last && at + 1 == bytes.len() => {}
+            Some((b']', at)) => return Err(FaultKind::Trailing.at(position(at + 1)).into()),
+            Some((byte @ (b'[' | b'{' | b'}'), at)) => return Err(FaultKind::Unexpected(byte).at(position(at)).into()),
+            Some((_, at)) => return Err(FaultKind::Escape.at(position(at)).into()),
+            None if is_last => return Err(FaultKind::EndedEarly.at(after.position).into()),
             None => {}
         }
-        self.marks.push(std::mem::replace(&mut self.scanned, mark));
+        self.marks.push(std::mem::replace(&mut self.scanned, after));
         Ok(())
     }
 }
 
-/// The borders between elements in a chunk, as offsets.
-fn borders(bytes: &[u8], mark: Mark, is_first: bool) -> Vec<u16> {
-    let mut scanner = Scanner::from(mark.carry);
+impl Mark {
+    /// Scans the chunk that begins here. Returns what is known after it, and the first byte that is misplaced.
+    fn scan<const ESCAPED: bool>(self, chunk: &[u8], is_first: bool) -> (Self, Option<usize>) {
+        let mut after = Self { position: self.position + chunk.len() as u64, ..self };
+        let (mut scanner, mut escapable, mut misplaced) = (Scanner::from(self.carry), 0, None);
+        for (from, stride) in strides(chunk, is_first) {
+            let mut masks = Borders::<ESCAPED>::new(after.in_container);
+            scanner.scan(stride, &mut masks);
+            after.borders += masks.count;
+            after.in_container = masks.in_container();
+            escapable += masks.escapable;
+            misplaced = misplaced.or_else(|| {
+                let place = Masks::next(&masks.misplaced, 0, stride.len()).filter(|place| *place < stride.len());
+                Some(from + place?)
+            });
+        }
+        after.carry = scanner.carry();
+        if ESCAPED {
+            // Each escape has two of these characters; the first one may be in the chunk before, the second in the next.
+            let split = u64::from(after.carry.in_escape()) as i64 - u64::from(self.carry.in_escape()) as i64;
+            after.position -= escapable.wrapping_add_signed(split) / 2;
+        }
+        (after, misplaced)
+    }
+}
+
+/// The parts of a chunk that are scanned, and where they begin in it.
+fn strides(chunk: &[u8], is_first: bool) -> impl Iterator<Item = (usize, &[u8])> {
+    // The outer bracket is not scanned, so that what is in it counts as outside of containers.
+    let skipped = usize::from(is_first);
+    chunk[skipped..].chunks(STRIDE).enumerate().map(move |(at, stride)| (skipped + at * STRIDE, stride))
+}
+
+/// The borders between elements in the text of a chunk, as offsets.
+fn borders(text: &[u8], carry: Carry, mark: Mark, is_first: bool) -> Vec<u16> {
+    let mut scanner = Scanner::from(carry);
     let mut in_container = mark.in_container;
     let mut found = Vec::new();
-    let skipped = usize::from(is_first);
-    for (at, stride) in bytes[skipped..].chunks(STRIDE).enumerate() {
-        let mut masks = Borders::new(in_container);
+    for (from, stride) in strides(text, is_first) {
+        let mut masks = Borders::<false>::new(in_container);
         scanner.scan(stride, &mut masks);
         in_container = masks.in_container();
-        let first = skipped + at * STRIDE;
-        let next = |from| Masks::next(&masks.borders, from, stride.len());
-        found.extend(std::iter::successors(next(0), |at| next(at + 1)).map(|place| (first + place) as u16));
+        let next = |at| Masks::next(&masks.borders, at, stride.len());
+        found.extend(std::iter::successors(next(0), |at| next(at + 1)).map(|place| (from + place) as u16));
     }
     found
 }

@@ -113,7 +113,7 @@ impl Flatted<'_> {
     pub(super) fn end_element(&mut self, position: u64) -> Result<(), ReadError> {
         match self.byte(position)? {
             b',' => Ok(()),
-            b']' if position + 1 == self.len() => Ok(()),
+            b']' if self.ends_before(position + 1)? => Ok(()),
             byte => Err(FaultKind::Unexpected(byte).at(position).into()),
         }
     }

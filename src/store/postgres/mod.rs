@@ -131,7 +131,7 @@ impl Session for PostgresSession<'_> {
             }
             if spool.filled() > before { Ok(()) } else { Err(Error::Changed(id.clone())) }
         });
-        Ok(Some(Contents { workflow, data: Box::new(text) }))
+        Ok(Some(Contents { workflow, data: Box::new(text), is_escaped: false }))
     }
 }
 

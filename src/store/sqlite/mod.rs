@@ -185,7 +185,7 @@ impl Session for &SqliteSession {
             true => Box::new(BlobText::open(self, data.row)?),
             false => Box::new(SlicedText::new(self, row, data)),
         };
-        Ok(Some(Contents { workflow, data }))
+        Ok(Some(Contents { workflow, data, is_escaped: false }))
     }
 }
 

@@ -5,6 +5,7 @@ mod tool;
 
 use n8n_lens::execution::compare::{Comparison, Digest, DigestProjection, NodeDifference, Side};
 use n8n_lens::execution::{StoredExecution, StoredProjection};
+use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Map, Value, json};
 
@@ -22,8 +23,8 @@ fn digest(body: &str, sizes: &[usize]) -> Digest {
 fn from_store(body: &str) -> Digest {
     let stored = stored(body, Share::Equal);
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    let data = stored.data.as_bytes();
-    DIGEST.read_stored(StoredExecution { header, workflow, data: Box::new(data), reveal: true }).unwrap()
+    let data = Flatted::new(Box::new(stored.data.as_bytes()));
+    DIGEST.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap()
 }
 
 /// The difference in the reference's shape.

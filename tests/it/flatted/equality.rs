@@ -7,7 +7,7 @@ use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::summary_answer;
 use serde_json::{Value, json};
 
-use super::{answer, assert_same, debug, read};
+use super::{answer, assert_same, debug, read, read_escaped};
 use crate::fixtures;
 use crate::flatten::{Share, stored};
 
@@ -25,9 +25,12 @@ fn the_summary_of_every_fixture_is_that_of_its_body() {
         let truth = SummaryProjection.read_from(&body[..]).unwrap();
         let body = std::str::from_utf8(&body).unwrap();
         for share in [Share::Nothing, Share::Equal] {
-            let ours = read(&SummaryProjection, &stored(body, share), false).unwrap();
-            assert_same(&debug(&ours), &debug(&truth), &name);
-            assert_same(&compose(&ours), &compose(&truth), &name);
+            let stored = stored(body, share);
+            for ours in [read(&SummaryProjection, &stored, false), read_escaped(&SummaryProjection, &stored, false)] {
+                let ours = ours.unwrap();
+                assert_same(&debug(&ours), &debug(&truth), &name);
+                assert_same(&compose(&ours), &compose(&truth), &name);
+            }
         }
     }
 }
@@ -54,7 +57,10 @@ fn compare_nodes(bytes: usize, most: usize) {
             for (run, window) in QUESTIONS {
                 let projection = NodeProjection { node: node.clone(), run, window, sources: None };
                 let truth = answer(&projection, |projection| projection.read_from(&body[..]));
-                let ours = answer(&projection, |projection| read(projection, &stored[at % 2], false));
+                let ours = answer(&projection, |projection| match at % 3 {
+                    2 => read_escaped(projection, &stored[0], false),
+                    share => read(projection, &stored[share], false),
+                });
                 assert_same(&ours, &truth, &format!("{name}, {node:?}, run {run:?}"));
             }
         }
@@ -90,6 +96,8 @@ fn compare(body: &str, nodes: &[&str]) {
                 let truth = answer(&projection, |projection| projection.read_from(body.as_bytes()));
                 let ours = answer(&projection, |projection| read(projection, &stored, false));
                 assert_same(&ours, &truth, &format!("{node:?}, run {run:?}"));
+                let ours = answer(&projection, |projection| read_escaped(projection, &stored, false));
+                assert_same(&ours, &truth, &format!("{node:?}, run {run:?}, escaped"));
             }
         }
     }

@@ -14,10 +14,11 @@ use std::fmt::Debug;
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
 use n8n_lens::json::ReadAt;
+use n8n_lens::json::flatted::Flatted;
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_by_node::{self, NodeQuery, Part};
 
-use crate::flatten::Stored;
+use crate::flatten::{Stored, escape};
 
 pub(crate) fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
     let mut data = stored.data.as_bytes();
@@ -25,8 +26,18 @@ pub(crate) fn read<P: StoredProjection>(projection: &P, stored: &Stored, reveal:
 }
 
 fn read_from<P: StoredProjection>(projection: &P, stored: &Stored, data: &mut dyn ReadAt, reveal: bool) -> P::View {
+    read_text(projection, stored, Flatted::new(Box::new(data)), reveal)
+}
+
+/// Reads it from the inside of a JSON string, as in a bundle.
+fn read_escaped<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bool) -> P::View {
+    let escaped = escape(stored.data.as_bytes());
+    read_text(projection, stored, Flatted::escaped(Box::new(&escaped[..])), reveal)
+}
+
+fn read_text<P: StoredProjection>(projection: &P, stored: &Stored, data: Flatted<'_>, reveal: bool) -> P::View {
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    projection.read_stored(StoredExecution { header, workflow, data: Box::new(data), reveal })
+    projection.read_stored(StoredExecution { header, workflow, data, reveal })
 }
 
 /// The answer about a node as an agent gets it, second pass included.

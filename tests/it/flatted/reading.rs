@@ -5,9 +5,11 @@ use std::io;
 
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
-use n8n_lens::json::ReadAt;
+use n8n_lens::json::flatted::{Expansion, Flatted};
+use n8n_lens::json::{Keep, Pruner, ReadAt};
 
 use super::read_from;
+use crate::flatten::{escape, unescape};
 use crate::large_store::LargeStore;
 
 /// A file that counts the bytes that are read of it.
@@ -56,5 +58,48 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
         // It is scanned as far as the last item; chunks near the beginning are read again for what is in them.
         let again = data.read.saturating_sub(data.reached);
         assert!(again * 5 < len, "{} bytes of {len} up to {}", data.read, data.reached);
+    }
+}
+
+/// A flatted text of several chunks, in which escapes of all kinds lie on all their borders.
+fn with_escapes(shift: usize) -> String {
+    let pieces = ["a", "\\\\", "\\\"", "é", "\\\\\\\"", "\\n", "\\\\\\\\", "{[,"];
+    let word = |at: usize| pieces[at * 7 % pieces.len()].repeat(at % 6);
+    let strings: Vec<_> = (0..20_000).map(|at| format!("\"{}\"", word(at))).collect();
+    let references: Vec<_> = (2..20_002).map(|at| format!("\"{at}\"")).collect();
+    format!("[[\"1\",{}],\"{}\",{}]", references.join(","), "x".repeat(shift), strings.join(","))
+}
+
+#[test]
+fn a_text_in_a_json_string_is_read_like_the_text() {
+    for shift in 0..9 {
+        let text = with_escapes(shift);
+        let escaped = escape(text.as_bytes());
+        let whole = |mut flat: Flatted<'_>| {
+            let pruner = Pruner::new(Keep::Whole, 0..0);
+            let batches: Vec<_> = Expansion::new(&mut flat, pruner).map(|batch| batch.unwrap().text).collect();
+            batches.concat()
+        };
+        let expected = whole(Flatted::new(Box::new(text.as_bytes())));
+        assert!(expected.len() > 150_000, "{} bytes", expected.len());
+        assert!(whole(Flatted::escaped(Box::new(&escaped[..]))) == expected, "{shift}");
+    }
+}
+
+#[test]
+fn an_escape_that_a_flatted_text_cannot_have_is_named_with_its_place() {
+    let sound = String::from_utf8(escape(with_escapes(0).as_bytes())).unwrap();
+    let far = sound.len() / 2;
+    let place = unescape(&sound.as_bytes()[..far]).map_or(far, |text| text.len());
+    for (broken, fault) in [
+        (sound.replacen(r#",\""#, r#",""#, 1), "invalid escape at byte 6"),
+        (sound.replacen(r#",\""#, r#",\n"#, 1), "invalid escape at byte 6"),
+        (format!(r"{}\t{}", &sound[..far], &sound[far..]), ""),
+    ] {
+        let mut flat = Flatted::escaped(Box::new(broken.as_bytes()));
+        let batches: Result<Vec<_>, _> = Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0)).collect();
+        let said = batches.map(|batches| batches.len()).unwrap_err().to_string();
+        let fault = if fault.is_empty() { format!("invalid escape at byte {place}") } else { fault.to_owned() };
+        assert_eq!(said, fault);
     }
 }

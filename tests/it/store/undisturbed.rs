@@ -128,12 +128,12 @@ fn a_text_is_the_same_where_it_lies_and_in_slices() {
         let (_folder, store) = with_slices(slice);
         let read = |execution: store::Execution<'_>| {
             let mut data = execution.data;
-            let (len, mut text) = (data.len(), Vec::new());
+            let (len, mut text) = (data.source().len(), Vec::new());
             // From both ends, so that not every read continues the one before.
             for position in (0..len / 2).step_by(10_000) {
                 for position in [position, len - len / 2 + position] {
                     let mut piece = vec![0; (len - position).min(10_000) as usize];
-                    data.read_at(position, &mut piece).unwrap();
+                    data.source().read_at(position, &mut piece).unwrap();
                     text.extend(piece);
                 }
             }
@@ -151,18 +151,18 @@ fn commits_wait_no_longer_than_a_slice_and_not_for_what_is_done_with_the_text() 
         let n8n = folder.open();
         let read = |execution: store::Execution<'_>| {
             let mut data = execution.data;
-            data.read_at(0, &mut [0; 1]).unwrap();
+            data.source().read_at(0, &mut [0; 1]).unwrap();
             let held_up = commit(&n8n, TOUCH).is_err();
             assert_eq!(held_up, slice.is_none(), "{slice:?}");
             std::thread::sleep(Duration::from_millis(250));
-            data.read_at(1, &mut [0; 1]).unwrap();
+            data.source().read_at(1, &mut [0; 1]).unwrap();
             commit(&n8n, TOUCH).unwrap();
         };
         store.read("7", &Cancel::default(), read).unwrap();
     }
     let (folder, store) = with_slices(None);
     let read = |mut execution: store::Execution<'_>| {
-        execution.data.read_at(0, &mut [0; 1]).unwrap();
+        execution.data.source().read_at(0, &mut [0; 1]).unwrap();
         drop(execution.data);
         commit(&folder.open(), TOUCH).unwrap();
     };
@@ -174,10 +174,10 @@ fn an_execution_that_changes_between_two_slices_is_not_mixed() {
     let (folder, store) = with_slices(Some(Duration::ZERO));
     let read = |execution: store::Execution<'_>| {
         let mut data = execution.data;
-        let end = data.len() - 1;
-        data.read_at(0, &mut [0; 1]).unwrap();
+        let end = data.source().len() - 1;
+        data.source().read_at(0, &mut [0; 1]).unwrap();
         commit(&folder.open(), "UPDATE execution_entity SET status = 'crashed' WHERE id = 7").unwrap();
-        data.read_at(end, &mut [0; 1]).unwrap_err()
+        data.source().read_at(end, &mut [0; 1]).unwrap_err()
     };
     let error = store.read("7", &Cancel::default(), read).unwrap_err();
     assert!(error.to_string().contains("changed or was deleted"), "{error}");

@@ -6,6 +6,7 @@ mod tool;
 
 use n8n_lens::execution::trace::{Direction, LineageProjection, LineageView, Place, Route};
 use n8n_lens::execution::{StoredExecution, StoredProjection};
+use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ fn lineage(body: &[u8], sizes: &[usize]) -> LineageView {
 fn from_store(body: &str) -> LineageView {
     let stored = stored(body, Share::Equal);
     let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    let data = Box::new(stored.data.as_bytes());
+    let data = Flatted::new(Box::new(stored.data.as_bytes()));
     LineageProjection.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap()
 }
 

@@ -1,12 +1,14 @@
-//! The only SIMD code: turns each block of 64 bytes into bit masks of its structural characters.
+//! Turns each block of 64 bytes into bit masks of its structural characters.
 //!
-//! Bit `i` of a mask stands for byte `i` of its block. SSE2 or NEON is always available; on x86-64, AVX2
-//! is used if the processor has it (1.5 to 2 times as fast, see `cargo bench`).
+//! Bit `i` of a mask stands for byte `i` of its block.
 
-use wide::u8x16;
+mod simd;
+
+pub(super) use simd::backslashes;
+use simd::{Bytes, Features};
 
 /// Bytes in one block.
-const BLOCK: usize = 64;
+pub(super) const BLOCK: usize = 64;
 
 /// The most bytes of one [`Scanner::scan`]: few enough to stay in the L1 cache.
 pub(super) const STRIDE: usize = 64 * BLOCK;
@@ -43,22 +45,28 @@ impl Masks {
 }
 
 /// The borders between the values of a flatted text, in up to [`STRIDE`] bytes: commas outside strings and containers.
-pub(super) struct Borders {
+///
+/// The text may be `ESCAPED`: written as the inside of a JSON string, with `\\"` for each quote and `\\\\` for each backslash.
+pub(super) struct Borders<const ESCAPED: bool> {
     pub borders: [u64; STRIDE / BLOCK],
     /// Brackets in places where a flatted text has none: containers never nest, so that an opening bracket can only be
-    /// outside a container, and a closing one inside.
+    /// outside a container, and a closing one inside. In an escaped text also quotes without a backslash, and what follows
+    /// a backslash but is neither a quote nor a backslash.
     pub misplaced: [u64; STRIDE / BLOCK],
     /// How many borders there are.
     pub count: u64,
+    /// How many quotes and backslashes an escaped text has.
+    pub escapable: u64,
     /// All ones inside a container, at the end of these bytes.
     container: u64,
 }
 
-impl Borders {
+impl<const ESCAPED: bool> Borders<ESCAPED> {
     /// For bytes that begin inside or outside a container.
     pub(super) fn new(in_container: bool) -> Self {
         let none = [0; STRIDE / BLOCK];
-        Self { borders: none, misplaced: none, count: 0, container: 0u64.wrapping_sub(u64::from(in_container)) }
+        let container = 0u64.wrapping_sub(u64::from(in_container));
+        Self { borders: none, misplaced: none, count: 0, escapable: 0, container }
     }
 
     /// Whether the bytes so far end inside a container.
@@ -71,6 +79,9 @@ impl Borders {
 pub(super) trait Structure {
     /// Whether commas and the kind of brackets are searched for, instead of control characters.
     const FLAT: bool;
+
+    /// Whether the bytes are the inside of a JSON string that has JSON in it.
+    const ESCAPED: bool = false;
 
     /// Takes the bytes of block `at`. `quotes` begin or end a string; `string` is its inside with its first quote.
     fn take(&mut self, at: usize, bytes: &Bytes, quotes: u64, string: u64, prefix_xor: impl Fn(u64) -> u64);
@@ -87,8 +98,9 @@ impl Structure for Masks {
     }
 }
 
-impl Structure for Borders {
+impl<const ESCAPED: bool> Structure for Borders<ESCAPED> {
     const FLAT: bool = true;
+    const ESCAPED: bool = ESCAPED;
 
     #[inline(always)]
     fn take(&mut self, at: usize, bytes: &Bytes, _: u64, string: u64, prefix_xor: impl Fn(u64) -> u64) {
@@ -99,7 +111,10 @@ impl Structure for Borders {
         let borders = bytes.commas & !string & !container;
         self.borders[at] = borders;
         self.count += u64::from(borders.count_ones());
-        self.misplaced[at] = brackets & !(container ^ bytes.closing);
+        self.misplaced[at] = brackets & !(container ^ bytes.closing) | bytes.unescaped;
+        if ESCAPED {
+            self.escapable += u64::from(bytes.quotes.count_ones() + bytes.backslashes.count_ones());
+        }
     }
 }
 
@@ -108,15 +123,26 @@ impl Structure for Borders {
 pub(super) struct Carry {
     /// All ones inside a string.
     string: u64,
-    /// 1 if the first byte is escaped by a backslash before it.
-    escape: u64,
+    /// How many backslashes come directly before the next byte: 1 if their number is odd; in an escaped text modulo 4.
+    backslashes: u64,
+}
+
+impl Carry {
+    /// In an escaped text: whether the next byte is the second one of an escape.
+    pub(super) fn in_escape(self) -> bool {
+        self.backslashes % 2 == 1
+    }
+
+    /// What an escaped text carries over at this place once it is unescaped.
+    pub(super) fn unescaped(self) -> Self {
+        Self { backslashes: self.backslashes / 2, ..self }
+    }
 }
 
 /// Turns bytes into [`Masks`] or [`Borders`]; strings and escapes can span chunks.
 pub(super) struct Scanner {
     carry: Carry,
-    #[cfg(target_arch = "x86_64")]
-    avx2: bool,
+    features: Features,
 }
 
 impl Scanner {
@@ -135,69 +161,45 @@ impl Scanner {
     }
 
     /// Scans the next bytes, at most [`STRIDE`] of them.
-    pub(super) fn scan(&mut self, bytes: &[u8], masks: &mut impl Structure) {
+    pub(super) fn scan<S: Structure>(&mut self, bytes: &[u8], masks: &mut S) {
         let (blocks, rest) = bytes.as_chunks::<BLOCK>();
-        self.scan_blocks(blocks, masks, 0);
+        self.features.scan(blocks, &mut self.carry, masks, 0);
         if !rest.is_empty() {
             // Padding with spaces is harmless inside and outside strings, but the padding must not
-            // consume the carry of a backslash.
+            // consume the carry of backslashes.
             let mut last = [b' '; BLOCK];
             last[..rest.len()].copy_from_slice(rest);
-            let escape = self.escape_after(rest);
-            self.scan_blocks(&[last], masks, blocks.len());
-            self.carry.escape = escape;
+            let backslashes = self.backslashes_after(rest);
+            self.features.scan(&[last], &mut self.carry, masks, blocks.len());
+            self.carry.backslashes = backslashes % if S::ESCAPED { 4 } else { 2 };
         }
     }
 
-    /// The escape carry after a partial block.
-    fn escape_after(&self, rest: &[u8]) -> u64 {
+    /// How many backslashes end a partial block, with those that are carried over if it has nothing else.
+    fn backslashes_after(&self, rest: &[u8]) -> u64 {
         let trailing = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
-        let first_is_escaped = trailing == rest.len() && self.carry.escape == 1;
-        u64::from((trailing % 2 == 1) != first_is_escaped)
-    }
-
-    fn scan_blocks(&mut self, blocks: &[[u8; BLOCK]], masks: &mut impl Structure, from: usize) {
-        #[cfg(target_arch = "x86_64")]
-        if self.avx2 {
-            #[expect(unsafe_code, reason = "the one call that needs a processor feature")]
-            // SAFETY: the features were detected when this scanner was created; nothing else is unsafe.
-            unsafe {
-                avx2::scan(blocks, &mut self.carry, masks, from);
-            }
-            return;
-        }
-        scan_baseline(blocks, &mut self.carry, masks, from);
+        let before = if trailing == rest.len() { self.carry.backslashes } else { 0 };
+        trailing as u64 + before
     }
 }
 
 impl From<Carry> for Scanner {
     fn from(carry: Carry) -> Self {
-        Self {
-            carry,
-            #[cfg(target_arch = "x86_64")]
-            avx2: is_x86_feature_detected!("avx2")
-                && is_x86_feature_detected!("pclmulqdq")
-                && is_x86_feature_detected!("popcnt"),
-        }
+        Self { carry, features: Features::detected() }
     }
-}
-
-/// The bytes of interest in one block, inside and outside strings.
-#[derive(Default)]
-pub(super) struct Bytes {
-    quotes: u64,
-    backslashes: u64,
-    brackets: u64,
-    controls: u64,
-    commas: u64,
-    closing: u64,
 }
 
 impl Carry {
     /// Determines what is inside strings, and writes the masks of block `at`.
     #[inline(always)]
-    fn settle(&mut self, bytes: &Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut impl Structure, at: usize) {
-        let quotes = bytes.quotes & !escaped(bytes.backslashes, &mut self.escape);
+    fn settle<S: Structure>(&mut self, bytes: &mut Bytes, prefix_xor: impl Fn(u64) -> u64, masks: &mut S, at: usize) {
+        let quotes = if S::ESCAPED {
+            let [after_one, after_three] = after_backslashes(bytes.backslashes, &mut self.backslashes);
+            bytes.unescaped = bytes.quotes ^ (after_one | after_three);
+            bytes.quotes & after_one
+        } else {
+            bytes.quotes & !escaped(bytes.backslashes, &mut self.backslashes)
+        };
         // From each opening quote up to its closing quote, which is not included.
         let string = prefix_xor(quotes) ^ self.string;
         self.string = 0u64.wrapping_sub(string >> 63);
@@ -208,7 +210,7 @@ impl Carry {
 /// The bytes after an odd number of backslashes (simdjson's method); `carry` is 1 if the first byte of a block is one, and
 /// becomes that of the next block.
 #[inline(always)]
-pub(crate) fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
+pub(super) fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     if backslashes == 0 {
         return std::mem::take(carry);
@@ -221,78 +223,33 @@ pub(crate) fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
     (EVEN ^ (even_sequences << 1)) & follows
 }
 
-/// Each bit becomes the exclusive or of itself and all lower bits.
+/// The bytes after a run of one backslash, and after one of three, modulo 4; `carry` is the length of the run before the
+/// first byte of a block, and becomes that of the next block.
+///
+/// In an escaped text, `\\"` is a quote that begins or ends a string, and `\\\\\\"` one inside a string.
 #[inline(always)]
-fn prefix_xor(mut bits: u64) -> u64 {
-    for shift in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << shift;
+fn after_backslashes(backslashes: u64, carry: &mut u64) -> [u64; 2] {
+    const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;
+    let follows = (backslashes << 1) | u64::from(*carry != 0);
+    let are_single = backslashes & follows == 0 && *carry < 2;
+    if are_single {
+        *carry = backslashes >> 63;
+        return [follows, 0];
     }
-    bits
-}
-
-/// `{` and `[`, and `}` and `]`, differ in this bit only.
-const CASE: u8 = 0x20;
-
-fn scan_baseline<S: Structure>(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut S, from: usize) {
-    let control = u8x16::splat(0x1f);
-    for (at, block) in blocks.iter().enumerate() {
-        let mut found = Bytes::default();
-        for (quarter, bytes) in block.as_chunks::<16>().0.iter().enumerate() {
-            let bytes = u8x16::new(*bytes);
-            let cased = bytes | u8x16::splat(CASE);
-            let bits = |mask: u8x16| u64::from(mask.to_bitmask()) << (16 * quarter);
-            found.quotes |= bits(bytes.simd_eq(u8x16::splat(b'"')));
-            found.backslashes |= bits(bytes.simd_eq(u8x16::splat(b'\\')));
-            found.brackets |= bits(cased.simd_eq(u8x16::splat(b'{')) | cased.simd_eq(u8x16::splat(b'}')));
-            if S::FLAT {
-                found.commas |= bits(bytes.simd_eq(u8x16::splat(b',')));
-                found.closing |= bits(cased.simd_eq(u8x16::splat(b'}')));
-            } else {
-                found.controls |= bits(bytes.min(control).simd_eq(bytes));
-            }
-        }
-        carry.settle(&found, prefix_xor, masks, from + at);
+    let starts = backslashes & !follows;
+    let (mut after_one, mut after_three, mut reaches) = (0, 0, 0);
+    // As in simdjson's method, but by the place modulo 4 where a run starts.
+    for place in 0..4 {
+        let carried = u64::from(*carry != 0 && place == 4 - *carry as u32);
+        let starts = (starts & (EVERY_FOURTH << place)) | carried;
+        let (sum, overflow) = starts.overflowing_add(backslashes);
+        let ends = sum & !backslashes;
+        after_one |= ends & EVERY_FOURTH.rotate_left(place + 1);
+        after_three |= ends & EVERY_FOURTH.rotate_left(place + 3);
+        reaches |= u64::from(overflow) * u64::from((4 - place) % 4);
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::{BLOCK, Bytes, CASE, Carry, Structure};
-    use std::arch::x86_64::{
-        __m256i, _mm_clmulepi64_si128, _mm_cvtsi128_si64, _mm_set_epi64x, _mm_set1_epi8, _mm256_cmpeq_epi8,
-        _mm256_min_epu8, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8,
-    };
-
-    #[target_feature(enable = "avx2,pclmulqdq,popcnt")]
-    pub(super) fn scan<S: Structure>(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut S, from: usize) {
-        let splat = |byte: u8| _mm256_set1_epi8(byte.cast_signed());
-        for (at, block) in blocks.iter().enumerate() {
-            let mut found = Bytes::default();
-            for (half, bytes) in block.as_chunks::<32>().0.iter().enumerate() {
-                let bytes: __m256i = bytemuck::cast(*bytes);
-                let cased = _mm256_or_si256(bytes, splat(CASE));
-                let bits = |mask: __m256i| u64::from(_mm256_movemask_epi8(mask).cast_unsigned()) << (32 * half);
-                found.quotes |= bits(_mm256_cmpeq_epi8(bytes, splat(b'"')));
-                found.backslashes |= bits(_mm256_cmpeq_epi8(bytes, splat(b'\\')));
-                found.brackets |=
-                    bits(_mm256_or_si256(_mm256_cmpeq_epi8(cased, splat(b'{')), _mm256_cmpeq_epi8(cased, splat(b'}'))));
-                if S::FLAT {
-                    found.commas |= bits(_mm256_cmpeq_epi8(bytes, splat(b',')));
-                    found.closing |= bits(_mm256_cmpeq_epi8(cased, splat(b'}')));
-                } else {
-                    found.controls |= bits(_mm256_cmpeq_epi8(_mm256_min_epu8(bytes, splat(0x1f)), bytes));
-                }
-            }
-            carry.settle(&found, |bits| prefix_xor(bits), masks, from + at);
-        }
-    }
-
-    /// A carry-less multiplication by all ones is a prefix exclusive or.
-    #[target_feature(enable = "avx2,pclmulqdq,popcnt")]
-    fn prefix_xor(bits: u64) -> u64 {
-        let product = _mm_clmulepi64_si128::<0>(_mm_set_epi64x(0, bits.cast_signed()), _mm_set1_epi8(-1));
-        _mm_cvtsi128_si64(product).cast_unsigned()
-    }
+    *carry = reaches;
+    [after_one, after_three]
 }
 
 #[cfg(test)]
@@ -360,10 +317,10 @@ mod tests {
         pieces.iter().map(look).collect()
     }
 
-    fn scanned_borders(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 2]> {
+    fn scanned_borders<const ESCAPED: bool>(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 2]> {
         let mut in_container = false;
         let scan = |piece: &&[u8]| {
-            let mut borders = Borders::new(in_container);
+            let mut borders = Borders::<ESCAPED>::new(in_container);
             scanner.scan(piece, &mut borders);
             in_container = borders.in_container();
             let found = [&borders.borders, &borders.misplaced].map(|mask| places(mask, piece.len()));
@@ -371,6 +328,39 @@ mod tests {
             found
         };
         pieces.iter().map(scan).collect()
+    }
+
+    /// The same of an escaped text, whose faults are misplaced, too.
+    fn expected_escaped_borders(pieces: &[&[u8]]) -> Vec<[Vec<usize>; 2]> {
+        let (mut in_string, mut in_container, mut backslashes) = (false, false, 0);
+        let look = |piece: &&[u8]| {
+            let mut found = [const { Vec::new() }; 2];
+            for (at, byte) in piece.iter().enumerate() {
+                let is_escaped = backslashes % 2 == 1;
+                if *byte != b'\\' && is_escaped != (*byte == b'"') {
+                    found[1].push(at);
+                }
+                match byte {
+                    b'"' if backslashes % 4 == 1 => in_string = !in_string,
+                    b'{' | b'}' | b'[' | b']' if !in_string => {
+                        if in_container != matches!(byte, b'}' | b']') && !is_escaped {
+                            found[1].push(at);
+                        }
+                        in_container = !in_container;
+                    }
+                    b',' if !in_string && !in_container => found[0].push(at),
+                    _ => {}
+                }
+                backslashes = if *byte == b'\\' { backslashes + 1 } else { 0 };
+            }
+            found
+        };
+        pieces.iter().map(look).collect()
+    }
+
+    fn escape(text: &[u8]) -> Vec<u8> {
+        let backslash = |byte: u8| matches!(byte, b'"' | b'\\').then_some(b'\\');
+        text.iter().flat_map(|byte| backslash(*byte).into_iter().chain([*byte])).collect()
     }
 
     #[test]
@@ -386,13 +376,16 @@ mod tests {
             let size = [1, 63, 64, 65, 1000, STRIDE][random(6)];
             let pieces: Vec<_> = text.chunks(size).collect();
             let expected = expected_places(&pieces);
-            assert_eq!(scanned(&pieces, Scanner::new()), expected);
-            #[cfg(target_arch = "x86_64")]
-            assert_eq!(scanned(&pieces, Scanner { avx2: false, ..Scanner::new() }), expected);
-            let expected = expected_borders(&pieces);
-            assert_eq!(scanned_borders(&pieces, Scanner::new()), expected);
-            #[cfg(target_arch = "x86_64")]
-            assert_eq!(scanned_borders(&pieces, Scanner { avx2: false, ..Scanner::new() }), expected);
+            let expected_borders = expected_borders(&pieces);
+            let text = if random(2) == 0 { escape(&text) } else { text.clone() };
+            let escaped: Vec<_> = text.chunks(size).collect();
+            let expected_escaped = expected_escaped_borders(&escaped);
+            for features in Features::all() {
+                let scanner = || Scanner { features, ..Scanner::new() };
+                assert_eq!(scanned(&pieces, scanner()), expected, "{features:?}");
+                assert_eq!(scanned_borders::<false>(&pieces, scanner()), expected_borders, "{features:?}");
+                assert_eq!(scanned_borders::<true>(&escaped, scanner()), expected_escaped, "{features:?}");
+            }
         }
     }
 }
