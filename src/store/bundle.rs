@@ -168,7 +168,7 @@ mod tests {
         assert_eq!((contents.workflow, contents.is_escaped), (workflow.as_bytes().to_vec(), true));
         let mut read = vec![0; contents.data.len() as usize];
         contents.data.read_at(0, &mut read).unwrap();
-        assert_eq!(read, text[1..text.len() - 1].as_bytes());
+        assert_eq!(read, text.as_bytes()[1..text.len() - 1]);
         assert!(contents.data.read_at(1, &mut read).is_err(), "nothing after the text is read");
     }
 }

@@ -53,25 +53,19 @@ pub(super) struct Borders<const ESCAPED: bool> {
     /// outside a container, and a closing one inside. In an escaped text also quotes without a backslash, and what follows
     /// a backslash but is neither a quote nor a backslash.
     pub misplaced: [u64; STRIDE / BLOCK],
-    /// How many borders there are.
-    pub count: u64,
     /// How many quotes and backslashes an escaped text has.
     pub escapable: u64,
-    /// All ones inside a container, at the end of these bytes.
-    container: u64,
 }
 
 impl<const ESCAPED: bool> Borders<ESCAPED> {
-    /// For bytes that begin inside or outside a container.
-    pub(super) fn new(in_container: bool) -> Self {
+    pub(super) fn new() -> Self {
         let none = [0; STRIDE / BLOCK];
-        let container = 0u64.wrapping_sub(u64::from(in_container));
-        Self { borders: none, misplaced: none, count: 0, escapable: 0, container }
+        Self { borders: none, misplaced: none, escapable: 0 }
     }
 
-    /// Whether the bytes so far end inside a container.
-    pub(super) fn in_container(&self) -> bool {
-        self.container != 0
+    /// How many borders there are.
+    pub(super) fn count(&self) -> u64 {
+        self.borders.iter().map(|borders| u64::from(borders.count_ones())).sum()
     }
 }
 
@@ -83,18 +77,25 @@ pub(super) trait Structure {
     /// Whether the bytes are the inside of a JSON string that has JSON in it.
     const ESCAPED: bool = false;
 
-    /// Takes the bytes of block `at`. `quotes` begin or end a string; `string` is its inside with its first quote.
-    fn take(&mut self, at: usize, bytes: &Bytes, quotes: u64, string: u64, prefix_xor: impl Fn(u64) -> u64);
+    /// Takes the bytes of block `at`. `container` is carried over: all ones inside one of a flatted text.
+    fn take(
+        &mut self,
+        at: usize,
+        bytes: &Bytes,
+        strings: Strings,
+        container: &mut u64,
+        prefix_xor: impl Fn(u64) -> u64,
+    );
 }
 
 impl Structure for Masks {
     const FLAT: bool = false;
 
     #[inline(always)]
-    fn take(&mut self, at: usize, bytes: &Bytes, quotes: u64, string: u64, _: impl Fn(u64) -> u64) {
-        self.quotes[at] = quotes;
-        self.brackets[at] = bytes.brackets & !string;
-        self.controls[at] = bytes.controls & string;
+    fn take(&mut self, at: usize, bytes: &Bytes, strings: Strings, _: &mut u64, _: impl Fn(u64) -> u64) {
+        self.quotes[at] = strings.quotes;
+        self.brackets[at] = bytes.brackets & !strings.inside;
+        self.controls[at] = bytes.controls & strings.inside;
     }
 }
 
@@ -103,14 +104,19 @@ impl<const ESCAPED: bool> Structure for Borders<ESCAPED> {
     const ESCAPED: bool = ESCAPED;
 
     #[inline(always)]
-    fn take(&mut self, at: usize, bytes: &Bytes, _: u64, string: u64, prefix_xor: impl Fn(u64) -> u64) {
-        let brackets = bytes.brackets & !string;
+    fn take(
+        &mut self,
+        at: usize,
+        bytes: &Bytes,
+        strings: Strings,
+        in_container: &mut u64,
+        prefix_xor: impl Fn(u64) -> u64,
+    ) {
+        let brackets = bytes.brackets & !strings.inside;
         // From each opening bracket up to its closing one, which is not included.
-        let container = prefix_xor(brackets) ^ self.container;
-        self.container = 0u64.wrapping_sub(container >> 63);
-        let borders = bytes.commas & !string & !container;
-        self.borders[at] = borders;
-        self.count += u64::from(borders.count_ones());
+        let container = prefix_xor(brackets) ^ *in_container;
+        *in_container = 0u64.wrapping_sub(container >> 63);
+        self.borders[at] = bytes.commas & !strings.inside & !container;
         self.misplaced[at] = brackets & !(container ^ bytes.closing) | bytes.unescaped;
         if ESCAPED {
             self.escapable += u64::from(bytes.quotes.count_ones() + bytes.backslashes.count_ones());
@@ -118,11 +124,21 @@ impl<const ESCAPED: bool> Structure for Borders<ESCAPED> {
     }
 }
 
+/// The strings in a block.
+pub(super) struct Strings {
+    /// The quotes that begin or end one.
+    quotes: u64,
+    /// Their insides, each with its first quote.
+    inside: u64,
+}
+
 /// What one block carries over to the next.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Carry {
     /// All ones inside a string.
     string: u64,
+    /// All ones inside a container of a flatted text.
+    container: u64,
     /// How many backslashes come directly before the next byte: 1 if their number is odd; in an escaped text modulo 4.
     backslashes: u64,
 }
@@ -201,9 +217,9 @@ impl Carry {
             bytes.quotes & !escaped(bytes.backslashes, &mut self.backslashes)
         };
         // From each opening quote up to its closing quote, which is not included.
-        let string = prefix_xor(quotes) ^ self.string;
-        self.string = 0u64.wrapping_sub(string >> 63);
-        masks.take(at, bytes, quotes, string, prefix_xor);
+        let inside = prefix_xor(quotes) ^ self.string;
+        self.string = 0u64.wrapping_sub(inside >> 63);
+        masks.take(at, bytes, Strings { quotes, inside }, &mut self.container, prefix_xor);
     }
 }
 
@@ -318,13 +334,11 @@ mod tests {
     }
 
     fn scanned_borders<const ESCAPED: bool>(pieces: &[&[u8]], mut scanner: Scanner) -> Vec<[Vec<usize>; 2]> {
-        let mut in_container = false;
         let scan = |piece: &&[u8]| {
-            let mut borders = Borders::<ESCAPED>::new(in_container);
+            let mut borders = Borders::<ESCAPED>::new();
             scanner.scan(piece, &mut borders);
-            in_container = borders.in_container();
             let found = [&borders.borders, &borders.misplaced].map(|mask| places(mask, piece.len()));
-            assert_eq!(found[0].len() as u64, borders.count);
+            assert_eq!(found[0].len() as u64, borders.count());
             found
         };
         pieces.iter().map(scan).collect()

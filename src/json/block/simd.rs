@@ -128,6 +128,8 @@ mod x86 {
     #[target_feature(enable = "avx512f,avx512bw,pclmulqdq,popcnt")]
     pub(super) fn scan_avx512<S: Structure>(blocks: &[[u8; BLOCK]], carry: &mut Carry, masks: &mut S, from: usize) {
         let splat = |byte: u8| _mm512_set1_epi8(byte.cast_signed());
+        // In registers.
+        let mut carried = *carry;
         for (at, block) in blocks.iter().enumerate() {
             let bytes: __m512i = bytemuck::cast(*block);
             let cased = _mm512_or_si512(bytes, splat(CASE));
@@ -144,8 +146,9 @@ mod x86 {
             } else {
                 found.controls = _mm512_cmplt_epu8_mask(bytes, splat(b' '));
             }
-            carry.settle(&mut found, |bits| prefix_xor(bits), masks, from + at);
+            carried.settle(&mut found, |bits| prefix_xor(bits), masks, from + at);
         }
+        *carry = carried;
     }
 
     #[target_feature(enable = "avx2,pclmulqdq,popcnt")]

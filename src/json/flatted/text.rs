@@ -41,13 +41,12 @@ struct Mark {
     /// How many borders come before it.
     borders: u64,
     carry: Carry,
-    in_container: bool,
 }
 
 impl<'a> Flatted<'a> {
     /// A text from a source.
     pub fn new(source: Box<dyn ReadAt + 'a>) -> Self {
-        let start = Mark { position: 0, borders: 0, carry: Carry::default(), in_container: false };
+        let start = Mark { position: 0, borders: 0, carry: Carry::default() };
         Self {
             len: source.len(),
             source,
@@ -125,7 +124,7 @@ impl<'a> Flatted<'a> {
         let at = (index - mark.borders - 1) as usize;
         let carry = if self.is_escaped { mark.carry.unescaped() } else { mark.carry };
         let chunk = self.text_of(number)?;
-        let borders = chunk.borders.get_or_insert_with(|| borders(&chunk.bytes, carry, mark, number == 0));
+        let borders = chunk.borders.get_or_insert_with(|| borders(&chunk.bytes, carry, number == 0));
         Ok(borders.get(at).map(|border| mark.position + u64::from(*border) + 1))
     }
 
@@ -268,10 +267,9 @@ impl Mark {
         let mut after = Self { position: self.position + chunk.len() as u64, ..self };
         let (mut scanner, mut escapable, mut misplaced) = (Scanner::from(self.carry), 0, None);
         for (from, stride) in strides(chunk, is_first) {
-            let mut masks = Borders::<ESCAPED>::new(after.in_container);
+            let mut masks = Borders::<ESCAPED>::new();
             scanner.scan(stride, &mut masks);
-            after.borders += masks.count;
-            after.in_container = masks.in_container();
+            after.borders += masks.count();
             escapable += masks.escapable;
             misplaced = misplaced.or_else(|| {
                 let place = Masks::next(&masks.misplaced, 0, stride.len()).filter(|place| *place < stride.len());
@@ -296,14 +294,12 @@ fn strides(chunk: &[u8], is_first: bool) -> impl Iterator<Item = (usize, &[u8])>
 }
 
 /// The borders between elements in the text of a chunk, as offsets.
-fn borders(text: &[u8], carry: Carry, mark: Mark, is_first: bool) -> Vec<u16> {
+fn borders(text: &[u8], carry: Carry, is_first: bool) -> Vec<u16> {
     let mut scanner = Scanner::from(carry);
-    let mut in_container = mark.in_container;
     let mut found = Vec::new();
     for (from, stride) in strides(text, is_first) {
-        let mut masks = Borders::<false>::new(in_container);
+        let mut masks = Borders::<false>::new();
         scanner.scan(stride, &mut masks);
-        in_container = masks.in_container();
         let next = |at| Masks::next(&masks.borders, at, stride.len());
         found.extend(std::iter::successors(next(0), |at| next(at + 1)).map(|place| (from + place) as u16));
     }
