@@ -265,22 +265,20 @@ impl Mark {
     /// Scans the chunk that begins here. Returns what is known after it, and the first byte that is misplaced.
     fn scan<const ESCAPED: bool>(self, chunk: &[u8], is_first: bool) -> (Self, Option<usize>) {
         let mut after = Self { position: self.position + chunk.len() as u64, ..self };
-        let (mut scanner, mut escapable, mut misplaced) = (Scanner::from(self.carry), 0, None);
+        let (mut scanner, mut masks, mut misplaced) = (Scanner::from(self.carry), Borders::<ESCAPED>::new(), None);
         for (from, stride) in strides(chunk, is_first) {
-            let mut masks = Borders::<ESCAPED>::new();
             scanner.scan(stride, &mut masks);
-            after.borders += masks.count();
-            escapable += masks.escapable;
             misplaced = misplaced.or_else(|| {
                 let place = Masks::next(&masks.misplaced, 0, stride.len()).filter(|place| *place < stride.len());
                 Some(from + place?)
             });
         }
+        after.borders += masks.count;
         after.carry = scanner.carry();
         if ESCAPED {
             // Each escape has two of these characters; the first one may be in the chunk before, the second in the next.
             let split = u64::from(after.carry.in_escape()) as i64 - u64::from(self.carry.in_escape()) as i64;
-            after.position -= escapable.wrapping_add_signed(split) / 2;
+            after.position -= masks.escapable.wrapping_add_signed(split) / 2;
         }
         (after, misplaced)
     }
@@ -296,9 +294,8 @@ fn strides(chunk: &[u8], is_first: bool) -> impl Iterator<Item = (usize, &[u8])>
 /// The borders between elements in the text of a chunk, as offsets.
 fn borders(text: &[u8], carry: Carry, is_first: bool) -> Vec<u16> {
     let mut scanner = Scanner::from(carry);
-    let mut found = Vec::new();
+    let (mut masks, mut found) = (Borders::<false>::new(), Vec::new());
     for (from, stride) in strides(text, is_first) {
-        let mut masks = Borders::<false>::new();
         scanner.scan(stride, &mut masks);
         let next = |at| Masks::next(&masks.borders, at, stride.len());
         found.extend(std::iter::successors(next(0), |at| next(at + 1)).map(|place| (from + place) as u16));

@@ -135,10 +135,26 @@ impl StringState {
     }
 }
 
+/// How many digits a text begins with. Few have more than seven.
+fn digits(text: &[u8]) -> usize {
+    const fn each_byte(byte: u8) -> u64 {
+        u64::from_le_bytes([byte; 8])
+    }
+    if let Some(word) = text.first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        // The highest bit of the first byte that is above `9` or below `0`, and perhaps of later ones.
+        let others = (word.wrapping_add(each_byte(0x80 - b':')) | word.wrapping_sub(each_byte(b'0'))) & each_byte(0x80);
+        if others != 0 {
+            return others.trailing_zeros() as usize / 8;
+        }
+    }
+    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
+}
+
 /// The index that a reference names, and the length of the reference; `None` if it is not in decimal as `flatted`
 /// writes it.
 fn reference(bytes: &[u8]) -> Option<(u64, usize)> {
-    let digits = bytes.get(1..)?.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let digits = digits(bytes.get(1..)?);
     let is_canonical = digits == 1 || (digits > 1 && bytes[1] != b'0');
     if !is_canonical || bytes.get(1 + digits) != Some(&b'"') {
         return None;
@@ -162,12 +178,8 @@ fn references(bytes: &[u8], mut before: bool, most: usize) -> (usize, usize) {
             at += 1;
         }
         let (Some(b'"'), Some(first)) = (bytes.get(at), bytes.get(at + 1)) else { break };
-        let digits_from = at + 1;
-        at = digits_from;
-        while bytes.get(at).is_some_and(u8::is_ascii_digit) {
-            at += 1;
-        }
-        let digits = at - digits_from;
+        let digits = digits(&bytes[at + 1..]);
+        at += 1 + digits;
         // Anything unusual is left to the careful reader.
         let is_usual = (1..19).contains(&digits) && (digits == 1 || *first != b'0');
         if !is_usual || bytes.get(at) != Some(&b'"') {
