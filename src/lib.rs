@@ -52,8 +52,8 @@
 //!   executions. The core is synchronous and pushed (`feed`), with one pump per kind of source.
 //! - At most one session per agent and project is open: the database decides. A third-party server is reported as
 //!   available only while it can answer, and leaves no process running.
-//! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input. `unsafe` is one call, to
-//!   code for a detected processor feature (`json/block.rs`).
+//! - No error, log or answer holds a key, a token, or a URL with secrets. Nothing panics on input. `unsafe` only calls
+//!   code for detected processor features (`json/block/simd.rs`).
 //!
 //! # Memory
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +

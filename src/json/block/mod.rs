@@ -49,7 +49,7 @@ impl Masks {
 
 /// The borders between the values of a flatted text, in up to [`STRIDE`] bytes: commas outside strings and containers.
 ///
-/// The text may be `ESCAPED`: written as the inside of a JSON string, with `\\"` for each quote and `\\\\` for each backslash.
+/// The text may be `ESCAPED`: written as the inside of a JSON string, with `\"` for each quote and `\\` for each backslash.
 pub(super) struct Borders<const ESCAPED: bool> {
     pub borders: [u64; STRIDE / BLOCK],
     /// Brackets in places where a flatted text has none: containers never nest, so that an opening bracket can only be
@@ -244,7 +244,7 @@ pub(super) fn escaped(backslashes: u64, carry: &mut u64) -> u64 {
 /// The bytes after a run of one backslash, and after one of three, modulo 4; `carry` is the length of the run before the
 /// first byte of a block, and becomes that of the next block.
 ///
-/// In an escaped text, `\\"` is a quote that begins or ends a string, and `\\\\\\"` one inside a string.
+/// In an escaped text, `\"` is a quote that begins or ends a string, and `\\\"` one inside a string.
 #[inline(always)]
 fn after_backslashes(backslashes: u64, carry: &mut u64) -> [u64; 2] {
     const EVERY_FOURTH: u64 = 0x1111_1111_1111_1111;

@@ -31,7 +31,8 @@
 //!
 //! - [`Flatted`] finds elements. It scans the text for the commas between them with the masks of the pruning filter, and
 //!   remembers one mark for each chunk of 64 KiB: how many elements begin before it. It scans only as far as the wanted
-//!   element, and holds at most 32 chunks.
+//!   element, and holds at most 32 chunks. A text that stands in a JSON string is scanned as it is written there; only
+//!   the chunks that are read are unescaped.
 //! - [`Expansion`] walks from the root, and enters what a [`Keep`](super::Keep) table names. It resolves no reference
 //!   to anything else, and counts the elements of an array without looking at them. What is left is the same, byte for
 //!   byte, as what the [`Pruner`](super::Pruner) leaves of the whole body, because both tell the same

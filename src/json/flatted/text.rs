@@ -62,7 +62,7 @@ impl<'a> Flatted<'a> {
     }
 
     /// A text from a source that is the inside of a JSON string, as `JSON.stringify` writes it: the text is JSON itself,
-    /// so that its only escapes are `\\"` and `\\\\`. Positions are those in the text.
+    /// so that its only escapes are `\"` and `\\`. Positions are those in the text.
     ///
     /// ```
     /// use n8n_lens::json::flatted::Flatted;
@@ -277,8 +277,8 @@ impl Mark {
         after.carry = scanner.carry();
         if ESCAPED {
             // Each escape has two of these characters; the first one may be in the chunk before, the second in the next.
-            let split = u64::from(after.carry.in_escape()) as i64 - u64::from(self.carry.in_escape()) as i64;
-            after.position -= masks.escapable.wrapping_add_signed(split) / 2;
+            let [before, in_next] = [self.carry, after.carry].map(|carry| u64::from(carry.in_escape()));
+            after.position -= (masks.escapable + in_next).saturating_sub(before) / 2;
         }
         (after, misplaced)
     }

@@ -70,20 +70,49 @@ fn with_escapes(shift: usize) -> String {
     format!("[[\"1\",{}],\"{}\",{}]", references.join(","), "x".repeat(shift), strings.join(","))
 }
 
+/// All that a text stands for, or its fault.
+fn whole(mut flat: Flatted<'_>) -> Result<Vec<u8>, String> {
+    let batches = Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0));
+    let texts: Result<Vec<_>, _> = batches.map(|batch| batch.map(|batch| batch.text)).collect();
+    texts.map(|texts| texts.concat()).map_err(|error| error.to_string())
+}
+
 #[test]
 fn a_text_in_a_json_string_is_read_like_the_text() {
     for shift in 0..9 {
         let text = with_escapes(shift);
         let escaped = escape(text.as_bytes());
-        let whole = |mut flat: Flatted<'_>| {
-            let pruner = Pruner::new(Keep::Whole, 0..0);
-            let batches: Vec<_> = Expansion::new(&mut flat, pruner).map(|batch| batch.unwrap().text).collect();
-            batches.concat()
-        };
-        let expected = whole(Flatted::new(Box::new(text.as_bytes())));
+        let expected = whole(Flatted::new(Box::new(text.as_bytes()))).unwrap();
         assert!(expected.len() > 150_000, "{} bytes", expected.len());
-        assert!(whole(Flatted::escaped(Box::new(&escaped[..]))) == expected, "{shift}");
+        assert!(whole(Flatted::escaped(Box::new(&escaped[..]))).unwrap() == expected, "{shift}");
     }
+}
+
+#[test]
+fn a_text_in_a_json_string_that_is_damaged_at_the_border_of_a_chunk_is_read_like_the_text_or_refused() {
+    let sound = escape(with_escapes(0).as_bytes());
+    let (mut refused, mut read) = (0, 0);
+    for border in [65_536, 131_072, 196_608] {
+        for at in border - 4..border + 4 {
+            for damage in [&b"\\"[..], b"\"", b"\\\"", b"n", b",", b"[", b"}", b"\\\\\\", b""] {
+                let damaged = [&sound[..at], damage, &sound[at + damage.len().min(1)..]].concat();
+                let ours = whole(Flatted::escaped(Box::new(&damaged[..])));
+                match unescape(&damaged) {
+                    Some(text) => {
+                        let expected = whole(Flatted::new(Box::new(&text[..])));
+                        assert_eq!(ours.is_ok(), expected.is_ok(), "{ours:?}, {expected:?}");
+                        assert!(ours.is_err() || ours == expected, "{damage:?} at {at}");
+                        read += usize::from(ours.is_ok());
+                    }
+                    None => {
+                        assert!(ours.is_err(), "{damage:?} at {at}");
+                        refused += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(refused > 50 && read > 20, "{refused} refused, {read} read");
 }
 
 #[test]
@@ -95,10 +124,10 @@ fn an_escape_that_a_flatted_text_cannot_have_is_named_with_its_place() {
         (sound.replacen(r#",\""#, r#",""#, 1), "invalid escape at byte 6"),
         (sound.replacen(r#",\""#, r#",\n"#, 1), "invalid escape at byte 6"),
         (format!(r"{}\t{}", &sound[..far], &sound[far..]), ""),
+        // It lies in two chunks, and the second one has no other.
+        (format!(r#"[\"{}\{}"#, "x".repeat(65_532), "n".repeat(70_000)), "invalid escape at byte 65534"),
     ] {
-        let mut flat = Flatted::escaped(Box::new(broken.as_bytes()));
-        let batches: Result<Vec<_>, _> = Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0)).collect();
-        let said = batches.map(|batches| batches.len()).unwrap_err().to_string();
+        let said = whole(Flatted::escaped(Box::new(broken.as_bytes()))).unwrap_err();
         let fault = if fault.is_empty() { format!("invalid escape at byte {place}") } else { fault.to_owned() };
         assert_eq!(said, fault);
     }
