@@ -38,9 +38,11 @@ fn elements(text: &[u8]) -> Option<Vec<&[u8]>> {
     let (mut elements, mut from) = (Vec::new(), 0);
     let (mut in_string, mut escaped, mut in_container) = (false, false, false);
     for (at, byte) in inside.iter().enumerate() {
+        // Outside strings a backslash is not JSON; a quote after it begins none.
+        let is_escaped = escaped;
+        escaped = *byte == b'\\' && !is_escaped;
         match byte {
-            _ if escaped => escaped = false,
-            b'\\' => escaped = true,
+            b'"' if is_escaped => {}
             b'"' => in_string = !in_string,
             _ if in_string => {}
             b'{' | b'[' if !in_container => in_container = true,
