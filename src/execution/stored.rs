@@ -85,25 +85,25 @@ impl StoredProjection for TimelineProjection {
 
 impl StoredProjection for SearchProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, Focus::All)
+        Opened::whole(execution)?.read(self, Focus::All)
     }
 }
 
 impl StoredProjection for FieldsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, Focus::All)
+        Opened::whole(execution)?.read(self, Focus::All)
     }
 }
 
 impl StoredProjection for DigestProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(self, Focus::All)
+        Opened::whole(execution)?.read(self, Focus::All)
     }
 }
 
 impl StoredProjection for NodeProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        let mut opened = Opened::new(execution)?;
+        let mut opened = Opened::whole(execution)?;
         let found = opened.read(&NodeRunProjection(self.clone()), Focus::Runs(&Runs::runs_of(self)))?;
         match Runs::items_of(self, &found) {
             Some(runs) => opened.read(self, Focus::Runs(&runs)),
@@ -115,14 +115,14 @@ impl StoredProjection for NodeProjection {
 
 impl StoredProjection for LineageProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
-        Opened::new(execution)?.read(&StoredLineageProjection, Focus::All)
+        Opened::whole(execution)?.read(&StoredLineageProjection, Focus::All)
     }
 }
 
 impl StoredProjection for ItemsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let runs = self.places.iter().map(|place| (place.node.clone(), place.run)).collect();
-        Opened::new(execution)?.read(self, Focus::Runs(&Runs::only(runs)))
+        Opened::whole(execution)?.read(self, Focus::Runs(&Runs::only(runs)))
     }
 }
 
@@ -147,6 +147,12 @@ struct Opened<'a> {
 }
 
 impl<'a> Opened<'a> {
+    /// To be read to the end, or almost.
+    fn whole(mut execution: StoredExecution<'a>) -> Result<Self, Error> {
+        execution.data.source().expect_all();
+        Self::new(execution)
+    }
+
     fn new(execution: StoredExecution<'a>) -> Result<Self, Error> {
         let StoredExecution { header, workflow, data: mut text, reveal } = execution;
         check_form(&mut text)?;

@@ -15,6 +15,9 @@ pub trait ReadAt {
     /// When the bytes cannot be read, or there are fewer than the buffer needs ([`io::ErrorKind::UnexpectedEof`]).
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()>;
 
+    /// Tells that most of the bytes will be read, so that a source that fetches them need not begin with a few.
+    fn expect_all(&mut self) {}
+
     /// Whether there are no bytes.
     fn is_empty(&self) -> bool {
         self.len() == 0
@@ -28,6 +31,10 @@ impl<T: ReadAt + ?Sized> ReadAt for &mut T {
 
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
         (**self).read_at(position, buffer)
+    }
+
+    fn expect_all(&mut self) {
+        (**self).expect_all();
     }
 }
 

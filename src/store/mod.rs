@@ -328,6 +328,10 @@ impl ReadAt for Watched<'_> {
             std::io::Error::other(message)
         })
     }
+
+    fn expect_all(&mut self) {
+        self.text.expect_all();
+    }
 }
 
 /// The id as the database has it.

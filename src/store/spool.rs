@@ -50,20 +50,28 @@ impl Spool {
     }
 }
 
+/// How much of a text is expected to be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Expected {
+    Beginning,
+    All,
+}
+
 /// A text of known length, of which `fetch` adds more to the spool. Each call adds at least one byte.
 pub(super) struct GrowingText<F> {
     spool: Spool,
     length: u64,
+    expected: Expected,
     fetch: F,
 }
 
-impl<F: FnMut(&mut Spool) -> Result<(), Error>> GrowingText<F> {
+impl<F: FnMut(&mut Spool, Expected) -> Result<(), Error>> GrowingText<F> {
     pub(super) fn new(folder: Option<&PathBuf>, length: u64, fetch: F) -> Self {
-        Self { spool: Spool::new(folder.map(PathBuf::as_path)), length, fetch }
+        Self { spool: Spool::new(folder.map(PathBuf::as_path)), length, expected: Expected::Beginning, fetch }
     }
 }
 
-impl<F: FnMut(&mut Spool) -> Result<(), Error>> ReadAt for GrowingText<F> {
+impl<F: FnMut(&mut Spool, Expected) -> Result<(), Error>> ReadAt for GrowingText<F> {
     fn len(&self) -> u64 {
         self.length
     }
@@ -74,8 +82,37 @@ impl<F: FnMut(&mut Spool) -> Result<(), Error>> ReadAt for GrowingText<F> {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         while self.spool.filled() < end {
-            (self.fetch)(&mut self.spool)?;
+            (self.fetch)(&mut self.spool, self.expected)?;
         }
         self.spool.read_at(position, buffer)
+    }
+
+    fn expect_all(&mut self) {
+        self.expected = Expected::All;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests fail by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_expected_is_told_with_each_fetch() {
+        for (expected, pieces) in [(Expected::Beginning, 3), (Expected::All, 1)] {
+            let mut fetched = 0;
+            let mut text = GrowingText::new(None, 6, |spool, told| {
+                assert_eq!(told, expected);
+                fetched += 1;
+                spool.add(if told == Expected::All { b"aaaaaa" } else { b"aa" })
+            });
+            if expected == Expected::All {
+                text.expect_all();
+            }
+            let mut read = [0; 6];
+            text.read_at(0, &mut read).unwrap();
+            drop(text);
+            assert_eq!((&read, fetched), (b"aaaaaa", pieces));
+        }
     }
 }

@@ -22,7 +22,7 @@ use super::Reading;
 use super::error::Error;
 use super::row::Row;
 use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values, check_workflow_size};
-use super::spool::{GrowingText, Spool};
+use super::spool::{Expected, GrowingText, Spool};
 use super::sql::{DATA, Dialect, Parameter, Tables};
 use crate::cause::innermost;
 
@@ -123,9 +123,9 @@ impl Session for PostgresSession<'_> {
         let workflow = workflow.unwrap_or_default().into_bytes();
         let mut prefixes = PREFIXES.into_iter();
         let spool = self.spool.clone();
-        let text = GrowingText::new(spool.as_ref(), length as u64, move |spool| {
+        let text = GrowingText::new(spool.as_ref(), length as u64, move |spool, expected| {
             let before = spool.filled();
-            match prefixes.next() {
+            match prefixes.next().filter(|_| expected == Expected::Beginning) {
                 Some(characters) => self.prefix(number, characters, spool)?,
                 None => self.stream(number, spool)?,
             }

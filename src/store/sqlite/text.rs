@@ -12,7 +12,7 @@ use crate::json::ReadAt;
 use crate::store::error::Error;
 use crate::store::row::Row;
 use crate::store::session;
-use crate::store::spool::{GrowingText, Spool};
+use crate::store::spool::{Expected, GrowingText, Spool};
 use crate::store::sql::DATA;
 
 /// How much is copied at a time, bytes.
@@ -48,7 +48,7 @@ pub(super) struct SlicedText<'a> {
 }
 
 /// Adds the next slice to the spool.
-type Fetch<'a> = Box<dyn FnMut(&mut Spool) -> Result<(), Error> + 'a>;
+type Fetch<'a> = Box<dyn FnMut(&mut Spool, Expected) -> Result<(), Error> + 'a>;
 
 /// The slice in which a text is read where it lies.
 enum First<'a> {
@@ -90,7 +90,7 @@ impl<'a> SlicedText<'a> {
         let length = data.bytes;
         let fingerprint = Rc::new(Fingerprint::new(row, data));
         let first = First::Ahead(session, Rc::clone(&fingerprint));
-        let copy = move |spool: &mut Spool| fingerprint.open(session)?.copy(spool);
+        let copy = move |spool: &mut Spool, _| fingerprint.open(session)?.copy(spool);
         Self { first, copy: GrowingText::new(session.spool.as_ref(), length, Box::new(copy)) }
     }
 }

@@ -18,6 +18,8 @@ struct Counting {
     read: u64,
     /// The end of what was read.
     reached: u64,
+    /// Whether it was told that most of it will be read.
+    expects_all: bool,
 }
 
 impl ReadAt for Counting {
@@ -30,6 +32,11 @@ impl ReadAt for Counting {
         self.reached = self.reached.max(position + buffer.len() as u64);
         self.file.read_at(position, buffer)
     }
+
+    fn expect_all(&mut self) {
+        assert_eq!(self.read, 0, "told too late");
+        self.expects_all = true;
+    }
 }
 
 #[test]
@@ -38,13 +45,14 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
     let file = folder.path().join("data.flatted");
     let large = LargeStore { nodes: 6, items: 3000, text: 2000 };
     large.write_to(&file);
-    let open = || Counting { file: File::open(&file).unwrap(), read: 0, reached: 0 };
+    let open = || Counting { file: File::open(&file).unwrap(), read: 0, reached: 0, expects_all: false };
     let stored = LargeStore::stored();
 
     let mut data = open();
     let summary = read_from(&SummaryProjection, &stored, &mut data, false).unwrap();
     assert_eq!(summary.nodes.iter().map(|node| node.items).collect::<Vec<_>>(), [3000; 6]);
     let len = data.len();
+    assert!(!data.expects_all);
     // The items themselves come first, without what is in them.
     assert!(data.read * 8 < len && data.read < data.reached + 100, "{} bytes of {len}", data.read);
 
@@ -55,6 +63,7 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
         let view = read_from(&projection, &stored, &mut data, false).unwrap().node.unwrap();
         assert_eq!(view.run.unwrap().outputs.lists[0].total, 3000);
         assert_eq!(view.inputs[0].list.as_ref().unwrap().total, 3000);
+        assert!(data.expects_all);
         // It is scanned as far as the last item; chunks near the beginning are read again for what is in them.
         let again = data.read.saturating_sub(data.reached);
         assert!(again * 5 < len, "{} bytes of {len} up to {}", data.read, data.reached);

@@ -294,7 +294,7 @@ fn an_execution_that_n8n_writes_meanwhile_is_one_snapshot() {
     postgres.save(&large(7));
     let expected = answer(&mut lens(postgres.url(), &["node", "7", "HTTP Request", "--offset", "880"]));
     let slow = Proxy::start(postgres.url(), usize::MAX, 0);
-    // It vanishes once the first prefix is on its way.
+    // It vanishes once the text is on its way.
     slow.prune_at.store(100_000, Ordering::SeqCst);
     *slow.prune.lock().unwrap() = Some(postgres.url().to_owned());
     let read = answer(&mut lens(slow.url(postgres.url()), &["node", "7", "HTTP Request", "--offset", "880"]));
