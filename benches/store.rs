@@ -32,6 +32,7 @@ use serde_json::{Value, json};
 mod support;
 use support::coordination::database::{Database, Kind, start_postgres, stop_postgres};
 use support::fixtures;
+use support::flatten::Stored;
 use support::large_store::LargeStore;
 use support::n8n_store::{N8nFolder, POSTGRES_TABLES, bundle_path, row};
 
@@ -228,9 +229,10 @@ fn measure(name: &str, large: LargeStore, file: &Path) {
     let last = LargeStore::node_name(large.nodes - 1);
     let items = large.items as u64;
     let node = |window| NodeProjection { node: last.clone(), window, ..NodeProjection::default() };
-    let linear = LargeStore::stored().workflow;
+    let linear = LargeStore::stored();
+    let continuing_node = r#""nodes":[{"name":"Node 0","onError":"continueRegularOutput"}]"#;
     let continuing =
-        linear.replace(r#""nodes":[]"#, r#""nodes":[{"name":"Node 0","onError":"continueRegularOutput"}]"#);
+        Stored { workflow: linear.workflow.replace(r#""nodes":[]"#, continuing_node), ..LargeStore::stored() };
     report("summary", limit, || drop(black_box(read(&SummaryProjection, &linear, file).unwrap())));
     report("summary, a node continues on error", limit, || {
         drop(black_box(read(&SummaryProjection, &continuing, file).unwrap()));
@@ -248,15 +250,8 @@ fn read_once(file: &Path) {
     }
 }
 
-fn read<P: StoredProjection>(projection: &P, workflow: &str, file: &Path) -> P::View {
-    let header = LargeStore::stored().header;
-    let data = Flatted::new(Box::new(File::open(file).unwrap()));
-    projection.read_stored(StoredExecution {
-        header: header.as_bytes(),
-        workflow: workflow.as_bytes(),
-        data,
-        reveal: false,
-    })
+fn read<P: StoredProjection>(projection: &P, stored: &Stored, file: &Path) -> P::View {
+    projection.read_stored(stored.with_data(Flatted::new(Box::new(File::open(file).unwrap()))))
 }
 
 fn report(what: &str, limit: Duration, run: impl Fn()) -> Duration {

@@ -14,13 +14,13 @@
 use std::io::{BufReader, Read};
 use std::sync::{Mutex, PoisonError};
 
+use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::compare::{Comparison, DigestProjection};
 use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::search::{PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
-use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::Projection;
 use n8n_lens::json::flatted::Flatted;
 use n8n_lens::toolkit::Locale;
@@ -156,8 +156,7 @@ fn stored_peaks(large: LargeStore) -> [usize; 3] {
 fn stored<P: StoredProjection>(projection: &P, file: &std::path::Path) -> P::View {
     let stored = LargeStore::stored();
     let data = Flatted::new(Box::new(std::fs::File::open(file).unwrap()));
-    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    projection.read_stored(StoredExecution { header, workflow, data, reveal: false })
+    projection.read_stored(stored.with_data(data))
 }
 
 /// The cache of chunks is the most that a text of 4 MB and more takes.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
-use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
+use n8n_lens::execution::{Error, StoredProjection};
 use n8n_lens::json::flatted::{Expansion, Flatted};
 use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection, Pruner};
 
@@ -111,9 +111,7 @@ where
 }
 
 fn from_store<P: StoredProjection>(projection: &P, stored: &Stored) -> P::View {
-    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    let data = Flatted::new(Box::new(stored.data.as_bytes()));
-    projection.read_stored(StoredExecution { header, workflow, data, reveal: true })
+    projection.read_stored(stored.revealed())
 }
 
 /// Any text: it is refused or expanded as by a simple reference, whatever it refers to.

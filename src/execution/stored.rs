@@ -32,9 +32,6 @@ use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
 use crate::json::{Cursor, Map, Projection, PrunedReader, Pruner, ReadError};
 
-/// How much is shown of a text in an unknown form, bytes: as many as `gzip:base64:` has.
-const BEGINNING_BYTES: u64 = 12;
-
 /// An execution as n8n stores it.
 pub struct StoredExecution<'a> {
     /// The other members of the public API's body, as one JSON object: `id`, `status`, `mode`, `startedAt`, …; neither
@@ -228,9 +225,7 @@ impl<'a> Opened<'a> {
 
 /// Checks that the run data is flatted text, which begins with a bracket.
 fn check_form(text: &mut Flatted<'_>) -> Result<(), Error> {
-    let source = text.source();
-    let mut beginning = vec![0; source.len().min(BEGINNING_BYTES) as usize];
-    source.read_at(0, &mut beginning).map_err(Error::Store)?;
+    let beginning = text.beginning().map_err(Error::Store)?;
     match beginning.first() {
         Some(b'[') => Ok(()),
         Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(&beginning).escape_debug().to_string())),

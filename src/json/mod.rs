@@ -66,6 +66,7 @@ mod skip;
 mod string;
 mod utf8;
 mod walk;
+mod word;
 
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};

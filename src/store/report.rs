@@ -157,9 +157,7 @@ fn note(problems: &mut Vec<(String, String, u64)>, what: String, id: &str) {
 
 /// Whether a text begins as n8n writes it.
 fn first_byte(mut data: Flatted<'_>) -> Result<(), String> {
-    let source = data.source();
-    let mut beginning = vec![0; source.len().min(12) as usize];
-    source.read_at(0, &mut beginning).map_err(|error| error.to_string())?;
+    let beginning = data.beginning().map_err(|error| error.to_string())?;
     if beginning.first() == Some(&b'[') {
         return Ok(());
     }

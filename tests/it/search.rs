@@ -3,9 +3,8 @@
 use std::time::Duration;
 
 use n8n_lens::budget;
+use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::search::{SearchProjection, SearchView};
-use n8n_lens::execution::{StoredExecution, StoredProjection};
-use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -137,9 +136,7 @@ fn a_stored_execution_is_searched_like_its_body() {
         let stored = stored(&body, Share::Equal);
         for question in questions() {
             let projection = projection(&question);
-            let data = Flatted::new(Box::new(stored.data.as_bytes()));
-            let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-            let from_store = projection.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap();
+            let from_store = projection.read_stored(stored.revealed()).unwrap();
             let from_body = view(body.as_bytes(), &projection, &[65_536]);
             assert_eq!(as_json(&from_store), as_json(&from_body), "{name}: {question:?}");
         }

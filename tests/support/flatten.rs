@@ -2,6 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use n8n_lens::execution::StoredExecution;
+use n8n_lens::json::flatted::Flatted;
+
 /// Which containers are written once and referred to from several places. Strings always are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Share {
@@ -43,6 +46,19 @@ pub struct Stored {
     pub header: String,
     pub data: String,
     pub workflow: String,
+}
+
+impl Stored {
+    /// The execution, of which nothing is hidden.
+    pub fn revealed(&self) -> StoredExecution<'_> {
+        StoredExecution { reveal: true, ..self.with_data(Flatted::new(Box::new(self.data.as_bytes()))) }
+    }
+
+    /// The execution with run data from elsewhere.
+    pub fn with_data<'a>(&'a self, data: Flatted<'a>) -> StoredExecution<'a> {
+        let (header, workflow) = (self.header.as_bytes(), self.workflow.as_bytes());
+        StoredExecution { header, workflow, data, reveal: false }
+    }
 }
 
 /// A body of the public API as n8n stores it. Of members with the same name the last one counts.

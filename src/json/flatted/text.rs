@@ -11,6 +11,9 @@ use crate::json::{FaultKind, ReadAt, ReadError};
 /// as much as n8n can send of an execution at all (a JavaScript string has at most 2^29 characters).
 const MAX_WORK: u64 = 1024 * 1024 * 1024;
 
+/// Enough of a text in an unknown form to tell what it is: as many as `gzip:base64:` has.
+const BEGINNING_BYTES: u64 = 12;
+
 /// A flatted text: finds its elements, reading no more of it than is needed.
 ///
 /// It holds at most 32 chunks of 64 KiB, and 40 bytes for each chunk that was scanned.
@@ -91,6 +94,16 @@ impl<'a> Flatted<'a> {
     /// The source as it is, whether or not it is a flatted text.
     pub fn source(&mut self) -> &mut (dyn ReadAt + 'a) {
         &mut *self.source
+    }
+
+    /// The first 12 bytes of the source as they are written, which begin with a bracket if it is a flatted text.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub fn beginning(&mut self) -> io::Result<Vec<u8>> {
+        let mut beginning = vec![0; self.len.min(BEGINNING_BYTES) as usize];
+        self.source.read_at(0, &mut beginning)?;
+        Ok(beginning)
     }
 
     /// Whether the text is `[]`, which stands for no value at all.

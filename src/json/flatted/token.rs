@@ -5,6 +5,7 @@ use memchr::memchr2;
 use super::text::Flatted;
 use crate::json::scalar::{SCALAR_BYTES, is_scalar};
 use crate::json::utf8::Utf8;
+use crate::json::word::digits;
 use crate::json::{FaultKind, ReadError};
 
 /// The longest reference: two quotes and the digits of the largest index.
@@ -133,22 +134,6 @@ impl StringState {
         }
         None
     }
-}
-
-/// How many digits a text begins with. Few have more than seven.
-fn digits(text: &[u8]) -> usize {
-    const fn each_byte(byte: u8) -> u64 {
-        u64::from_le_bytes([byte; 8])
-    }
-    if let Some(word) = text.first_chunk() {
-        let word = u64::from_le_bytes(*word);
-        // The highest bit of the first byte that is above `9` or below `0`, and perhaps of later ones.
-        let others = (word.wrapping_add(each_byte(0x80 - b':')) | word.wrapping_sub(each_byte(b'0'))) & each_byte(0x80);
-        if others != 0 {
-            return others.trailing_zeros() as usize / 8;
-        }
-    }
-    text.iter().take_while(|byte| byte.is_ascii_digit()).count()
 }
 
 /// The index that a reference names, and the length of the reference; `None` if it is not in decimal as `flatted`

@@ -3,9 +3,8 @@
 mod reference;
 mod tool;
 
+use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::compare::{Comparison, Digest, DigestProjection, NodeDifference, Side};
-use n8n_lens::execution::{StoredExecution, StoredProjection};
-use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Map, Value, json};
 
@@ -21,10 +20,7 @@ fn digest(body: &str, sizes: &[usize]) -> Digest {
 }
 
 fn from_store(body: &str) -> Digest {
-    let stored = stored(body, Share::Equal);
-    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    let data = Flatted::new(Box::new(stored.data.as_bytes()));
-    DIGEST.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap()
+    DIGEST.read_stored(stored(body, Share::Equal).revealed()).unwrap()
 }
 
 /// The difference in the reference's shape.

@@ -36,8 +36,7 @@ fn read_escaped<P: StoredProjection>(projection: &P, stored: &Stored, reveal: bo
 }
 
 fn read_text<P: StoredProjection>(projection: &P, stored: &Stored, data: Flatted<'_>, reveal: bool) -> P::View {
-    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    projection.read_stored(StoredExecution { header, workflow, data, reveal })
+    projection.read_stored(StoredExecution { reveal, ..stored.with_data(data) })
 }
 
 /// The answer about a node as an agent gets it, second pass included.

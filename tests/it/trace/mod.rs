@@ -4,9 +4,8 @@ mod reference;
 mod rules;
 mod tool;
 
+use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::trace::{Direction, LineageProjection, LineageView, Place, Route};
-use n8n_lens::execution::{StoredExecution, StoredProjection};
-use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Value, json};
 
@@ -21,10 +20,7 @@ fn lineage(body: &[u8], sizes: &[usize]) -> LineageView {
 }
 
 fn from_store(body: &str) -> LineageView {
-    let stored = stored(body, Share::Equal);
-    let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-    let data = Flatted::new(Box::new(stored.data.as_bytes()));
-    LineageProjection.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap()
+    LineageProjection.read_stored(stored(body, Share::Equal).revealed()).unwrap()
 }
 
 fn place((node, run, output, item): &reference::Place) -> Place {
