@@ -190,7 +190,7 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
         }
     }
 
-    fn scalar(&mut self, json: &str) {
+    fn scalar(&mut self, json: Written<'_>) {
         if self.passes_on() {
             self.visitor.scalar(json);
         }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 use super::count::characters;
 use super::fault::FaultKind;
 use super::string::{StringSink, SurrogateRepair};
+use super::word::{digits, each_byte, fingerprint, first_byte, same, zero_bytes};
 
 /// Containers nested deeper than this are not walked into: the visitor sees them as empty.
 pub const WALKED_LEVELS: usize = 32;
@@ -32,51 +33,48 @@ pub trait Visitor {
     /// A string.
     fn string(&mut self, text: Written<'_>);
 
-    /// A number or a literal, as it is written.
-    fn scalar(&mut self, json: &str);
+    /// A number or a literal.
+    fn scalar(&mut self, json: Written<'_>);
 
     /// The innermost container ends: how many members or elements it has, and its JSON text.
     fn close(&mut self, parts: u64, json: &[u8]);
 }
 
-/// A string as it is written in JSON, without its quotes.
+/// A string as it is written in JSON, without its quotes, or a number or a literal.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
-    /// The bytes between the quotes.
+    /// The bytes; of a string those between the quotes.
     pub bytes: &'a [u8],
-    has_escapes: bool,
+    /// How many more characters it is written with than it has, because of its escapes.
+    surplus: usize,
 }
 
 impl<'a> Written<'a> {
-    /// How many characters the string has; half of a surrogate pair counts as one.
+    /// How many characters it has; half of a surrogate pair counts as one.
     pub fn chars(&self) -> u64 {
-        if !self.has_escapes {
-            return characters(self.bytes);
-        }
-        let (mut count, mut rest) = (0, self.bytes);
-        while let Some(at) = memchr::memchr(b'\\', rest) {
-            count += characters(&rest[..at]) + 1;
-            let len = escape_len(&rest[at..]);
-            rest = rest.get(at + len..).unwrap_or_default();
-        }
-        count + characters(rest)
+        characters(self.bytes).saturating_sub(self.surplus as u64)
     }
 
-    /// A lower bound of the bytes of the string, found without decoding it.
+    /// A number that is almost certainly different for what is written in another way.
+    #[inline]
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint(self.bytes)
+    }
+
+    /// Whether it is written like this.
+    #[inline]
+    pub fn is(&self, bytes: &[u8]) -> bool {
+        same(self.bytes, bytes)
+    }
+
+    /// A lower bound of the bytes of what it stands for, found without decoding it.
     pub fn least_bytes(&self) -> usize {
-        // `\u0041` is six bytes for one.
-        let escapes = if self.has_escapes { memchr::memchr_iter(b'\\', self.bytes).count() } else { 0 };
-        self.bytes.len().saturating_sub(5 * escapes)
+        self.bytes.len().saturating_sub(self.surplus)
     }
 
-    /// The string that it stands for, if that is as it is written.
-    pub fn plain(&self) -> Option<&'a [u8]> {
-        (!self.has_escapes).then_some(self.bytes)
-    }
-
-    /// The string that it stands for, with U+FFFD in place of each lone surrogate, and of what is no escape.
+    /// The text that it stands for, with U+FFFD in place of each lone surrogate, and of what is no escape.
     pub fn text(&self) -> Cow<'a, str> {
-        if !self.has_escapes {
+        if self.surplus == 0 {
             // The lossy conversion takes longer.
             return std::str::from_utf8(self.bytes).map_or_else(|_| String::from_utf8_lossy(self.bytes), Cow::Borrowed);
         }
@@ -91,6 +89,10 @@ impl<'a> Written<'a> {
 
 /// The bytes of the character that is written as an escape here.
 fn escape_len(text: &[u8]) -> usize {
+    if text.get(1) == Some(&b'u') { unicode_escape_len(text) } else { 2 }
+}
+
+fn unicode_escape_len(text: &[u8]) -> usize {
     let unit = |at: usize| {
         let digits = text.get(at..at + 6)?.strip_prefix(b"\\u")?;
         u32::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
@@ -126,7 +128,7 @@ impl StringSink for Repaired {
 ///     fn open(&mut self, _: bool) {}
 ///     fn name(&mut self, _: Written<'_>) {}
 ///     fn string(&mut self, _: Written<'_>) {}
-///     fn scalar(&mut self, _: &str) {}
+///     fn scalar(&mut self, _: Written<'_>) {}
 ///     fn close(&mut self, parts: u64, json: &[u8]) {
 ///         self.0 += if json[0] == b'[' { parts } else { 0 };
 ///     }
@@ -218,35 +220,36 @@ impl<'a> Walk<'a> {
     fn expected_len(&self, visitor: &impl Visitor) -> Option<usize> {
         let expected = visitor.expected_name()?;
         let after_quote = self.json[self.at..].strip_prefix(b"\"")?;
-        let is_expected = after_quote.get(expected.len()) == Some(&b'"') && after_quote.starts_with(expected);
-        is_expected.then_some(expected.len() + 2)
+        let (name, after_name) = after_quote.split_at_checked(expected.len())?;
+        (after_name.first() == Some(&b'"') && same(name, expected)).then_some(expected.len() + 2)
     }
 
     fn string(&mut self) -> Result<Written<'a>, FaultKind> {
         self.expect(b'"')?;
         let start = self.at;
-        let mut has_escapes = false;
+        let mut surplus = 0;
         loop {
             self.at += quote_or_backslash(&self.json[self.at..]).ok_or(FaultKind::EndedEarly)?;
             if self.json[self.at] == b'"' {
                 let bytes = &self.json[start..self.at];
                 self.at += 1;
-                return Ok(Written { bytes, has_escapes });
+                return Ok(Written { bytes, surplus });
             }
-            has_escapes = true;
-            self.at = (self.at + 2).min(self.json.len());
+            let len = escape_len(&self.json[self.at..]);
+            surplus += len - 1;
+            self.at = (self.at + len).min(self.json.len());
         }
     }
 
-    fn scalar(&mut self) -> Result<&'a str, FaultKind> {
+    fn scalar(&mut self) -> Result<Written<'a>, FaultKind> {
         let rest = &self.json[self.at..];
-        let len = rest.iter().position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r'));
-        let scalar = &rest[..len.unwrap_or(rest.len())];
-        if !is_number(scalar) && !matches!(scalar, b"null" | b"true" | b"false") {
+        let len = scalar_len(rest).ok_or(FaultKind::Scalar)?;
+        let (scalar, after) = rest.split_at(len);
+        if !matches!(after.first(), None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')) {
             return Err(FaultKind::Scalar);
         }
-        self.at += scalar.len();
-        std::str::from_utf8(scalar).map_err(|_| FaultKind::Utf8)
+        self.at += len;
+        Ok(Written { bytes: scalar, surplus: 0 })
     }
 
     /// Passes over a container by its brackets.
@@ -304,44 +307,40 @@ fn quote_or_backslash(text: &[u8]) -> Option<usize> {
         let word = u64::from_le_bytes(*word);
         let found = zero_bytes(word ^ each_byte(b'"')) | zero_bytes(word ^ each_byte(b'\\'));
         if found != 0 {
-            return Some(at * 8 + found.trailing_zeros() as usize / 8);
+            return Some(at * 8 + first_byte(found));
         }
     }
     let passed = words.len().min(WORDS) * 8;
     memchr::memchr2(b'"', b'\\', &text[passed..]).map(|at| passed + at)
 }
 
-const fn each_byte(byte: u8) -> u64 {
-    u64::from_le_bytes([byte; 8])
+/// The length of the literal or number that a text begins with.
+fn scalar_len(text: &[u8]) -> Option<usize> {
+    let literal = match text.first()? {
+        b'n' => "null",
+        b't' => "true",
+        b'f' => "false",
+        _ => return number_len(text),
+    };
+    text.starts_with(literal.as_bytes()).then_some(literal.len())
 }
 
-/// The highest bit of the first byte that is zero, and perhaps of later ones.
-const fn zero_bytes(word: u64) -> u64 {
-    word.wrapping_sub(each_byte(1)) & !word & each_byte(0x80)
-}
-
-/// Whether this is a number by RFC 8259.
-fn is_number(text: &[u8]) -> bool {
-    let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let text = text.strip_prefix(b"-").unwrap_or(text);
-    let whole = digits(text);
-    if whole == 0 || (whole > 1 && text[0] == b'0') {
-        return false;
+/// The length of the number, by RFC 8259, that a text begins with.
+fn number_len(text: &[u8]) -> Option<usize> {
+    let some_digits = |at: usize| Some(digits(&text[at..])).filter(|len| *len > 0).map(|len| at + len);
+    let start = usize::from(text.starts_with(b"-"));
+    let mut len = some_digits(start)?;
+    if text[start] == b'0' && len > start + 1 {
+        return None;
     }
-    let mut rest = &text[whole..];
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        let len = digits(fraction);
-        if len == 0 {
-            return false;
-        }
-        rest = &fraction[len..];
+    if text.get(len) == Some(&b'.') {
+        len = some_digits(len + 1)?;
     }
-    if let [b'e' | b'E', exponent @ ..] = rest {
-        let exponent = if let [b'+' | b'-', unsigned @ ..] = exponent { unsigned } else { exponent };
-        let len = digits(exponent);
-        return len > 0 && len == exponent.len();
+    if matches!(text.get(len), Some(b'e' | b'E')) {
+        let is_signed = matches!(text.get(len + 1), Some(b'+' | b'-'));
+        len = some_digits(len + 1 + usize::from(is_signed))?;
     }
-    rest.is_empty()
+    Some(len)
 }
 
 #[cfg(test)]
@@ -376,8 +375,8 @@ mod tests {
             self.value(&serde_json::Value::from(&*decoded).to_string());
         }
 
-        fn scalar(&mut self, json: &str) {
-            self.value(json);
+        fn scalar(&mut self, json: Written<'_>) {
+            self.value(&json.text());
         }
 
         fn close(&mut self, _: u64, _: &[u8]) {

@@ -1,8 +1,7 @@
 //! The fields: the projection against a reference, and the tool through the real binary.
 
+use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::fields::{FieldsProjection, FieldsView};
-use n8n_lens::execution::{StoredExecution, StoredProjection};
-use n8n_lens::json::flatted::Flatted;
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Value, json};
 
@@ -52,9 +51,7 @@ fn cuts_and_stores_change_nothing() {
             for sizes in [[1], [63], [65]] {
                 assert_eq!(format!("{:?}", view(body.as_bytes(), &projection, &sizes).fields), truth, "{name}");
             }
-            let (header, workflow) = (stored.header.as_bytes(), stored.workflow.as_bytes());
-            let data = Flatted::new(Box::new(stored.data.as_bytes()));
-            let from_store = projection.read_stored(StoredExecution { header, workflow, data, reveal: true }).unwrap();
+            let from_store = projection.read_stored(stored.revealed()).unwrap();
             assert_eq!(format!("{:?}", from_store.fields), truth, "{name}");
         }
     }
@@ -128,6 +125,21 @@ fn a_rare_value_among_several_common_ones_is_odd() {
     assert_eq!(odd(&[("DHL", 61), ("UPS", 30), ("GLS", 9), ("Hermes", 1)]), None);
     assert_eq!(odd(&[("DHL", 65), ("UPS", 30), ("GLS", 4), ("Hermes", 1)]), None);
     assert_eq!(odd(&[("DHL", 50), ("UPS", 47), ("Hermes", 3)]), None);
+}
+
+#[test]
+fn a_string_is_one_value_in_whatever_way_it_is_written() {
+    // The last two are written in more than 64 bytes.
+    let long = r"\u00e9".repeat(12);
+    let [one, two, three, other] = [r"aé\n", r"a\u00e9\n", r"\u0061é\u000a", r"a\\u00e9"];
+    let texts = [one, two, one, three, other, two, three, one, other, &long, &long];
+    let items: Vec<_> = texts.iter().map(|text| format!(r#"{{"json":{{"text":"{text}"}}}}"#)).collect();
+    let body = execution(&[]).to_string().replacen("[[],[]]", &format!("[[{}]]", items.join(",")), 1);
+    let field = view(body.as_bytes(), &of("Orders"), &[4096]).fields.remove(0);
+    let counts = [(r#""aé\n""#, 7), (r#""a\\u00e9""#, 2), (r#""éééééééééééé""#, 2)];
+    assert_eq!(field.values, counts.map(|(text, count)| (text.to_owned(), count)));
+    assert_eq!((field.distinct, field.kinds), (Some(3), [0, 0, 0, 11, 0, 0]));
+    assert_eq!(field.lengths.both, Some((3.0, 12.0)));
 }
 
 fn data(answer: &str) -> Value {

@@ -38,8 +38,8 @@ impl PathValues for KindsOfPath {
         self.present += 1;
     }
 
-    fn scalar(&mut self, json: &str, place: Place) {
-        self.add(Kind::of_scalar(json), place, || json.to_owned());
+    fn scalar(&mut self, json: Written<'_>, place: Place) {
+        self.add(Kind::of_scalar(json), place, || json.text().into_owned());
     }
 
     fn string(&mut self, text: Written<'_>, place: Place) {

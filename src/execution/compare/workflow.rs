@@ -190,8 +190,8 @@ impl<E: FnMut(&str, Fingerprint, Option<&str>)> Visitor for Walker<E> {
         self.advance();
     }
 
-    fn scalar(&mut self, json: &str) {
-        self.leaf(SCALAR, json.as_bytes(), None);
+    fn scalar(&mut self, json: Written<'_>) {
+        self.leaf(SCALAR, json.bytes, None);
         self.advance();
     }
 

@@ -1,7 +1,8 @@
 //! What is known of the values with one path.
 
 use super::Place;
-use super::odd::{Groups, Odd, few, fingerprint};
+use super::known::Known;
+use super::odd::{Groups, Odd, few};
 use super::table::PathValues;
 use crate::json::Written;
 
@@ -36,8 +37,8 @@ pub(in crate::execution) enum Kind {
 
 impl Kind {
     /// The kind of a number or a literal.
-    pub(in crate::execution) fn of_scalar(json: &str) -> Self {
-        match json.as_bytes().first() {
+    pub(in crate::execution) fn of_scalar(json: Written<'_>) -> Self {
+        match json.bytes.first() {
             Some(b'n') => Self::Null,
             Some(b't' | b'f') => Self::Boolean,
             _ => Self::Number,
@@ -79,8 +80,21 @@ impl Range {
 pub(super) struct Value {
     kind: Kind,
     text: String,
+    /// How it was written at first, if that has escapes.
+    written: Option<Box<[u8]>>,
     /// The group of a string's pattern.
     pattern: Option<usize>,
+}
+
+impl Value {
+    fn new(kind: Kind, text: &str, written: Written<'_>, pattern: Option<usize>) -> Self {
+        let is_escaped = !written.is(text.as_bytes()) && written.bytes.len() <= VALUE_BYTES;
+        Self { kind, text: text.to_owned(), written: is_escaped.then(|| written.bytes.into()), pattern }
+    }
+
+    fn is(&self, kind: Kind, written: Written<'_>) -> bool {
+        self.kind == kind && written.is(self.written.as_deref().unwrap_or(self.text.as_bytes()))
+    }
 }
 
 /// The values with one path.
@@ -97,6 +111,8 @@ pub(super) struct Field {
     pub numbers: Range,
     pub lengths: Range,
     pub values: Groups<Value>,
+    /// Where values are among them.
+    known: Known,
     pub patterns: Groups<Vec<u8>>,
     pub array_lengths: Groups<u64>,
     /// The first value that is not null, and is no container.
@@ -116,6 +132,7 @@ impl PathValues for Field {
             numbers: Range::default(),
             lengths: Range::default(),
             values: Groups::new(DISTINCT),
+            known: Known::default(),
             patterns: Groups::new(ODD_GROUPS),
             array_lengths: Groups::new(ODD_GROUPS),
             example: None,
@@ -131,12 +148,14 @@ impl PathValues for Field {
         }
     }
 
-    fn scalar(&mut self, json: &str, place: Place) {
-        let kind = Kind::of_scalar(json);
-        if self.is_known(kind, json.as_bytes()) {
+    fn scalar(&mut self, written: Written<'_>, place: Place) {
+        let kind = Kind::of_scalar(written);
+        if self.is_known(kind, written) {
             return;
         }
-        self.kinds.add(0, |known| *known == kind, || kind, place, || json.to_owned());
+        let json = written.text();
+        let shown = || json.clone().into_owned();
+        self.kinds.add(|known| *known == kind, || kind, place, shown);
         if kind == Kind::Null {
             return;
         }
@@ -145,11 +164,11 @@ impl PathValues for Field {
         {
             self.numbers.add(number);
         }
-        self.value(kind, json, None, place, || json.to_owned());
+        self.value(kind, &json, written, None, place, shown);
     }
 
     fn string(&mut self, written: Written<'_>, place: Place) {
-        if written.plain().is_some_and(|bytes| self.is_known(Kind::String, bytes)) {
+        if self.is_known(Kind::String, written) {
             return;
         }
         if written.least_bytes() > PATTERN_BYTES || self.has_many_strings() {
@@ -158,7 +177,7 @@ impl PathValues for Field {
         let text = written.text();
         self.lengths.add(text.chars().count() as f64);
         let shown = || shown_text(&text);
-        self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
+        self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
         let mut group = None;
         if text.len() > PATTERN_BYTES {
             self.patterns.overflow();
@@ -166,18 +185,18 @@ impl PathValues for Field {
             self.pattern.clear();
             write_pattern(&text, &mut self.pattern);
             let pattern = &self.pattern;
-            group = self.patterns.add(fingerprint(pattern), |known| known == pattern, || pattern.clone(), place, shown);
+            group = self.patterns.add(|known| known == pattern, || pattern.clone(), place, shown);
         }
-        self.value(Kind::String, &text, group, place, shown);
+        self.value(Kind::String, &text, written, group, place, shown);
     }
 
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
         let kind = Kind::of_container(object);
         let shown = || shown_container(json);
-        self.kinds.add(0, |known| *known == kind, || kind, place, shown);
+        self.kinds.add(|known| *known == kind, || kind, place, shown);
         if !object {
             self.lengths.add(parts as f64);
-            self.array_lengths.add(parts, |known| *known == parts, || parts, place, shown);
+            self.array_lengths.add(|known| *known == parts, || parts, place, shown);
         }
     }
 
@@ -204,7 +223,7 @@ impl Field {
     fn uncompared_string(&mut self, written: Written<'_>, place: Place) {
         let shown = || shown_text(&written.text());
         self.lengths.add(written.chars() as f64);
-        self.kinds.add(0, |known| *known == Kind::String, || Kind::String, place, shown);
+        self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
         self.patterns.overflow();
         self.values.overflow();
         if self.example.is_none() {
@@ -212,20 +231,28 @@ impl Field {
         }
     }
 
-    /// Counts a value that was there before, as most were: its place among the numbers, lengths and patterns is known.
-    fn is_known(&mut self, kind: Kind, text: &[u8]) -> bool {
-        if text.len() > VALUE_BYTES || self.values.is_full() {
+    /// Counts a value that was there before: its place among the numbers, lengths and patterns is known.
+    fn is_known(&mut self, kind: Kind, written: Written<'_>) -> bool {
+        if written.bytes.len() > VALUE_BYTES || self.values.is_full() {
             return false;
         }
-        let is = |known: &Value| known.kind == kind && known.text.as_bytes() == text;
-        let Some(group) = self.values.find(fingerprint(text), is) else { return false };
+        let is = |group| self.values.key(group).is_some_and(|known| known.is(kind, written));
+        let Some(group) = self.known.find(written, is) else { return false };
         self.patterns.count(self.values.key(group).and_then(|value| value.pattern));
         self.values.count(Some(group));
-        self.kinds.count(self.kinds.find(0, |known| *known == kind));
+        self.kinds.count(self.kinds.find(|known| *known == kind));
         true
     }
 
-    fn value(&mut self, kind: Kind, text: &str, pattern: Option<usize>, place: Place, shown: impl Fn() -> String) {
+    fn value(
+        &mut self,
+        kind: Kind,
+        text: &str,
+        written: Written<'_>,
+        pattern: Option<usize>,
+        place: Place,
+        shown: impl Fn() -> String,
+    ) {
         if self.example.is_none() {
             self.example = Some(shown());
         }
@@ -233,8 +260,11 @@ impl Field {
             self.values.overflow();
         } else if !self.values.is_full() {
             let is = |known: &Value| known.kind == kind && known.text == text;
-            let key = || Value { kind, text: text.to_owned(), pattern };
-            self.values.add(fingerprint(text.as_bytes()), is, key, place, shown);
+            let before = self.values.len();
+            self.values.add(is, || Value::new(kind, text, written, pattern), place, shown);
+            if self.values.len() > before {
+                self.known.add(written, before);
+            }
         }
     }
 

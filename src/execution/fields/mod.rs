@@ -1,6 +1,7 @@
 //! The fields: what all items of a node look like, and which value is odd.
 
 mod field;
+mod known;
 mod odd;
 pub(super) mod table;
 

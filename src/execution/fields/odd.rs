@@ -30,24 +30,11 @@ pub(super) fn few(differing: u64, values: u64) -> bool {
     values >= LEAST_VALUES && (1..=(values / 50).clamp(1, MOST_ODD)).contains(&differing)
 }
 
-/// A number that is almost certainly different for different texts.
-pub(super) fn fingerprint(text: &[u8]) -> u64 {
-    // The hash of rustc: a multiplication for eight bytes.
-    const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
-    text.chunks(8).fold(text.len() as u64, |hash, chunk| {
-        let mut word = [0; 8];
-        word[..chunk.len()].copy_from_slice(chunk);
-        (hash.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(FACTOR)
-    })
-}
-
 /// Values in groups, up to a number of groups.
 #[derive(Debug)]
 pub(super) struct Groups<K> {
     most: usize,
     groups: Vec<Group<K>>,
-    /// The fingerprint of each group's key: comparing one with 64 numbers is fast.
-    fingerprints: Vec<u64>,
     /// Whether there are more groups, so that none is counted any longer.
     is_full: bool,
 }
@@ -64,14 +51,13 @@ pub(super) struct Group<K> {
 
 impl<K> Groups<K> {
     pub(super) fn new(most: usize) -> Self {
-        Self { most, groups: Vec::new(), fingerprints: Vec::new(), is_full: false }
+        Self { most, groups: Vec::new(), is_full: false }
     }
 
-    /// Counts a value of the group whose key `is` this one, which has this fingerprint; otherwise of a new group. Returns
-    /// the number of the group, if there is one.
+    /// Counts a value of the group whose key `is` this one; otherwise of a new group. Returns the number of the group, if
+    /// there is one.
     pub(super) fn add(
         &mut self,
-        fingerprint: u64,
         is: impl Fn(&K) -> bool,
         key: impl FnOnce() -> K,
         place: Place,
@@ -80,11 +66,10 @@ impl<K> Groups<K> {
         if self.is_full {
             return None;
         }
-        let known = self.find(fingerprint, is);
+        let known = self.find(is);
         if known.is_some() {
             self.count(known);
         } else if self.groups.len() < self.most {
-            self.fingerprints.push(fingerprint);
             self.groups.push(Group { key: key(), count: 1, first: place, shown: shown() });
             return Some(self.groups.len() - 1);
         } else {
@@ -93,10 +78,9 @@ impl<K> Groups<K> {
         known
     }
 
-    /// The number of the group whose key `is` this one, which has this fingerprint.
-    pub(super) fn find(&self, fingerprint: u64, is: impl Fn(&K) -> bool) -> Option<usize> {
-        let mut alike = self.fingerprints.iter().enumerate().filter(|(_, known)| **known == fingerprint);
-        alike.find(|(at, _)| is(&self.groups[*at].key)).map(|(at, _)| at)
+    /// The number of the group whose key `is` this one.
+    pub(super) fn find(&self, is: impl Fn(&K) -> bool) -> Option<usize> {
+        self.groups.iter().position(|group| is(&group.key))
     }
 
     /// Counts another value of a group, if it is still counted.
@@ -113,7 +97,7 @@ impl<K> Groups<K> {
 
     /// Stops counting: there are too many groups.
     pub(super) fn overflow(&mut self) {
-        (self.is_full, self.groups, self.fingerprints) = (true, Vec::new(), Vec::new());
+        (self.is_full, self.groups) = (true, Vec::new());
     }
 
     pub(super) fn is_full(&self) -> bool {

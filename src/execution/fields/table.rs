@@ -16,7 +16,7 @@ pub(in crate::execution) trait PathValues {
     fn in_item(&mut self, item: u64);
 
     /// A number or a literal.
-    fn scalar(&mut self, json: &str, place: Place);
+    fn scalar(&mut self, json: Written<'_>, place: Place);
 
     /// A string.
     fn string(&mut self, text: Written<'_>, place: Place);
@@ -286,7 +286,7 @@ impl<V: PathValues> Visitor for Table<V> {
         }
     }
 
-    fn scalar(&mut self, json: &str) {
+    fn scalar(&mut self, json: Written<'_>) {
         if let Some((values, place)) = self.values() {
             values.scalar(json, place);
         }

@@ -371,8 +371,8 @@ impl Visitor for Inspection<'_> {
         self.inspect(Value::String(text));
     }
 
-    fn scalar(&mut self, json: &str) {
-        self.inspect(Value::Scalar(json));
+    fn scalar(&mut self, json: Written<'_>) {
+        self.inspect(Value::Scalar(&json.text()));
     }
 
     fn close(&mut self, parts: u64, json: &[u8]) {

@@ -204,8 +204,8 @@ impl Visitor for Finder {
         self.value(b"null");
     }
 
-    fn scalar(&mut self, json: &str) {
-        self.value(json.as_bytes());
+    fn scalar(&mut self, json: Written<'_>) {
+        self.value(json.bytes);
     }
 
     fn close(&mut self, _: u64, json: &[u8]) {
