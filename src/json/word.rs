@@ -36,8 +36,9 @@ pub(super) fn digits(text: &[u8]) -> usize {
 #[inline]
 pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
     let ((words, end), (other_words, other_end)) = (one.as_chunks(), other.as_chunks());
-    let are_same = |(one, other): (&[u8; 8], &[u8; 8])| u64::from_le_bytes(*one) == u64::from_le_bytes(*other);
-    one.len() == other.len() && short(end) == short(other_end) && words.iter().zip(other_words).all(are_same)
+    // Not by `==` for slices, nor by `zip`, which are calls.
+    let is_same = |at: usize| u64::from_le_bytes(words[at]) == u64::from_le_bytes(other_words[at]);
+    one.len() == other.len() && short(end) == short(other_end) && (0..words.len()).all(is_same)
 }
 
 /// A number that is almost certainly different for different texts.

@@ -20,22 +20,29 @@ impl Default for Known {
 
 impl Known {
     /// The group that `is` the one of a value.
+    #[inline]
     pub(super) fn find(&self, written: Written<'_>, is: impl Fn(usize) -> bool) -> Option<usize> {
-        let groups = slots(written).map(|slot| usize::from(self.slots[slot]));
-        groups.take_while(|group| *group > 0).map(|group| group - 1).find(|group| is(*group))
+        let mut slot = first_slot(written);
+        loop {
+            let group = usize::from(self.slots[slot]).checked_sub(1)?;
+            if is(group) {
+                return Some(group);
+            }
+            slot = (slot + 1) % SLOTS;
+        }
     }
 
     /// Notes where a value is. There must be fewer than there are slots.
     pub(super) fn add(&mut self, written: Written<'_>, group: usize) {
-        if let Some(free) = slots(written).find(|slot| self.slots[*slot] == 0) {
-            self.slots[free] = group as u8 + 1;
+        let mut slot = first_slot(written);
+        while self.slots[slot] > 0 {
+            slot = (slot + 1) % SLOTS;
         }
+        self.slots[slot] = group as u8 + 1;
     }
 }
 
-/// The slots of a value, in the order in which they are tried.
-fn slots(written: Written<'_>) -> impl Iterator<Item = usize> {
-    // The highest bits of a product depend on all bits of its factors.
-    let first = (written.fingerprint() >> (u64::BITS - SLOTS.ilog2())) as usize;
-    (first..SLOTS).chain(0..first)
+/// Where a value is looked for first: the highest bits of a product depend on all bits of its factors.
+fn first_slot(written: Written<'_>) -> usize {
+    (written.fingerprint() >> (u64::BITS - SLOTS.ilog2())) as usize
 }
