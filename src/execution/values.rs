@@ -79,7 +79,7 @@ pub(super) trait ValueVisitor: Visitor {
 
 /// Tells the visitor the values of an item; those of known secret keys masked, if `redacts`.
 pub(super) fn walk_item(item: &[u8], redacts: bool, visitor: &mut impl ValueVisitor) -> Result<(), ReadError> {
-    let mut parts = Parts { visitor, redacts, level: 0, part: Part::Other, result: Ok(()) };
+    let mut parts = Parts { visitor, redacts, level: 0, part: Part::Other, passes: false, result: Ok(()) };
     walk(item, &mut parts).map_err(in_an_item)?;
     parts.result
 }
@@ -116,14 +116,12 @@ struct Parts<'v, V> {
     /// How many containers are open.
     level: usize,
     part: Part,
+    /// Whether the values of the part are passed on.
+    passes: bool,
     result: Result<(), ReadError>,
 }
 
 impl<V: ValueVisitor> Parts<'_, V> {
-    fn passes_on(&self) -> bool {
-        self.part == Part::Json && !self.redacts && self.level > 0
-    }
-
     /// Reads a part that is complete.
     fn shown(&self, json: &[u8]) -> Result<Option<(&'static str, Excerpt)>, ReadError> {
         let cursor = || Cursor::unpruned(json);
@@ -152,15 +150,19 @@ impl<V: ValueVisitor> Parts<'_, V> {
 
 impl<V: ValueVisitor> Visitor for Parts<'_, V> {
     fn open(&mut self, object: bool) {
-        if self.passes_on() {
+        if self.passes {
             self.visitor.open(object);
         }
         self.level += 1;
     }
 
+    fn member(&mut self, text: &[u8]) -> Option<usize> {
+        if self.passes && self.level > 1 { self.visitor.member(text) } else { None }
+    }
+
     fn name(&mut self, name: Written<'_>) {
         if self.level > 1 {
-            if self.passes_on() {
+            if self.passes {
                 self.visitor.name(name);
             }
             return;
@@ -171,34 +173,28 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
             "error" => Part::Error,
             _ => Part::Other,
         };
-        if self.passes_on() {
+        self.passes = self.part == Part::Json && !self.redacts;
+        if self.passes {
             self.visitor.begin("");
         }
     }
 
-    fn expected_name(&self) -> Option<&[u8]> {
-        if self.level > 1 && self.passes_on() { self.visitor.expected_name() } else { None }
-    }
-
-    fn as_expected(&mut self) {
-        self.visitor.as_expected();
-    }
-
     fn string(&mut self, text: Written<'_>) {
-        if self.passes_on() {
+        if self.passes {
             self.visitor.string(text);
         }
     }
 
     fn scalar(&mut self, json: Written<'_>) {
-        if self.passes_on() {
+        if self.passes {
             self.visitor.scalar(json);
         }
     }
 
     fn close(&mut self, parts: u64, json: &[u8]) {
         self.level -= 1;
-        if self.passes_on() {
+        // The end of the item is none of a part.
+        if self.passes && self.level > 0 {
             self.visitor.close(parts, json);
         } else if self.level == 1 {
             self.end_part(json);

@@ -18,17 +18,16 @@ pub trait Visitor {
     /// A container begins.
     fn open(&mut self, object: bool);
 
-    /// A member begins; its value follows.
-    fn name(&mut self, name: Written<'_>);
-
-    /// The name that the next member probably has, as it is written between its quotes. Comparing it with what is there is
-    /// faster than looking for the end of a name.
-    fn expected_name(&self) -> Option<&[u8]> {
+    /// A member begins, with this text. A visitor that knows which one usually comes next, and how it is written, can take
+    /// it faster than its name is found: it then returns how many bytes it took, up to the value. Otherwise [`name`] follows.
+    ///
+    /// [`name`]: Self::name
+    fn member(&mut self, _text: &[u8]) -> Option<usize> {
         None
     }
 
-    /// A member with the expected name begins; its value follows.
-    fn as_expected(&mut self) {}
+    /// A member has this name; its value follows.
+    fn name(&mut self, name: Written<'_>);
 
     /// A string.
     fn string(&mut self, text: Written<'_>);
@@ -67,9 +66,16 @@ impl<'a> Written<'a> {
         same(self.bytes, bytes)
     }
 
-    /// A lower bound of the bytes of what it stands for, found without decoding it.
-    pub fn least_bytes(&self) -> usize {
-        self.bytes.len().saturating_sub(self.surplus)
+    /// Whether it consists of characters of ASCII, none of which is escaped.
+    pub fn is_plain_ascii(&self) -> bool {
+        self.surplus == 0 && self.bytes.is_ascii()
+    }
+
+    /// The [`text`](Self::text), if it has no more bytes than this.
+    pub fn text_within(&self, bytes: usize) -> Option<Cow<'a, str>> {
+        // No escape stands for fewer bytes than one.
+        let is_longer = self.bytes.len() - self.surplus > bytes;
+        if is_longer { None } else { Some(self.text()).filter(|text| text.len() <= bytes) }
     }
 
     /// The text that it stands for, with U+FFFD in place of each lone surrogate, and of what is no escape.
@@ -143,36 +149,32 @@ impl StringSink for Repaired {
 /// # Errors
 /// When it is not JSON. What the visitor was told before is then worth nothing.
 pub fn walk(json: &[u8], visitor: &mut impl Visitor) -> Result<(), FaultKind> {
-    let mut walk = Walk { json, at: 0 };
+    let mut walk = Walk { rest: json };
     walk.space();
     walk.value(0, visitor)?;
     walk.space();
-    if walk.at == json.len() { Ok(()) } else { Err(FaultKind::Trailing) }
+    if walk.rest.is_empty() { Ok(()) } else { Err(FaultKind::Trailing) }
 }
 
 struct Walk<'a> {
-    json: &'a [u8],
-    at: usize,
+    rest: &'a [u8],
 }
 
 impl<'a> Walk<'a> {
     fn value(&mut self, level: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
         match self.peek()? {
-            bracket @ (b'{' | b'[') => self.container(bracket == b'{', level, visitor)?,
-            b'"' => {
-                let text = self.string()?;
-                visitor.string(text);
-            }
+            bracket @ (b'{' | b'[') => self.container(bracket == b'{', level, visitor),
+            b'"' => self.string(|text| visitor.string(text)),
             _ => {
                 let scalar = self.scalar()?;
                 visitor.scalar(scalar);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     fn container(&mut self, object: bool, level: usize, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
-        let start = self.at;
+        let start = self.rest;
         visitor.open(object);
         if level == WALKED_LEVELS {
             self.pass_over()?;
@@ -180,7 +182,7 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let end = if object { b'}' } else { b']' };
-        self.at += 1;
+        self.pass(1);
         self.space();
         let mut parts = 0;
         let mut is_over = self.takes(end);
@@ -197,59 +199,66 @@ impl<'a> Walk<'a> {
                 self.space();
             }
         }
-        visitor.close(parts, &self.json[start..self.at]);
+        visitor.close(parts, &start[..start.len() - self.rest.len()]);
         Ok(())
     }
 
     /// The name of a member, up to its value.
+    #[inline(always)]
     fn name(&mut self, visitor: &mut impl Visitor) -> Result<(), FaultKind> {
-        if let Some(len) = self.expected_len(visitor) {
-            self.at += len;
-            visitor.as_expected();
+        if let Some(len) = visitor.member(self.rest) {
+            self.pass(len);
         } else {
-            let name = self.string()?;
-            visitor.name(name);
+            self.string(|name| visitor.name(name))?;
+            self.space();
+            self.expect(b':')?;
         }
-        self.space();
-        self.expect(b':')?;
         self.space();
         Ok(())
     }
 
-    /// The length of the next string with its quotes, if it is the expected name.
-    fn expected_len(&self, visitor: &impl Visitor) -> Option<usize> {
-        let expected = visitor.expected_name()?;
-        let after_quote = self.json[self.at..].strip_prefix(b"\"")?;
-        let (name, after_name) = after_quote.split_at_checked(expected.len())?;
-        (after_name.first() == Some(&b'"') && same(name, expected)).then_some(expected.len() + 2)
+    /// A string. Most are short and without escapes.
+    #[inline(always)]
+    fn string(&mut self, tell: impl FnOnce(Written<'a>)) -> Result<(), FaultKind> {
+        self.expect(b'"')?;
+        let rest = self.rest;
+        match near_quote_or_backslash(rest) {
+            Some(len) if rest[len] == b'"' => {
+                self.pass(len + 1);
+                tell(Written { bytes: &rest[..len], surplus: 0 });
+            }
+            _ => tell(self.long_string()?),
+        }
+        Ok(())
     }
 
-    fn string(&mut self) -> Result<Written<'a>, FaultKind> {
-        self.expect(b'"')?;
-        let start = self.at;
-        let mut surplus = 0;
+    /// The string of which the text begins here.
+    #[inline(never)]
+    fn long_string(&mut self) -> Result<Written<'a>, FaultKind> {
+        let text = self.rest;
+        let (mut len, mut surplus) = (0, 0);
         loop {
-            self.at += quote_or_backslash(&self.json[self.at..]).ok_or(FaultKind::EndedEarly)?;
-            if self.json[self.at] == b'"' {
-                let bytes = &self.json[start..self.at];
-                self.at += 1;
-                return Ok(Written { bytes, surplus });
+            let rest = text.get(len..).ok_or(FaultKind::EndedEarly)?;
+            let plain = quote_or_backslash(rest).ok_or(FaultKind::EndedEarly)?;
+            len += plain;
+            if rest[plain] == b'"' {
+                self.pass(len + 1);
+                return Ok(Written { bytes: &text[..len], surplus });
             }
-            let len = escape_len(&self.json[self.at..]);
-            surplus += len - 1;
-            self.at = (self.at + len).min(self.json.len());
+            let escape = escape_len(&rest[plain..]);
+            surplus += escape - 1;
+            len += escape;
         }
     }
 
     fn scalar(&mut self) -> Result<Written<'a>, FaultKind> {
-        let rest = &self.json[self.at..];
-        let len = scalar_len(rest).ok_or(FaultKind::Scalar)?;
-        let (scalar, after) = rest.split_at(len);
+        let len = scalar_len(self.rest).ok_or(FaultKind::Scalar)?;
+        let (bytes, after) = self.rest.split_at(len);
         if !matches!(after.first(), None | Some(b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r')) {
             return Err(FaultKind::Scalar);
         }
-        self.at += len;
-        Ok(Written { bytes: scalar, surplus: 0 })
+        self.rest = after;
+        Ok(Written { bytes, surplus: 0 })
     }
 
     /// Passes over a container by its brackets.
@@ -258,60 +267,92 @@ impl<'a> Walk<'a> {
         loop {
             match self.peek()? {
                 b'"' => {
-                    self.string()?;
+                    self.string(|_| {})?;
                     continue;
                 }
                 b'{' | b'[' => open += 1,
                 b'}' | b']' => open -= 1,
                 _ => {}
             }
-            self.at += 1;
+            self.pass(1);
             if open == 0 {
                 return Ok(());
             }
         }
     }
 
+    #[inline(always)]
     fn peek(&self) -> Result<u8, FaultKind> {
-        self.json.get(self.at).copied().ok_or(FaultKind::EndedEarly)
+        self.rest.first().copied().ok_or(FaultKind::EndedEarly)
     }
 
+    /// Passes over bytes that were looked at.
+    #[inline(always)]
+    fn pass(&mut self, bytes: usize) {
+        self.rest = &self.rest[bytes..];
+    }
+
+    #[inline(always)]
     fn takes(&mut self, byte: u8) -> bool {
-        let is_next = self.json.get(self.at) == Some(&byte);
-        self.at += usize::from(is_next);
+        let is_next = self.rest.first() == Some(&byte);
+        self.pass(usize::from(is_next));
         is_next
     }
 
+    #[inline(always)]
     fn expect(&mut self, byte: u8) -> Result<(), FaultKind> {
         let found = self.peek()?;
         if found != byte {
             return Err(FaultKind::Unexpected(found));
         }
-        self.at += 1;
+        self.pass(1);
         Ok(())
     }
 
+    /// White space, of which n8n writes none.
+    #[inline(always)]
     fn space(&mut self) {
-        while matches!(self.json.get(self.at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
+        if self.rest.first().is_some_and(|byte| *byte <= b' ') {
+            self.some_space();
         }
+    }
+
+    #[inline(never)]
+    fn some_space(&mut self) {
+        let len = self.rest.iter().take_while(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).count();
+        self.pass(len);
     }
 }
 
-/// Where the next quote or backslash is. Most strings are short: a look at eight bytes at a time finds their end before a
-/// call of `memchr` would begin.
+/// Whether a text begins like this.
+#[inline]
+pub fn begins_with(text: &[u8], beginning: &[u8]) -> bool {
+    text.get(..beginning.len()).is_some_and(|text| same(text, beginning))
+}
+
+/// How many words of eight bytes are looked at before a call of `memchr` is worth its while.
+const NEAR_WORDS: usize = 4;
+
+/// Where the next quote or backslash is.
 fn quote_or_backslash(text: &[u8]) -> Option<usize> {
-    const WORDS: usize = 4;
+    near_quote_or_backslash(text).or_else(|| {
+        let passed = text.as_chunks::<8>().0.len().min(NEAR_WORDS) * 8;
+        memchr::memchr2(b'"', b'\\', &text[passed..]).map(|at| passed + at)
+    })
+}
+
+/// Where the next quote or backslash is, if it is in one of the first words.
+#[inline(always)]
+fn near_quote_or_backslash(text: &[u8]) -> Option<usize> {
     let (words, _) = text.as_chunks::<8>();
-    for (at, word) in words.iter().take(WORDS).enumerate() {
+    for (at, word) in words.iter().take(NEAR_WORDS).enumerate() {
         let word = u64::from_le_bytes(*word);
         let found = zero_bytes(word ^ each_byte(b'"')) | zero_bytes(word ^ each_byte(b'\\'));
         if found != 0 {
             return Some(at * 8 + first_byte(found));
         }
     }
-    let passed = words.len().min(WORDS) * 8;
-    memchr::memchr2(b'"', b'\\', &text[passed..]).map(|at| passed + at)
+    None
 }
 
 /// The length of the literal or number that a text begins with.
@@ -327,8 +368,8 @@ fn scalar_len(text: &[u8]) -> Option<usize> {
 
 /// The length of the number, by RFC 8259, that a text begins with.
 fn number_len(text: &[u8]) -> Option<usize> {
-    let some_digits = |at: usize| Some(digits(&text[at..])).filter(|len| *len > 0).map(|len| at + len);
-    let start = usize::from(text.starts_with(b"-"));
+    let some_digits = |at: usize| Some(digits(text.get(at..)?)).filter(|len| *len > 0).map(|len| at + len);
+    let start = usize::from(text[0] == b'-');
     let mut len = some_digits(start)?;
     if text[start] == b'0' && len > start + 1 {
         return None;
@@ -371,7 +412,8 @@ mod tests {
         fn string(&mut self, text: Written<'_>) {
             let decoded = text.text();
             assert_eq!(text.chars(), decoded.chars().count() as u64);
-            assert!(text.least_bytes() <= decoded.len());
+            assert_eq!(text.text_within(decoded.len()).as_ref(), Some(&decoded));
+            assert_eq!(text.text_within(decoded.len().wrapping_sub(1)).is_some(), decoded.is_empty());
             self.value(&serde_json::Value::from(&*decoded).to_string());
         }
 

@@ -35,10 +35,13 @@ pub(super) fn digits(text: &[u8]) -> usize {
 /// Whether two texts are the same.
 #[inline]
 pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
-    let ((words, end), (other_words, other_end)) = (one.as_chunks(), other.as_chunks());
+    if one.len() != other.len() {
+        return false;
+    }
+    let (words, other_words) = (one.as_chunks().0, other.as_chunks().0);
     // Not by `==` for slices, nor by `zip`, which are calls.
     let is_same = |at: usize| u64::from_le_bytes(words[at]) == u64::from_le_bytes(other_words[at]);
-    one.len() == other.len() && short(end) == short(other_end) && (0..words.len()).all(is_same)
+    end(one) == end(other) && (0..words.len()).all(is_same)
 }
 
 /// A number that is almost certainly different for different texts.
@@ -46,19 +49,25 @@ pub(super) fn same(one: &[u8], other: &[u8]) -> bool {
 pub(super) fn fingerprint(text: &[u8]) -> u64 {
     // The hash of rustc: a multiplication for eight bytes.
     const FACTOR: u64 = 0x517c_c1b7_2722_0a95;
-    let (words, end) = text.as_chunks();
-    let words = words.iter().map(|word| u64::from_le_bytes(*word));
     let add = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(FACTOR);
-    words.chain([short(end)]).fold(text.len() as u64, add)
+    let mut hash = text.len() as u64;
+    for word in text.as_chunks().0 {
+        hash = add(hash, u64::from_le_bytes(*word));
+    }
+    add(hash, end(text))
 }
 
-/// Fewer than eight bytes as one word, which differs for those of the same length.
+/// The last eight bytes as a word; of fewer bytes a word that differs for those of the same length.
 #[inline]
-fn short(bytes: &[u8]) -> u64 {
-    match (bytes.first_chunk(), bytes.last_chunk()) {
-        (Some(first), Some(last)) => u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last)),
-        _ => bytes.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+fn end(bytes: &[u8]) -> u64 {
+    if let Some(word) = bytes.last_chunk() {
+        return u64::from_le_bytes(*word);
     }
+    if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        return u64::from(u32::from_le_bytes(*first)) << 32 | u64::from(u32::from_le_bytes(*last));
+    }
+    let byte = |at: usize| bytes.get(at).map_or(0, |byte| u64::from(*byte));
+    byte(0) << 16 | byte(1) << 8 | byte(2)
 }
 
 #[cfg(test)]

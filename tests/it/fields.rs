@@ -142,6 +142,45 @@ fn a_string_is_one_value_in_whatever_way_it_is_written() {
     assert_eq!(field.lengths.both, Some((3.0, 12.0)));
 }
 
+/// Items with more different values, or longer ones, than are counted one by one.
+fn varied_items(item: impl Fn([&str; 4]) -> String) -> String {
+    let number = |n: usize| match n % 7 {
+        0 => format!("{}", n * 37 % 1000),
+        1 => format!("-{}.{n}", n * 53 % 500),
+        2 => format!("{n}e{}", n % 3),
+        3 => format!("-{n}.5E-{}", n % 4),
+        4 => format!("{}.999999999999999999", n * 31 % 900),
+        5 => format!("1234567890123456{n}"),
+        _ => format!("-{}", n * 29 % 700),
+    };
+    let close = |n: usize| format!("{}9.{n:03}", ["", "-"][n % 2]);
+    let long = |n: usize, many: usize| match n {
+        246 => "ä".repeat(50),
+        _ => format!("Grüße \\\" {} {}", "ß-".repeat(30), ["q", "7"][n % many % 2].repeat(1 + n % many)),
+    };
+    let items = (0..400).map(|n| item([&number(n), &close(n), &long(2 * n, 18), &long(n, 40)]));
+    let items: Vec<_> = items.collect();
+    execution(&[]).to_string().replacen("[[],[]]", &format!("[[{}]]", items.join(",")), 1)
+}
+
+#[test]
+fn many_different_values_are_counted_by_range_and_pattern() {
+    let compact = varied_items(|[number, close, repeated, long]| {
+        format!(r#"{{"json":{{"n":{number},"close":{close},"repeated":"{repeated}","long":"{long}"}}}}"#)
+    });
+    let spaced = varied_items(|[number, close, repeated, long]| {
+        let strings = format!("\"repeated\":  \"{repeated}\"\r\n,\"long\" :\"{long}\"");
+        format!("{{\n  \"json\" : {{ \"n\" :\t{number} , \"close\": {close}\t, {strings} }}\n}}")
+    });
+    let (_, truth) = fields(&fixtures::parse(compact.as_bytes()), "Orders").unwrap();
+    for body in [compact, spaced] {
+        let fields = view(body.as_bytes(), &of("Orders"), &[4096]).fields;
+        assert_eq!(fields.iter().map(as_json).collect::<Vec<_>>(), truth);
+        assert_eq!(fields[1].numbers.both, Some((-9.399, 9.398)));
+        assert_eq!(fields[2].odd.as_ref().unwrap().place.item, 123);
+    }
+}
+
 fn data(answer: &str) -> Value {
     asking::data(answer, "Fields retrieved")
 }

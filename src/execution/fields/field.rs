@@ -3,6 +3,7 @@
 use super::Place;
 use super::known::Known;
 use super::odd::{Groups, Odd, few};
+use super::recent::Recent;
 use super::table::PathValues;
 use crate::json::Written;
 
@@ -17,6 +18,9 @@ const VALUE_BYTES: usize = 64;
 
 /// A longer string has no pattern, bytes.
 const PATTERN_BYTES: usize = 200;
+
+/// A whole number with no more digits is exact as a floating-point number.
+const EXACT_DIGITS: usize = 15;
 
 /// The most characters that are held of a value.
 const SHOWN_CHARS: usize = 80;
@@ -70,6 +74,30 @@ pub struct Range {
 }
 
 impl Range {
+    /// Adds a number, unless its whole part shows that it is within the range.
+    fn add_written(&mut self, json: Written<'_>) {
+        if !self.contains(json.bytes)
+            && let Ok(number) = json.text().parse()
+        {
+            self.add(number);
+        }
+    }
+
+    /// Whether the whole part of a number, which is parsed faster than all of it, shows that it is within the range.
+    fn contains(&self, json: &[u8]) -> bool {
+        let Some((least, most)) = self.both else { return false };
+        let digits = json.strip_prefix(b"-").unwrap_or(json);
+        let len = digits.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let (whole, rest) = digits.split_at(len);
+        if len > EXACT_DIGITS || rest.iter().any(|byte| matches!(byte, b'e' | b'E')) {
+            return false;
+        }
+        let whole = whole.iter().fold(0, |whole, digit| whole * 10 + u64::from(digit - b'0'));
+        let (from, to) = (whole as f64, (whole + u64::from(!rest.is_empty())) as f64);
+        let (from, to) = if digits.len() < json.len() { (-to, -from) } else { (from, to) };
+        least <= from && to <= most
+    }
+
     fn add(&mut self, number: f64) {
         self.both = Some(self.both.map_or((number, number), |(least, most)| (least.min(number), most.max(number))));
     }
@@ -119,6 +147,8 @@ pub(super) struct Field {
     pub example: Option<String>,
     /// The pattern of the last string; its memory is used again.
     pattern: Vec<u8>,
+    /// Strings whose pattern is not found faster than they are.
+    recent: Recent,
 }
 
 impl PathValues for Field {
@@ -137,6 +167,7 @@ impl PathValues for Field {
             array_lengths: Groups::new(ODD_GROUPS),
             example: None,
             pattern: Vec::new(),
+            recent: Recent::default(),
         }
     }
 
@@ -153,41 +184,25 @@ impl PathValues for Field {
         if self.is_known(kind, written) {
             return;
         }
-        let json = written.text();
-        let shown = || json.clone().into_owned();
+        let shown = || written.text().into_owned();
         self.kinds.add(|known| *known == kind, || kind, place, shown);
-        if kind == Kind::Null {
-            return;
+        if kind == Kind::Number {
+            self.numbers.add_written(written);
         }
-        if kind == Kind::Number
-            && let Ok(number) = json.parse()
-        {
-            self.numbers.add(number);
+        if kind != Kind::Null {
+            self.value(kind, written, None, place, shown);
         }
-        self.value(kind, &json, written, None, place, shown);
     }
 
     fn string(&mut self, written: Written<'_>, place: Place) {
         if self.is_known(Kind::String, written) {
             return;
         }
-        if written.least_bytes() > PATTERN_BYTES || self.has_many_strings() {
-            return self.uncompared_string(written, place);
-        }
-        let text = written.text();
-        self.lengths.add(text.chars().count() as f64);
-        let shown = || shown_text(&text);
+        let shown = || shown_text(&written.text());
+        self.lengths.add(written.chars() as f64);
         self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
-        let mut group = None;
-        if text.len() > PATTERN_BYTES {
-            self.patterns.overflow();
-        } else if !self.patterns.is_full() {
-            self.pattern.clear();
-            write_pattern(&text, &mut self.pattern);
-            let pattern = &self.pattern;
-            group = self.patterns.add(|known| known == pattern, || pattern.clone(), place, shown);
-        }
-        self.value(Kind::String, &text, written, group, place, shown);
+        let group = self.add_pattern(written, place, shown);
+        self.value(Kind::String, written, group, place, shown);
     }
 
     fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
@@ -214,23 +229,6 @@ impl PathValues for Field {
 }
 
 impl Field {
-    /// Whether there are more different values and patterns than are compared.
-    fn has_many_strings(&self) -> bool {
-        self.values.is_full() && self.patterns.is_full()
-    }
-
-    /// A string that is not compared with others, and so not decoded.
-    fn uncompared_string(&mut self, written: Written<'_>, place: Place) {
-        let shown = || shown_text(&written.text());
-        self.lengths.add(written.chars() as f64);
-        self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
-        self.patterns.overflow();
-        self.values.overflow();
-        if self.example.is_none() {
-            self.example = Some(shown());
-        }
-    }
-
     /// Counts a value that was there before: its place among the numbers, lengths and patterns is known.
     fn is_known(&mut self, kind: Kind, written: Written<'_>) -> bool {
         if written.bytes.len() > VALUE_BYTES || self.values.is_full() {
@@ -244,10 +242,39 @@ impl Field {
         true
     }
 
+    /// Counts a string by its pattern; returns the group of the pattern, if there is one.
+    fn add_pattern(&mut self, written: Written<'_>, place: Place, shown: impl Fn() -> String) -> Option<usize> {
+        if self.patterns.is_full() {
+            return None;
+        }
+        self.pattern.clear();
+        if written.bytes.len() <= PATTERN_BYTES && written.is_plain_ascii() {
+            write_ascii_pattern(written.bytes, &mut self.pattern);
+            return self.add_written_pattern(place, shown);
+        }
+        if let Some(group) = self.recent.find(written) {
+            self.patterns.count(group);
+            return group;
+        }
+        let Some(text) = written.text_within(PATTERN_BYTES) else {
+            self.patterns.overflow();
+            return None;
+        };
+        write_pattern(&text, &mut self.pattern);
+        let group = self.add_written_pattern(place, shown);
+        self.recent.add(written, group);
+        group
+    }
+
+    /// Counts the pattern that was written last.
+    fn add_written_pattern(&mut self, place: Place, shown: impl Fn() -> String) -> Option<usize> {
+        let pattern = &self.pattern;
+        self.patterns.add(|known| known == pattern, || pattern.clone(), place, shown)
+    }
+
     fn value(
         &mut self,
         kind: Kind,
-        text: &str,
         written: Written<'_>,
         pattern: Option<usize>,
         place: Place,
@@ -256,15 +283,15 @@ impl Field {
         if self.example.is_none() {
             self.example = Some(shown());
         }
-        if text.len() > VALUE_BYTES {
-            self.values.overflow();
-        } else if !self.values.is_full() {
-            let is = |known: &Value| known.kind == kind && known.text == text;
-            let before = self.values.len();
-            self.values.add(is, || Value::new(kind, text, written, pattern), place, shown);
-            if self.values.len() > before {
-                self.known.add(written, before);
-            }
+        if self.values.is_full() {
+            return;
+        }
+        let Some(text) = written.text_within(VALUE_BYTES) else { return self.values.overflow() };
+        let is = |known: &Value| known.kind == kind && known.text == *text;
+        let before = self.values.len();
+        self.values.add(is, || Value::new(kind, &text, written, pattern), place, shown);
+        if self.values.len() > before {
+            self.known.add(written, before);
         }
     }
 
@@ -289,9 +316,6 @@ impl Field {
 
 /// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.
 fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
-    if text.is_ascii() {
-        return write_ascii_pattern(text.as_bytes(), pattern);
-    }
     let mut last = '\0';
     for char in text.chars() {
         let alike = match char {
@@ -322,7 +346,7 @@ fn write_pattern(text: &str, pattern: &mut Vec<u8>) {
     }
 }
 
-/// As [`write_pattern`], for the usual case. It has no branches: what a text holds cannot be predicted.
+/// As [`write_pattern`], for a text of ASCII. It has no branches: what a text holds cannot be predicted.
 fn write_ascii_pattern(text: &[u8], pattern: &mut Vec<u8>) {
     const ALIKE: [u8; 128] = alike();
     let from = pattern.len();
@@ -355,7 +379,7 @@ const fn alike() -> [u8; 128] {
 
 #[cfg(test)]
 mod tests {
-    use super::write_pattern;
+    use super::{write_ascii_pattern, write_pattern};
 
     #[test]
     fn the_short_way_agrees_with_unicode() {
@@ -376,9 +400,13 @@ mod tests {
     #[test]
     fn letters_and_digits_are_alike() {
         for (text, expected) in [("INV-1001", "a-0"), ("é漢a 12.50 €", "a 0.0 €"), ("", ""), ("a--b", "a--a")] {
-            let mut pattern = Vec::new();
-            write_pattern(text, &mut pattern);
-            assert_eq!(pattern, expected.as_bytes());
+            let written: [fn(&str, &mut Vec<u8>); 2] =
+                [write_pattern, |text, pattern| write_ascii_pattern(text.as_bytes(), pattern)];
+            for write in written.iter().take(1 + usize::from(text.is_ascii())) {
+                let mut pattern = Vec::new();
+                write(text, &mut pattern);
+                assert_eq!(pattern, expected.as_bytes());
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 mod field;
 mod known;
 mod odd;
+mod recent;
 pub(super) mod table;
 
 use std::io::Read;
@@ -36,7 +37,7 @@ const LISTED_VALUES: usize = 6;
 
 /// Reads a [`FieldsView`]: the paths of a node's items, or the odd values of all nodes.
 ///
-/// Memory is bounded by 400 paths of one node, and 64 values of each.
+/// Memory is bounded by 400 paths of one node, and 64 values and 16 longer strings of each.
 ///
 /// ```
 /// use n8n_lens::execution::fields::FieldsProjection;

@@ -2,7 +2,7 @@
 
 use super::Place;
 use crate::execution::values::ValueVisitor;
-use crate::json::{CUT_NAME_CHARS, Visitor, Written, cut_name};
+use crate::json::{CUT_NAME_CHARS, Visitor, Written, begins_with, cut_name};
 
 /// The most paths of a node.
 pub(in crate::execution) const PATHS: usize = 400;
@@ -49,13 +49,15 @@ pub(in crate::execution) struct Table<V> {
     /// Items so far.
     pub(in crate::execution) items: u64,
     open: Vec<Open>,
+    /// The path of the next value; `None` if there are too many.
+    next: Option<usize>,
 }
 
 /// A path.
 #[derive(Debug)]
 struct PathNode<V> {
     path: String,
-    /// The name of the member as written; empty for an element.
+    /// Of a member its name as written, with quotes and a colon.
     name: Vec<u8>,
     members: Vec<usize>,
     element: Option<usize>,
@@ -73,8 +75,6 @@ struct Open {
     /// Its path; `None` if there are too many.
     node: Option<usize>,
     object: bool,
-    /// The path of the next value.
-    next: Option<usize>,
     /// Which member usually comes next.
     expected: usize,
     /// How many of the known members were found.
@@ -92,6 +92,7 @@ impl<V: PathValues> Table<V> {
             first_place: None,
             items: 0,
             open: Vec::new(),
+            next: None,
         }
     }
 
@@ -135,9 +136,10 @@ impl<V: PathValues> Table<V> {
     }
 
     /// Which of the members has this name; a new one if there is room.
-    fn member(&mut self, at: usize, name: Written<'_>) -> Option<usize> {
+    fn member_named(&mut self, at: usize, name: Written<'_>) -> Option<usize> {
         let members = &self.nodes[at].members;
-        if let Some(member) = members.iter().position(|member| self.nodes[*member].name == name.bytes) {
+        let written = [b"\"", name.bytes, b"\":"].concat();
+        if let Some(member) = members.iter().position(|member| self.nodes[*member].name == written) {
             return Some(member);
         }
         let text = name.text();
@@ -150,20 +152,21 @@ impl<V: PathValues> Table<V> {
             return Some(member);
         }
         let first_absent = parent.first_object.filter(|_| parent.objects > 1);
-        let node = self.add(path, name.bytes.to_vec(), first_absent)?;
+        let node = self.add(path, written, first_absent)?;
         let members = &mut self.nodes[at].members;
         members.push(node);
         Some(members.len() - 1)
     }
 
     /// The value of this member of the path follows; `None` if there are too many paths.
+    #[inline]
     fn begin_member(&mut self, at: usize, member: Option<usize>) {
         let PathNode { objects, ref members, .. } = self.nodes[at];
         let node = member.map(|member| members[member]);
         let is_first =
             node.is_some_and(|node| std::mem::replace(&mut self.nodes[node].last_object, objects) != objects);
+        self.next = node;
         if let Some(open) = self.open.last_mut() {
-            open.next = node;
             open.found += usize::from(is_first);
             open.expected = member.map_or(open.expected, |member| member + 1);
         }
@@ -199,14 +202,9 @@ impl<V: PathValues> Table<V> {
         Some(self.nodes.len() - 1)
     }
 
-    /// The path of the next value.
-    fn next(&mut self) -> Option<usize> {
-        self.open.last().and_then(|open| open.next)
-    }
-
     /// The values with the path of the next one, of which an item has one more.
     fn values(&mut self) -> Option<(&mut V, Place)> {
-        let (next, item, place) = (self.next()?, self.items, self.place);
+        let (next, item, place) = (self.next?, self.items, self.place);
         let values = &mut self.nodes[next].values;
         values.in_item(item);
         Some((values, place))
@@ -240,43 +238,37 @@ impl<V: PathValues> ValueVisitor for Table<V> {
             Some(node)
         });
         self.open.clear();
-        self.open.push(Open { node: None, object: false, next: node, expected: 0, found: 0 });
+        self.next = node;
     }
 }
 
 impl<V: PathValues> Visitor for Table<V> {
     fn open(&mut self, object: bool) {
-        let node = self.next();
-        let mut open = Open { node, object, next: None, expected: 0, found: 0 };
-        if let Some(at) = node {
-            if object {
-                let place = self.place;
-                let node = &mut self.nodes[at];
-                node.objects += 1;
-                node.first_object.get_or_insert(place);
-            } else {
-                open.next = self.element(at);
-            }
+        let node = self.next;
+        self.open.push(Open { node, object, expected: 0, found: 0 });
+        let Some(at) = node else { return };
+        if object {
+            let place = self.place;
+            let node = &mut self.nodes[at];
+            node.objects += 1;
+            node.first_object.get_or_insert(place);
+        } else {
+            self.next = self.element(at);
         }
-        self.open.push(open);
+    }
+
+    fn member(&mut self, text: &[u8]) -> Option<usize> {
+        let &Open { node: Some(at), expected, .. } = self.open.last()? else { return None };
+        let name = &self.nodes[*self.nodes[at].members.get(expected)?].name;
+        let len = begins_with(text, name).then_some(name.len())?;
+        self.begin_member(at, Some(expected));
+        Some(len)
     }
 
     fn name(&mut self, name: Written<'_>) {
         if let Some(&Open { node: Some(at), .. }) = self.open.last() {
-            let member = self.member(at, name);
+            let member = self.member_named(at, name);
             self.begin_member(at, member);
-        }
-    }
-
-    fn expected_name(&self) -> Option<&[u8]> {
-        let open = self.open.last()?;
-        let member = self.nodes[open.node?].members.get(open.expected)?;
-        Some(&self.nodes[*member].name)
-    }
-
-    fn as_expected(&mut self) {
-        if let Some(&Open { node: Some(at), expected, .. }) = self.open.last() {
-            self.begin_member(at, Some(expected));
         }
     }
 
@@ -297,6 +289,8 @@ impl<V: PathValues> Visitor for Table<V> {
         if let Some(at) = closed.node.filter(|at| closed.object && closed.found < self.nodes[*at].members.len()) {
             self.note_absent(at);
         }
+        // In an array, it is also the path of the next element.
+        self.next = closed.node;
         if let Some((values, place)) = self.values() {
             values.container(closed.object, parts, json, place);
         }
