@@ -1,8 +1,8 @@
 //! Containers that are captured as they are written, at the speed of skipping: all of them, or those with something in it.
 
-use memchr::arch::all::packedpair::HeuristicFrequencyRank;
 use memchr::memmem;
 
+use super::block::Pair;
 use super::pick::Pick;
 
 /// The most bytes of a value that is captured as it is written.
@@ -13,28 +13,45 @@ pub(super) enum Sought {
     All,
     /// Those that are picked.
     Picked(Box<dyn Pick>),
-    /// Those in which a member has this name, which is here between its quotes.
-    Member(Box<memmem::Finder<'static>>),
+    /// Those in which a member has this name.
+    Member(Box<QuotedName>),
 }
 
 impl Sought {
     /// Containers in which a member has this name.
     pub(super) fn member(name: &str) -> Self {
         let quoted = serde_json::Value::from(name).to_string();
-        let finder = memmem::FinderBuilder::new().build_forward_with_ranker(Frequency, &quoted);
-        Self::Member(Box::new(finder.into_owned()))
+        let (pair, finder) = (Pair::rarest(quoted.as_bytes(), frequency), memmem::Finder::new(&quoted).into_owned());
+        Self::Member(Box::new(QuotedName { pair, finder }))
     }
 }
 
-/// How often a byte is found in JSON: a search looks for the rarest ones first. By default it takes quotes for rare.
-struct Frequency;
+/// The name of a member, with its quotes.
+pub(super) struct QuotedName {
+    pair: Pair,
+    finder: memmem::Finder<'static>,
+}
 
-impl HeuristicFrequencyRank for Frequency {
-    fn rank(&self, byte: u8) -> u8 {
-        const MOST_FREQUENT: &[u8] = b"\"etaoinsr";
-        let place = MOST_FREQUENT.iter().position(|frequent| *frequent == byte);
-        place.map_or(0, |place| u8::MAX - place as u8)
+impl QuotedName {
+    fn len(&self) -> usize {
+        self.finder.needle().len()
     }
+
+    fn is_in(&self, bytes: &[u8]) -> bool {
+        self.pair.may_be_in(bytes) && self.finder.find(bytes).is_some()
+    }
+
+    /// Whether a member of a JSON text has it.
+    fn is_of_member(&self, json: &[u8]) -> bool {
+        self.finder.find_iter(json).any(|at| json[at + self.len()..].trim_ascii_start().starts_with(b":"))
+    }
+}
+
+/// How often a byte is found in JSON.
+fn frequency(byte: u8) -> u8 {
+    const MOST_FREQUENT: &[u8] = b"\"etaoinsr";
+    let place = MOST_FREQUENT.iter().position(|frequent| *frequent == byte);
+    place.map_or(0, |place| u8::MAX - place as u8)
 }
 
 /// A piece of a chunk of the body.
@@ -63,31 +80,19 @@ pub(super) struct AsWritten {
     is_too_large: bool,
     /// Whether the member that is sought may be in it.
     is_candidate: bool,
-    /// Whether the member may be in this chunk and in this piece of it, once that is known.
-    in_chunk: Option<bool>,
+    /// Whether the member may be in this piece of the chunk, once that is known.
     in_piece: Option<bool>,
 }
 
 impl AsWritten {
     pub(super) fn new(sought: Sought) -> Self {
-        Self {
-            sought,
-            held: Vec::new(),
-            from: 0,
-            is_too_large: false,
-            is_candidate: false,
-            in_chunk: None,
-            in_piece: None,
-        }
+        Self { sought, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None }
     }
 
     /// Another piece follows.
     #[inline]
-    pub(super) fn begin_piece(&mut self, piece: Piece<'_>) {
+    pub(super) fn begin_piece(&mut self) {
         self.in_piece = None;
-        if piece.start == 0 {
-            self.in_chunk = None;
-        }
     }
 
     /// A container begins at this index of the chunk.
@@ -144,7 +149,7 @@ impl AsWritten {
         let is_wanted = match &mut self.sought {
             Sought::All => true,
             Sought::Picked(pick) => pick.picks(element.0, element.1, json),
-            Sought::Member(name) => has_member(name, json),
+            Sought::Member(name) => name.is_of_member(json),
         };
         is_wanted.then_some(json)
     }
@@ -153,15 +158,14 @@ impl AsWritten {
         self.held.len() + end - self.from
     }
 
-    /// Whether the name of the member is in the piece, or begins before it. One look at a whole chunk, and then at all
-    /// containers of a piece, takes less time than one at each.
+    /// Whether the name of the member is in the piece, or begins before it. One look at all containers of a piece takes less
+    /// time than one at each.
     #[inline]
     fn is_in_piece(&mut self, piece: Piece<'_>) -> bool {
         let Sought::Member(name) = &self.sought else { return true };
         *self.in_piece.get_or_insert_with(|| {
-            let before = name.needle().len().min(piece.start);
-            *self.in_chunk.get_or_insert_with(|| name.find(piece.chunk).is_some())
-                && name.find(&piece.chunk[piece.start - before..piece.end]).is_some()
+            let before = name.len().min(piece.start);
+            name.is_in(&piece.chunk[piece.start - before..piece.end])
         })
     }
 }
@@ -174,11 +178,6 @@ fn hold_more(held: &mut Vec<u8>, bytes: &[u8]) {
         held.reserve_exact(room - held.len());
     }
     held.extend_from_slice(bytes);
-}
-
-/// Whether a member with this name is in a JSON text.
-fn has_member(name: &memmem::Finder<'_>, json: &[u8]) -> bool {
-    name.find_iter(json).any(|at| json[at + name.needle().len()..].trim_ascii_start().starts_with(b":"))
 }
 
 #[cfg(test)]

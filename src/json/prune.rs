@@ -40,7 +40,8 @@ use super::utf8::Utf8;
 /// # Ok::<_, Fault>(())
 /// ```
 pub struct Pruner {
-    utf8: Utf8,
+    /// `None` if the body is known to be UTF-8.
+    utf8: Option<Utf8>,
     scanner: Scanner,
     /// `None` only while they are in use.
     masks: Option<Box<Masks>>,
@@ -93,7 +94,7 @@ impl Pruner {
     /// `window` of every [`Keep::Window`].
     pub fn new(keep: Keep, window: Range<u64>) -> Self {
         Self {
-            utf8: Utf8::default(),
+            utf8: Some(Utf8::default()),
             scanner: Scanner::new(),
             masks: None,
             offset: 0,
@@ -194,6 +195,13 @@ impl Pruner {
         self
     }
 
+    /// The same filter for a body that is known to be UTF-8, which is then not checked again. If it is not, what is left of it
+    /// is not either.
+    #[must_use]
+    pub fn trusting_utf8(self) -> Self {
+        Self { utf8: None, ..self }
+    }
+
     /// Filters the next bytes of the body; returns what is left of them.
     ///
     /// # Errors
@@ -209,7 +217,7 @@ impl Pruner {
         // Small pieces, so that the second pass over one finds it in the L1 cache.
         for start in (0..chunk.len()).step_by(STRIDE) {
             let piece = &chunk[start..chunk.len().min(start + STRIDE)];
-            let utf8 = self.utf8.check(piece);
+            let utf8 = self.utf8.as_mut().map_or(Ok(()), |utf8| utf8.check(piece));
             // What comes before invalid UTF-8 is walked first, so that the earliest fault is reported.
             let end = start + utf8.err().unwrap_or(piece.len());
             self.walk(Piece { chunk, start, end }).map_err(|(kind, at)| kind.at(self.offset + at as u64))?;
@@ -295,7 +303,7 @@ impl Pruner {
     fn walk_tokens(&mut self, piece: Piece<'_>, masks: &Masks) -> Step<()> {
         let (bytes, mut at) = (piece.bytes(), 0);
         if let Some(written) = &mut self.written {
-            written.begin_piece(piece);
+            written.begin_piece();
         }
         while at < bytes.len() {
             at = match self.state {

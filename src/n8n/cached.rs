@@ -8,7 +8,7 @@ use super::execution::{ExecutionRequest, Reading};
 use super::progress::{Progress, Stage};
 use crate::blocking::blocking;
 use crate::cache::{Attempt, Cache, Entry, Holder, Name, State};
-use crate::json::{Projection, ReadAhead};
+use crate::json::{Cursor, Projection, PrunedReader, ReadAhead};
 
 /// How often a download by another process is looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
@@ -140,7 +140,9 @@ async fn read<P: Projection>(entry: Entry, projection: &P) -> Option<P::View> {
     let projection = projection.clone();
     let (view, entry) = blocking(move || {
         let mut body = ReadAhead::new(body);
-        let view = projection.read_from(&mut body);
+        // It was checked to be UTF-8 when it was downloaded, and the watch tells whether it is still the same.
+        let batches = PrunedReader::new(&mut body, projection.pruner().trusting_utf8());
+        let view = projection.read(Cursor::over(batches));
         // A reader that stops early has not seen whether the rest is sound.
         let _ = std::io::copy(&mut body, &mut std::io::sink());
         (view, entry)

@@ -87,7 +87,8 @@ pub(super) struct StampReader {
 
 impl StampReader {
     pub(super) fn new() -> Self {
-        Self { pruner: Pruner::new(KEEP, 0..0), text: Vec::new(), knows_status: false }
+        // Who reads the body checks that it is UTF-8; otherwise the copy is not kept.
+        Self { pruner: Pruner::new(KEEP, 0..0).trusting_utf8(), text: Vec::new(), knows_status: false }
     }
 
     /// Whether the status has not arrived, or is final.

@@ -106,6 +106,8 @@ mod timeline;
 mod tool_schemas;
 /// The trace of an item.
 mod trace;
+/// Bodies whose UTF-8 is not checked again.
+mod trusted;
 /// The page's door.
 mod view;
 /// The URLs that `test_workflow` calls, through the real binary.

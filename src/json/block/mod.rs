@@ -134,6 +134,32 @@ pub(super) struct Strings {
     inside: u64,
 }
 
+/// Two bytes of a text that is sought. Whether they are somewhere is found several times as fast as the text.
+#[derive(Clone, Copy)]
+pub(super) struct Pair {
+    bytes: [u8; 2],
+    /// How far the second one is after the first.
+    distance: usize,
+    features: Features,
+}
+
+impl Pair {
+    /// The two bytes of a text that are the rarest, by their frequency.
+    pub(super) fn rarest(text: &[u8], frequency: impl Fn(u8) -> u8) -> Self {
+        let mut places: Vec<_> = (0..text.len()).collect();
+        places.sort_by_key(|place| frequency(text[*place]));
+        places.truncate(2);
+        places.sort_unstable();
+        let (first, last) = (places[0], places[places.len() - 1]);
+        Self { bytes: [text[first], text[last]], distance: last - first, features: Features::detected() }
+    }
+
+    /// Whether the text may be in these bytes.
+    pub(super) fn may_be_in(&self, bytes: &[u8]) -> bool {
+        self.features.has_pair(bytes, bytes.get(self.distance..).unwrap_or_default(), self.bytes)
+    }
+}
+
 /// What one block carries over to the next.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Carry {
@@ -401,6 +427,27 @@ mod tests {
                 assert_eq!(scanned(&pieces, scanner()), expected, "{features:?}");
                 assert_eq!(scanned_borders::<false>(&pieces, scanner()), expected_borders, "{features:?}");
                 assert_eq!(scanned_borders::<true>(&escaped, scanner()), expected_escaped, "{features:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_implementations_find_a_pair_wherever_it_is() {
+        for text in ["\"error\"", "\"e\"", "aab"] {
+            let pair = Pair::rarest(text.as_bytes(), |byte| u8::from(byte == b'"'));
+            for features in Features::all() {
+                let pair = Pair { features, ..pair };
+                for len in [text.len(), 40, 63, 64, 65, 1000] {
+                    for at in 0..=len - text.len() {
+                        let mut bytes = vec![b'.'; len];
+                        assert!(!pair.may_be_in(&bytes));
+                        bytes[at..at + text.len()].copy_from_slice(text.as_bytes());
+                        assert!(pair.may_be_in(&bytes), "{text} {at} {len} {features:?}");
+                        bytes[at..at + text.len()].fill(pair.bytes[0]);
+                        assert_eq!(pair.may_be_in(&bytes), pair.bytes[0] == pair.bytes[1], "{text} {at} {len}");
+                    }
+                }
+                assert!(!pair.may_be_in(b""));
             }
         }
     }

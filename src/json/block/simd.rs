@@ -61,6 +61,27 @@ impl Features {
             Self::Avx512 => unsafe { x86::scan_avx512(blocks, carry, masks, from) },
         }
     }
+
+    /// Whether a byte of `text` is the first one of the pair and the byte at the same place of `shifted` the second one.
+    #[cfg_attr(target_arch = "x86_64", expect(unsafe_code, reason = "the calls that need a feature of the processor"))]
+    pub(super) fn has_pair(self, text: &[u8], shifted: &[u8], pair: [u8; 2]) -> bool {
+        match self {
+            Self::Baseline => has_pair(text, shifted, pair),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the features were detected; nothing else is unsafe.
+            Self::Avx2 => unsafe { x86::has_pair_avx2(text, shifted, pair) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the features were detected; nothing else is unsafe.
+            Self::Avx512 => unsafe { x86::has_pair_avx512(text, shifted, pair) },
+        }
+    }
+}
+
+/// Compiled for each kind of processor. It does not stop where it finds one, so that the compiler can use SIMD.
+#[inline(always)]
+fn has_pair(text: &[u8], shifted: &[u8], pair: [u8; 2]) -> bool {
+    let is_pair = |(first, second): (&u8, &u8)| (*first == pair[0]) & (*second == pair[1]);
+    text.iter().zip(shifted).fold(false, |found, bytes| found | is_pair(bytes))
 }
 
 /// The bytes of interest in one block, inside and outside strings.
@@ -173,6 +194,16 @@ mod x86 {
             }
             carry.settle(&mut found, |bits| prefix_xor(bits), masks, from + at);
         }
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw")]
+    pub(super) fn has_pair_avx512(text: &[u8], shifted: &[u8], pair: [u8; 2]) -> bool {
+        super::has_pair(text, shifted, pair)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub(super) fn has_pair_avx2(text: &[u8], shifted: &[u8], pair: [u8; 2]) -> bool {
+        super::has_pair(text, shifted, pair)
     }
 
     /// A carry-less multiplication by all ones is a prefix exclusive or.
