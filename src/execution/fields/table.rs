@@ -69,6 +69,14 @@ struct PathNode<V> {
     values: V,
 }
 
+impl<V> PathNode<V> {
+    /// Whether it is of a member whose name is written like this.
+    fn is_named(&self, name: Written<'_>) -> bool {
+        let inside = self.name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\":"));
+        inside.is_some_and(|inside| name.is(inside))
+    }
+}
+
 /// A container that is being walked.
 #[derive(Debug)]
 struct Open {
@@ -138,8 +146,7 @@ impl<V: PathValues> Table<V> {
     /// Which of the members has this name; a new one if there is room.
     fn member_named(&mut self, at: usize, name: Written<'_>) -> Option<usize> {
         let members = &self.nodes[at].members;
-        let written = [b"\"", name.bytes, b"\":"].concat();
-        if let Some(member) = members.iter().position(|member| self.nodes[*member].name == written) {
+        if let Some(member) = members.iter().position(|member| self.nodes[*member].is_named(name)) {
             return Some(member);
         }
         let text = name.text();
@@ -152,7 +159,7 @@ impl<V: PathValues> Table<V> {
             return Some(member);
         }
         let first_absent = parent.first_object.filter(|_| parent.objects > 1);
-        let node = self.add(path, written, first_absent)?;
+        let node = self.add(path, [b"\"", name.bytes, b"\":"].concat(), first_absent)?;
         let members = &mut self.nodes[at].members;
         members.push(node);
         Some(members.len() - 1)
