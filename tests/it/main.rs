@@ -58,6 +58,8 @@ mod messages;
 mod node_pages;
 /// A simple reference implementation of both projections.
 mod oracle;
+/// Lone surrogates and deep nesting, through every command.
+mod odd_text;
 /// Files for registries and installers.
 mod packaging;
 /// Both projections against the oracle.

@@ -5,7 +5,7 @@ use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::json::{Seeker, Written, shorten};
+use crate::json::{Seeker, Written, shorten, well_formed};
 
 /// The most memory of a compiled regular expression, bytes; and of its cache.
 const REGEX_BYTES: usize = 1024 * 1024;
@@ -127,7 +127,7 @@ impl ValueQuery {
         match (&self.text, value) {
             (None, Value::String(text)) => Some(clipped(&text.text(), 0..0)),
             (None, Value::Scalar(json)) => Some(clipped_json(json)),
-            (None, Value::Container { json, .. }) => Some(clipped_json(&String::from_utf8_lossy(json))),
+            (None, Value::Container { json, .. }) => Some(clipped_json(&well_formed(json))),
             (Some(pattern), Value::String(text)) => {
                 let text = text.text();
                 pattern.find(&text).map(|found| clipped(&text, found))
