@@ -89,7 +89,8 @@ where
     let unpruned = projection.read(Cursor::unpruned(io::Cursor::new(body)));
     match (pieces, unpruned) {
         (Ok(pieces), Ok(unpruned)) => {
-            assert!(tell(&pieces) == tell(&unpruned), "the filter changes the result of {}", shown(body));
+            let (ours, truth) = (tell(&pieces), tell(&unpruned));
+            assert!(ours == truth, "the filter makes {ours} of {truth}: {}", shown(body));
             Some(pieces)
         }
         (Err(Error::NotAnExecution), Err(Error::NotAnExecution)) => None,

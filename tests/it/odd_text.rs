@@ -72,6 +72,8 @@ fn every_command_reads_lone_surrogates_and_deep_nesting_beside_an_error() {
                 let hits = found["hits"].as_array().unwrap();
                 assert!(hits.iter().any(|hit| hit["path"] == path), "{text} at {path}: {found}");
             }
+            let messages = ask(&["search", file, "--path", "message", "--node", "Odd"]);
+            assert_eq!(messages["total"], 4, "an error that is no object is its message: {messages}");
             assert_eq!(ask(&["search", file, "--path", "box"])["hits"][0]["value"], json!(["\u{fffd}"]));
             assert_eq!(ask(&["search", file, "--path", "a", "--limit", "100"])["total"], 12);
             ask(&["fields", file]);

@@ -243,10 +243,11 @@ impl PathEnd {
         before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
     }
 
-    /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket.
+    /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket, or the value
+    /// can be an error that is no object, which is shown as its message.
     fn seeker(&self, condition: Option<Condition>) -> Option<Seeker> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
-        if name.is_empty() || name.contains(['[', ']', '…']) {
+        if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {
             return None;
         }
         Seeker::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))
