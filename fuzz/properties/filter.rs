@@ -129,7 +129,10 @@ impl Left {
             assert!(is_json(&self.text), "{keep:?}: the output is {} for {}", shown(&self.text), shown(body));
             assert!(self.captured.iter().all(|value| self.text[value.end as usize - 1] == b'1'), "{keep:?}: no mark");
             assert!(self.captured.is_sorted_by(|one, other| one.end < other.end), "{keep:?}: out of order");
-            assert!(self.captured.iter().all(|value| is_json(&value.json)), "{keep:?} captures something that is not JSON");
+            assert!(
+                self.captured.iter().all(|value| is_json(&value.json)),
+                "{keep:?} captures something that is not JSON"
+            );
         }
         if is_json(body) {
             match (reference::prune(body, keep, window), self.fault) {

@@ -10,8 +10,7 @@ use bytes::Bytes;
 use super::failure;
 use super::items::read_binary;
 use crate::json::{
-    CUT_NAME_CHARS, Cursor, Detail, Element, Excerpt, FaultKind, Keep, ReadError, Visitor, Written, cut_name,
-    walk,
+    CUT_NAME_CHARS, Cursor, Detail, Element, Excerpt, FaultKind, Keep, ReadError, Visitor, Written, cut_name, walk,
 };
 use crate::secrets::redact;
 

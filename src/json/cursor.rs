@@ -138,7 +138,6 @@ impl Cursor<io::Empty> {
 }
 
 impl<R: Read> Cursor<R> {
-
     /// Reads an object; `member` gets the name of each member and must read its value or [`skip`](Self::skip)
     /// it. Returns whether there was an object.
     ///

@@ -56,10 +56,10 @@ mod load;
 mod messages;
 /// Pages of a node's items.
 mod node_pages;
-/// A simple reference implementation of both projections.
-mod oracle;
 /// Lone surrogates and deep nesting, through every command.
 mod odd_text;
+/// A simple reference implementation of both projections.
+mod oracle;
 /// Files for registries and installers.
 mod packaging;
 /// Both projections against the oracle.

@@ -198,7 +198,8 @@ fn a_hit_says_which_element_it_is_and_a_path_leads_to_all_of_them() {
 #[test]
 fn the_counts_of_nodes_are_kept_when_hits_have_no_room() {
     let run = |node: usize| {
-        let items: Vec<_> = (0..3).map(|_| json!({"json": {"text": format!("needle {}", "漢字 ".repeat(60))}})).collect();
+        let items: Vec<_> =
+            (0..3).map(|_| json!({"json": {"text": format!("needle {}", "漢字 ".repeat(60))}})).collect();
         json!([{"executionIndex": node, "data": {"main": [items]}}])
     };
     let nodes: serde_json::Map<_, _> = (0..50).map(|node| (format!("Node {node}"), run(node))).collect();

@@ -244,7 +244,7 @@ impl PathEnd {
     }
 
     /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket, or the value
-    /// can be an error that is no object, which is shown as its message.
+    /// can be an error that is an array, which is shown as its message.
     fn seeker(&self, condition: Option<Condition>) -> Option<Seeker> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
         if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {

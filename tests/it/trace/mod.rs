@@ -118,7 +118,9 @@ fn list(random: &mut Random) -> Value {
         2 if random.one_in(4) => json!({"json": {"at": at, "of": number}}),
         2 => json!({"json": {"a\"b": "\"pairedItem\":{\"item\":9}}"}, "pairedItem": {"item": at}}),
         _ if random.one_in(6) => json!({"pairedItem": paired(random, at), "error": "}}", "json": {"error": "x"}}),
-        _ => json!({"json": {"of": number}, "binary": {"file": {"id": at.to_string()}}, "pairedItem": paired(random, at)}),
+        _ => {
+            json!({"json": {"of": number}, "binary": {"file": {"id": at.to_string()}}, "pairedItem": paired(random, at)})
+        }
     };
     (0..random.below(13)).map(|at| item(random, at)).collect()
 }
