@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use super::entropy::Entropy;
-use super::{has_long_word, is_json, mutation, shown, split, text};
+use super::{execution, has_long_word, is_json, shown, split};
 
 /// What a copy counts for a value besides its text.
 const VALUE_OVERHEAD_BYTES: usize = 40;
@@ -29,7 +29,7 @@ const SIZES: [usize; 12] = [0, usize::MAX, 1, 2, 3, 4, 24, 31, 60, 199, 200, 100
 /// Reads any JSON into a bounded copy, shrinks it, writes it, and fills pages with it.
 pub fn check(data: &[u8]) {
     let (mut choices, rest) = split(data);
-    let text = text(&mut choices, rest, mutation::execution);
+    let text = execution(&mut choices, rest);
     let (room, less) = (*choices.pick(&LIMITS), *choices.pick(&LIMITS));
     if let Some(excerpt) = read(&text, room) {
         assert_bounded(&excerpt, room, &excerpt);
@@ -58,7 +58,7 @@ fn read(text: &[u8], room: usize) -> Option<Excerpt> {
         Ok::<_, ReadError>(excerpt)
     };
     let unfiltered = || {
-        let mut cursor = Cursor::unpruned(text);
+        let mut cursor = Cursor::pruned(text);
         let excerpt = cursor.excerpt(room)?;
         cursor.finish()?;
         Ok::<_, ReadError>(excerpt)

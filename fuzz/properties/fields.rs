@@ -1,6 +1,6 @@
 //! The fields of a node are those of its whole items, however the body arrives.
 
-use n8n_lens::execution::fields::{FieldView, FieldsProjection};
+use n8n_lens::execution::fields::{FieldView, FieldsProjection, FieldsView};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_fields::{self, FieldsRequest};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::fields_reference::fields;
 use super::projections::assert_answer;
 use super::tree::{self, Tree};
 use super::values_reference::runs;
-use super::{leave_out, mutation, read, shown, split, text};
+use super::{execution, is_json, leave_out, read, shown, split};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 256 * 1024;
@@ -20,13 +20,16 @@ pub fn check(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let body = match choices.one_in(2) {
         true => alike(&mut Entropy::new(rest)).into_bytes(),
-        false => text(&mut choices, rest, mutation::execution),
+        false => execution(&mut choices, rest),
     };
-    // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
-    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
     if body.len() > MAX_BODY_BYTES {
         return;
     }
+    if is_json(&body) {
+        check_as_written(&body, &mut choices);
+    }
+    // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
     leave_out(&mut value, &OWN);
     let body = value.to_string().into_bytes();
     let names: Vec<_> = runs(&value).into_iter().map(|run| run.node).collect();
@@ -50,6 +53,22 @@ pub fn check(data: &[u8]) {
             assert_answer(&answer, max_tokens);
         }
     }
+}
+
+/// Any JSON: the filter changes nothing, but for how values are spelled.
+fn check_as_written(body: &[u8], choices: &mut Entropy<'_>) {
+    let all = FieldsProjection { redacts: choices.one_in(2), ..FieldsProjection::default() };
+    let sizes = choices.sizes();
+    let Some(view) = read(body, &all, &sizes, |view| view.items.to_string()) else { return };
+    if view.names.is_empty() {
+        return;
+    }
+    let node = choices.pick(&view.names).clone();
+    let paths = |view: &FieldsView| {
+        let fields: Vec<_> = view.fields.iter().map(|field| (&field.path, &field.kinds, field.missing)).collect();
+        format!("{} {fields:?}", view.items)
+    };
+    read(body, &FieldsProjection { node: Some(node), ..all }, &sizes, paths);
 }
 
 /// A body with items that are alike, but for a few.

@@ -111,7 +111,7 @@ impl Left {
     /// A captured value costs one more byte, its place in the text. A skipped element before or after a window costs
     /// one, because `-1` is longer than `0`. Nothing else makes the output larger.
     fn assert_small(&self, given: usize, lists: usize, keep: Keep) {
-        let captured: usize = self.captured.iter().map(|value| value.len()).sum();
+        let captured: usize = self.captured.iter().map(|value| value.json.len()).sum();
         let (places, all) = (self.text.len(), self.text.len() + captured);
         let most = given + AHEAD + if counts(keep) { 2 * lists } else { 0 };
         assert!(places <= most, "{keep:?}: {places} bytes of {given}");
@@ -127,13 +127,20 @@ impl Left {
     fn judge(&self, body: &[u8], keep: Keep, window: &Range<u64>) {
         if self.fault.is_none() {
             assert!(is_json(&self.text), "{keep:?}: the output is {} for {}", shown(&self.text), shown(body));
-            assert!(self.captured.iter().all(|value| is_json(value)), "{keep:?} captures something that is not JSON");
+            assert!(self.captured.iter().all(|value| self.text[value.end as usize - 1] == b'1'), "{keep:?}: no mark");
+            assert!(self.captured.is_sorted_by(|one, other| one.end < other.end), "{keep:?}: out of order");
+            assert!(
+                self.captured.iter().all(|value| is_json(&value.json)),
+                "{keep:?} captures something that is not JSON"
+            );
         }
         if is_json(body) {
             match (reference::prune(body, keep, window), self.fault) {
                 (Some(expected), None) => {
                     assert_eq!(shown(&self.text), shown(&expected.text), "{keep:?} of {}", shown(body));
-                    assert!(self.text == expected.text && self.captured == expected.captured, "{keep:?}");
+                    assert!(self.text == expected.text, "{keep:?}");
+                    let captured = self.captured.iter().map(|value| &value.json[..]);
+                    assert!(captured.eq(expected.captured.iter().map(Vec::as_slice)), "{keep:?}");
                 }
                 (None, Some(Fault { kind: FaultKind::Scalar, .. })) => assert!(has_long_word(body)),
                 (_, fault) => panic!("{keep:?}, {fault:?}: {}", shown(body)),

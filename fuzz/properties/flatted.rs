@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
+use n8n_lens::execution::trace::ItemsProjection;
 use n8n_lens::execution::{Error, StoredProjection};
 use n8n_lens::json::flatted::{Expansion, Flatted};
 use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection, Pruner};
@@ -12,7 +13,7 @@ use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection
 use super::expanded::{self, Expanded};
 use super::filter::TABLES;
 use super::flatten::{Share, Stored, escape, flatten, members, stored, unescape};
-use super::{has_long_word, is_json, mutation, shown, split, text};
+use super::{execution, has_long_word, is_json, shown, split, trace};
 
 /// The most work for one text, and the most that the reference expands.
 const MAX_WORK: u64 = 256 * 1024;
@@ -33,7 +34,7 @@ pub fn same_as_the_body(data: &[u8]) {
     let start = choices.below(6) as u64;
     let window = start..start + choices.below(6) as u64;
     let share = if choices.one_in(2) { Share::Equal } else { Share::Nothing };
-    let body = text(&mut choices, rest, mutation::execution);
+    let body = execution(&mut choices, rest);
     if !is_small(&body) || !is_json(&body) {
         return;
     }
@@ -53,7 +54,7 @@ pub fn same_as_the_body(data: &[u8]) {
 pub fn same_views(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let share = if choices.one_in(2) { Share::Equal } else { Share::Nothing };
-    let body = text(&mut choices, rest, mutation::execution);
+    let body = execution(&mut choices, rest);
     let is_object = body.first() == Some(&b'{') && is_json(&body);
     if !is_small(&body) || !is_object {
         return;
@@ -85,6 +86,9 @@ pub fn same_views(data: &[u8]) {
     if let Some(again) = view.and_then(|view| projection.second_pass(&view)) {
         compare(&again, body, &stored);
     }
+    let places = (0..1 + choices.below(3)).map(|_| trace::place(&mut choices, &names)).collect();
+    let items = ItemsProjection { places, redacts: false };
+    compare(&items.map(|items| items.map(|items| trace::as_text(&items))), body, &stored);
 }
 
 /// Whether a body is small enough for the reference.

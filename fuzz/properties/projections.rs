@@ -14,7 +14,7 @@ use n8n_lens::tools::executions::summary_answer;
 use serde_json::Value;
 
 use super::entropy::Entropy;
-use super::{batches, has_long_word, is_json, mutation, shown, split, text};
+use super::{batches, execution, has_long_word, is_json, shown, split};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 512 * 1024;
@@ -32,7 +32,7 @@ const STRANGERS: [&str; 5] =
 /// The summary of an execution is JSON of at most 1,000 tokens, and does not depend on the pieces of the body.
 pub fn summary(data: &[u8]) {
     let (mut choices, rest) = split(data);
-    let body = text(&mut choices, rest, mutation::execution);
+    let body = execution(&mut choices, rest);
     if body.len() > MAX_BODY_BYTES {
         return;
     }
@@ -55,7 +55,7 @@ pub fn summary(data: &[u8]) {
 /// The answer about one node is JSON within its budget, and does not depend on the pieces of the body.
 pub fn node(data: &[u8]) {
     let (mut choices, rest) = split(data);
-    let body = text(&mut choices, rest, mutation::execution);
+    let body = execution(&mut choices, rest);
     if body.len() > MAX_BODY_BYTES {
         return;
     }

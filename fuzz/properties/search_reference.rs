@@ -4,7 +4,7 @@ use n8n_lens::json::shorten;
 use regex::Regex;
 use serde_json::{Value, json};
 
-use super::values_reference::{of_error, of_item, runs};
+use super::values_reference::{Found, of_error, of_item, runs};
 
 const SHOWN: usize = 160;
 const BEFORE: usize = 40;
@@ -40,7 +40,7 @@ pub fn search(body: &Value, question: &Question, error: impl Fn(&Value) -> Optio
             let values = of_item(item, &error);
             found.extend(matches(question, &values).map(|(path, value)| place(*output, Some(*at), path, Some(value))));
             let end = question.path.as_deref().unwrap_or_default();
-            if question.asks("missing") && !values.iter().any(|(path, _)| ends(path, end)) {
+            if question.asks("missing") && !values.iter().any(|value| ends(&value.path, end)) {
                 found.push(place(*output, Some(*at), end, None));
             }
         }
@@ -62,10 +62,11 @@ impl Question {
     }
 }
 
-fn matches<'a>(question: &'a Question, values: &'a [(String, Value)]) -> impl Iterator<Item = (&'a str, Value)> {
-    let fits = values.iter().filter(|(path, _)| question.path.as_ref().is_none_or(|end| ends(path, end)));
-    fits.filter(|(_, value)| question.condition.as_ref().is_none_or(|(name, wanted)| holds(name, wanted, value)))
-        .filter_map(|(path, value)| Some((path.as_str(), shown(question.text.as_deref(), value)?)))
+fn matches<'a>(question: &'a Question, values: &'a [Found]) -> impl Iterator<Item = (&'a str, Value)> {
+    let fits = values.iter().filter(|found| question.path.as_ref().is_none_or(|end| ends(&found.path, end)));
+    let condition = question.condition.as_ref();
+    fits.filter(move |found| condition.is_none_or(|(name, wanted)| holds(name, wanted, &found.value)))
+        .filter_map(|found| Some((found.numbered.as_str(), shown(question.text.as_deref(), &found.value)?)))
 }
 
 fn ends(path: &str, end: &str) -> bool {

@@ -43,14 +43,21 @@ fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// A value with its path, and its path with the number of each element.
+pub struct Found {
+    pub path: String,
+    pub numbered: String,
+    pub value: Value,
+}
+
 /// The values of an item: those of `json`, of files and of the item's error, which `error` makes of what is there.
 /// Containers come after what is in them.
-pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<(String, Value)> {
+pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<Found> {
     let mut found = Vec::new();
     for (name, value) in item.as_object().into_iter().flatten() {
         match name.as_str() {
-            "json" => walk("", value, 1, &mut found),
-            "binary" if value.is_object() => walk("binary", &files(value), 0, &mut found),
+            "json" => walk(["", ""], value, 1, &mut found),
+            "binary" if value.is_object() => walk(["binary"; 2], &files(value), 0, &mut found),
             "error" if value.is_object() || value.is_array() => {
                 found.extend(error(item).map(|error| of_error(&error)).into_iter().flatten());
             }
@@ -61,9 +68,9 @@ pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<(St
 }
 
 /// The values of an error.
-pub fn of_error(error: &Value) -> Vec<(String, Value)> {
+pub fn of_error(error: &Value) -> Vec<Found> {
     let mut found = Vec::new();
-    walk("error", error, 0, &mut found);
+    walk(["error"; 2], error, 0, &mut found);
     found
 }
 
@@ -78,19 +85,27 @@ fn files(binary: &Value) -> Value {
     binary.as_object().into_iter().flatten().map(|(name, file)| (name.clone(), Value::from(shown(file)))).collect()
 }
 
-fn walk(path: &str, value: &Value, level: usize, found: &mut Vec<(String, Value)>) {
+/// Paths without and with the numbers of elements lead to the value.
+fn walk([path, numbered]: [&str; 2], value: &Value, level: usize, found: &mut Vec<Found>) {
     let is_deep = level == WALKED_LEVELS;
+    let this = |value: Value| Found { path: path.to_owned(), numbered: numbered.to_owned(), value };
     match value {
-        Value::Object(_) if is_deep => return found.push((path.to_owned(), json!({}))),
-        Value::Array(_) if is_deep => return found.push((path.to_owned(), json!([]))),
+        Value::Object(_) if is_deep => return found.push(this(json!({}))),
+        Value::Array(_) if is_deep => return found.push(this(json!([]))),
         Value::Object(members) => {
             for (name, value) in members {
                 let dot = if path.is_empty() { "" } else { "." };
-                walk(&format!("{path}{dot}{}", cut_name(name.clone())), value, level + 1, found);
+                let name = cut_name(name.clone());
+                let paths = [path, numbered].map(|path| format!("{path}{dot}{name}"));
+                walk([&paths[0], &paths[1]], value, level + 1, found);
             }
         }
-        Value::Array(elements) => elements.iter().for_each(|value| walk(&format!("{path}[]"), value, level + 1, found)),
+        Value::Array(elements) => {
+            for (at, value) in elements.iter().enumerate() {
+                walk([&format!("{path}[]"), &format!("{numbered}[{at}]")], value, level + 1, found);
+            }
+        }
         _ => {}
     }
-    found.push((path.to_owned(), value.clone()));
+    found.push(this(value.clone()));
 }

@@ -4,8 +4,10 @@
 use std::io::Read;
 use std::ops::Range;
 
+use bytes::Bytes;
+
 use super::failure;
-use crate::json::{Captured, Cursor, Element, Excerpt, ReadError};
+use crate::json::{Cursor, Element, Excerpt, ReadError};
 use crate::secrets::redact;
 
 /// The members of a binary file that are shown; never its data, which n8n 1.x stores as base64.
@@ -60,7 +62,7 @@ pub struct ItemList {
 /// An item: its JSON text as captured, or an excerpt cut to its share of the memory.
 #[derive(Clone, Debug)]
 enum Item {
-    Captured(Captured),
+    Captured(Bytes),
     Excerpt(Excerpt),
 }
 

@@ -5,11 +5,12 @@
 
 use std::io::Read;
 
+use bytes::Bytes;
+
 use super::failure;
 use super::items::read_binary;
 use crate::json::{
-    CUT_NAME_CHARS, Captured, Cursor, Detail, Element, Excerpt, FaultKind, Keep, ReadError, Visitor, Written, cut_name,
-    walk,
+    CUT_NAME_CHARS, Cursor, Detail, Element, Excerpt, FaultKind, Keep, ReadError, Visitor, Written, cut_name, walk,
 };
 use crate::secrets::redact;
 
@@ -22,7 +23,7 @@ pub(super) const ITEM_BYTES: usize = 1024 * 1024;
 /// An item as it is read.
 pub(super) enum Item {
     /// Its JSON text.
-    Json(Captured),
+    Json(Bytes),
     /// It has nothing that is sought.
     Passed(u64),
     /// It is too large.
@@ -206,8 +207,16 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
 #[derive(Debug, Default)]
 pub(super) struct Path {
     text: String,
-    /// How much of the text is the path of each open container.
-    containers: Vec<usize>,
+    containers: Vec<Container>,
+}
+
+/// A container that is open.
+#[derive(Debug)]
+struct Container {
+    /// How much of the text is its path.
+    path: usize,
+    /// In an array: how many elements are complete.
+    elements: Option<usize>,
 }
 
 impl Path {
@@ -221,15 +230,27 @@ impl Path {
         &self.text
     }
 
+    /// The path with the number of each element: `lines[26].taxRate`.
+    pub(super) fn numbered(&self) -> String {
+        let (mut numbered, mut from) = (String::new(), 0);
+        for (path, element) in self.containers.iter().filter_map(|open| Some((open.path, open.elements?))) {
+            let bracket = path + "[".len();
+            numbered.push_str(&self.text[from..bracket]);
+            numbered.push_str(&element.to_string());
+            from = bracket;
+        }
+        numbered + &self.text[from..]
+    }
+
     pub(super) fn open(&mut self, object: bool) {
-        self.containers.push(self.text.len());
+        self.containers.push(Container { path: self.text.len(), elements: (!object).then_some(0) });
         if !object {
             self.text.push_str("[]");
         }
     }
 
     pub(super) fn name(&mut self, name: Written<'_>) {
-        self.text.truncate(self.containers.last().copied().unwrap_or(0));
+        self.text.truncate(self.containers.last().map_or(0, |open| open.path));
         if !self.text.is_empty() {
             self.text.push('.');
         }
@@ -243,7 +264,14 @@ impl Path {
 
     /// Continues with the container itself.
     pub(super) fn close(&mut self) {
-        let container = self.containers.pop().unwrap_or(0);
+        let container = self.containers.pop().map_or(0, |open| open.path);
         self.text.truncate(container);
+    }
+
+    /// The value is complete: in an array, the next element follows.
+    pub(super) fn end_value(&mut self) {
+        if let Some(Container { elements: Some(elements), .. }) = self.containers.last_mut() {
+            *elements += 1;
+        }
     }
 }

@@ -190,7 +190,7 @@ mod tests {
         let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member(name);
         let mut found = Vec::new();
         for chunk in json.chunks(chunk) {
-            found.extend(pruner.feed(chunk).unwrap().captured.iter().map(|json| json.to_vec()));
+            found.extend(pruner.feed(chunk).unwrap().captured.iter().map(|value| value.json.to_vec()));
         }
         pruner.finish().unwrap();
         found

@@ -1,20 +1,28 @@
 //! The filter's output, chunk by chunk.
 
+use bytes::Bytes;
+
 use super::keep::Keep;
 use super::string::StringSink;
 
 /// The most bytes of a captured value; a larger one stays in the text, where it is read as a stream.
 pub const CAPTURE_BYTES: usize = 64 * 1024;
 
-/// A captured value: its JSON text.
-pub type Captured = bytes::Bytes;
+/// A captured value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Captured {
+    /// Its JSON text. If it is captured [as it is written](super::Pruner::as_written), it can hold lone surrogates.
+    pub json: Bytes,
+    /// Where its mark ends: bytes of the pruned text from the beginning of the first batch.
+    pub end: u64,
+}
 
 /// What the filter left of one chunk of a body.
 #[derive(Debug, Default)]
 pub struct Batch {
     /// The next piece of the pruned JSON text.
     pub text: Vec<u8>,
-    /// Captured values, in order. In the text a `1` marks the place of each, in this piece or in a later one.
+    /// Captured values, in order. In the text a `1` marks the place of each.
     pub captured: Vec<Captured>,
 }
 
@@ -35,6 +43,8 @@ impl Batch {
 #[derive(Default)]
 pub(super) struct Output {
     batch: Batch,
+    /// Bytes of the texts of the batches before it.
+    taken: u64,
     /// Bytes of its captured values.
     captured_bytes: usize,
     /// Whether bytes go to a captured value.
@@ -46,6 +56,7 @@ impl Output {
     /// Takes what was collected so far.
     pub(super) fn take(&mut self) -> Batch {
         self.captured_bytes = 0;
+        self.taken += self.batch.text.len() as u64;
         std::mem::take(&mut self.batch)
     }
 
@@ -74,9 +85,10 @@ impl Output {
 
     /// A whole captured value.
     pub(super) fn put_captured(&mut self, json: &[u8]) {
-        self.batch.captured.push(Captured::copy_from_slice(json));
-        self.captured_bytes += json.len();
         self.put(b"1");
+        let end = self.taken + self.batch.text.len() as u64;
+        self.batch.captured.push(Captured { json: Bytes::copy_from_slice(json), end });
+        self.captured_bytes += json.len();
     }
 
     pub(super) fn put(&mut self, bytes: &[u8]) {

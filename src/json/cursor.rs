@@ -1,16 +1,22 @@
 //! Pulls values out of pruned batches, with struson.
 
-use std::io::{self, Read};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read};
+use std::rc::Rc;
 use std::str::FromStr;
-use std::sync::mpsc;
 
+use bytes::Bytes;
 use struson::reader::{JsonReader, JsonStreamReader, ReaderSettings, TransferError, ValueType};
 use struson::writer::{JsonStreamWriter, JsonWriter};
 
 use super::batch::{Batch, Captured};
 use super::cut::Beginning;
 use super::excerpt::Excerpt;
-use super::fault::ReadError;
+use super::fault::{ReadError, without_offset};
+use super::keep::Keep;
+use super::prune::Pruner;
+use super::pruned_reader::PrunedReader;
 
 /// Reads one JSON text, value by value.
 ///
@@ -44,24 +50,44 @@ use super::fault::ReadError;
 pub struct Cursor<R: Read> {
     json: JsonStreamReader<R>,
     /// `None` for a text that was not pruned.
-    captured: Option<mpsc::Receiver<Captured>>,
+    captured: Option<Rc<RefCell<CapturedValues>>>,
 }
 
 /// What [`Cursor::element`] finds at the place of an element of a [`Keep::Window`](super::Keep::Window).
 pub enum Element {
-    /// The captured value.
-    Captured(Captured),
+    /// The JSON text of the captured value, for [`Cursor::unpruned`] or [`walk`](super::walk).
+    Captured(Bytes),
     /// This many elements outside the window.
     Omitted(u64),
     /// A value that was not captured, because it is too large or the text was not pruned: it is still to be read.
     Unread,
 }
 
-/// The text of the batches, as a reader. Sends their captured values to the cursor.
+/// Captured values whose marks were not read yet, in order. Each belongs to the place of its mark, so that what is skipped
+/// never leaves a value behind that is taken for a later one.
+#[derive(Default)]
+struct CapturedValues(VecDeque<Captured>);
+
+impl CapturedValues {
+    /// Drops the values whose marks end before this byte of the text.
+    fn drop_before(&mut self, end: u64) {
+        while self.0.pop_front_if(|value| value.end < end).is_some() {}
+    }
+
+    /// The value whose mark ends at this byte of the text.
+    fn take(&mut self, end: u64) -> Option<Bytes> {
+        self.drop_before(end);
+        Some(self.0.pop_front_if(|value| value.end == end)?.json)
+    }
+}
+
+/// The text of the batches, as a reader. Hands their captured values to the cursor.
 pub struct BatchText<I> {
     batches: I,
     text: io::Cursor<Vec<u8>>,
-    captured: mpsc::Sender<Captured>,
+    /// Bytes of the texts so far.
+    bytes: u64,
+    captured: Rc<RefCell<CapturedValues>>,
 }
 
 impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
@@ -75,11 +101,12 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
                 return Ok(0);
             };
             let batch = batch?;
+            let mut captured = self.captured.borrow_mut();
+            // All before this batch was read, or skipped, but for a mark at the very end, which may be being read.
+            captured.drop_before(self.bytes);
+            captured.0.extend(batch.captured);
+            self.bytes += batch.text.len() as u64;
             self.text = io::Cursor::new(batch.text);
-            for value in batch.captured {
-                // The receiver lives in the cursor that owns this reader.
-                let _ = self.captured.send(value);
-            }
         }
     }
 }
@@ -87,18 +114,30 @@ impl<I: Iterator<Item = io::Result<Batch>>> Read for BatchText<I> {
 impl<I: Iterator<Item = io::Result<Batch>>> Cursor<BatchText<I>> {
     /// Reads pruned batches.
     pub fn over(batches: I) -> Self {
-        let (sender, captured) = mpsc::channel();
-        let text = BatchText { batches, text: io::Cursor::default(), captured: sender };
+        let captured = Rc::default();
+        let text = BatchText { batches, text: io::Cursor::default(), bytes: 0, captured: Rc::clone(&captured) };
         Self { json: json_reader(text), captured: Some(captured) }
     }
 }
 
-impl<R: Read> Cursor<R> {
-    /// Reads a text that was not pruned: with the same results, but slowly.
-    pub fn unpruned(text: R) -> Self {
-        Self { json: json_reader(text), captured: None }
+impl Cursor<io::Empty> {
+    /// Reads a text that was not pruned, such as a captured value: with the same results, but slowly.
+    ///
+    /// It passes through the filter, which drops nothing: what n8n writes and struson refuses, lone surrogates and values
+    /// that are nested very deep, is replaced as in any other text. Faults have no offset, since the text can be a part of
+    /// another one.
+    pub fn unpruned(text: impl BufRead) -> Cursor<impl Read> {
+        let batches = PrunedReader::new(text, Pruner::new(Keep::Whole, 0..0));
+        Cursor { captured: None, ..Cursor::over(batches.map(|batch| batch.map_err(without_offset))) }
     }
 
+    /// Reads what the filter left of a text, or of its beginning, and captured nothing of.
+    pub fn pruned(text: impl Read) -> Cursor<impl Read> {
+        Cursor { json: json_reader(text), captured: Some(Rc::default()) }
+    }
+}
+
+impl<R: Read> Cursor<R> {
     /// Reads an object; `member` gets the name of each member and must read its value or [`skip`](Self::skip)
     /// it. Returns whether there was an object.
     ///
@@ -258,8 +297,8 @@ impl<R: Read> Cursor<R> {
         if let Some(omitted) = self.json.next_number_as_str()?.strip_prefix('-') {
             return Ok(Element::Omitted(omitted.parse().unwrap_or(0)));
         }
-        // The filter sends a captured value before the `1` that marks its place.
-        Ok(captured.try_recv().map_or(Element::Omitted(0), Element::Captured))
+        let value = self.json.current_position(false).data_pos.and_then(|end| captured.borrow_mut().take(end));
+        Ok(value.map_or(Element::Omitted(0), Element::Captured))
     }
 
     /// The number of elements of an array that is kept as [`Keep::Count`](super::Keep::Count).

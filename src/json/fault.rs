@@ -63,7 +63,7 @@ pub enum ReadError {
     /// The pruning filter found a fault.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// The cursor found a fault: the text was not pruned, or is nested too deep.
+    /// A fault in a part of the text, which has no offset of its own.
     #[error("{0}")]
     Syntax(String),
     /// The source of the text failed.
@@ -83,12 +83,21 @@ impl From<ReaderError> for ReadError {
 /// The filter's faults pass through struson as I/O errors, and so do struson's own while a string is read.
 impl From<io::Error> for ReadError {
     fn from(error: io::Error) -> Self {
-        match error.downcast::<Fault>().map_err(io::Error::downcast::<ReaderError>) {
-            Ok(fault) => Self::Fault(fault),
+        let error = match error.downcast::<Fault>() {
+            Ok(fault) => return Self::Fault(fault),
+            Err(error) => error,
+        };
+        match error.downcast::<FaultKind>().map_err(io::Error::downcast::<ReaderError>) {
+            Ok(kind) => Self::Syntax(kind.to_string()),
             Err(Ok(error)) => error.into(),
             Err(Err(error)) => Self::Io(unwrapped(error)),
         }
     }
+}
+
+/// The same error; of a fault in a part of a body only its kind.
+pub(super) fn without_offset(error: io::Error) -> io::Error {
+    error.downcast::<Fault>().map_or_else(|error| error, |fault| io::Error::other(fault.kind))
 }
 
 /// Within a string struson passes on only the message of an error, and appends a position in the pruned text, which

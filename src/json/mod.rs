@@ -82,4 +82,4 @@ pub use pruned_reader::PrunedReader;
 pub use read_ahead::ReadAhead;
 pub use read_at::ReadAt;
 pub use seek::Seeker;
-pub use walk::{Visitor, WALKED_LEVELS, Written, begins_with, walk};
+pub use walk::{Visitor, WALKED_LEVELS, Written, begins_with, walk, well_formed};

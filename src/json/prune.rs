@@ -36,7 +36,7 @@ use super::utf8::Utf8;
 /// left.append(pruner.feed(br#"ems": [{"n": 5}, {"n": 6}, {"n": 7}, {"n": 8}]}"#)?);
 /// left.append(pruner.finish()?);
 /// assert_eq!(left.text, br#"{"name":"Orders","nodes":2,"":0,"items":[-1,1,-2]}"#);
-/// assert_eq!(left.captured, [&br#"{"n":6}"#[..]]);
+/// assert_eq!(left.captured[0].json, r#"{"n":6}"#);
 /// # Ok::<_, Fault>(())
 /// ```
 pub struct Pruner {
@@ -119,7 +119,7 @@ impl Pruner {
     /// let mut left = pruner.feed(br#"[{"n": 1}, {"s": "Lost"}, {"n": 3}, {"s": "lost"}]"#)?;
     /// left.append(pruner.finish()?);
     /// assert_eq!(left.text, b"[-1,1,-1,1]");
-    /// assert_eq!(left.captured, [&br#"{"s": "Lost"}"#[..], br#"{"s": "lost"}"#]);
+    /// assert_eq!([&left.captured[0].json, &left.captured[1].json], [r#"{"s": "Lost"}"#, r#"{"s": "lost"}"#]);
     /// # Ok::<_, Fault>(())
     /// ```
     #[must_use]
@@ -148,7 +148,7 @@ impl Pruner {
     /// let mut left = pruner.feed(br#"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#)?;
     /// left.append(pruner.finish()?);
     /// assert_eq!(left.text, b"[-1,1,-2]");
-    /// assert_eq!(left.captured, [&br#"{"n": 2}"#[..]]);
+    /// assert_eq!(left.captured[0].json, r#"{"n": 2}"#);
     /// # Ok::<_, Fault>(())
     /// ```
     #[must_use]
@@ -167,7 +167,7 @@ impl Pruner {
     /// let mut left = pruner.feed(br#"[{"n": 1}, {"error": "lost"}, {"errors": 3}, {"is": "error"}]"#)?;
     /// left.append(pruner.finish()?);
     /// assert_eq!(left.text, b"[-1,1,-2]");
-    /// assert_eq!(left.captured, [&br#"{"error": "lost"}"#[..]]);
+    /// assert_eq!(left.captured[0].json, r#"{"error": "lost"}"#);
     /// # Ok::<_, Fault>(())
     /// ```
     #[must_use]

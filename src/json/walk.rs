@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use memchr::memmem;
+
 use super::count::characters;
 use super::fault::FaultKind;
 use super::string::{StringSink, SurrogateRepair};
@@ -91,6 +93,18 @@ impl<'a> Written<'a> {
         let decoded = sound.ok().and_then(|()| serde_json::from_slice(&repaired.0).ok());
         Cow::Owned(decoded.unwrap_or_else(|| "\u{fffd}".to_owned()))
     }
+}
+
+/// A JSON text as it is shown: with U+FFFD in place of each lone surrogate.
+pub fn well_formed(json: &[u8]) -> Cow<'_, str> {
+    // A backslash is always inside a string, and a quote ends what is pending.
+    let (mut repair, mut repaired) = (SurrogateRepair::default(), Repaired(Vec::new()));
+    let has_escapes = memmem::find(json, b"\\u").is_some();
+    let is_sound = has_escapes && repair.push(json, &mut repaired).and_then(|()| repair.finish(&mut repaired)).is_ok();
+    if is_sound {
+        return Cow::Owned(String::from_utf8_lossy(&repaired.0).into_owned());
+    }
+    String::from_utf8_lossy(json)
 }
 
 /// The bytes of the character that is written as an escape here.

@@ -64,7 +64,7 @@ impl UnreadableMessage {
     fn id_if(&self, matches: impl Fn(bool) -> bool) -> Option<RequestId> {
         let (mut id, mut has_method) = (None, false);
         // An error after the id does not matter.
-        let _ = Cursor::unpruned(self.kept.as_slice()).object(|json, name| match name {
+        let _ = Cursor::pruned(self.kept.as_slice()).object(|json, name| match name {
             "id" => {
                 let mut text = String::new();
                 json.excerpt(ID_BYTES)?.write(Detail::WHOLE, &mut text, &mut 0);

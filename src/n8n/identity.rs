@@ -61,7 +61,7 @@ impl Identity {
 fn id_in(text: &[u8]) -> Option<String> {
     let mut id = None;
     // The text ends in the middle, which is not an error here.
-    let _ = Cursor::unpruned(text).object(|cursor, member| match member {
+    let _ = Cursor::pruned(text).object(|cursor, member| match member {
         "id" if id.is_none() => {
             id = cursor.text(ID_CHARS)?;
             Ok(())

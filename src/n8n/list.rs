@@ -147,7 +147,7 @@ fn fault_in(body: &[u8]) -> Option<Fault> {
 fn name_in(text: &[u8]) -> Option<String> {
     let mut name = None;
     // The text ends in the middle, which is not an error here.
-    let _ = Cursor::unpruned(text).object(|cursor, member| match member {
+    let _ = Cursor::pruned(text).object(|cursor, member| match member {
         "name" if name.is_none() => {
             name = cursor.name()?;
             Ok(())

@@ -129,7 +129,7 @@ impl Inspector for StampReader {
 fn status_in(text: &[u8]) -> Option<String> {
     let mut status = None;
     // The text ends in the middle, which is not an error here.
-    let _ = Cursor::unpruned(text).object(|cursor, member| match member {
+    let _ = Cursor::pruned(text).object(|cursor, member| match member {
         "status" => cursor.text(STATUS_CHARS).map(|text| status = text),
         _ => cursor.skip(),
     });

@@ -56,6 +56,8 @@ mod load;
 mod messages;
 /// Pages of a node's items.
 mod node_pages;
+/// Lone surrogates and deep nesting, through every command.
+mod odd_text;
 /// A simple reference implementation of both projections.
 mod oracle;
 /// Files for registries and installers.

@@ -16,6 +16,7 @@ const SUMMARY: u64 = 120;
 const NODE: u64 = 70;
 const SEARCH: u64 = 1500;
 const FIELDS: u64 = 500;
+const TRACE: u64 = 700;
 const SETTINGS: u64 = 1500;
 const WORKFLOW: u64 = 1200;
 const IMPORT: u64 = 80;
@@ -51,6 +52,11 @@ fn a_search() {
 #[test]
 fn fields() {
     hold("fields", checks::fields::check, FIELDS);
+}
+
+#[test]
+fn a_trace() {
+    hold("trace", checks::trace::check, TRACE);
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn an_agent_finds_a_value_over_mcp_rest_and_on_the_command_line() {
     let question = json!({"id": "7", "path": "rate", "is": "string"});
     let answer = client.call("search_execution", question.clone()).unwrap();
     let expected = json!({"total": 1, "perNode": [{"nodeName": "Read", "hits": 1}],
-        "hits": [{"nodeName": "Read", "item": 1, "path": "lines[].rate", "value": "0.7"}]});
+        "hits": [{"nodeName": "Read", "item": 1, "path": "lines[1].rate", "value": "0.7"}]});
     assert_eq!(data(&answer), expected);
     let rest = HttpServer::start(&n8n.url(), &["--locale", "en"]);
     let call = json!({"name": "search_execution", "parameters": question}).to_string();
@@ -172,6 +172,50 @@ fn an_agent_finds_a_value_over_mcp_rest_and_on_the_command_line() {
     let file = file.path().to_str().unwrap();
     let output = command(&["search", file, "--path", "lines[].rate", "--is", "string"]).output().unwrap();
     assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), answer);
+}
+
+#[test]
+fn a_hit_says_which_element_it_is_and_a_path_leads_to_all_of_them() {
+    let rows: Vec<_> = (0..40).map(|row| json!({"title": format!("Row {row}"), "tags": [["a"], ["b", row]]})).collect();
+    let body = items(&[json!({"json": {"rows": rows}})]).to_string();
+    let stored = stored(&body, Share::Equal);
+    let paths = |question: &Question| {
+        let projection = projection(question);
+        let from_body = view(body.as_bytes(), &projection, &[4096]);
+        let from_store = projection.read_stored(stored.revealed()).unwrap();
+        assert_eq!(as_json(&from_body), as_json(&from_store));
+        from_body.hits.into_iter().map(|hit| hit.path).collect::<Vec<_>>()
+    };
+    assert_eq!(paths(&text("Row 26")), ["rows[26].title"]);
+    assert_eq!(paths(&path("tags[][]", Some(("equals", json!(7))))), ["rows[7].tags[1][1]"]);
+    assert_eq!(paths(&path("tags[]", Some(("is", json!("array")))))[3], "rows[1].tags[1]");
+    for end in ["rows[].title", "rows[3].title", "title"] {
+        let paths = paths(&path(end, None));
+        assert_eq!((paths.len(), &*paths[39]), (40, "rows[39].title"), "{end}");
+    }
+}
+
+#[test]
+fn the_counts_of_nodes_are_kept_when_hits_have_no_room() {
+    let run = |node: usize| {
+        let items: Vec<_> =
+            (0..3).map(|_| json!({"json": {"text": format!("needle {}", "漢字 ".repeat(60))}})).collect();
+        json!([{"executionIndex": node, "data": {"main": [items]}}])
+    };
+    let nodes: serde_json::Map<_, _> = (0..50).map(|node| (format!("Node {node}"), run(node))).collect();
+    let body = json!({"id": "7", "status": "success", "data": {"resultData": {"runData": nodes}}});
+    let (_n8n, mut client) = serving(&body, &[]);
+    for (max_tokens, least) in [(1000, 1), (1500, 4)] {
+        let question = json!({"id": "7", "text": "needle", "limit": 100, "maxTokens": max_tokens});
+        let answer = client.call("search_execution", question).unwrap();
+        assert!(budget::count(&answer) <= max_tokens, "{answer}");
+        let data = data(&answer);
+        assert_eq!((&data["total"], data["perNode"].as_array().unwrap().len()), (&json!(150), 50), "{answer}");
+        let hits = data["hits"].as_array().unwrap().len();
+        assert!((least..100).contains(&hits), "{hits} hits in {max_tokens} tokens");
+        let said = format!("There are {} more hits", 150 - hits);
+        assert!(data["truncated"]["reason"].as_str().unwrap().starts_with(&said), "{answer}");
+    }
 }
 
 #[test]

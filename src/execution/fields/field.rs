@@ -5,7 +5,7 @@ use super::known::Known;
 use super::odd::{Groups, Odd, few};
 use super::recent::Recent;
 use super::table::PathValues;
-use crate::json::Written;
+use crate::json::{Written, well_formed};
 
 /// The most different values, of those that are counted one by one.
 const DISTINCT: usize = 64;
@@ -62,7 +62,7 @@ pub(in crate::execution) fn shown_text(text: &str) -> String {
 
 /// A container as it is shown: as JSON, or the beginning of its JSON as a string.
 pub(in crate::execution) fn shown_container(json: &[u8]) -> String {
-    let json = String::from_utf8_lossy(json);
+    let json = well_formed(json);
     if json.chars().nth(SHOWN_CHARS).is_none() { json.into_owned() } else { shown_text(&json) }
 }
 

@@ -54,7 +54,7 @@ const PATH_CHARS: usize = 300;
 /// let search = SearchProjection { query, node: None, limit: 20, redacts: false };
 /// let view = search.read_from(&body[..])?;
 /// let hits: Vec<_> = view.hits.iter().map(|hit| (&*hit.node, hit.item, &*hit.path, hit.value.as_deref())).collect();
-/// assert_eq!(hits, [("Read", Some(1), "name", Some("\"Bobby\"")), ("Send", Some(0), "to[]", Some("\"Bob\""))]);
+/// assert_eq!(hits, [("Read", Some(1), "name", Some("\"Bobby\"")), ("Send", Some(0), "to[1]", Some("\"Bob\""))]);
 /// # Ok::<_, n8n_lens::execution::Error>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -108,7 +108,8 @@ pub struct Hit {
     pub output: u64,
     /// The item in this output; `None` in the error of a run.
     pub item: Option<u64>,
-    /// The value's path.
+    /// The value's path, with the number of each element: `lines[26].taxRate`; of a value that is missing, the path that
+    /// was asked for.
     pub path: String,
     /// The value as JSON, or a string with what is around the match; `None` for a value that is missing.
     pub value: Option<String>,
@@ -335,7 +336,13 @@ struct Inspection<'s> {
 }
 
 impl Inspection<'_> {
+    /// Looks at a value that is complete.
     fn inspect(&mut self, value: Value<'_>) {
+        self.judge(value);
+        self.path.end_value();
+    }
+
+    fn judge(&mut self, value: Value<'_>) {
         let query = &self.projection.query;
         if !query.fits_path(self.path.as_str()) {
             return;
@@ -345,7 +352,7 @@ impl Inspection<'_> {
             let (place, path) = (self.place, &*self.path);
             self.matches.add(self.projection.limit, || Match {
                 place,
-                path: shorten(path.as_str(), PATH_CHARS),
+                path: shorten(&path.numbered(), PATH_CHARS),
                 value: Some(shown),
             });
         }

@@ -5,7 +5,7 @@ use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::json::{Seeker, Written, shorten};
+use crate::json::{Seeker, Written, shorten, well_formed};
 
 /// The most memory of a compiled regular expression, bytes; and of its cache.
 const REGEX_BYTES: usize = 1024 * 1024;
@@ -127,7 +127,7 @@ impl ValueQuery {
         match (&self.text, value) {
             (None, Value::String(text)) => Some(clipped(&text.text(), 0..0)),
             (None, Value::Scalar(json)) => Some(clipped_json(json)),
-            (None, Value::Container { json, .. }) => Some(clipped_json(&String::from_utf8_lossy(json))),
+            (None, Value::Container { json, .. }) => Some(clipped_json(&well_formed(json))),
             (Some(pattern), Value::String(text)) => {
                 let text = text.text();
                 pattern.find(&text).map(|found| clipped(&text, found))
@@ -243,10 +243,11 @@ impl PathEnd {
         before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
     }
 
-    /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket.
+    /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket, or the value
+    /// can be an error that is an array, which is shown as its message.
     fn seeker(&self, condition: Option<Condition>) -> Option<Seeker> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
-        if name.is_empty() || name.contains(['[', ']', '…']) {
+        if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {
             return None;
         }
         Seeker::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))

@@ -5,7 +5,6 @@ use std::io::Read;
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::pairing::repaired;
 use super::route::Place;
 use crate::execution::values::ITEM_LISTS;
 use crate::execution::{Error, body, items, stored_json};
@@ -104,7 +103,7 @@ impl ItemsProjection {
                                 Element::Omitted(items) => items,
                                 Element::Captured(item) => {
                                     if is_wanted {
-                                        found.insert(place.clone(), self.shown(&mut repaired(&item))?);
+                                        found.insert(place.clone(), self.shown(&mut Cursor::unpruned(&item[..]))?);
                                     }
                                     1
                                 }

@@ -8,8 +8,7 @@ use std::io::Read;
 
 use super::log::{Link, Names, Range};
 use crate::execution::run::read_source;
-use crate::json::{Cursor, Pick, PrunedReader, Pruner, ReadError, Visitor, Written, walk};
-use crate::json::{FaultKind, Keep};
+use crate::json::{Cursor, FaultKind, Pick, ReadError, Visitor, Written, walk};
 
 /// The most runs of numbers that are held of one item's sources; any further entries are counted.
 const RANGES: usize = 4096;
@@ -93,7 +92,7 @@ impl Pairing {
         let mut finder = Finder::default();
         walk(item, &mut finder).map_err(|kind: FaultKind| ReadError::Syntax(format!("{kind} in an item")))?;
         let Some(json) = finder.found else { return Ok(Self::default()) };
-        Self::read(&mut repaired(&json), names)
+        Self::read(&mut Cursor::unpruned(&json[..]), names)
     }
 
     /// Reads a `pairedItem`.
@@ -106,11 +105,6 @@ impl Pairing {
         }
         Ok(reader.pairing)
     }
-}
-
-/// Reads a value that was captured as it was written: lone surrogates are replaced.
-pub(super) fn repaired(json: &[u8]) -> Cursor<impl Read> {
-    Cursor::over(PrunedReader::new(json, Pruner::new(Keep::Whole, 0..0)))
 }
 
 struct Reader<'n> {

@@ -5,8 +5,8 @@ mod rules;
 mod tool;
 
 use n8n_lens::execution::StoredProjection;
-use n8n_lens::execution::trace::{Direction, LineageProjection, LineageView, Place, Route};
-use n8n_lens::json::{Cursor, Projection};
+use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, LineageView, Place, Route};
+use n8n_lens::json::{Cursor, Detail, Projection};
 use serde_json::{Value, json};
 
 use crate::fixtures;
@@ -110,14 +110,17 @@ fn list(random: &mut Random) -> Value {
         return Value::Null;
     }
     let (from, style) = (random.below(3), random.below(4));
+    let number = random.below(1_000_000);
     let item = |random: &mut Random, at: u64| match style {
         // Long runs of items that are alike.
-        0 => json!({"json": {"at": at}, "pairedItem": {"item": from + at}}),
-        1 => json!({"json": {"at": at}, "pairedItem": {"item": from}}),
-        2 if random.one_in(4) => json!({"json": {"at": at}}),
+        0 => json!({"json": {"at": at, "of": number}, "pairedItem": {"item": from + at}}),
+        1 => json!({"json": {"at": at, "of": number}, "pairedItem": {"item": from}}),
+        2 if random.one_in(4) => json!({"json": {"at": at, "of": number}}),
         2 => json!({"json": {"a\"b": "\"pairedItem\":{\"item\":9}}"}, "pairedItem": {"item": at}}),
         _ if random.one_in(6) => json!({"pairedItem": paired(random, at), "error": "}}", "json": {"error": "x"}}),
-        _ => json!({"json": {}, "pairedItem": paired(random, at)}),
+        _ => {
+            json!({"json": {"of": number}, "binary": {"file": {"id": at.to_string()}}, "pairedItem": paired(random, at)})
+        }
     };
     (0..random.below(13)).map(|at| item(random, at)).collect()
 }
@@ -151,6 +154,28 @@ fn execution(random: &mut Random) -> Value {
     ]}})
 }
 
+/// Compares the items of a few places, of which most nodes have none, with those of the whole value.
+fn compare_items(value: &Value, places: &[reference::Place], random: &mut Random, what: &str) {
+    let body = value.to_string();
+    let wanted: Vec<_> = (0..4.min(places.len())).map(|_| places[random.index(places.len())].clone()).collect();
+    let projection = ItemsProjection { places: wanted.iter().map(place).collect(), redacts: false };
+    let pieces = pruned(projection.pruner(), Cut::new(body.as_bytes(), &[1 + random.index(300)]));
+    let views = [
+        projection.read(Cursor::over(pieces)),
+        projection.read(Cursor::unpruned(body.as_bytes())),
+        projection.read_stored(stored(&body, Share::Equal).revealed()),
+    ];
+    for view in views.map(Result::unwrap) {
+        for wanted in &wanted {
+            let mut truth = reference::item(value, wanted).unwrap().clone();
+            truth.as_object_mut().unwrap().shift_remove("pairedItem");
+            let (mut json, mut clipped) = (String::new(), 0);
+            view[&place(wanted)].write(Detail::WHOLE, &mut json, &mut clipped);
+            assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), truth, "{what}, {wanted:?}");
+        }
+    }
+}
+
 #[test]
 fn the_trace_agrees_with_the_reference_on_generated_executions() {
     for seed in 0..60 {
@@ -166,6 +191,7 @@ fn the_trace_agrees_with_the_reference_on_generated_executions() {
             from_store(&compact),
         ];
         let places = reference::places(&value);
+        compare_items(&value, &places, &mut random, &format!("seed {seed}"));
         for _ in 0..12.min(places.len()) {
             let start = &places[random.index(places.len())];
             compare(&views[random.index(views.len())], &value, start, &format!("seed {seed}"));

@@ -24,7 +24,8 @@ fn run<'v>(body: &'v Value, node: &str, run: u64) -> Option<&'v Value> {
     body["data"]["resultData"]["runData"].get(node)?.as_array()?.get(usize::try_from(run).ok()?)
 }
 
-fn item<'v>(body: &'v Value, (node, at, output, item): &Place) -> Option<&'v Value> {
+/// The item at a place.
+pub fn item<'v>(body: &'v Value, (node, at, output, item): &Place) -> Option<&'v Value> {
     let lists = lists(run(body, node, *at)?);
     lists.get(usize::try_from(*output).ok()?)?.1.get(usize::try_from(*item).ok()?)
 }

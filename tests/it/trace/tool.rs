@@ -80,6 +80,28 @@ fn an_agent_follows_an_item_over_mcp_rest_and_on_the_command_line() {
 }
 
 #[test]
+fn an_item_is_that_of_its_own_node_whatever_other_nodes_there_are() {
+    let run = |name: &str, source: Value| {
+        let items: Vec<_> = (0..3).map(|at| json!({"json": {name: at}})).collect();
+        json!([{"source": source, "data": {"main": [items]}}])
+    };
+    let names = ["A", "B", "C", "D"];
+    let nodes: serde_json::Map<_, _> = names.iter().map(|name| ((*name).to_owned(), run(name, json!([])))).collect();
+    let body = json!({"id": "7", "data": {"resultData": {"runData": nodes}}});
+    let (_n8n, mut client) = serving(&body, &[]);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), body.to_string()).unwrap();
+    for (name, item) in names.iter().flat_map(|name| (0..3).map(move |item| (*name, item))) {
+        let question = json!({"id": "7", "nodeName": name, "item": item});
+        let answer = client.call("trace_execution_item", question).unwrap();
+        assert_eq!(data(&answer)["steps"][0]["json"], json!({name: item}), "{name} {item}");
+        let arguments = ["trace", file.path().to_str().unwrap(), name, &item.to_string()];
+        let of_file = command(&arguments).output().unwrap();
+        assert_eq!(String::from_utf8(of_file.stdout).unwrap().trim_end(), answer, "{name} {item}");
+    }
+}
+
+#[test]
 fn forward_and_both_lead_to_what_came_from_an_item() {
     let (_n8n, mut client) = serving(&execution(30, ""), &[]);
     let mut nodes = |direction: &str| {

@@ -12,7 +12,9 @@ use crate::toolkit::answer::{Truncated, is_zero, json, success};
 
 /// The answer as it is sent: as many hits as fit, and the nodes that have them.
 pub(super) fn compose(view: &SearchView, request: &SearchRequest) -> String {
-    let most = Shown { hits: view.hits.len(), nodes: view.nodes.len(), chars: CUT_NAME_CHARS };
+    // No entry has less than a token.
+    let nodes = view.nodes.len().min(request.max_tokens);
+    let most = Shown { hits: view.hits.len(), nodes, chars: CUT_NAME_CHARS };
     budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| {
         success(message(request), &data(view, request, shown))
     })
@@ -32,22 +34,24 @@ struct Shown {
 }
 
 impl Shown {
-    /// Entries of each list that are worth more than long names.
-    const ENTRIES: usize = 5;
+    /// Hits that are worth more than long texts.
+    const HITS: usize = 5;
+    /// Texts of this length are worth more than hits.
+    const FEW_CHARS: usize = 40;
     const LEAST_CHARS: usize = 12;
 
-    /// The next smaller answer: fewer entries, then shorter texts, then no entries.
+    /// The next smaller answer: fewer hits, shorter texts, no hits. The nodes, which take few tokens and say most, go last.
     fn less(self) -> Option<Self> {
-        let fewer = |entries: usize, least: usize| (entries * 7 / 8).max(least.min(entries));
-        if self.hits > Self::ENTRIES || self.nodes > Self::ENTRIES {
-            let (hits, nodes) = (fewer(self.hits, Self::ENTRIES), fewer(self.nodes, Self::ENTRIES));
-            return Some(Self { hits, nodes, ..self });
-        }
-        if self.chars > Self::LEAST_CHARS {
-            return Some(Self { chars: (self.chars * 3 / 4).max(Self::LEAST_CHARS), ..self });
-        }
-        let (hits, nodes) = (self.hits.saturating_sub(1), self.nodes.saturating_sub(1));
-        (self.hits + self.nodes > 0).then_some(Self { hits, nodes, ..self })
+        let fewer = |entries: usize| entries * 7 / 8;
+        let shorter = |least: usize| (self.chars * 3 / 4).max(least);
+        Some(match self {
+            Self { hits, .. } if hits > Self::HITS => Self { hits: fewer(hits).max(Self::HITS), ..self },
+            Self { chars, .. } if chars > Self::FEW_CHARS => Self { chars: shorter(Self::FEW_CHARS), ..self },
+            Self { hits: 1.., .. } => Self { hits: self.hits - 1, ..self },
+            Self { chars, .. } if chars > Self::LEAST_CHARS => Self { chars: shorter(Self::LEAST_CHARS), ..self },
+            Self { nodes: 1.., .. } => Self { nodes: fewer(self.nodes), ..self },
+            _ => return None,
+        })
     }
 }
 
