@@ -98,8 +98,8 @@ impl Address {
     }
 }
 
-/// The address that someone who left out its scheme most likely means, without what follows the port: on this machine and
-/// in its network n8n seldom has TLS. Only shown: the key is not sent to a guess.
+/// The address that is most likely meant if its scheme is missing, without what follows the port: on this machine and in
+/// its network n8n seldom has TLS. Only shown: the key is not sent to a guess.
 fn with_scheme(address: &str) -> Option<String> {
     if address.contains("://") {
         return None;

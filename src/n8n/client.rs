@@ -291,9 +291,7 @@ fn no_response(error: &reqwest::Error, request: &Request<'_>) -> AttemptError {
 
 /// Whether a server that was addressed with https:// responded with something else than TLS.
 fn is_not_tls(cause: &(dyn std::error::Error + 'static)) -> bool {
-    // An I/O error is not the source of what it wraps.
-    let wrapped = cause.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-    let cause = wrapped.map_or_else(|| cause.downcast_ref(), |wrapped| wrapped.downcast_ref::<rustls::Error>());
+    let cause = cause.downcast_ref();
     matches!(cause, Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
 }
 

@@ -22,8 +22,8 @@ pub(super) struct ClientFile {
 }
 
 impl ClientFile {
-    /// Reads a file. Through links, it is the file that they lead to: inside `project`, if there is one, since whoever wrote
-    /// the project has chosen where its links lead.
+    /// Reads a file. Through links, it is the file that they lead to: inside `project`, if there is one, since its
+    /// authors have chosen where its links lead.
     ///
     /// # Errors
     /// A sentence, if it is not a file, is too large, cannot be read, is not text, or is outside of the project.

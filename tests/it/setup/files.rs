@@ -212,7 +212,7 @@ fn a_link_is_followed() {
     assert!(link.is_symlink() && !target.exists());
 }
 
-/// The link of whoever wrote the project must not choose a file of the user.
+/// The authors of a project must not choose a file of its user.
 #[test]
 fn a_link_that_leads_out_of_the_project_is_refused() {
     let home = Home::new();
