@@ -260,7 +260,7 @@ fn one_line(bytes: usize) -> String {
 #[test]
 fn a_settings_file_in_one_line_is_changed_quickly_and_shown_in_part() {
     let home = Home::new();
-    home.put(file_of("cursor"), one_line(3_900_000));
+    home.put(file_of("cursor"), one_line(1_500_000));
     let begun = Instant::now();
     let shown = home.setup(&["cursor"]);
     assert_eq!(shown.code, Some(0), "{}", shown.err);
@@ -272,9 +272,9 @@ fn a_settings_file_in_one_line_is_changed_quickly_and_shown_in_part() {
     let done = home.write(&["cursor"]);
     assert!(done.out.starts_with("Changed "), "{}", done.out);
     assert_eq!(home.text(file_of("cursor")).lines().count(), 1, "it stays one line");
-    assert_eq!(home.document("cursor", file_of("cursor"))["mcpServers"].as_object().unwrap().len(), 3_900_000 / 86 + 1);
+    assert_eq!(home.document("cursor", file_of("cursor"))["mcpServers"].as_object().unwrap().len(), 1_500_000 / 86 + 1);
     home.write(&["cursor", "--remove"]);
-    assert!(home.text(file_of("cursor")) == one_line(3_900_000), "every byte is as it was");
+    assert!(home.text(file_of("cursor")) == one_line(1_500_000), "every byte is as it was");
 }
 
 #[test]
