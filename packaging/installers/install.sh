@@ -39,8 +39,10 @@ expected_sha256() {
 }
 
 download() {
+    # A redirect must not lead to less than what was named.
+    case $1 in https://*) protocols='=https' ;; *) protocols='=http,https' ;; esac
     if command -v curl >/dev/null; then
-        curl --fail --silent --show-error --location --output "$2" "$1"
+        curl --proto "$protocols" --tlsv1.2 --fail --silent --show-error --location --output "$2" "$1"
     elif command -v wget >/dev/null; then
         wget -q -O "$2" "$1"
     else
@@ -52,26 +54,41 @@ sha256_of() {
     if command -v sha256sum >/dev/null; then sha256sum "$1"; else shasum -a 256 "$1"; fi | cut -d ' ' -f 1
 }
 
-target=$(target)
-name=n8n-lens-$target-v$version
-expected=$(expected_sha256 "$target")
-[ -n "$expected" ] || fail "version $version has no binary for $target."
-temporary=$(mktemp -d)
-trap 'rm -rf "$temporary"' EXIT
+# GitHub's own record of which workflow built a file. Asking for it needs GitHub's command line, logged in.
+check_attestation() {
+    if command -v gh >/dev/null && gh attestation verify --help >/dev/null 2>&1 && gh auth status >/dev/null 2>&1; then
+        gh attestation verify "$1" --repo n8n-lens/n8n-lens --source-ref "refs/tags/v$version" \
+            --signer-workflow n8n-lens/n8n-lens/.github/workflows/release.yml >/dev/null ||
+            fail "GitHub does not attest that $(basename "$1") was built by the release of version $version, so nothing was installed. If GitHub can be reached, report it at https://github.com/n8n-lens/n8n-lens/issues"
+    fi
+}
 
-download "$url/$name.tgz" "$temporary/$name.tgz"
-[ "$(sha256_of "$temporary/$name.tgz")" = "$expected" ] ||
-    fail "$name.tgz does not have the expected SHA-256, so nothing was installed. Run this again; if it happens twice, report it at https://github.com/n8n-lens/n8n-lens/issues"
-tar -xzf "$temporary/$name.tgz" -C "$temporary"
-mkdir -p "$folder"
-# Renamed into place: a running n8n-lens keeps its file.
-cp "$temporary/$name/n8n-lens" "$folder/.n8n-lens.$$"
-chmod 755 "$folder/.n8n-lens.$$"
-mv "$folder/.n8n-lens.$$" "$folder/n8n-lens"
-echo "n8n-lens $version is installed: $folder/n8n-lens"
+main() {
+    target=$(target)
+    name=n8n-lens-$target-v$version
+    expected=$(expected_sha256 "$target")
+    [ -n "$expected" ] || fail "version $version has no binary for $target."
+    temporary=$(mktemp -d)
+    trap 'rm -rf "$temporary"' EXIT
 
-case ":$PATH:" in
-    *":$folder:"*) echo "Next, set N8N_URL and N8N_API_KEY, and run: n8n-lens check" ;;
-    *) echo "$folder is not in your PATH. Add this line to the startup file of your shell, and open a new one:"
-       echo "  export PATH=\"$folder:\$PATH\"" ;;
-esac
+    download "$url/$name.tgz" "$temporary/$name.tgz"
+    [ "$(sha256_of "$temporary/$name.tgz")" = "$expected" ] ||
+        fail "$name.tgz does not have the expected SHA-256, so nothing was installed. Run this again; if it happens twice, report it at https://github.com/n8n-lens/n8n-lens/issues"
+    check_attestation "$temporary/$name.tgz"
+    tar -xzf "$temporary/$name.tgz" -C "$temporary"
+    mkdir -p "$folder"
+    # Renamed into place: a running n8n-lens keeps its file.
+    cp "$temporary/$name/n8n-lens" "$folder/.n8n-lens.$$"
+    chmod 755 "$folder/.n8n-lens.$$"
+    mv "$folder/.n8n-lens.$$" "$folder/n8n-lens"
+    echo "n8n-lens $version is installed: $folder/n8n-lens"
+
+    case ":$PATH:" in
+        *":$folder:"*) echo "Next, set N8N_URL and N8N_API_KEY, and run: n8n-lens check" ;;
+        *) echo "$folder is not in your PATH. Add this line to the startup file of your shell, and open a new one:"
+           echo "  export PATH=\"$folder:\$PATH\"" ;;
+    esac
+}
+
+# Only now: a script that arrived in part does nothing.
+main

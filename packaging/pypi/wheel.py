@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Packs one binary into a wheel that installs it as a script; prints the wheel's path.
 
-    wheel.py VERSION TAG BINARY FOLDER
+    wheel.py VERSION TAG BINARY FOLDER LICENCE...
 
 TAG is the wheel's platform, such as manylinux_2_17_x86_64 or win_amd64; several are joined by dots.
 """
@@ -20,10 +20,14 @@ Name: n8n-lens
 Version: {version}
 Summary: MCP server and command line: debug n8n executions of any size and edit workflows, always within a token budget.
 License-Expression: MIT
-License-File: LICENSE
+{licences}
+Author: n8n-lens
 Keywords: mcp,mcp-server,n8n,workflow,debugging
 Classifier: Environment :: Console
 Classifier: Topic :: Software Development :: Debuggers
+Project-URL: Homepage, https://github.com/n8n-lens/n8n-lens
+Project-URL: Documentation, https://github.com/n8n-lens/n8n-lens#readme
+Project-URL: Issues, https://github.com/n8n-lens/n8n-lens/issues
 Project-URL: Repository, https://github.com/n8n-lens/n8n-lens
 Project-URL: Changelog, https://github.com/n8n-lens/n8n-lens/blob/main/CHANGELOG.md
 Requires-Python: >=3.8
@@ -44,16 +48,18 @@ def record_line(name: str, data: bytes) -> str:
     return f"{name},sha256={digest},{len(data)}\n"
 
 
-def pack(version: str, tag: str, binary: Path, folder: Path) -> Path:
+def pack(version: str, tag: str, binary: Path, folder: Path, licences: list[Path]) -> Path:
     """Writes the wheel; the same input makes the same bytes."""
     info = f"n8n_lens-{version}.dist-info"
     description = (PACKAGING / "description.md").read_text(encoding="utf-8")
+    names = "\n".join(f"License-File: {licence.name}" for licence in licences)
+    metadata = METADATA.format(version=version, licences=names, description=description)
     files = {
         f"n8n_lens-{version}.data/scripts/{binary.name}": binary.read_bytes(),
-        f"{info}/METADATA": METADATA.format(version=version, description=description).encode(),
+        f"{info}/METADATA": metadata.encode(),
         f"{info}/WHEEL": wheel_file(tag.split(".")).encode(),
-        f"{info}/licenses/LICENSE": (PACKAGING.parent / "LICENSE").read_bytes(),
     }
+    files.update({f"{info}/licenses/{licence.name}": licence.read_bytes() for licence in licences})
     record = "".join(record_line(name, data) for name, data in files.items()) + f"{info}/RECORD,,\n"
     files[f"{info}/RECORD"] = record.encode()
     wheel = folder / f"n8n_lens-{version}-py3-none-{tag}.whl"
@@ -67,5 +73,5 @@ def pack(version: str, tag: str, binary: Path, folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    version, tag, binary, folder = sys.argv[1:]
-    print(pack(version, tag, Path(binary), Path(folder)))
+    version, tag, binary, folder, *licences = sys.argv[1:]
+    print(pack(version, tag, Path(binary), Path(folder), [Path(licence) for licence in licences]))

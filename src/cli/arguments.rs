@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
@@ -20,13 +20,27 @@ pub(super) fn parse(arguments: Vec<OsString>) -> Result<Cli, Error> {
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             help::command().try_get_matches_from(&arguments)
         }
-        _ => Err(error),
+        _ => Err(with_usage(error, &command, &arguments)),
     });
     let matches = parsed?;
     refuse_unused(&mut command, &matches)?;
     let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
     cli.options.locale_is_given = is_given(&matches, "locale");
     Ok(cli)
+}
+
+/// The error with the usage of the command: clap's own also shows as required what the environment sets.
+fn with_usage(mut error: Error, command: &Command, arguments: &[OsString]) -> Error {
+    if error.get(ContextKind::Usage).is_some() {
+        let usage = innermost(command, arguments).clone().render_usage();
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    }
+    error
+}
+
+/// The subcommand that the arguments name, on any level.
+fn innermost<'a>(command: &'a Command, arguments: &[OsString]) -> &'a Command {
+    arguments.iter().fold(command, |command, argument| command.find_subcommand(argument).unwrap_or(command))
 }
 
 /// The arguments, with the options before a subcommand that has them moved after its name.

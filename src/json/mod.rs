@@ -11,6 +11,7 @@
 //! - [`walk`] tells a [`Visitor`] what is in a captured value, without building anything of it. With a [`Pick`], the
 //!   pruner captures only some values; a [`Seeker`] picks those that may have a text in them.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
+//! - [`markup`] recognizes a page that arrived in the place of JSON.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
 //! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
 //!   returns the batches that the pruner would.
@@ -52,6 +53,7 @@ mod fault;
 pub mod flatted;
 mod keep;
 mod long_string;
+mod markup;
 mod name;
 mod pick;
 mod projection;
@@ -75,6 +77,7 @@ pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;
+pub use markup::{BEGINNING_BYTES, beginning, markup};
 pub use pick::Pick;
 pub use projection::{Map, Projection};
 pub use prune::Pruner;

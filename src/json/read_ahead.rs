@@ -16,6 +16,8 @@ pub struct ReadAhead {
     empty: Sender<Chunk>,
     chunk: Chunk,
     at: usize,
+    /// Why the beginning could not be read, if no read has reported it yet.
+    failure: Option<io::Error>,
 }
 
 /// A part of a body. Its buffer is initialized once: `read_to_end` would clear it again before each read of a reader that,
@@ -56,7 +58,38 @@ impl ReadAhead {
             let _ = empty.send(Chunk::new());
         }
         std::thread::spawn(move || fill(body, &returned, &sender));
-        Self { filled, empty, chunk: Chunk::default(), at: 0 }
+        Self { filled, empty, chunk: Chunk::default(), at: 0, failure: None }
+    }
+
+    /// The next bytes, which stay unread: none at the end of the body, or if they cannot be read, which the next read reports.
+    pub fn peek(&mut self) -> &[u8] {
+        if let Err(error) = self.refill() {
+            self.failure = Some(error);
+        }
+        self.unread()
+    }
+
+    /// Waits for a chunk if all of the present one was read.
+    fn refill(&mut self) -> io::Result<()> {
+        if let Some(error) = self.failure.take() {
+            return Err(error);
+        }
+        if self.at < self.chunk.len {
+            return Ok(());
+        }
+        // At the end of the body the channel is closed; an empty chunk says so.
+        let next = self.filled.recv().unwrap_or_else(|_| Ok(Chunk::default()))?;
+        let used = std::mem::replace(&mut self.chunk, next);
+        self.at = 0;
+        // The first one has no buffer.
+        if !used.buffer.is_empty() {
+            let _ = self.empty.send(used);
+        }
+        Ok(())
+    }
+
+    fn unread(&self) -> &[u8] {
+        &self.chunk.buffer[self.at..self.chunk.len]
     }
 }
 
@@ -73,17 +106,8 @@ fn fill(mut body: impl Read, empty: &Receiver<Chunk>, filled: &SyncSender<io::Re
 
 impl BufRead for ReadAhead {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.at == self.chunk.len {
-            // At the end of the body the channel is closed; an empty chunk says so.
-            let next = self.filled.recv().unwrap_or_else(|_| Ok(Chunk::default()))?;
-            let used = std::mem::replace(&mut self.chunk, next);
-            self.at = 0;
-            // The first one has no buffer.
-            if !used.buffer.is_empty() {
-                let _ = self.empty.send(used);
-            }
-        }
-        Ok(&self.chunk.buffer[self.at..self.chunk.len])
+        self.refill()?;
+        Ok(self.unread())
     }
 
     fn consume(&mut self, bytes: usize) {

@@ -19,6 +19,9 @@ impl Address {
     /// When the text is not a URL, its scheme is neither http nor https, or it names no host; the message says which.
     pub fn parse(address: &str) -> Result<Self, String> {
         const EXAMPLE: &str = "Example: https://n8n.example.com.";
+        if let Some(complete) = with_scheme(address.trim()) {
+            return Err(format!("N8N_URL has no scheme: write {complete}."));
+        }
         let mut url =
             Url::parse(address.trim()).map_err(|error| format!("N8N_URL is not a valid URL ({error}). {EXAMPLE}"))?;
         if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none_or(str::is_empty) {
@@ -93,6 +96,18 @@ impl Address {
         let ip: Result<IpAddr, _> = host.trim_matches(['[', ']']).parse();
         host == "localhost" || host.ends_with(".localhost") || ip.is_ok_and(|ip| ip.is_loopback())
     }
+}
+
+/// The address that is most likely meant if its scheme is missing, without what follows the port: on this machine and in
+/// its network n8n seldom has TLS. Only shown: the key is not sent to a guess.
+fn with_scheme(address: &str) -> Option<String> {
+    if address.contains("://") {
+        return None;
+    }
+    let url = Address(Url::parse(&format!("https://{address}")).ok()?);
+    let is_local = url.is_near() || !url.0.host_str()?.contains('.');
+    let secure = url.to_string();
+    Some(if is_local { secure.replacen("https", "http", 1) } else { secure })
 }
 
 /// A URL with more segments and a query. Not every text can be a segment: the parser drops `.`, `..`, tabs and line

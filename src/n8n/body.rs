@@ -1,8 +1,9 @@
 //! A streamed body: pruned as it arrives, then read by a projection on a blocking thread.
 
-use std::io;
+use std::io::{self, Read};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
+use flate2::read::GzDecoder;
 use reqwest::Response;
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue};
 use tokio::sync::mpsc;
@@ -16,7 +17,7 @@ use super::progress::{Progress, Stage};
 use super::request::Request;
 use crate::blocking::joined;
 use crate::cache::Writer;
-use crate::json::{Batch, Cursor, Fault, Projection, Pruner};
+use crate::json::{BEGINNING_BYTES, Batch, Cursor, Fault, Projection, Pruner, beginning, markup};
 
 /// Pruned batches in the channel. Few are enough, since each is small.
 const PIPE_BATCHES: usize = 4;
@@ -24,8 +25,8 @@ const PIPE_BATCHES: usize = 4;
 /// Compressed bytes that are decompressed at once; the output is at most a thousand times as large.
 const GZIP_SLICE: usize = 1024;
 
-/// Bytes shown of a response that is not JSON.
-const BEGINNING_BYTES: usize = 80;
+/// Compressed bytes in which the beginning of a body is looked for.
+const COMPRESSED_BEGINNING: usize = 4096;
 
 /// The body of a response.
 pub(super) struct Body {
@@ -39,6 +40,12 @@ pub(super) struct Body {
 impl From<Response> for Body {
     fn from(response: Response) -> Self {
         Self { total: response.content_length(), response, first: None }
+    }
+}
+
+impl Body {
+    fn is_gzip(&self) -> bool {
+        self.response.headers().get(CONTENT_ENCODING).is_some_and(is_gzip)
     }
 }
 
@@ -121,22 +128,37 @@ impl Client {
         joined(reading).await.ok_or(Error::Stopped)
     }
 
-    /// Refuses a body whose content type is not JSON.
+    /// Refuses a body that is not JSON by its content type, or by how it begins: proxies send pages as JSON, too.
     pub(super) async fn check_type(&self, mut body: Body) -> Result<Body, Error> {
-        let Some(content_type) = body.response.headers().get(CONTENT_TYPE) else {
-            return Ok(body);
+        let first = self.beginning(&mut body).await?;
+        let content_type = body.response.headers().get(CONTENT_TYPE);
+        let content_type = content_type.map(|it| it.to_str().unwrap_or("an unknown content type"));
+        let content_type = match (markup(&first), content_type) {
+            (Some(markup), _) => markup.to_owned(),
+            (None, Some(other)) if !other.contains("json") => {
+                self.clean(other.split(';').next().unwrap_or(other).trim())
+            }
+            (None, _) => return Ok(body),
         };
-        let content_type = content_type.to_str().unwrap_or("an unknown content type");
-        if content_type.contains("json") {
-            return Ok(body);
+        Err(Error::NotJson { content_type, beginning: self.clean(&beginning(&first)) })
+    }
+
+    /// The first bytes of a body, decoded, however small the chunks are in which they arrive. They stay in the body.
+    async fn beginning(&self, body: &mut Body) -> Result<Vec<u8>, Error> {
+        let mut arrived = BytesMut::new();
+        loop {
+            let chunk = self.chunk(body, arrived.len() as u64).await?;
+            let is_end = chunk.is_none();
+            arrived.extend_from_slice(&chunk.unwrap_or_default());
+            let first = match body.is_gzip() {
+                true => decompressed(&arrived),
+                false => arrived[..arrived.len().min(BEGINNING_BYTES)].to_vec(),
+            };
+            if is_end || first.len() == BEGINNING_BYTES || arrived.len() >= COMPRESSED_BEGINNING {
+                body.first = Some(arrived.freeze()).filter(|arrived| !arrived.is_empty());
+                return Ok(first);
+            }
         }
-        let content_type = match content_type.split(';').next().unwrap_or(content_type).trim() {
-            "text/html" => "HTML".to_owned(),
-            other => self.clean(other),
-        };
-        let first = self.chunk(&mut body, 0).await?.unwrap_or_default();
-        let first = String::from_utf8_lossy(&first[..first.len().min(BEGINNING_BYTES)]).into_owned();
-        Err(Error::NotJson { content_type, beginning: self.clean(&first) })
     }
 
     async fn pump(
@@ -149,7 +171,7 @@ impl Client {
         mut copy: Option<&mut Writer>,
     ) -> Result<Pumped, Error> {
         let total = body.total;
-        let gzip = body.response.headers().get(CONTENT_ENCODING).is_some_and(is_gzip);
+        let gzip = body.is_gzip();
         let mut filter = match gzip {
             true => Filter::Gzip(Box::new(Gunzip::new(pruner, copy.is_some()))),
             false => Filter::Plain(Box::new(pruner)),
@@ -232,6 +254,13 @@ impl Client {
 /// Matches both names of gzip (RFC 9110, 8.4.1.3), ignoring case.
 fn is_gzip(encoding: &HeaderValue) -> bool {
     [&b"gzip"[..], b"x-gzip"].iter().any(|name| encoding.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// What a compressed body begins with, as far as it has arrived. What is wrong with it is for the filter to say.
+fn decompressed(gzip: &[u8]) -> Vec<u8> {
+    let (mut decoder, mut first) = (GzDecoder::new(gzip).take(BEGINNING_BYTES as u64), Vec::new());
+    let _ = decoder.read_to_end(&mut first);
+    first
 }
 
 fn filter_error(error: io::Error, offset: u64) -> Error {

@@ -143,7 +143,8 @@ impl Client {
         attempts.made += 1;
         match delay.or(attempts.backoff.next()) {
             Some(delay) => {
-                tracing::warn!(attempts = attempts.made, "the request to n8n failed; retrying");
+                // If the last attempt fails, the error says so.
+                tracing::info!(attempts = attempts.made, "the request to n8n failed; retrying");
                 tokio::time::sleep(delay).await;
                 Ok(())
             }
@@ -288,9 +289,18 @@ fn no_response(error: &reqwest::Error, request: &Request<'_>) -> AttemptError {
     AttemptError::Transient { error: TransientError::Network(cause(error)), delay: RetryDelay::Backoff }
 }
 
+/// Whether a server that was addressed with https:// responded with something else than TLS.
+fn is_not_tls(cause: &(dyn std::error::Error + 'static)) -> bool {
+    let cause = cause.downcast_ref();
+    matches!(cause, Some(rustls::Error::InvalidMessage(rustls::InvalidMessage::InvalidContentType)))
+}
+
 /// The innermost cause of an HTTP error: the most specific one, and it contains no URL.
 pub(super) fn cause(error: &reqwest::Error) -> String {
     let cause = innermost(error);
+    if is_not_tls(cause) {
+        return "it does not respond with TLS: write http:// instead of https://".to_owned();
+    }
     if std::ptr::addr_eq(cause, std::ptr::from_ref(error)) {
         "the request failed".to_owned()
     } else {

@@ -115,7 +115,7 @@ pub enum Error {
     },
     /// The response is not JSON, such as HTML from a proxy.
     #[error(
-        "n8n responded with {content_type} instead of JSON, at byte 0: {beginning:?}. N8N_URL may point to a proxy or to n8n's editor; set it to the address where /api/v1 responds."
+        "n8n responded with {content_type} instead of JSON, at byte 0: {beginning:?}. N8N_URL may point to a proxy, its login page or n8n's editor; set it to the address where /api/v1 responds."
     )]
     NotJson {
         /// The media type.

@@ -72,7 +72,7 @@ impl Client {
     ) -> Result<Reading<P::View>, Error> {
         let view = match self.download(request, projection, progress, claim).await {
             Err(error) if error.is_broken_off() => {
-                tracing::warn!(%error, "requesting it once more");
+                tracing::info!(%error, "requesting it once more");
                 self.download(request, projection, progress, claim).await
             }
             done => done,

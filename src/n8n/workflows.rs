@@ -121,7 +121,7 @@ impl Client {
     ) -> Result<P::View, Error> {
         match self.read_once(&request, projection, progress).await {
             Err(error) if error.is_broken_off() => {
-                tracing::warn!(%error, "requesting it once more");
+                tracing::info!(%error, "requesting it once more");
                 self.read_once(&request, projection, progress).await
             }
             done => done,

@@ -52,6 +52,11 @@ pub(crate) fn find_program(program: &Path) -> PathBuf {
     program.to_owned()
 }
 
+/// A path without links, as people write it: as it is.
+pub(crate) fn simplified(path: PathBuf) -> PathBuf {
+    path
+}
+
 /// How many files this process may have open; `None` if there is no limit, or it is not known.
 pub(crate) fn open_file_limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current

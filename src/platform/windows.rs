@@ -37,6 +37,11 @@ pub(crate) fn find_program(program: &Path) -> PathBuf {
     which::which(program).unwrap_or_else(|_| program.to_owned())
 }
 
+/// A path without links, as people write it: without `\\?\`.
+pub(crate) fn simplified(path: PathBuf) -> PathBuf {
+    dunce::simplified(&path).to_owned()
+}
+
 /// How many files this process may have open: there is no limit that sockets count for.
 pub(crate) fn open_file_limit() -> Option<u64> {
     None

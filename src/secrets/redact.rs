@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::names::{HEADERS, REMOVED, is_one_of, is_secret};
+use super::names::{HEADERS, REMOVED, SIGNATURE, is_one_of, is_secret};
 use super::{REDACTED, text};
 use crate::json::{Beginning, Excerpt};
 
@@ -33,8 +33,7 @@ pub fn item(value: &mut Excerpt) {
         Excerpt::Object { kept, .. } => {
             hide_pair(kept);
             for (name, value) in kept {
-                // n8n signs the URL that resumes an execution; its callers send the signature.
-                let resumes = is_one_of(&REMOVED, name) || name.eq_ignore_ascii_case("signature");
+                let resumes = is_one_of(&REMOVED, name) || name.eq_ignore_ascii_case(SIGNATURE);
                 if resumes || is_secret(name) { *value = redacted() } else { item(value) }
             }
         }

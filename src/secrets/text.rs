@@ -29,7 +29,9 @@ pub(super) fn hide(text: &str) -> Cow<'_, str> {
     static MEMBER: Pattern = LazyLock::new(|| {
         // Headers that have their own patterns are excluded.
         let own = |name: &&str| !name.ends_with("authorization") && !name.ends_with("cookie");
-        let names = HEADERS.iter().chain(&MEMBERS).copied().filter(own).collect::<Vec<_>>().join("|");
+        let headers = HEADERS.iter().copied().filter(own).map(str::to_owned);
+        let members = MEMBERS.iter().map(|name| name.replace('_', "[_-]?"));
+        let names = headers.chain(members).collect::<Vec<_>>().join("|");
         pattern(&format!(
             r#"(?P<name>(?:{names})["'\\]*\s*(?P<sign>[:=])\s*(?P<quote>["'\\]*))(?P<value>[^\s"'&,;\\]{{4,}})"#
         ))
@@ -134,6 +136,8 @@ mod tests {
             ("401 - {\"client_secret\":\"sesame\",\"a\":1}", "401 - {\"client_secret\":\"[redacted]\",\"a\":1}"),
             ("body was client_secret=sesame&a=b", "body was client_secret=[redacted]&a=b"),
             ("apikey: s3cret", "apikey: [redacted]"),
+            (r#"{"privateKey":"s3cret","token":"s3cret"}"#, r#"{"privateKey":"[redacted]","token":"[redacted]"}"#),
+            ("token=s3cret&client-secret=s3cret", "token=[redacted]&client-secret=[redacted]"),
             ("認証はBearer s3cret-abcdef が無効", "認証はBearer [redacted] が無効"),
             ("URLはhttps://u:s3cret@host/です", "URLはhttps://[redacted]@host/です"),
             ("postgres://u:pa@s3cret@host/x", "postgres://[redacted]@host/x"),
@@ -159,6 +163,9 @@ mod tests {
             "Rejected cookie: domain mismatch for example.com, check it",
             "GET https://registry.example.com:4873/@scope/pkg - 404",
             "the token is a key",
+            "max_tokens: 4096, total_tokens=5123, nextPageToken",
+            "Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON",
+            "Invalid token: expired",
         ] {
             assert_eq!(hide(text), text);
         }

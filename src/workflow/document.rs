@@ -18,6 +18,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
 use super::Error;
+use crate::json::markup;
 
 /// The longest name that n8n accepts, in characters (Unicode code points).
 pub const NAME_CHARS: usize = 128;
@@ -212,6 +213,9 @@ fn not_an_object(error: serde_json::Error, text: &[u8]) -> Error {
         _ => error,
     };
     let what = error.to_string();
-    let what = what.split(" at line ").next().unwrap_or(&what).to_owned();
+    let what = match markup(text) {
+        Some(markup) => format!("it begins like {markup}, such as the page of a login or a proxy,"),
+        None => what.split(" at line ").next().unwrap_or(&what).to_owned(),
+    };
     Error::NotJson { what, line: error.line(), column: error.column() }
 }

@@ -97,6 +97,18 @@ fn a_missing_or_malformed_setting_is_one_sentence() {
         let said = complaint(&lens(&["list"], &[("N8N_URL", url), ("N8N_API_KEY", "k")], b""), 2);
         assert!(said.contains("https://n8n.example.com") && said.lines().count() == 1, "{said}");
     }
+    for (url, complete) in [
+        ("127.0.0.1:5678", "http://127.0.0.1:5678"),
+        ("localhost:5678/api/v1", "http://localhost:5678"),
+        ("[::1]:5678", "http://[::1]:5678"),
+        ("10.0.0.7", "http://10.0.0.7"),
+        ("n8n:5678", "http://n8n:5678"),
+        ("n8n.example.com/base", "https://n8n.example.com"),
+        ("user:planted@n8n.example.com:444", "https://n8n.example.com:444"),
+    ] {
+        let said = complaint(&lens(&["list"], &[("N8N_URL", url), ("N8N_API_KEY", "k")], b""), 2);
+        assert_eq!(said, format!("n8n-lens: N8N_URL has no scheme: write {complete}.\n"));
+    }
     let said = complaint(&lens(&["list"], &[("N8N_URL", "https://n8n.example.com"), ("N8N_API_KEY", "a\nb")], b""), 2);
     assert!(said.contains("characters that no API key or token has") && !said.contains("a\nb"), "{said}");
 }
@@ -124,6 +136,35 @@ fn secrets_in_items_are_masked_on_request() {
     let masked = lens(&["node", "-", "A", "--redact"], &[], body);
     assert!(!String::from_utf8_lossy(&masked.stdout).contains("planted"));
     assert_eq!(json(&masked)["data"]["output"]["items"][0]["json"]["headers"]["Authorization"], "[redacted]");
+}
+
+/// By the names that the documentation lists, however their words are joined.
+#[test]
+fn documented_secrets_are_masked() {
+    let docs = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md")).unwrap();
+    let section = docs.split("\n## What is masked\n").nth(1).unwrap().split("\n## ").next().unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| "));
+    let names: Vec<_> = rows.flat_map(|row| row.split('`').skip(1).step_by(2)).collect();
+    assert!(names.len() > 30, "{names:?}");
+    let joined = |name: &str| [name.replace('_', ""), name.replace('_', "-"), name.to_uppercase()];
+    let spellings = names.iter().flat_map(|name| [vec![(*name).to_owned()], joined(name).to_vec()].concat());
+    let mut members: serde_json::Map<_, _> = spellings.map(|name| (name, "planted".into())).collect();
+    members.extend([("privateKey".to_owned(), "planted".into()), ("tokens".to_owned(), 512.into())]);
+    let item = serde_json::json!({"json": {"deep": [members]}});
+    let body = format!(
+        r#"{{"id":"1","status":"success","data":{{"resultData":{{"runData":{{"A":[{{"data":{{"main":[[{item}]]}}}}]}}}}}}}}"#
+    );
+    for arguments in [
+        &["node", "-", "A", "--redact"][..],
+        &["search", "-", "planted", "--redact"],
+        &["fields", "-", "A", "--redact"],
+    ] {
+        let masked = lens(arguments, &[], body.as_bytes());
+        let shown = json(&masked).to_string();
+        assert!(!shown.replace("\"text\":\"planted\"", "").contains("planted"), "{shown}");
+    }
+    let masked = json(&lens(&["node", "-", "A", "--redact"], &[], body.as_bytes()));
+    assert_eq!(masked["data"]["output"]["items"][0]["json"]["deep"][0]["tokens"], 512);
 }
 
 #[test]
@@ -191,6 +232,27 @@ fn stays_small(bytes: u64) {
         assert!(small < 80_000 && large < 80_000 && large < small + 8_000, "{arguments:?}: {small} kB, {large} kB");
         assert!(small > 40_000, "the tokenizer is loaded: {small} kB");
     }
+}
+
+#[test]
+fn a_page_that_was_saved_as_an_execution_is_called_html() {
+    let page = b"\xef\xbb\xbf\n<!DOCTYPE html><title>Sign in</title>";
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("execution.html");
+    std::fs::write(&file, page).unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(page).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let file = file.to_str().unwrap();
+    for (execution, input) in [(file, &b""[..]), ("-", page), ("-", &gzip)] {
+        for arguments in [&["summary", execution][..], &["node", execution, "A"], &["search", execution, "a"]] {
+            let said = complaint(&lens(arguments, &[], input), 1);
+            assert!(said.contains("is HTML instead of JSON, at byte 0") && said.contains("Sign in"), "{said}");
+            assert!(said.contains("N8N_URL") && said.lines().count() == 1, "{said}");
+        }
+    }
+    let xml = complaint(&lens(&["summary", "-"], &[], b"<?xml version=\"1.0\"?><html/>"), 1);
+    assert!(xml.contains("XML instead of JSON"), "{xml}");
 }
 
 #[test]

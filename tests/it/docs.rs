@@ -17,7 +17,23 @@ use crate::server::{Reply, Server};
 const README_LINES: usize = 180;
 
 /// Options of other programs that the documentation mentions.
-const FOREIGN_OPTIONS: [&str; 7] = ["--add-host", "--dry-run", "--env", "--header", "--repo", "--rm", "--strict"];
+const FOREIGN_OPTIONS: [&str; 15] = [
+    "--add-host",
+    "--dry-run",
+    "--env",
+    "--generate-hashes",
+    "--header",
+    "--no-annotate",
+    "--no-header",
+    "--proto",
+    "--python-version",
+    "--repo",
+    "--rm",
+    "--strict",
+    "--tlsv",
+    "--tmpfs",
+    "--universal",
+];
 
 /// Variables that packages set or read, and no option.
 const PACKAGE_VARIABLES: [&str; 2] = ["N8N_LENS_LAUNCHER", "N8N_LENS_LAUNCHER_PID"];

@@ -1,5 +1,7 @@
 //! Every row of "What can go wrong", through the real binary and real HTTP.
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::time::{Duration, Instant};
 
@@ -125,6 +127,23 @@ fn a_refused_connection() {
 }
 
 #[test]
+fn https_to_a_server_without_tls() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", listener.local_addr().unwrap());
+    // As Node.js does it.
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let mut stream = stream.unwrap();
+            let _ = stream.read(&mut [0; 4096]);
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n");
+        }
+    });
+    let said = McpClient::start(&url).call("get_execution", json!({"id": "42"})).unwrap_err();
+    assert!(said.contains("(it does not respond with TLS: write http:// instead of https://)"), "{said}");
+    assert!(!said.contains("corrupt"), "{said}");
+}
+
+#[test]
 fn an_old_n8n_without_the_size_parameter() {
     let n8n = Server::start(|request| match request.query("ignoreDataSizeLimit") {
         Some(_) => Reply::json(400, r#"{"message":"Unknown query parameter 'ignoreDataSizeLimit'"}"#),
@@ -148,10 +167,33 @@ fn html_from_a_proxy() {
     );
 }
 
+/// Whatever comes before it, and however it is sent.
 #[test]
 fn html_with_a_json_content_type() {
-    let said = error_of(|_| Reply::json(200, "<html>no</html>"));
-    assert!(said.contains("unexpected '<' at byte 0"), "{said}");
+    const PAGE: &str = "<!DOCTYPE html><html><head><title>Sign in</title></head><body>to the proxy</body></html>";
+    let sent: [fn(Reply) -> Reply; 4] =
+        [|reply| reply, |reply| reply.pace(1, Duration::from_millis(1)), Reply::gzip, Reply::until_close];
+    for (before, is) in [("", "HTML"), ("\u{feff}\r\n\t", "HTML"), ("<?xml version=\"1.0\"?>", "XML")] {
+        for send in sent {
+            let said = error_of(move |_| send(Reply::json(200, format!("{before}{PAGE}"))));
+            assert!(said.contains(&format!("n8n responded with {is} instead of JSON, at byte 0")), "{said}");
+            assert!(said.contains("<!DOCTYPE html>") && said.contains("login page"), "{said}");
+        }
+    }
+    // Whatever is asked for.
+    let n8n = Server::start(|_| Reply::json(200, PAGE));
+    let mut client = McpClient::start(&n8n.url());
+    for (tool, arguments) in [
+        ("list_executions", json!({})),
+        ("get_execution_by_node", json!({"id": "42", "nodeName": "A"})),
+        ("search_execution", json!({"id": "42", "text": "a"})),
+        ("list_workflows", json!({})),
+        ("get_workflow", json!({"id": "42"})),
+        ("update_workflow", json!({"id": "42", "name": "A"})),
+    ] {
+        let said = client.call(tool, arguments).unwrap_err();
+        assert!(said.contains("with HTML instead of JSON, at byte 0") && said.contains("Sign in"), "{tool}: {said}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use base64::engine::general_purpose::STANDARD;
 use regex::Regex;
 use serde_json::{Value, json};
 
+use crate::fixtures;
 use crate::mcp_client::KEY;
 use crate::pseudoterminal;
 use crate::server::{Reply, Server};
@@ -205,14 +206,42 @@ fn the_values_of_status_are_named() {
 
 #[test]
 fn warnings_are_sentences() {
+    let n8n = Server::start(|_| Reply::json(200, fixtures::execution("b_http_500")));
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let arguments = ["summary", "42", "--cache", file.path().to_str().unwrap()];
+    let shown = pseudoterminal::plain(&lens_with(&n8n, &arguments), 100);
+    assert!(shown.contains(" The cache has a problem, and n8n is asked again instead"), "{shown:?}");
+    assert!(!shown.contains("WARN") && !shown.contains("n8n_lens::"), "{shown:?}");
+}
+
+/// The error of the last attempt says how many there were.
+#[test]
+fn a_request_that_is_retried_shows_one_error_or_none() {
     let first = AtomicBool::new(true);
     let n8n = Server::start(move |_| match first.swap(false, Ordering::SeqCst) {
         true => Reply::json(503, "{}"),
         false => Reply::json(200, r#"{"data":[],"nextCursor":null}"#),
     });
     let shown = pseudoterminal::plain(&lens_with(&n8n, &["list"]), 100);
-    assert!(shown.contains("n8n-lens: The request to n8n failed; retrying (attempts: 1).\n"), "{shown:?}");
-    assert!(!shown.contains("WARN") && !shown.contains("n8n_lens::"), "{shown:?}");
+    assert!(!shown.contains("n8n-lens:"), "{shown:?}");
+    let failing = Server::start(|_| Reply::json(503, "{}"));
+    let shown = pseudoterminal::plain(&lens_with(&failing, &["list"]), 100);
+    assert!(shown.starts_with("n8n-lens: n8n returned 503 3 times in ") && shown.lines().count() == 1, "{shown:?}");
+}
+
+#[test]
+fn the_usage_in_an_error_does_not_require_what_the_environment_sets() {
+    for (arguments, usage) in [
+        (&["summary"][..], "Usage: n8n-lens summary [OPTIONS] <EXECUTION>"),
+        (&["node", "1"], "Usage: n8n-lens node [OPTIONS] <EXECUTION> <NODE>"),
+        (&["summary", "1", "--bogus"], "Usage: n8n-lens summary [OPTIONS] <EXECUTION>"),
+        (&["catalogue", "update", "more"], "Usage: n8n-lens catalogue update [OPTIONS]"),
+    ] {
+        let mut command = lens(arguments);
+        command.env("N8N_URL", "http://127.0.0.1:9").env("N8N_API_KEY", KEY);
+        let shown = pseudoterminal::plain(&command, 100);
+        assert!(shown.contains(&format!("\n{usage}\n")), "{shown}");
+    }
 }
 
 #[test]

@@ -99,20 +99,104 @@ fn binstall_finds_the_archives() {
     assert!(manifest.contains("[package.metadata.binstall.overrides.x86_64-pc-windows-msvc]\npkg-fmt = \"zip\""));
 }
 
-/// What runs with the rights to publish is fixed by commit, and by sum where it is downloaded.
+const WORKFLOWS: [&str; 2] = [".github/workflows/checks.yml", ".github/workflows/release.yml"];
+
+/// What runs, some of it with the rights to publish, is fixed: an action by its commit, a download by its sum, a crate by its
+/// version and its lock file.
 #[test]
-fn the_release_workflow_pins_what_it_runs() {
-    let workflow = text(".github/workflows/release.yml");
-    let actions: Vec<_> =
-        workflow.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")).collect();
-    assert!(actions.len() > 10, "{actions:?}");
-    for action in actions {
-        let (commit, tag) = action.split_once('@').and_then(|(_, pin)| pin.split_once(" # v")).expect(action);
-        assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{action}");
-        assert!(tag.split('.').count() == 3, "{action}");
+fn the_workflows_pin_what_they_run() {
+    for (name, least) in WORKFLOWS.into_iter().zip([3, 10]) {
+        let workflow = text(name);
+        let actions: Vec<_> =
+            workflow.lines().filter_map(|line| line.trim().trim_start_matches("- ").strip_prefix("uses: ")).collect();
+        assert!(actions.len() >= least, "{actions:?}");
+        for action in actions {
+            let (commit, tag) = action.split_once('@').and_then(|(_, pin)| pin.split_once(" # v")).expect(action);
+            assert!(commit.len() == 40 && commit.bytes().all(|byte| byte.is_ascii_hexdigit()), "{action}");
+            assert!(tag.split('.').count() == 3, "{action}");
+        }
+        assert_eq!(workflow.matches("sha256sum --check").count(), workflow.matches("curl ").count(), "{name}");
+        assert!(!workflow.contains("pipx") && !workflow.contains("npx"), "{name}");
+        assert_eq!(workflow.matches("pip install").count(), workflow.matches("--require-hashes").count(), "{name}");
+        assert!(workflow.contains("\npermissions: {}\n"), "{name}");
+        for installed in
+            workflow.lines().chain(packaging("build").lines()).filter(|line| line.contains("cargo install "))
+        {
+            assert!(installed.contains("--locked") && installed.contains('@'), "{installed}");
+        }
     }
-    let downloads = workflow.matches("curl ").count();
-    assert_eq!(workflow.matches("sha256sum --check").count(), downloads);
+    assert!(packaging("build").contains("pip\" install --quiet --disable-pip-version-check --require-hashes"));
+}
+
+#[test]
+fn what_comes_from_pypi_is_fixed_by_its_sum() {
+    for file in ["toolchain.txt", "checks.txt"] {
+        let requirements = packaging(file).replace("\\\n", " ");
+        let requirements: Vec<_> = requirements.lines().filter(|line| !line.starts_with('#')).collect();
+        assert!(requirements.len() > 1, "{file}");
+        for line in requirements {
+            assert!(line.contains("==") && line.contains("--hash=sha256:"), "{file}: {line}");
+        }
+    }
+}
+
+/// The workflow for changes runs what the repository promises, with the oldest Rust, too.
+#[test]
+fn a_change_is_checked_like_a_release() {
+    let [checks, release] = WORKFLOWS.map(text);
+    for part in ["pull_request:", "push:", "bash .ci/run", "cargo deny check", "s/^rust-version = "] {
+        assert!(checks.contains(part), "{part}");
+    }
+    let rust = |workflow: &str| {
+        let line = workflow.lines().find(|line| line.trim_start().starts_with("RUST_VERSION: ")).unwrap();
+        line.trim().to_owned()
+    };
+    assert_eq!(rust(&checks), rust(&release));
+    assert!(release.contains("bash .ci/run"));
+}
+
+/// Every package with a binary has the licences of what is linked into it.
+#[test]
+fn the_licences_of_others_are_packed_with_every_binary() {
+    let script = packaging("pack");
+    assert_eq!(script.matches("\"${licences[@]}\"").count(), 5, "archive, npm, bundle, image, wheel");
+    let packed = json("packaging/npm/platform.json")["files"].to_string();
+    assert!(packed.contains("THIRD-PARTY-LICENSES.txt"), "{packed}");
+    assert!(packaging("Dockerfile").contains("COPY --chmod=0444 LICENSE THIRD-PARTY-LICENSES.txt "));
+    // All targets of a release.
+    let crates = packaging("crates.py");
+    for line in script.lines().filter(|line| line.trim().starts_with('"') && line.split_whitespace().count() == 3) {
+        let target = line.trim().trim_start_matches('"').split_whitespace().next().unwrap();
+        assert!(crates.contains(&format!("    \"{target}\",")), "{target}");
+    }
+}
+
+/// The name is used for what it works with.
+#[test]
+fn it_is_said_that_n8n_gmbh_has_no_part_in_it() {
+    for file in ["README.md", "packaging/description.md"] {
+        assert!(text(file).contains("not affiliated with n8n GmbH"), "{file}");
+    }
+}
+
+#[test]
+fn the_licence_of_the_parsing_tests_is_beside_them() {
+    let licence = text("fixtures/test_parsing.LICENSE");
+    assert!(licence.starts_with("MIT License") && licence.contains("Nicolas Seriot"), "{licence}");
+}
+
+#[test]
+fn the_shell_installer_runs_only_when_it_is_complete() {
+    let script = packaging("installers/install.sh");
+    let top: Vec<_> = script.lines().filter(|line| !line.starts_with([' ', '#', '}']) && !line.is_empty()).collect();
+    let (last, before) = top.split_last().unwrap();
+    assert_eq!(*last, "main");
+    for line in before {
+        let is_harmless = line.ends_with("() {") || line.contains('=') || *line == "set -eu";
+        assert!(is_harmless, "{line}");
+    }
+    assert!(script.contains("--proto \"$protocols\" --tlsv1.2"));
+    assert!(text("README.md").contains("curl --proto '=https' --tlsv1.2 -fsSL https://"));
 }
 
 #[test]

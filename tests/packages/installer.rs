@@ -77,3 +77,46 @@ fn a_failed_download_is_reported() {
     assert_eq!(output.status.code(), Some(1));
     assert!(said(&output).contains("could not be downloaded. Check the connection"), "{}", said(&output));
 }
+
+/// A folder with a `gh` that is logged in and exits like this when it verifies an archive.
+fn with_gh(home: &Path, verdict: &str) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = home.join("tools");
+    std::fs::create_dir_all(&folder).unwrap();
+    let script = format!(
+        "#!/bin/sh\ncase \"$*\" in *.tgz*) echo \"$*\" >'{}'; {verdict} ;; esac\n",
+        home.join("asked").display()
+    );
+    std::fs::write(folder.join("gh"), script).unwrap();
+    std::fs::set_permissions(folder.join("gh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+#[test]
+#[ignore = "packs with npm's and Python's tools"]
+fn an_archive_that_github_does_not_attest_is_not_installed() {
+    let (home, release) = (tempfile::tempdir().unwrap(), release(|file| file));
+    let output = install(home.path(), &release.url()).env("PATH", with_gh(home.path(), "exit 1")).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(said(&output).contains("GitHub does not attest that n8n-lens-"), "{}", said(&output));
+    assert!(!home.path().join(".local").exists());
+
+    succeed(install(home.path(), &release.url()).env("PATH", with_gh(home.path(), "exit 0")));
+    let asked = std::fs::read_to_string(home.path().join("asked")).unwrap();
+    assert!(asked.starts_with("attestation verify ") && asked.contains(&format!("refs/tags/v{VERSION}")), "{asked}");
+}
+
+#[test]
+#[ignore = "packs with npm's and Python's tools"]
+fn an_installer_that_arrives_in_part_does_nothing() {
+    let (home, release) = (tempfile::tempdir().unwrap(), release(|file| file));
+    let script = std::fs::read_to_string(PACKAGES.join("release/install.sh")).unwrap();
+    let cut = home.path().join("install.sh");
+    let ends = script.match_indices('\n').map(|(at, _)| at + 1).filter(|end| *end < script.len());
+    for end in ends.step_by(5).chain([script.len() - "main\n".len()]) {
+        std::fs::write(&cut, &script[..end]).unwrap();
+        let mut command = isolated("sh", home.path());
+        let _ = command.arg(&cut).env("N8N_LENS_DOWNLOAD_URL", release.url()).output().unwrap();
+    }
+    assert!(release.requests().is_empty() && !home.path().join(".local").exists());
+}

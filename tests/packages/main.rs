@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 mod bundle;
 mod installer;
 mod launcher;
+mod licences;
 mod npm;
 mod npm_registry;
 mod pypi;

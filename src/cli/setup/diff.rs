@@ -6,7 +6,12 @@ use similar::TextDiff;
 
 use super::client::Format;
 use super::entry;
+use crate::json::shorten;
 use crate::secrets::REDACTED;
+
+/// How many characters of a line are shown, and how many of them can be those before the first difference.
+const LINE_CHARS: usize = 400;
+const SAME_CHARS: usize = 80;
 
 /// The differences between two texts of a file, in unified form. Of its strings and comments only those in `shown` can be
 /// read.
@@ -16,8 +21,35 @@ pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, 
     let difference = TextDiff::from_lines(&old, &new).unified_diff().header(before, file).to_string();
     match difference.is_empty() {
         true => "Only texts that are not shown differ.".to_owned(),
-        false => difference.trim_end().to_owned(),
+        false => clipped(difference.trim_end()),
     }
+}
+
+/// A difference in which no line is much longer than [`LINE_CHARS`]. Of two long lines the places are shown where they
+/// begin to differ.
+fn clipped(difference: &str) -> String {
+    let lines: Vec<_> = difference.lines().collect();
+    let clipped = lines.iter().enumerate().map(|(at, line)| {
+        let other = match line.as_bytes().first() {
+            Some(b'-') => lines[at..].iter().find(|other| other.starts_with('+')),
+            Some(b'+') => lines[..at].iter().rev().find(|other| other.starts_with('-')),
+            _ => None,
+        };
+        clipped_line(line, other.copied().unwrap_or_default())
+    });
+    clipped.collect::<Vec<_>>().join("\n")
+}
+
+fn clipped_line(line: &str, other: &str) -> String {
+    if line.len() <= LINE_CHARS {
+        return line.to_owned();
+    }
+    let (sign, text) = line.split_at(1);
+    let same = text.chars().zip(other.chars().skip(1)).take_while(|(one, other)| one == other).count();
+    let skipped = same.saturating_sub(SAME_CHARS);
+    let before = if skipped > 0 { format!("[+{skipped} chars]…") } else { String::new() };
+    let start = text.char_indices().nth(skipped).map_or(text.len(), |(at, _)| at);
+    format!("{sign}{before}{}", shorten(&text[start..], LINE_CHARS))
 }
 
 /// The texts that may be shown.
@@ -90,11 +122,12 @@ impl Token {
 }
 
 fn token(text: &str, format: Format) -> Token {
-    let line = text.find('\n').unwrap_or(text.len());
+    // Only looked for where it matters: a file can be one line of megabytes.
+    let line = || text.find('\n').unwrap_or(text.len());
     let is_toml = format == Format::Toml;
     match text.as_bytes() {
-        [b'#', ..] if is_toml => Token::Comment(line),
-        [b'/', b'/', ..] if !is_toml => Token::Comment(line),
+        [b'#', ..] if is_toml => Token::Comment(line()),
+        [b'/', b'/', ..] if !is_toml => Token::Comment(line()),
         [b'/', b'*', ..] if !is_toml => Token::Comment(text.find("*/").map_or(text.len(), |at| at + 2)),
         [b'"', b'"', b'"', ..] if is_toml => Token::Text(closed(text, "\"\"\"", true)),
         [b'\'', b'\'', b'\'', ..] if is_toml => Token::Text(closed(text, "'''", false)),

@@ -44,7 +44,7 @@ pub(super) fn with_value(text: &str, format: Format, present: &Value, wanted: &V
     let (mark, content) = without_mark(text);
     let changed = match format {
         Format::Toml => with_line_breaks_of(content, &toml::with_value(&content.replace("\r\n", "\n"), wanted)?),
-        Format::Json | Format::Jsonc => json::with_value(content, format, wanted)?,
+        Format::Json | Format::Jsonc => json::with_value(content, wanted)?,
     };
     let changed = format!("{mark}{changed}");
     match value(&changed, format) {

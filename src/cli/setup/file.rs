@@ -1,13 +1,17 @@
 //! A client's file: read whole, and replaced at once by a file with the same owner and permissions.
 
 use std::fs;
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
 use super::document::Fault;
 use crate::platform;
+use crate::units::megabytes;
+
+/// The largest file that is changed: what keeps its comments while it is edited needs a hundred times as much memory.
+const MAX_BYTES: u64 = 4_000_000;
 
 /// A file that may not be there yet.
 pub(super) struct ClientFile {
@@ -18,12 +22,21 @@ pub(super) struct ClientFile {
 }
 
 impl ClientFile {
-    /// Reads a file. Through a link, it is the file that the link leads to.
+    /// Reads a file. Through links, it is the file that they lead to: inside `project`, if there is one, since its
+    /// authors have chosen where its links lead.
     ///
     /// # Errors
-    /// A sentence, if it is not a file, cannot be read, or is not text.
-    pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let path = if path.is_symlink() { target_of(path)? } else { path.to_owned() };
+    /// A sentence, if it is not a file, is too large, cannot be read, is not text, or is outside of the project.
+    pub(super) fn read(path: &Path, project: Option<&Path>) -> Result<Self, String> {
+        let (named, path) = (path, resolved(path)?);
+        let is_inside = project.map(resolved).transpose()?.is_none_or(|project| path.starts_with(project));
+        if !is_inside {
+            return Err(format!(
+                "{} leads out of the project, to {}, and is not changed. Replace the link, or edit that file by hand.",
+                named.display(),
+                path.display()
+            ));
+        }
         match fs::metadata(&path) {
             Ok(metadata) if metadata.is_file() => {}
             Ok(_) => {
@@ -33,7 +46,7 @@ impl ClientFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Self { path, content: None }),
             Err(error) => return Err(unreadable(&path, &error)),
         }
-        let bytes = fs::read(&path).map_err(|error| unreadable(&path, &error))?;
+        let bytes = content(&path)?;
         let content = String::from_utf8(bytes).map_err(|error| {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(&error.as_bytes()[..valid]);
@@ -87,7 +100,7 @@ impl ClientFile {
             new.as_file().set_permissions(metadata.permissions()).map_err(unwritable)?;
         }
         new.as_file().sync_all().map_err(unwritable)?;
-        if Self::read(&self.path)?.content != self.content {
+        if Self::read(&self.path, None)?.content != self.content {
             return Err(format!("{} has just been changed by another program. Run this again.", self.path.display()));
         }
         let copy = self.copy().map_err(unwritable)?;
@@ -127,12 +140,35 @@ fn new_file(folder: &Path, is_shared: bool) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// The file that a link leads to.
-fn target_of(link: &Path) -> Result<PathBuf, String> {
-    link.canonicalize().map_err(|error| match error.kind() {
-        ErrorKind::NotFound => format!("{} is a link to a file that does not exist. Create that file.", link.display()),
-        _ => unreadable(link, &error),
-    })
+/// A path with its links resolved; what is not there yet stays as it is.
+fn resolved(path: &Path) -> Result<PathBuf, String> {
+    match path.canonicalize() {
+        Ok(resolved) => Ok(platform::simplified(resolved)),
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(unreadable(path, &error)),
+        Err(_) if path.is_symlink() => {
+            Err(format!("{} is a link to a file that does not exist. Create that file.", path.display()))
+        }
+        Err(_) => match (path.parent(), path.file_name()) {
+            (Some(folder), Some(name)) => Ok(resolved(folder)?.join(name)),
+            _ => Ok(path.to_owned()),
+        },
+    }
+}
+
+/// The content of a file, unless it is larger than any that a person maintains.
+fn content(path: &Path) -> Result<Vec<u8>, String> {
+    let mut content = Vec::new();
+    let file = fs::File::open(path).map_err(|error| unreadable(path, &error))?;
+    // Not by its size, which files such as those in /proc do not have.
+    file.take(MAX_BYTES + 1).read_to_end(&mut content).map_err(|error| unreadable(path, &error))?;
+    if content.len() as u64 > MAX_BYTES {
+        return Err(format!(
+            "{} is larger than {}, and is not changed. Edit it by hand, as docs/clients.md shows.",
+            path.display(),
+            megabytes(MAX_BYTES)
+        ));
+    }
+    Ok(content)
 }
 
 fn unreadable(path: &Path, error: &std::io::Error) -> String {

@@ -1,31 +1,27 @@
 //! JSON, with and without comments.
 
-use jsonc_parser::ParseOptions;
-use jsonc_parser::cst::{CstArray, CstInputValue, CstNode, CstObject, CstObjectProp, CstRootNode};
+use std::collections::{HashMap, HashSet};
+
+use jsonc_parser::cst::{CstArray, CstInputValue, CstObject, CstObjectProp, CstRootNode};
+use jsonc_parser::errors::ParseError;
+use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
 use super::client::Format;
 use super::document::Fault;
 
-fn parse(text: &str, format: Format) -> Result<CstRootNode, Fault> {
-    if format == Format::Json && !text.trim_ascii().is_empty() {
-        refuse_extensions(text)?;
-    }
-    let options = ParseOptions {
-        allow_comments: true,
-        allow_trailing_commas: true,
-        allow_loose_object_property_names: false,
-        allow_missing_commas: false,
-        allow_single_quoted_strings: false,
-        allow_hexadecimal_numbers: false,
-        allow_unary_plus_numbers: false,
-        allow_bare_decimal_point_numbers: false,
-        allow_non_finite_numbers: false,
-        allow_extended_string_escapes: false,
-    };
-    CstRootNode::parse(text, &options)
-        .map_err(|error| Fault::at(text, error.range().start, error.kind().to_string().to_lowercase()))
-}
+const OPTIONS: ParseOptions = ParseOptions {
+    allow_comments: true,
+    allow_trailing_commas: true,
+    allow_loose_object_property_names: false,
+    allow_missing_commas: false,
+    allow_single_quoted_strings: false,
+    allow_hexadecimal_numbers: false,
+    allow_unary_plus_numbers: false,
+    allow_bare_decimal_point_numbers: false,
+    allow_non_finite_numbers: false,
+    allow_extended_string_escapes: false,
+};
 
 /// Refuses what is not JSON by RFC 8259. The parser that keeps comments cannot be told to.
 fn refuse_extensions(text: &str) -> Result<(), Fault> {
@@ -38,33 +34,81 @@ fn refuse_extensions(text: &str) -> Result<(), Fault> {
 
 /// What a text says; an empty text is an empty object.
 pub(super) fn value(text: &str, format: Format) -> Result<Value, Fault> {
-    let Some(root) = parse(text, format)?.value() else {
+    if format == Format::Json && !text.trim_ascii().is_empty() {
+        refuse_extensions(text)?;
+    }
+    // Not the tree that keeps comments, which needs a hundred times the memory of the text.
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| fault(text, &error))?;
+    let Some(root) = parsed.value else {
         return Ok(Value::Object(Map::new()));
     };
-    if let Some(name) = repeated(&root) {
-        return Err(Fault::Unfit(format!("the member '{name}' stands twice in one object")));
+    match repeated(&root) {
+        Some(name) => Err(Fault::Unfit(format!("the member '{name}' stands twice in one object"))),
+        None => Ok(root.into()),
     }
-    root.to_serde_value().ok_or_else(|| Fault::Unfit("it holds a value that is not JSON".to_owned()))
 }
 
 /// The text with a new value, an object: only what differs is rewritten.
-pub(super) fn with_value(text: &str, format: Format, wanted: &Value) -> Result<String, Fault> {
-    let root = parse(text, format)?;
+pub(super) fn with_value(text: &str, wanted: &Value) -> Result<String, Fault> {
+    let text = &with_members_in_line(text, wanted)?;
+    let root = CstRootNode::parse(text, &OPTIONS).map_err(|error| fault(text, &error))?;
     if let (Some(object), Value::Object(wanted)) = (root.object_value_or_create(), wanted) {
         update_object(&object, wanted);
     }
     Ok(root.to_string())
 }
 
+/// The text with the members that objects in one line lack. The tree would break such a line before each of its members.
+fn with_members_in_line(text: &str, wanted: &Value) -> Result<String, Fault> {
+    let parsed = parse_to_ast(text, &CollectOptions::default(), &OPTIONS).map_err(|error| fault(text, &error))?;
+    let mut missing = Vec::new();
+    if let Some(root) = &parsed.value {
+        find_missing(text, root, wanted, &mut missing);
+    }
+    missing.sort_by_key(|(at, _)| *at);
+    let (mut whole, mut rest) = (String::with_capacity(text.len()), 0);
+    for (at, members) in missing {
+        whole.push_str(&text[rest..at]);
+        whole.push_str(&members);
+        rest = at;
+    }
+    whole.push_str(&text[rest..]);
+    Ok(whole)
+}
+
+/// Finds the members that objects in one line lack: after which byte they belong, and their text.
+fn find_missing(text: &str, present: &ast::Value<'_>, wanted: &Value, missing: &mut Vec<(usize, String)>) {
+    let (ast::Value::Object(object), Value::Object(wanted)) = (present, wanted) else { return };
+    for member in &object.properties {
+        if let Some(wanted) = wanted.get(member.name.as_str()) {
+            find_missing(text, &member.value, wanted, missing);
+        }
+    }
+    let names: HashSet<_> = object.properties.iter().map(|member| member.name.as_str()).collect();
+    let is_in_line = !text[object.range.start..object.range.end].contains('\n');
+    if let (true, Some(last)) = (is_in_line, object.properties.last()) {
+        let lacking = wanted.iter().filter(|(name, _)| !names.contains(name.as_str()));
+        let members: String = lacking.map(|(name, value)| format!(",{}:{value}", Value::from(name.as_str()))).collect();
+        missing.extend((!members.is_empty()).then_some((last.range.end, members)));
+    }
+}
+
+fn fault(text: &str, error: &ParseError) -> Fault {
+    Fault::at(text, error.range().start, error.kind().to_string().to_lowercase())
+}
+
 fn update_object(object: &CstObject, wanted: &Map<String, Value>) {
+    // Looked up once: the object itself goes through all of its members for each name.
+    let mut present = HashMap::new();
     for member in object.properties() {
-        if member.decoded_name().is_none_or(|name| !wanted.contains_key(&name)) {
-            member.remove();
+        match member.decoded_name().filter(|name| wanted.contains_key(name)) {
+            Some(name) => _ = present.insert(name, member),
+            None => member.remove(),
         }
     }
     for (name, value) in wanted {
-        match object.get(name) {
-            Some(member) => update_member(&member, value),
+        match present.get(name) {
+            Some(member) => update_member(member, value),
             None => _ = object.append(name, input(value)),
         }
     }
@@ -109,13 +153,14 @@ fn input(value: &Value) -> CstInputValue {
 }
 
 /// A name that stands twice in one object: which of the two counts depends on the reader.
-fn repeated(node: &CstNode) -> Option<String> {
-    if let Some(object) = node.as_object() {
-        let mut names: Vec<_> = object.properties().iter().filter_map(CstObjectProp::decoded_name).collect();
-        names.sort_unstable();
-        if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-            return Some(pair[0].clone());
+fn repeated(value: &ast::Value<'_>) -> Option<String> {
+    match value {
+        ast::Value::Object(object) => {
+            let mut names = HashSet::new();
+            let twice = object.properties.iter().map(|member| member.name.as_str()).find(|name| !names.insert(*name));
+            twice.map(str::to_owned).or_else(|| object.properties.iter().find_map(|member| repeated(&member.value)))
         }
+        ast::Value::Array(array) => array.elements.iter().find_map(repeated),
+        _ => None,
     }
-    node.children_exclude_trivia_and_tokens().iter().find_map(repeated)
 }

@@ -59,7 +59,8 @@ impl Setup {
     pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
         let server = if self.remove { None } else { Some(self.server(options)?) };
         let path = self.path()?;
-        let file = ClientFile::read(&path).map_err(Error::Input)?;
+        let project = self.project.then(working_directory).transpose()?;
+        let file = ClientFile::read(&path, project.as_deref()).map_err(Error::Input)?;
         let (new, shown) = self.changed(&file, server.as_ref())?;
         if file.content().unwrap_or_default() == new {
             return print(&self.nothing_to_do(&file));
@@ -130,8 +131,7 @@ impl Setup {
         let file = self.client.project_file().ok_or_else(|| {
             Error::Usage(format!("{label} has no file for projects. Leave out --project, to use the user's."))
         })?;
-        std::path::absolute(file)
-            .map_err(|error| Error::Input(format!("The working directory cannot be used: {error}.")))
+        Ok(working_directory()?.join(file))
     }
 
     /// The content of the file after the change, and which texts in it can be shown.
@@ -191,6 +191,11 @@ async fn check_connection(server: &Server, file: &ClientFile, options: &Options)
     if let Err(error) = checked {
         report(&format!("{} is written, but the check failed: {error}", shown_path(file.path())));
     }
+}
+
+/// The folder of the project.
+fn working_directory() -> Result<PathBuf, Error> {
+    std::env::current_dir().map_err(|error| Error::Input(format!("The working directory cannot be used: {error}.")))
 }
 
 /// A path as a part of a line.

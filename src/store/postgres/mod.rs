@@ -51,7 +51,7 @@ impl Database {
     pub(super) fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
         match self.ask_once(work) {
             Err(Error::ConnectionLost(why)) => {
-                tracing::warn!(%why, "the connection to PostgreSQL was lost; asking once more");
+                tracing::info!(%why, "the connection to PostgreSQL was lost; asking once more");
                 self.ask_once(work)
             }
             done => done,

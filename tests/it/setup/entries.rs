@@ -236,7 +236,7 @@ fn the_language_is_the_users() {
 fn missing_and_unfit_settings_are_named() {
     for (arguments, variable, expected) in [
         (&["cursor"][..], ("N8N_URL", ""), "N8N_URL is missing"),
-        (&["cursor"], ("N8N_URL", "n8n.example.com"), "N8N_URL is not a valid URL"),
+        (&["cursor"], ("N8N_URL", "n8n.example.com"), "N8N_URL has no scheme: write https://n8n.example.com"),
         (&["cursor"], ("N8N_URL", "https://me:pass@n8n.example.com"), "N8N_URL contains a user name or a password"),
         (&["claude-desktop"], ("N8N_API_KEY", ""), "N8N_API_KEY is missing"),
         (&["cursor", "--api-key-file", "missing.txt"], ("LANG", "C"), "The file with the API key cannot be read"),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::time::{Duration, Instant};
 
 use crate::support::http_client::HttpServer;
 
@@ -209,6 +210,81 @@ fn a_link_is_followed() {
     let done = home.setup(&["cursor", "--write"]);
     assert!(done.refused(1).contains("is a link to a file that does not exist. Create that file."), "{}", done.err);
     assert!(link.is_symlink() && !target.exists());
+}
+
+/// The authors of a project must not choose a file of its user.
+#[test]
+fn a_link_that_leads_out_of_the_project_is_refused() {
+    let home = Home::new();
+    let project = home.path("project");
+    let settings = home.put("elsewhere/mcp.json", "{}");
+    fs::create_dir_all(project.join("inside")).unwrap();
+    fs::write(project.join("inside/mcp.json"), "{}").unwrap();
+    let folder = project.join(".cursor");
+    let refused = |to: &str| {
+        for arguments in [&["cursor", "--project"][..], &["cursor", "--project", "--write"]] {
+            let done = home.setup_in("project", arguments);
+            let said = done.refused(1);
+            assert!(said.contains("leads out of the project") || said.contains("does not exist"), "{to}: {said}");
+        }
+        assert_eq!(fs::read_to_string(&settings).unwrap(), "{}", "{to}");
+        let expected = ["elsewhere/mcp.json", "project/inside/mcp.json"];
+        assert_eq!(home.files().iter().filter(|file| !file.contains(".cursor")).collect::<Vec<_>>(), expected, "{to}");
+    };
+    // The folder is a link: to a folder with such a file, to one without, to none.
+    for to in ["../elsewhere", "..", "../nowhere", settings.parent().unwrap().to_str().unwrap()] {
+        symlink(to, &folder).unwrap();
+        refused(to);
+        fs::remove_file(&folder).unwrap();
+    }
+    // The file is a link.
+    fs::create_dir(&folder).unwrap();
+    for to in ["../../elsewhere/mcp.json", "../../elsewhere/other.json", settings.to_str().unwrap()] {
+        symlink(to, folder.join("mcp.json")).unwrap();
+        refused(to);
+        fs::remove_file(folder.join("mcp.json")).unwrap();
+    }
+    symlink("../inside/mcp.json", folder.join("mcp.json")).unwrap();
+    let done = home.setup_in("project", &["cursor", "--project", "--write"]);
+    assert_eq!(done.code, Some(0), "a link inside of the project is followed: {}", done.err);
+    assert!(home.text("project/inside/mcp.json").contains("n8n-lens"));
+}
+
+/// A settings file in one line, with many servers and as many secrets.
+fn one_line(bytes: usize) -> String {
+    let server = r#"{"command":"/usr/bin/x","args":["a","b"],"env":{"TOKEN":"zebra-secret"}}"#;
+    let servers: Vec<_> = (0..bytes / 86).map(|at| format!(r#""s{at:07}":{server}"#)).collect();
+    format!(r#"{{"mcpServers":{{{}}}}}"#, servers.join(","))
+}
+
+#[test]
+fn a_settings_file_in_one_line_is_changed_quickly_and_shown_in_part() {
+    let home = Home::new();
+    home.put(file_of("cursor"), one_line(1_500_000));
+    let begun = Instant::now();
+    let shown = home.setup(&["cursor"]);
+    assert_eq!(shown.code, Some(0), "{}", shown.err);
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+    let (out, lines) = (&shown.out, shown.out.lines().map(str::len).max().unwrap());
+    assert!(lines < 1000 && out.len() < 5000, "a line of {lines} bytes, of {} bytes", out.len());
+    assert!(out.contains("chars]…") && out.contains(r#","n8n-lens":{"command":"#), "{out}");
+    assert!(!out.contains("zebra-secret") && !out.contains(KEY), "{out}");
+    let done = home.write(&["cursor"]);
+    assert!(done.out.starts_with("Changed "), "{}", done.out);
+    assert_eq!(home.text(file_of("cursor")).lines().count(), 1, "it stays one line");
+    assert_eq!(home.document("cursor", file_of("cursor"))["mcpServers"].as_object().unwrap().len(), 1_500_000 / 86 + 1);
+    home.write(&["cursor", "--remove"]);
+    assert!(home.text(file_of("cursor")) == one_line(1_500_000), "every byte is as it was");
+}
+
+#[test]
+fn a_settings_file_that_is_too_large_is_refused() {
+    let home = Home::new();
+    for (client, file) in CLIENTS {
+        let path = home.put(file, one_line(4_100_000));
+        let said = home.setup(&[client]).refused(1).to_owned();
+        assert!(said.contains(&format!("{} is larger than 4.0 MB", path.display())), "{said}");
+    }
 }
 
 #[test]

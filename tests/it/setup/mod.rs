@@ -109,8 +109,17 @@ impl Home {
 
     /// Runs `setup` with more variables; one without a value is unset.
     fn setup_with(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Done {
+        self.run("", arguments, variables)
+    }
+
+    /// Runs `setup` in a folder.
+    fn setup_in(&self, folder: &str, arguments: &[&str]) -> Done {
+        self.run(folder, arguments, &[])
+    }
+
+    fn run(&self, folder: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Done {
         let mut command = Command::new(binary());
-        command.arg("setup").args(arguments).current_dir(self.path("")).env_clear();
+        command.arg("setup").args(arguments).current_dir(self.path(folder)).env_clear();
         command.env("HOME", self.path("")).env("N8N_URL", URL).env("N8N_API_KEY", KEY);
         for (name, value) in variables {
             match value.is_empty() {

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use self::gzip_reader::GzipReader;
 use crate::blocking::blocking;
-use crate::json::{Projection, ReadAhead};
+use crate::json::{Projection, ReadAhead, beginning, markup};
 use crate::n8n::{Progress, Stage};
 use crate::tools::Error;
 
@@ -59,7 +59,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
 /// Reads a body ahead, decompressing it if it begins with the two bytes of gzip.
 ///
 /// # Errors
-/// Its first bytes cannot be read.
+/// Its first bytes cannot be read, or are those of a page that was saved in the place of an execution.
 pub fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();
@@ -71,7 +71,14 @@ pub fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Err
     })?;
     let is_gzip = first == MAGIC;
     let body = io::Cursor::new(first).chain(body);
-    Ok(if is_gzip { ReadAhead::new(GzipReader::new(body)) } else { ReadAhead::new(body) })
+    let mut body = if is_gzip { ReadAhead::new(GzipReader::new(body)) } else { ReadAhead::new(body) };
+    match markup(body.peek()) {
+        Some(markup) => Err(Error::FailedPrecondition(format!(
+            "The body is {markup} instead of JSON, at byte 0: {:?}. A login page, a proxy or n8n's editor responded when it was saved: check N8N_URL, and save the response of GET /api/v1/executions/{{id}}?includeData=true again.",
+            beginning(body.peek())
+        ))),
+        None => Ok(body),
+    }
 }
 
 /// A file that reports how much of it was read, and ends when nobody waits for it.

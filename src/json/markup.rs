@@ -1,0 +1,29 @@
+//! Pages where JSON was expected.
+
+/// How much of a text [`beginning`] returns, bytes.
+pub const BEGINNING_BYTES: usize = 80;
+
+/// What a text is that begins like a page rather than like JSON: `HTML` or `XML`. White space and a byte order mark before
+/// it do not count.
+///
+/// ```
+/// use n8n_lens::json::markup;
+///
+/// assert_eq!(markup(b"\r\n<!DOCTYPE html><title>Sign in</title>"), Some("HTML"));
+/// assert_eq!(markup(b"[\"<html>\"]"), None);
+/// ```
+pub fn markup(beginning: &[u8]) -> Option<&'static str> {
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+    match text {
+        [b'<', b'?', ..] => Some("XML"),
+        [b'<', ..] => Some("HTML"),
+        _ => None,
+    }
+}
+
+/// The beginning of a text that is not JSON, to be shown in an error.
+pub fn beginning(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(BEGINNING_BYTES)]);
+    // The cut can be inside a character.
+    text.trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned()
+}
