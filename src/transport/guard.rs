@@ -69,8 +69,7 @@ impl Guard {
             headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(is_ours))
         };
         let host = self.accepts_any_host() || all(HOST, &is_ours);
-        let is_reached_at =
-            |at: &str| headers.contains_key(HOST) && all(HOST, &|host| host.eq_ignore_ascii_case(at));
+        let is_reached_at = |at: &str| headers.contains_key(HOST) && all(HOST, &|host| host.eq_ignore_ascii_case(at));
         let is_own = |at: &str| is_ours(at) || (self.accepts_any_host() && is_reached_at(at));
         let origin = all(ORIGIN, &|origin| origin.split_once("://").is_some_and(|(_, at)| is_own(at)));
         (!host || !origin).then_some(Refusal::Foreign)
