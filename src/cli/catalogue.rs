@@ -15,6 +15,7 @@ use clap::Subcommand;
 use super::Error;
 use super::terminal::print;
 use crate::platform::find_program;
+use crate::secrets;
 use crate::units::megabytes;
 use crate::workflow::catalogue::build;
 
@@ -95,6 +96,7 @@ fn packed() -> Result<Vec<Package>, Error> {
         tempfile::tempdir().map_err(|error| Error::Input(format!("A temporary folder cannot be created: {error}.")))?;
     let mut command = process::Command::new(find_program(Path::new("npm")));
     command.args(["pack", "--silent", "--pack-destination"]).arg(folder.path()).args(PACKAGES);
+    secrets::withhold(&mut command);
     let output = command.output().map_err(|error| {
         Error::Input(format!(
             "npm cannot be run ({error}). Install it, or name a folder in which n8n is installed with --from."

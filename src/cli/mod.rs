@@ -1,6 +1,7 @@
 //! The command line. On a terminal it prints for people; otherwise what the tools return.
 
 mod arguments;
+mod browser;
 mod cache;
 mod catalogue;
 mod check;

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::source::{self, is_id};
 use super::terminal::print;
-use super::{Error, context};
+use super::{Error, browser, context};
 use crate::budget;
 use crate::config::Options;
 use crate::tools::{Selection, Toolbox};
@@ -54,19 +54,25 @@ impl View {
         // Otherwise the first click on a node would wait for the tokenizer.
         budget::preload();
         let fragment = id.map(|id| format!("#/{id}")).unwrap_or_default();
-        self.show(&format!("{}{fragment}", view.address()))?;
-        view.serve().await;
-        Ok(())
-    }
-
-    /// Prints the address, and opens it.
-    fn show(&self, address: &str) -> Result<(), Error> {
-        print(address)?;
-        let is_open = !self.no_open && open::that_detached(address).is_ok();
-        let next = if is_open { "The page opens in the browser." } else { "Open this address in a browser." };
-        // Nothing is lost if nobody reads it.
-        let _ = writeln!(stderr(), "{next} Ctrl-C ends it.");
-        Ok(())
+        let address = format!("{}{fragment}", view.address());
+        print(&address)?;
+        let entered = view.entered();
+        let opening = async {
+            let redirect = if self.no_open { None } else { browser::open(&address).await };
+            let next = match redirect {
+                Some(_) => "The page opens in the browser. If it does not, open this address there.",
+                None => "Open this address in a browser.",
+            };
+            // Nothing is lost if nobody reads it.
+            let _ = writeln!(stderr(), "{next} Ctrl-C ends it.");
+            entered.await;
+            drop(redirect);
+            std::future::pending().await
+        };
+        tokio::select! {
+            () = view.serve() => Ok(()),
+            never = opening => never,
+        }
     }
 }
 

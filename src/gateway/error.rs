@@ -136,16 +136,14 @@ impl Error {
         Self::field("body", "The body broke off, or took too long to arrive.", Value::Null)
     }
 
-    /// Checks the size of a body, in bytes.
-    ///
-    /// # Errors
-    /// [`Error::Validation`] if it is larger than [`BODY_BYTES`].
-    pub fn check_body(size: usize) -> Result<(), Self> {
-        if size <= BODY_BYTES {
-            return Ok(());
-        }
+    /// The body is larger than [`BODY_BYTES`]; `size` is what its head announces, in bytes.
+    pub fn large_body(size: Option<usize>) -> Self {
         let message = format!("The body is larger than {BODY_BYTES} bytes.");
-        Err(Self::field("body", message, json!({"size": size, "max": BODY_BYTES})))
+        let mut details = json!({"max": BODY_BYTES});
+        if let Some(size) = size {
+            details["size"] = size.into();
+        }
+        Self::field("body", message, details)
     }
 
     /// An error whose cause is for the log only.

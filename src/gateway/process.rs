@@ -35,10 +35,7 @@ impl Process {
         groups: &Arc<Groups>,
     ) -> Result<(Self, ChildStdin, ChildStdout), Exit> {
         let mut command = Command::new(program.file());
-        for variable in program.withheld_variables() {
-            command.env_remove(variable);
-        }
-        command.args(&program.args).envs(&program.env);
+        command.args(&program.args).env_clear().envs(program.inherited()).envs(&program.env);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         if let Some(cwd) = &program.cwd {
             command.current_dir(cwd);

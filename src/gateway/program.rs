@@ -1,19 +1,69 @@
 //! Which program a server runs, and the program that n8n-lens itself is.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use crate::platform::find_program;
 
-/// Secrets of the gateway. Third-party servers do not inherit them; the configuration can still pass them on.
-const OWN_SECRETS: [&str; 4] = ["GATEWAY_TOKEN", "N8N_API_KEY", "N8N_LENS_AUTH_TOKEN", "N8N_LENS_DB"];
+/// The gateway's own token, which no server needs.
+const TOKEN: &str = "GATEWAY_TOKEN";
+
+/// The variables that a program needs to run: what the official SDKs of MCP pass on to a server
+/// (`DEFAULT_INHERITED_ENV_VARS`), language, time zone and temporary folder.
+#[cfg(not(windows))]
+const INHERITED: [&str; 17] = [
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_COLLATE",
+    "LC_CTYPE",
+    "LC_MESSAGES",
+    "LC_MONETARY",
+    "LC_NUMERIC",
+    "LC_TIME",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+];
+
+/// The same on Windows, and what `.cmd` files and installed programs are found by.
+#[cfg(windows)]
+const INHERITED: [&str; 21] = [
+    "APPDATA",
+    "COMMONPROGRAMFILES",
+    "COMSPEC",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "NUMBER_OF_PROCESSORS",
+    "OS",
+    "PATH",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "PROGRAMDATA",
+    "PROGRAMFILES",
+    "PROGRAMFILES(X86)",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "TMP",
+    "USERNAME",
+    "USERPROFILE",
+    "WINDIR",
+];
 
 /// How a child process is started.
 #[derive(Clone, PartialEq, Eq)]
 pub(super) struct Program {
     pub(super) command: PathBuf,
     pub(super) args: Vec<String>,
-    /// Added to the gateway's own environment.
+    /// Added to what it inherits.
     pub(super) env: BTreeMap<String, String>,
     pub(super) cwd: Option<PathBuf>,
 }
@@ -29,9 +79,14 @@ impl Program {
         find_program(&self.command)
     }
 
-    /// Environment variables that it does not inherit. Built-in servers need all but the gateway's token.
-    pub(super) fn withheld_variables(&self) -> &'static [&'static str] {
-        if self.is_own() { &OWN_SECRETS[..1] } else { &OWN_SECRETS }
+    /// The gateway's variables that it inherits. A built-in server has the gateway's settings, but not its token; any
+    /// other server has what a program needs to run, and its configuration names the rest.
+    pub(super) fn inherited(&self) -> impl Iterator<Item = (OsString, OsString)> {
+        let is_own = self.is_own();
+        std::env::vars_os().filter(move |(name, _)| {
+            let is = |known: &str| name.eq_ignore_ascii_case(known);
+            if is_own { !is(TOKEN) } else { INHERITED.into_iter().any(is) }
+        })
     }
 }
 

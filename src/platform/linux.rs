@@ -1,10 +1,18 @@
 //! Linux, beyond what all Unix systems share.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The magic numbers from statfs(2) of NFS, SMB, CIFS, SMB2, 9P, AFS, Ceph and Lustre.
 const NETWORK: [i64; 8] =
     [0x6969, 0x517B, 0xFF53_4D42, 0xFE53_4D42, 0x0102_1997, 0x5346_414F, 0x00C3_6400, 0x0BD0_0BD0];
+
+/// A folder of the user for a file that a browser is to open. A browser in a sandbox (snap, Flatpak) sees neither the
+/// system's folder for temporary files nor hidden folders, but the user's downloads.
+pub(crate) fn browser_folder() -> PathBuf {
+    let is_there = |folder: &PathBuf| folder.is_dir();
+    let downloads = dirs::download_dir().filter(is_there);
+    downloads.or_else(|| dirs::home_dir().filter(is_there)).unwrap_or_else(std::env::temp_dir)
+}
 
 /// Whether a file is known to be on a network file system.
 pub(crate) fn is_on_network_file_system(file: &Path) -> bool {

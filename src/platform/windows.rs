@@ -107,6 +107,11 @@ pub(crate) fn file_identity(path: &Path) -> Option<FileIdentity> {
     path.canonicalize().ok()
 }
 
+/// A folder for a file that a browser is to open: each user has a folder for temporary files.
+pub(crate) fn browser_folder() -> PathBuf {
+    std::env::temp_dir()
+}
+
 /// Whether a file is known to be on a network file system, also on one that has a drive letter.
 pub(crate) fn is_on_network_file_system(file: &Path) -> bool {
     let resolved = file.canonicalize().unwrap_or_else(|_| file.to_owned());

@@ -50,6 +50,16 @@ pub(super) const REMOVED: [&str; 5] = ["resumeToken", "resumeUrl", "resumeFormUr
 /// A member of items that resumes an execution: n8n signs the URL that does, and its callers send the signature.
 pub(super) const SIGNATURE: &str = "signature";
 
+/// How the names of environment variables begin that hold secrets of ours or of n8n: keys, tokens, passwords, and
+/// addresses with passwords.
+const VARIABLES: [&str; 6] = ["N8N_", "GATEWAY_", "DB_", "PG", "QUEUE_", "CREDENTIALS_"];
+
+/// Whether the value of an environment variable of this name can be a secret of ours or of n8n.
+pub(super) fn is_secret_variable(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    VARIABLES.iter().any(|prefix| name.starts_with(prefix))
+}
+
 /// Whether `name` is a header or member whose value is a secret.
 pub(super) fn is_secret(name: &str) -> bool {
     is_one_of(&HEADERS, name) || MEMBERS.iter().any(|known| letters(known).eq(letters(name)))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Json;
-use axum::body::{Body, BodyDataStream, Bytes};
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::header::{CONNECTION, CONTENT_LENGTH, RETRY_AFTER};
 use axum::http::{HeaderMap, Method, StatusCode};
@@ -46,12 +46,6 @@ const MAX_PARTS: usize = 300_000;
 /// The deepest nesting of a request.
 const MAX_DEPTH: usize = 128;
 
-/// How much of a refused body is read, so that its sender sees the refusal.
-const DISCARD_BYTES: usize = 256 * 1024;
-
-/// How long that may take.
-const DISCARD_TIMEOUT: Duration = Duration::from_millis(500);
-
 /// The limits of the request bodies of a server; clones share the permits.
 #[derive(Clone)]
 pub(super) struct BodyLimits {
@@ -83,25 +77,17 @@ impl BodyLimits {
         Self { max_bytes, large: Arc::new(Semaphore::new(LARGE_BODIES)) }
     }
 
-    /// Reads a body.
+    /// Reads a body; one that announces too many bytes is refused before it is sent.
     ///
     /// # Errors
     /// When it is too large or too complex, arrives too slowly or not to its end, or other large bodies take too long.
     pub(super) async fn read(&self, headers: &HeaderMap, body: Body) -> Result<ReadBody, Error> {
-        let mut chunks = body.into_data_stream();
-        let read = self.read_chunks(headers, &mut chunks).await;
-        if read.is_err() {
-            discard(chunks).await;
-        }
-        read
-    }
-
-    async fn read_chunks(&self, headers: &HeaderMap, chunks: &mut BodyDataStream) -> Result<ReadBody, Error> {
-        let announced = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
+        let announced = announced(headers);
         let too_large = Error::TooLarge { max_bytes: self.max_bytes };
         if announced.is_some_and(|bytes| bytes > self.max_bytes) {
             return Err(too_large);
         }
+        let mut chunks = body.into_data_stream();
         let mut permit = None;
         let mut bytes = Vec::with_capacity(announced.unwrap_or(0).min(LARGE_BYTES));
         let mut deadline = Instant::now() + BODY_TIMEOUT;
@@ -133,6 +119,11 @@ impl BodyLimits {
     }
 }
 
+/// The size of a body as its head announces it, in bytes; `None` if it is sent in chunks.
+pub(super) fn announced(headers: &HeaderMap) -> Option<usize> {
+    headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
 /// Refuses what would take too much memory or stack to parse.
 ///
 /// # Errors
@@ -159,7 +150,6 @@ impl ReadBody {
 pub(super) async fn read_first(State(limits): State<BodyLimits>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     if parts.method == Method::POST && !guard::is_json(&parts.headers) {
-        discard(body.into_data_stream()).await;
         return Error::NotJson.into_response();
     }
     match limits.read(&parts.headers, body).await {
@@ -175,20 +165,6 @@ pub(super) async fn read_first(State(limits): State<BodyLimits>, request: Reques
         }
         Err(error) => error.into_response(),
     }
-}
-
-/// Reads a little of the rest of a refused body.
-async fn discard(mut chunks: BodyDataStream) {
-    let mut left = DISCARD_BYTES;
-    let reading = async {
-        while let Some(Ok(chunk)) = chunks.next().await {
-            left = left.saturating_sub(chunk.len());
-            if left == 0 {
-                break;
-            }
-        }
-    };
-    let _ = timeout(DISCARD_TIMEOUT, reading).await;
 }
 
 impl Error {

@@ -4,7 +4,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::Bytes;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, Request, State};
 use axum::http::StatusCode;
@@ -13,9 +13,11 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use futures::{FutureExt, StreamExt};
+use futures::FutureExt;
+use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json};
 
+use super::body;
 use super::guard::{self, Guard};
 use super::listener::Listener;
 use crate::config::Access;
@@ -29,9 +31,6 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// How long a request body may take to arrive.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-
-/// How much of a refused body is read.
-const DISCARD_BYTES: usize = 64 * 1024 * 1024;
 
 /// The media type that Prometheus expects.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -62,20 +61,17 @@ fn router(gateway: Arc<Gateway>, access: &Access) -> Router {
     Router::new()
         .route("/health", get(health))
         .merge(guarded)
-        .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, request, "Unknown path.").await)
+        .fallback(async |request: Request| unknown(StatusCode::NOT_FOUND, &request, "Unknown path."))
         .method_not_allowed_fallback(async |request: Request| {
-            unknown(StatusCode::METHOD_NOT_ALLOWED, request, "This path does not support this method.").await
+            unknown(StatusCode::METHOD_NOT_ALLOWED, &request, "This path does not support this method.")
         })
         .with_state(gateway)
 }
 
-/// Refuses requests without the token, or from a host or origin that is not allowed.
+/// Refuses requests without the token, or from a host or origin that is not allowed, before their body is read.
 async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> Response {
     match guard.refusal(request.headers()) {
-        Some(refusal) => {
-            read_body(request, 0).await;
-            refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({})))
-        }
+        Some(refusal) => refusal.respond(failure("VALIDATION_ERROR", refusal.reason().1, json!({}))),
         None => next.run(request).await,
     }
 }
@@ -98,37 +94,21 @@ async fn call_tool(
     respond(AssertUnwindSafe(call).catch_unwind().await)
 }
 
-/// The body, if its Content-Type is JSON.
-async fn json_body(request: Request) -> Result<Vec<u8>, Error> {
-    let is_json = guard::is_json(request.headers());
-    let kept = if is_json { BODY_BYTES } else { 0 };
-    let (body, size) = read_body(request, kept).await.ok_or_else(Error::incomplete_body)?;
-    if !is_json {
+/// The body, if it is JSON and not too large. What the head says is checked before the body is read.
+async fn json_body(request: Request) -> Result<Bytes, Error> {
+    if !guard::is_json(request.headers()) {
         return Err(Error::content_type());
     }
-    Error::check_body(size)?;
-    Ok(body)
-}
-
-/// Reads a body, and returns at most its first `kept` bytes with its size in bytes. The rest is read, too: a client that
-/// is still sending would not see the error. `None` if the body breaks off or takes too long.
-async fn read_body(request: Request, kept: usize) -> Option<(Vec<u8>, usize)> {
-    let mut chunks = Body::into_data_stream(request.into_body());
-    let reading = async {
-        let (mut body, mut size) = (Vec::new(), 0);
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk.ok()?;
-            size += chunk.len();
-            if size <= kept {
-                body.extend_from_slice(&chunk);
-            }
-            if size > DISCARD_BYTES {
-                break;
-            }
-        }
-        Some((body, size))
-    };
-    tokio::time::timeout(BODY_TIMEOUT, reading).await.ok()?
+    let announced = body::announced(request.headers());
+    if announced.is_some_and(|size| size > BODY_BYTES) {
+        return Err(Error::large_body(announced));
+    }
+    let reading = Limited::new(request.into_body(), BODY_BYTES).collect();
+    match tokio::time::timeout(BODY_TIMEOUT, reading).await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::large_body(None)),
+        Ok(Err(_)) | Err(_) => Err(Error::incomplete_body()),
+    }
 }
 
 fn respond(outcome: std::thread::Result<Result<String, Error>>) -> Response {
@@ -165,9 +145,8 @@ fn failure(code: &str, message: &str, details: Value) -> Value {
     json!({"success": false, "error": {"code": code, "message": message, "details": details}})
 }
 
-async fn unknown(status: StatusCode, request: Request, message: &str) -> Response {
+fn unknown(status: StatusCode, request: &Request, message: &str) -> Response {
     let path = crate::json::shorten(request.uri().path(), 200);
-    read_body(request, 0).await;
     let message = format!("{message} Use POST /mcp/call, or GET /mcp/tools, /health, /metrics or /openapi.json.");
     let details = json!({"field": "path", "value": path});
     (status, Json(failure("VALIDATION_ERROR", &message, details))).into_response()
@@ -193,6 +172,8 @@ async fn metrics(State(gateway): State<Arc<Gateway>>) -> Response {
 
 #[cfg(all(test, unix))]
 mod tests {
+    use axum::body::Body;
+
     use super::*;
     use crate::gateway::{Config, Settings};
 

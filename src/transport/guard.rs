@@ -69,7 +69,9 @@ impl Guard {
             headers.get_all(name).iter().all(|value| value.to_str().is_ok_and(is_ours))
         };
         let host = self.accepts_any_host() || all(HOST, &is_ours);
-        let origin = all(ORIGIN, &|origin| origin.split_once("://").is_some_and(|(_, at)| is_ours(at)));
+        let is_reached_at = |at: &str| headers.contains_key(HOST) && all(HOST, &|host| host.eq_ignore_ascii_case(at));
+        let is_own = |at: &str| is_ours(at) || (self.accepts_any_host() && is_reached_at(at));
+        let origin = all(ORIGIN, &|origin| origin.split_once("://").is_some_and(|(_, at)| is_own(at)));
         (!host || !origin).then_some(Refusal::Foreign)
     }
 
@@ -77,7 +79,9 @@ impl Guard {
         LOOPBACK.into_iter().chain(self.access.hosts.iter().map(String::as_str))
     }
 
-    /// Off loopback, without configured names, the machine's names are unknown: only the token counts.
+    /// Off loopback, without configured names, the machine's names are unknown: only the token counts. The origin of our own
+    /// page is then the name under which its browser reached us. A page of somewhere else can make its name lead here (DNS
+    /// rebinding), but a browser sends the token to no name that it was not entered for.
     fn accepts_any_host(&self) -> bool {
         self.access.hosts.is_empty() && !self.access.loopback
     }
@@ -85,13 +89,13 @@ impl Guard {
     /// Adds the checks that rmcp makes: a web page must not reach this server through a host name of its own (DNS
     /// rebinding), nor from another origin.
     pub(super) fn configure(&self, config: StreamableHttpServerConfig) -> StreamableHttpServerConfig {
+        // `foreign` compares the origin with the name that the server was reached under; rmcp cannot.
+        if self.accepts_any_host() {
+            return config.disable_allowed_hosts().disable_allowed_origins();
+        }
         let hosts: Vec<_> = self.hosts().collect();
         let origins = hosts.iter().flat_map(|host| [format!("http://{host}:*"), format!("https://{host}:*")]);
-        let config = config.with_allowed_origins(origins.collect::<Vec<_>>());
-        if self.accepts_any_host() {
-            return config.disable_allowed_hosts();
-        }
-        config.with_allowed_hosts(hosts)
+        config.with_allowed_origins(origins.collect::<Vec<_>>()).with_allowed_hosts(hosts)
     }
 }
 

@@ -20,7 +20,7 @@ use hyper::body::{Frame, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tower_service::Service;
 
@@ -33,6 +33,12 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// How often to check whether the requests in progress are done.
 const DRAIN_INTERVAL: Duration = Duration::from_millis(10);
+
+/// How long a client may go on sending after the last response of a connection.
+const LINGER_TIME: Duration = Duration::from_secs(5);
+
+/// How much it may send, bytes.
+const LINGER_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A bound address, and the signal that ends serving it.
 pub struct Listener {
@@ -149,13 +155,25 @@ async fn serve_connection(stream: TcpStream, router: Router, connection: Open) {
     // The connections have timeouts of their own, which tell a slow head from an idle connection.
     let serving =
         http1::Builder::new().timer(TokioTimer::new()).header_read_timeout(None).serve_connection(stream, service);
-    tokio::select! {
-        served = serving => {
-            if let Err(error) = served {
-                tracing::debug!("a connection ended: {error}");
-            }
+    let serving = async {
+        match serving.without_shutdown().await {
+            Ok(parts) => linger(parts.io.into_inner().stream).await,
+            Err(error) => tracing::debug!("a connection ended: {error}"),
         }
+    };
+    tokio::select! {
+        () = serving => {}
         () = connection.closed.cancelled() => {}
+    }
+}
+
+/// Closes a connection after its last response. A request can be refused before its body is read; if the connection were
+/// closed while the client is still sending, the system would reset it, and the client would not see the response.
+async fn linger(mut stream: TcpStream) {
+    if stream.shutdown().await.is_ok() {
+        let (mut rest, mut nowhere) = (stream.take(LINGER_BYTES), tokio::io::sink());
+        // Whatever else the client does, the connection ends.
+        let _ = tokio::time::timeout(LINGER_TIME, tokio::io::copy(&mut rest, &mut nowhere)).await;
     }
 }
 

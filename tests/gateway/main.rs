@@ -68,7 +68,7 @@ fn main() {
             an_expired_session_is_renewed, a_server_recovers_from_every_fault_at_its_start;
         secrets: the_configuration_is_in_no_response_and_no_log, the_address_of_an_unreachable_server_is_not_logged,
             a_request_that_a_server_echoes_is_not_logged, headers_are_not_sent_to_another_host,
-            secrets_that_a_child_prints_are_not_logged, the_gateways_secrets_are_not_inherited;
+            secrets_that_a_child_prints_are_not_logged, a_server_inherits_what_a_program_needs_and_nothing_else;
         access: hosts_and_origins_are_checked, a_token_is_required, without_a_token_only_loopback_is_allowed, bad_configurations_are_usage_errors,
             a_value_of_the_wrong_type_names_its_field;
     };

@@ -234,20 +234,40 @@ pub fn secrets_that_a_child_prints_are_not_logged() {
     }
 }
 
-pub fn the_gateways_secrets_are_not_inherited() {
-    let ours = ["N8N_API_KEY", "N8N_LENS_AUTH_TOKEN", "N8N_LENS_DB"];
-    let mut environment: Vec<_> = ours.iter().map(|name| (*name, VARIABLE)).collect();
-    environment.push(("SOMETHING_ELSE", MARKER));
+pub fn a_server_inherits_what_a_program_needs_and_nothing_else() {
+    let url = format!("http://lens:{VARIABLE}@127.0.0.1:1");
+    let withheld = [
+        ("N8N_API_KEY", VARIABLE),
+        ("N8N_LENS_AUTH_TOKEN", VARIABLE),
+        ("N8N_LENS_DB", VARIABLE),
+        ("N8N_LENS_STORE", "/no/such/store"),
+        ("N8N_ENCRYPTION_KEY", VARIABLE),
+        ("N8N_URL", &url),
+        ("DB_POSTGRESDB_PASSWORD", VARIABLE),
+        ("DB_POSTGRESDB_SSL_KEY", VARIABLE),
+        ("PGPASSWORD", VARIABLE),
+        ("AWS_SECRET_ACCESS_KEY", VARIABLE),
+        ("HTTPS_PROXY", &url),
+        ("SOMETHING_ELSE", MARKER),
+    ];
+    let needed = [("LANG", "C.UTF-8"), ("LC_ALL", "C"), ("TZ", "Asia/Tokyo"), ("TMPDIR", "/tmp"), ("TERM", "dumb")];
+    let environment = [&withheld[..], &needed].concat();
     let mut given = child(&[]);
-    given["env"] = json!({"N8N_API_KEY": "${N8N_API_KEY}"});
+    given["env"] = json!({"N8N_API_KEY": "${N8N_API_KEY}", "TZ": "UTC"});
     let gateway = Gateway::begin(json!({"a": child(&[]), "given": given}), &[], &environment);
     gateway.wait_for("both servers are available", |health| health["status"] == "ok");
     let seen = |server: &str, name: &str| {
         gateway.call(server, "environment", json!({ "name": name })).result()["value"].clone()
     };
-    assert_eq!(seen("a", "SOMETHING_ELSE"), MARKER, "other variables are inherited");
-    for name in ours {
+    for (name, value) in needed {
+        assert_eq!(seen("a", name), value, "{name}");
+    }
+    for name in ["PATH", "HOME"] {
+        assert_eq!(seen("a", name), std::env::var(name).unwrap(), "{name}");
+    }
+    for (name, _) in withheld {
         assert_eq!(seen("a", name), Value::Null, "{name}");
     }
+    assert_eq!(seen("given", "TZ"), "UTC", "the configuration overrides what is inherited");
     assert_eq!(seen("given", "N8N_API_KEY"), VARIABLE, "the configuration passes it on");
 }

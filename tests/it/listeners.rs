@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::http_client::{HttpServer, json_headers};
 use crate::mcp_client::KEY;
 use crate::server::{Reply, Server};
-use crate::support::memory::peak;
+use crate::support::memory::{peak, resident};
 
 /// Much longer than an answer takes, and much shorter than a timeout of the server.
 const SOON: Duration = Duration::from_secs(5);
@@ -41,6 +41,25 @@ fn a_body_bomb_is_refused_in_little_memory() {
     assert_eq!(server.send("POST", "/mcp/execute", &json_headers(), &deep).status, 400);
 }
 
+/// glibc keeps memory that was used once, in as many arenas as threads used it: see limits.md.
+#[test]
+#[cfg(target_env = "gnu")]
+fn with_one_arena_a_flood_of_large_requests_leaves_little_memory() {
+    let n8n = n8n();
+    let mut command = Command::new(crate::support::binary());
+    command.args(["--transport", "http", "--port", "0"]).env_clear().env("N8N_URL", n8n.url()).env("N8N_API_KEY", KEY);
+    command.env("MALLOC_ARENA_MAX", "1").env("MALLOC_MMAP_THRESHOLD_", "131072");
+    let server = HttpServer::spawn(&mut command);
+    let list = vec![r#"{"a":0}"#; 90_000].join(",");
+    for id in [format!("[{list}]"), format!("\"{}\"", "x".repeat(LARGE))] {
+        let body = format!(r#"{{"name":"get_execution","parameters":{{"id":{id}}}}}"#);
+        for _ in 0..10 {
+            assert_eq!(server.send("POST", "/mcp/execute", &json_headers(), &body).status, 400);
+        }
+    }
+    assert!(resident(server.pid()) < 100_000_000, "{}", resident(server.pid()));
+}
+
 #[test]
 fn health_answers_while_large_bodies_are_parsed() {
     let n8n = n8n();
@@ -58,44 +77,134 @@ fn health_answers_while_large_bodies_are_parsed() {
     }
 }
 
-/// Sends a head, and no body; returns the status of the response.
-fn status_of_head(server: &HttpServer, path: &str, headers: &str) -> String {
+const TOKEN: &str = "authorization: Bearer sesame-sesame\r\n";
+const JSON: &str = "content-type: application/json\r\n";
+
+/// A body that is within the limit of a workflow, and one that is within none.
+const LARGE: usize = 19_000_000;
+const TOO_LARGE: usize = 99_000_000;
+
+/// Sends a head, and no body; returns the status of the first response, which is 100 if the body is wanted.
+fn status_of_head(server: &HttpServer, path: &str, length: usize, headers: &[&str]) -> String {
     let mut connection = TcpStream::connect(&server.authority).unwrap();
     connection.set_read_timeout(Some(SOON)).unwrap();
-    let head =
-        format!("POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-length: 19000000\r\n{headers}\r\n", server.authority);
+    let (host, headers) = (&server.authority, headers.concat());
+    let head = format!("POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: {length}\r\n{headers}\r\n");
     connection.write_all(head.as_bytes()).unwrap();
     let mut status = [0; 12];
-    connection.read_exact(&mut status).expect("an answer without a body");
+    connection.read_exact(&mut status).unwrap_or_else(|error| panic!("{path}, {headers:?}: {error}"));
     String::from_utf8_lossy(&status[9..]).into_owned()
 }
+
+/// A request that has to be refused by its head: its path, the length of its body, its headers, and the status.
+type Refusal<'a> = (&'a str, usize, &'a [&'a str], &'a str);
+
+/// What each listener refuses, with and without a client that waits to be asked for the body.
+fn refuses(server: &HttpServer, refusals: &[Refusal<'_>]) {
+    for (path, length, headers, status) in refusals {
+        for expect in ["", "expect: 100-continue\r\n"] {
+            let headers = [headers, &[expect][..]].concat();
+            assert_eq!(status_of_head(server, path, *length, &headers), *status, "{path}, {length}, {headers:?}");
+        }
+    }
+}
+
+const EVIL: &str = "origin: http://evil.example\r\n";
+const TEXT: &str = "content-type: text/plain\r\n";
 
 #[test]
 fn a_head_is_judged_before_its_body_is_read() {
     let n8n = n8n();
     let server = HttpServer::start(&n8n.url(), &["--auth-token", "sesame-sesame"]);
-    let token = "authorization: Bearer sesame-sesame\r\n";
-    let json = "content-type: application/json\r\n";
-    for path in ["/mcp", "/mcp/execute"] {
-        assert_eq!(status_of_head(&server, path, json), "401");
-        assert_eq!(status_of_head(&server, path, &format!("{token}{json}origin: http://evil.example\r\n")), "403");
-        assert_eq!(status_of_head(&server, path, &format!("{token}{json}origin: http://localhost:x\r\n")), "403");
+    for path in ["/mcp", "/mcp/execute", "/view/call"] {
+        refuses(
+            &server,
+            &[
+                (path, LARGE, &[JSON], "401"),
+                (path, LARGE, &[TOKEN, JSON, EVIL], "403"),
+                (path, LARGE, &[TOKEN, JSON, "origin: http://localhost:x\r\n"], "403"),
+                (path, TOO_LARGE, &[TOKEN, JSON], "413"),
+            ],
+        );
     }
-    assert_eq!(status_of_head(&server, "/mcp", &format!("{token}content-type: text/plain\r\n")), "415");
+    refuses(
+        &server,
+        &[
+            ("/mcp", LARGE, &[TOKEN, TEXT], "415"),
+            ("/mcp/execute", LARGE, &[TOKEN, TEXT], "400"),
+            ("/mcp/tools", LARGE, &[JSON], "401"),
+            ("/view/call", LARGE, &[TOKEN, TEXT], "400"),
+            ("/view/call", LARGE, &[TOKEN, JSON], "413"),
+            ("/view/", LARGE, &[JSON], "405"),
+            ("/health", LARGE, &[JSON], "405"),
+            ("/nowhere", LARGE, &[JSON], "404"),
+        ],
+    );
+    // A body that is wanted is asked for.
+    assert_eq!(status_of_head(&server, "/mcp", LARGE, &[TOKEN, JSON, "expect: 100-continue\r\n"]), "100");
 }
 
 #[test]
-fn a_body_of_too_many_bytes_is_refused_by_its_length() {
+fn the_gateway_judges_a_head_before_its_body_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("config.yaml");
+    std::fs::write(&config, "servers: {}").unwrap();
+    let mut command = Command::new(crate::support::binary());
+    command.args(["gateway", "--port", "0", "--auth-token", "sesame-sesame", "--config"]).arg(&config);
+    let gateway = HttpServer::spawn(&mut command);
+    for path in ["/mcp/call", "/mcp/call/a/b"] {
+        refuses(
+            &gateway,
+            &[
+                (path, LARGE, &[JSON], "401"),
+                (path, 100, &[JSON], "401"),
+                (path, LARGE, &[TOKEN, JSON, EVIL], "403"),
+                (path, LARGE, &[TOKEN, JSON], "400"),
+                (path, 100, &[TOKEN, TEXT], "400"),
+            ],
+        );
+    }
+    refuses(
+        &gateway,
+        &[("/mcp/tools", LARGE, &[], "405"), ("/health", LARGE, &[], "405"), ("/none", LARGE, &[], "404")],
+    );
+    assert_eq!(status_of_head(&gateway, "/mcp/call", 100, &[TOKEN, JSON, "expect: 100-continue\r\n"]), "100");
+}
+
+#[test]
+fn coordination_judges_a_head_before_its_body_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let coordinate = |arguments: &[&str]| {
+        let mut command = Command::new(crate::support::binary());
+        command.args(["coordinate", "--db"]).arg(folder.path().join("agents.db")).args(arguments);
+        command
+    };
+    let issued = coordinate(&["admin", "token", "issue", "--scope", "admin", "--json"]).output().unwrap();
+    let issued: Value = serde_json::from_slice(&issued.stdout).unwrap_or_else(|error| panic!("{error}: {issued:?}"));
+    let token = format!("authorization: Bearer {}\r\n", issued["token"].as_str().unwrap());
+    let server = HttpServer::spawn(&mut coordinate(&["--transport", "http", "--port", "0"]));
+    refuses(
+        &server,
+        &[
+            ("/mcp", LARGE, &[JSON], "401"),
+            ("/mcp", LARGE, &[TOKEN, JSON], "401"),
+            ("/mcp", LARGE, &[&token, JSON, EVIL], "403"),
+            ("/mcp", LARGE, &[&token, TEXT], "415"),
+            ("/mcp", LARGE, &[&token, JSON], "413"),
+        ],
+    );
+}
+
+/// A client that sends everything before it reads anything sees the answer all the same.
+#[test]
+fn a_refusal_reaches_a_client_that_is_still_sending() {
     let n8n = n8n();
-    let server = HttpServer::start(&n8n.url(), &[]);
-    let mut connection = TcpStream::connect(&server.authority).unwrap();
-    connection.set_read_timeout(Some(SOON)).unwrap();
-    let head =
-        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 99000000\r\n\r\n";
-    connection.write_all(head.as_bytes()).unwrap();
-    let mut status = [0; 12];
-    connection.read_exact(&mut status).unwrap();
-    assert_eq!(&status[9..], b"413");
+    let server = HttpServer::start(&n8n.url(), &["--auth-token", "sesame-sesame"]);
+    let body = " ".repeat(LARGE);
+    for path in ["/mcp", "/mcp/execute", "/view/call", "/nowhere"] {
+        let answer = server.send("POST", path, &json_headers(), &body);
+        assert_eq!(answer.status, if path == "/nowhere" { 404 } else { 401 }, "{path}: {answer:?}");
+    }
 }
 
 /// A server that may open few files.
@@ -228,7 +337,7 @@ fn a_flood_of_sessions_takes_little_memory() {
         initialize(&server);
     }
     println!("{} bytes at most", peak(server.pid()));
-    assert!(peak(server.pid()) < 100_000_000, "{}", peak(server.pid()));
+    assert!(peak(server.pid()) < 120_000_000, "{}", peak(server.pid()));
 }
 
 /// A reverse proxy may see one request where the server sees two, and let the second one pass unchecked.

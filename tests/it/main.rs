@@ -88,6 +88,9 @@ mod shutdown;
 mod signals;
 /// How many requests wait on n8n, and how many bodies are read, at once.
 mod slots;
+/// What programs that the binary starts inherit.
+#[cfg(unix)]
+mod started_programs;
 /// MCP over standard input and output, through the real binary.
 mod stdio;
 /// n8n's own store as the source of executions, through the real binary.

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::io::Read;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -11,7 +12,7 @@ use crate::support::fixtures;
 use crate::support::http_client::{Answer, HttpServer};
 use crate::support::mcp_client::KEY;
 use crate::support::server::{self, Reply, Server};
-use crate::support::view_server::ViewServer;
+use crate::support::view_server::{ViewServer, recording_opener};
 use crate::support::wait::eventually;
 
 /// A real execution that failed.
@@ -59,7 +60,9 @@ fn the_token_is_good_for_one_browser() {
     assert_eq!(get(&view, view.path(), &[("origin", "http://evil.example")]).status, 403);
 
     let entered = get(&view, view.path(), &[]);
-    assert_eq!((entered.status, entered.header("location")), (303, Some("/view/")));
+    // The page goes on by itself: a browser that was led here by a file would not send the cookie after a redirect.
+    assert_eq!((entered.status, entered.header("location")), (200, None));
+    assert!(entered.body.contains("<script src=\"enter.js\">"), "{}", entered.body);
     let port = view.http.authority.rsplit_once(':').unwrap().1;
     let set = entered.header("set-cookie").unwrap();
     assert!(set.starts_with(&format!("n8n-lens-{port}=")), "{set}");
@@ -73,6 +76,138 @@ fn the_token_is_good_for_one_browser() {
     assert!(index.body.contains("main.js"));
     let again = get(&view, view.path(), &[("cookie", cookie)]);
     assert_eq!((again.status, again.header("location")), (303, Some("/view/")), "the same browser, by its history");
+}
+
+#[test]
+fn the_token_is_in_no_command_line_and_the_opener_gets_no_secret() {
+    let (n8n, records, home) = (n8n(), recording_opener(), tempfile::tempdir().unwrap());
+    let folder = records.path().to_str().unwrap();
+    let path = format!("{folder}:/usr/bin:/bin");
+    let secret = "s3cret-Kq7Zr2Lm9Xw4";
+    let url = n8n.url();
+    let store = format!("postgres://lens:{secret}@127.0.0.1:1/db");
+    let environment = [
+        ("N8N_URL", url.as_str()),
+        ("N8N_API_KEY", secret),
+        ("N8N_LENS_AUTH_TOKEN", secret),
+        ("GATEWAY_TOKEN", secret),
+        ("N8N_LENS_DB", &store),
+        ("N8N_ENCRYPTION_KEY", secret),
+        ("DB_POSTGRESDB_PASSWORD", secret),
+        ("PGPASSWORD", secret),
+        ("HOME", home.path().to_str().unwrap()),
+        ("DISPLAY", ":7"),
+        ("PATH", &path),
+        ("RECORDS", folder),
+    ];
+    let view = ViewServer::start_opening(&[ID], &environment);
+    eventually("the opener was started", || records.path().join("done").exists());
+    let record = |name: &str| std::fs::read_to_string(records.path().join(name)).unwrap();
+
+    let opened = PathBuf::from(record("done").trim_end());
+    let token = view.path().split_once('=').unwrap().1;
+    assert!(!record("done").contains(token), "the token is in a command line");
+    assert_eq!(opened.parent(), Some(home.path()), "where a browser in a sandbox can read it");
+    assert_eq!(record("mode").trim_end(), "600");
+    assert!(record("file").contains(&format!("url={}\"", view.address)), "{}", record("file"));
+    let inherited = record("environment");
+    assert!(inherited.contains("DISPLAY=:7"), "{inherited}");
+    assert!(!inherited.contains(secret) && !inherited.contains(token), "{inherited}");
+
+    assert!(opened.exists(), "until a browser has read it");
+    view.enter();
+    eventually("the file is removed once it was used", || !opened.exists());
+}
+
+#[test]
+fn the_file_for_the_browser_does_not_outlive_the_page() {
+    let (n8n, records, home) = (n8n(), recording_opener(), tempfile::tempdir().unwrap());
+    std::fs::create_dir_all(home.path().join(".config")).unwrap();
+    std::fs::write(home.path().join(".config/user-dirs.dirs"), "XDG_DOWNLOAD_DIR=\"$HOME/Saved\"\n").unwrap();
+    std::fs::create_dir(home.path().join("Saved")).unwrap();
+    let folder = records.path().to_str().unwrap();
+    let path = format!("{folder}:/usr/bin:/bin");
+    let mut view = ViewServer::start_opening(
+        &[],
+        &[
+            ("N8N_URL", &n8n.url()),
+            ("N8N_API_KEY", KEY),
+            ("HOME", home.path().to_str().unwrap()),
+            ("PATH", &path),
+            ("RECORDS", folder),
+        ],
+    );
+    eventually("the opener was started", || records.path().join("done").exists());
+    let files = || home.path().join("Saved").read_dir().unwrap().count();
+    assert_eq!(files(), 1);
+    let pid = rustix::process::Pid::from_raw(view.http.pid().cast_signed()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert_eq!(view.http.wait().0, Some(0));
+    assert_eq!(files(), 0);
+}
+
+#[test]
+fn a_person_without_access_gets_a_sentence() {
+    let n8n = n8n();
+    let view = view(&n8n);
+    let refused = |path: &str, headers: &[(&str, &str)]| get(&view, path, headers);
+    let page = refused("/view/", &[("accept-language", "en-GB,en;q=0.9")]);
+    assert_eq!((page.status, page.header("content-type")), (401, Some("text/html; charset=utf-8")));
+    assert!(page.body.contains("<p>This page belongs to the browser that opened it first."), "{}", page.body);
+    assert!(page.header("content-security-policy").is_some());
+    let japanese = refused("/view/", &[("accept-language", "ja,en;q=0.5")]);
+    assert!(japanese.body.contains("<html lang=\"ja\">") && japanese.body.contains("n8n-lens view"), "{japanese:?}");
+    let elsewhere = refused("/view/?token=guess", &[("host", "evil.example")]);
+    assert_eq!(elsewhere.status, 403);
+    assert!(elsewhere.body.contains("--allowed-hosts") && !elsewhere.body.contains("guess"), "{}", elsewhere.body);
+    // What the page itself asks for is answered in JSON.
+    assert_eq!(refused("/view/about", &[]).header("content-type"), Some("application/json"));
+
+    let server = HttpServer::start(&n8n.url(), &["--auth-token", "right", "--locale", "en"]);
+    let page = server.send("GET", "/view/", &[("accept-language", "ja")], "");
+    assert_eq!(page.header("www-authenticate"), Some("Basic realm=\"n8n-lens\", charset=\"UTF-8\""));
+    assert!(page.body.contains("<p>Enter the token of this server as the password"), "{}", page.body);
+    for server in [&server, &view.http] {
+        let root = server.send("GET", "/", &[], "");
+        assert_eq!((root.status, root.header("location")), (307, Some("/view/")), "{root:?}");
+    }
+}
+
+#[test]
+fn the_page_of_a_server_for_other_machines_can_call_its_tools() {
+    let n8n = n8n();
+    let server = HttpServer::start(&n8n.url(), &["--host", "0.0.0.0", "--auth-token", "right"]);
+    let question = call("view_overview", json!({"id": ID}));
+    let token = ("authorization", "Basic OnJpZ2h0");
+    let ask = |host: &str, origin: &str, more: &[(&str, &str)]| {
+        let headers = [&[("content-type", "application/json"), ("host", host), ("origin", origin)][..], more].concat();
+        server.send("POST", "/view/call", &headers, &question).status
+    };
+    for (host, origin) in [
+        ("192.0.2.7:3000", "http://192.0.2.7:3000"),
+        ("lens.example", "https://lens.example"),
+        ("LENS.example", "http://lens.example"),
+        ("[2001:db8::1]:3000", "http://[2001:db8::1]:3000"),
+        ("192.0.2.7:3000", "http://localhost:3000"),
+    ] {
+        assert_eq!(ask(host, origin, &[token]), 200, "{host}, {origin}");
+        // A page whose name leads here (DNS rebinding) has no token.
+        assert_eq!(ask(host, origin, &[]), 401, "{host}, {origin}");
+    }
+    for origin in ["http://evil.example", "http://192.0.2.7", "http://192.0.2.7:30000", "null", "192.0.2.7:3000"] {
+        assert_eq!(ask("192.0.2.7:3000", origin, &[token]), 403, "{origin}");
+    }
+    assert_eq!(ask("192.0.2.7:3000", "http://192.0.2.7:3000", &[token, ("host", "evil.example")]), 403, "two hosts");
+    // So it is for MCP, and names that were given are all that there are.
+    let bearer = ("authorization", "Bearer right");
+    let list = |server: &HttpServer, origin: &str| {
+        server.request("tools/list", json!({}), &[bearer, ("host", "192.0.2.7:3000"), ("origin", origin)]).status
+    };
+    assert_eq!(list(&server, "http://192.0.2.7:3000"), 200);
+    assert_eq!(list(&server, "http://evil.example"), 403);
+    let named = ["--host", "0.0.0.0", "--auth-token", "right", "--allowed-hosts", "lens.example"];
+    let named = HttpServer::start(&n8n.url(), &named);
+    assert_eq!(list(&named, "http://192.0.2.7:3000"), 403);
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! `n8n-lens view`, and the cookie of the browser that came first.
 
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
 
 use super::http_client::{Answer, HttpServer};
 
@@ -15,8 +18,13 @@ pub struct ViewServer {
 impl ViewServer {
     /// Starts `n8n-lens view` with an environment of its own.
     pub fn start(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
+        Self::start_opening(&[arguments, &["--no-open"]].concat(), environment)
+    }
+
+    /// The same, with the browser of that environment.
+    pub fn start_opening(arguments: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut command = Command::new(crate::support::binary());
-        command.arg("view").args(arguments).args(["--no-open"]).env_clear().envs(environment.iter().copied());
+        command.arg("view").args(arguments).env_clear().envs(environment.iter().copied());
         let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let mut address = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut address).unwrap();
@@ -34,7 +42,7 @@ impl ViewServer {
     /// Exchanges the token for the cookie, `name=value`.
     pub fn enter(&self) -> String {
         let answer = self.http.send("GET", self.path(), &[], "");
-        assert_eq!(answer.status, 303, "{answer:?}");
+        assert_eq!(answer.status, 200, "{answer:?}");
         let cookie = answer.header("set-cookie").expect("a cookie");
         cookie.split(';').next().unwrap().to_owned()
     }
@@ -44,4 +52,22 @@ impl ViewServer {
         let headers = [("cookie", cookie), ("content-type", "application/json")];
         self.http.send("POST", "/view/call", &headers, body)
     }
+}
+
+/// A folder with an `xdg-open` that opens nothing. It writes down what it was started with, and what it was to open, in the
+/// folder that `RECORDS` names; the file `done`, with its arguments, comes last.
+pub fn recording_opener() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let opener = folder.path().join("xdg-open");
+    let script = r#"#!/bin/sh
+cd "$RECORDS"
+printf '%s\n' "$@" > arguments
+env > environment
+stat -c %a "$1" > mode
+cp "$1" file
+mv arguments done
+"#;
+    std::fs::write(&opener, script).unwrap();
+    std::fs::set_permissions(&opener, PermissionsExt::from_mode(0o755)).unwrap();
+    folder
 }

@@ -20,7 +20,8 @@ use std::sync::{Mutex, Once};
 
 use support::mcp_client::KEY;
 use support::server;
-use support::view_server::ViewServer;
+use support::view_server::{ViewServer, recording_opener};
+use support::wait::eventually;
 
 /// One browser at a time: it takes all cores.
 static BROWSER: Mutex<()> = Mutex::new(());
@@ -70,6 +71,31 @@ fn the_page_works() {
     let n8n = server::n8n(bodies().1);
     let url = n8n.url();
     drive(&ViewServer::start(&[], &[("N8N_URL", &url), ("N8N_API_KEY", KEY)]), "page.mjs");
+}
+
+#[test]
+#[ignore = "runs npm and Chromium"]
+fn a_file_leads_the_browser_to_the_page() {
+    let _browser = BROWSER.lock();
+    let modules = modules();
+    let n8n = server::n8n(bodies().1);
+    let (opener, home) = (recording_opener(), tempfile::tempdir().unwrap());
+    let path = format!("{}:/usr/bin:/bin", opener.path().display());
+    let environment = [
+        ("N8N_URL", n8n.url()),
+        ("N8N_API_KEY", KEY.to_owned()),
+        ("HOME", home.path().display().to_string()),
+        ("PATH", path),
+        ("RECORDS", opener.path().display().to_string()),
+    ];
+    let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    let _view = ViewServer::start_opening(&["1001"], &environment);
+    let opened = opener.path().join("done");
+    eventually("the opener was started", || opened.exists());
+    let file = std::fs::read_to_string(opened).unwrap();
+    let mut node = Command::new("node");
+    node.arg("--test").arg(folder().join("entry.mjs")).env("VIEW_MODULES", modules);
+    run(node.env("VIEW_URL", format!("file://{}", file.trim_end())));
 }
 
 #[test]

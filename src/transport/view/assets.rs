@@ -19,11 +19,12 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 27] = files![
+static FILES: [(&str, &[u8]); 28] = files![
     "address.js",
     "api.js",
     "compare.js",
     "dom.js",
+    "enter.js",
     "execution.js",
     "fields.js",
     "graph.js",

@@ -44,7 +44,7 @@ struct Answer<'a> {
 /// Runs a tool. A client that closes the connection drops the call.
 pub(super) async fn call(State(page): State<Arc<Page>>, headers: HeaderMap, body: Body) -> Response {
     if let Some(refusal) = page.refusal(&headers) {
-        return refusal;
+        return refusal.into_response();
     }
     let call = match rest::parse::<ToolCall>(&page.limits, &headers, body).await {
         Ok(call) => call,

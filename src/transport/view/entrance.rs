@@ -3,15 +3,22 @@
 use std::sync::Mutex;
 
 use axum::Json;
-use axum::http::header::{COOKIE, HeaderName, SET_COOKIE, WWW_AUTHENTICATE};
+use axum::http::header::{COOKIE, HeaderName, HeaderValue, SET_COOKIE, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
+use super::notice;
 use crate::secrets::Secret;
+use crate::toolkit::Locale;
 use crate::transport::guard::{Guard, Refusal};
 use crate::transport::lock;
+
+/// What a browser without the cookie can do.
+const MESSAGE: &str =
+    "This page belongs to the browser that opened it first. Run n8n-lens view again for a new address.";
 
 /// How the page is entered.
 pub(super) enum Entrance {
@@ -24,20 +31,34 @@ pub(super) enum Entrance {
 pub(super) struct Once {
     /// `None` once it was used.
     token: Mutex<Option<Secret>>,
+    /// Cancelled once it was used.
+    used: CancellationToken,
     /// Cookies do not tell ports apart, so that the name has to.
     name: String,
     cookie: Secret,
 }
 
+/// Why the page is not shown.
+#[derive(Clone, Copy)]
+pub(super) enum Refused {
+    /// To a host or origin that is not allowed.
+    Foreign,
+    /// Without the server's token.
+    Token,
+    /// Without the cookie of the first browser.
+    Cookie,
+}
+
 impl Entrance {
-    /// An entrance for one browser, and its token.
+    /// An entrance for one browser: its token, and what is cancelled once that was used.
     ///
     /// # Errors
     /// The system has no random numbers. The message is a sentence.
-    pub(super) fn once(port: u16) -> Result<(Self, Secret), String> {
-        let (token, cookie) = (random()?, random()?);
-        let once = Once { token: Mutex::new(Some(token.clone())), name: format!("n8n-lens-{port}"), cookie };
-        Ok((Self::Once(once), token))
+    pub(super) fn once(port: u16) -> Result<(Self, Secret, CancellationToken), String> {
+        let (token, cookie, used) = (random()?, random()?, CancellationToken::new());
+        let name = format!("n8n-lens-{port}");
+        let once = Once { token: Mutex::new(Some(token.clone())), used: used.clone(), name, cookie };
+        Ok((Self::Once(once), token, used))
     }
 
     /// The cookie for a token. Nobody else can use the token again.
@@ -56,24 +77,63 @@ impl Entrance {
     }
 
     /// Why a request is not allowed, if it is not.
-    pub(super) fn refusal(&self, guard: &Guard, headers: &HeaderMap) -> Option<Response> {
-        if let Some(foreign) = guard.foreign(headers) {
-            return Some(foreign.into_response());
+    pub(super) fn refusal(&self, guard: &Guard, headers: &HeaderMap) -> Option<Refused> {
+        if guard.foreign(headers).is_some() {
+            return Some(Refused::Foreign);
         }
         match self {
-            Self::Token if guard.knows_token(headers) => None,
-            Self::Token => {
-                let challenge = [(WWW_AUTHENTICATE, "Basic realm=\"n8n-lens\", charset=\"UTF-8\"")];
-                let (status, message) = Refusal::Unauthorized.reason();
-                Some((status, challenge, Json(json!({"error": {"message": message}}))).into_response())
-            }
-            Self::Once(once) if once.knows(headers) => None,
-            Self::Once(_) => {
-                const MESSAGE: &str = "This page belongs to the browser that opened it first. Run n8n-lens view again for a \
-                                       new address.";
-                Some((StatusCode::UNAUTHORIZED, Json(json!({"error": {"message": MESSAGE}}))).into_response())
-            }
+            Self::Token => (!guard.knows_token(headers)).then_some(Refused::Token),
+            Self::Once(once) => (!once.knows(headers)).then_some(Refused::Cookie),
         }
+    }
+}
+
+impl Refused {
+    /// The response to a person who opens the page.
+    pub(super) fn for_people(self, locale: Locale) -> Response {
+        let sentence = match self {
+            Self::Foreign => locale.choose(
+                "このサーバーはこの名前では応答しません。別の名前を許可するには、--allowed-hosts を指定して起動してください。",
+                "This server does not answer under this name. Start it with --allowed-hosts to allow another name.",
+            ),
+            Self::Token => locale.choose(
+                "パスワードとして、このサーバーのトークンを入力してください（ユーザー名は任意）。再読み込みすると、もう一度入力できます。",
+                "Enter the token of this server as the password, with any user name. Reload the page to be asked again.",
+            ),
+            Self::Cookie => locale.choose(
+                "このページは、最初に開いたブラウザーだけのものです。n8n-lens view をもう一度実行して、新しいアドレスを開いてください。",
+                MESSAGE,
+            ),
+        };
+        self.challenged(notice::sentence(self.status(), locale, sentence))
+    }
+
+    fn status(self) -> StatusCode {
+        match self {
+            Self::Foreign => Refusal::Foreign.reason().0,
+            Self::Token | Self::Cookie => StatusCode::UNAUTHORIZED,
+        }
+    }
+
+    /// Makes a browser ask for the token.
+    fn challenged(self, mut response: Response) -> Response {
+        if matches!(self, Self::Token) {
+            let challenge = HeaderValue::from_static("Basic realm=\"n8n-lens\", charset=\"UTF-8\"");
+            response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
+}
+
+impl IntoResponse for Refused {
+    /// The response to the page itself, and to programs.
+    fn into_response(self) -> Response {
+        let message = match self {
+            Self::Foreign => return Refusal::Foreign.into_response(),
+            Self::Token => Refusal::Unauthorized.reason().1,
+            Self::Cookie => MESSAGE,
+        };
+        self.challenged((self.status(), Json(json!({"error": {"message": message}}))).into_response())
     }
 }
 
@@ -83,6 +143,7 @@ impl Once {
         let is_right = token.as_ref().is_some_and(|token| token.is(given));
         if is_right {
             *token = None;
+            self.used.cancel();
         }
         is_right
     }

@@ -4,6 +4,7 @@
 mod assets;
 mod call;
 mod entrance;
+mod notice;
 
 use std::sync::Arc;
 
@@ -20,7 +21,7 @@ use axum::routing::{get, post};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use self::entrance::Entrance;
+use self::entrance::{Entrance, Refused};
 use super::body::BodyLimits;
 use super::guard::Guard;
 use super::http;
@@ -49,6 +50,7 @@ pub struct View {
     address: String,
     router: Router,
     shutdown: Shutdown,
+    entered: CancellationToken,
 }
 
 impl View {
@@ -59,16 +61,21 @@ impl View {
     pub async fn bind(context: Context, toolbox: Toolbox, settings: &PageSettings, port: u16) -> Result<Self, String> {
         let listener = Listener::open(("127.0.0.1", port)).await?;
         let at = listener.address().map_err(|error| format!("The port of the page is not known: {error}."))?;
-        let (entrance, token) = Entrance::once(at.port())?;
+        let (entrance, token, entered) = Entrance::once(at.port())?;
         let (shutdown, guard) = (Shutdown::default(), Guard::new(&Access::loopback()));
         let page = Page::new(Arc::new(context), &toolbox, guard, settings, entrance, shutdown.calls.clone());
         let address = format!("http://{at}/view/?token={}", token.expose());
-        Ok(Self { listener, address, router: routes(page), shutdown })
+        Ok(Self { listener, address, router: routes(page), shutdown, entered })
     }
 
     /// The address with the token, which the first browser exchanges for a cookie.
     pub fn address(&self) -> &str {
         &self.address
+    }
+
+    /// Ends once the first browser has exchanged the token.
+    pub fn entered(&self) -> impl Future<Output = ()> + use<> {
+        self.entered.clone().cancelled_owned()
     }
 
     /// Serves the page until a signal arrives.
@@ -84,6 +91,8 @@ pub(super) struct Page {
     toolbox: Toolbox,
     guard: Guard,
     entrance: Entrance,
+    /// The language that was asked for.
+    locale: Option<Locale>,
     about: Value,
     limits: BodyLimits,
     /// Cancels the calls in progress.
@@ -119,18 +128,24 @@ impl Page {
             "execution": settings.execution,
         });
         let (toolbox, limits) = (toolbox.for_page(), BodyLimits::new(REQUEST_BYTES));
-        Self { context, toolbox, guard, entrance, about, limits, shutdown }
+        Self { context, toolbox, guard, entrance, locale: settings.locale, about, limits, shutdown }
     }
 
     /// Why a request is not allowed, if it is not.
-    fn refusal(&self, headers: &HeaderMap) -> Option<Response> {
+    fn refusal(&self, headers: &HeaderMap) -> Option<Refused> {
         self.entrance.refusal(&self.guard, headers)
+    }
+
+    /// The language of the person who opens the page.
+    fn locale(&self, headers: &HeaderMap) -> Locale {
+        self.locale.unwrap_or_else(|| notice::preferred(headers))
     }
 }
 
 /// The routes.
 pub(super) fn routes(page: Page) -> Router {
     Router::new()
+        .route("/", get(redirect))
         .route("/view", get(redirect))
         .route("/view/", get(index))
         .route("/view/about", get(about))
@@ -140,7 +155,7 @@ pub(super) fn routes(page: Page) -> Router {
         .with_state(Arc::new(page))
 }
 
-/// Addresses in the page are relative to `/view/`. A browser keeps the fragment.
+/// Leads to the page: addresses in it are relative to `/view/`. A browser keeps the fragment.
 async fn redirect(RawQuery(query): RawQuery) -> Response {
     let query = query.map(|query| format!("?{query}")).unwrap_or_default();
     to(StatusCode::TEMPORARY_REDIRECT, &format!("/view/{query}"))
@@ -153,10 +168,10 @@ fn to(status: StatusCode, location: &str) -> Response {
 async fn index(State(page): State<Arc<Page>>, RawQuery(query): RawQuery, headers: HeaderMap) -> Response {
     let token = query.as_deref().and_then(|query| query.split('&').find_map(|pair| pair.strip_prefix("token=")));
     if let Some(cookie) = token.and_then(|token| page.entrance.exchange(&page.guard, &headers, token)) {
-        return (cookie, to(StatusCode::SEE_OTHER, "/view/")).into_response();
+        return (cookie, notice::entering(page.locale(&headers))).into_response();
     }
     match page.refusal(&headers) {
-        Some(refusal) => refusal,
+        Some(refusal) => refusal.for_people(page.locale(&headers)),
         // The cookie is valid: drop the used token from the address.
         None if token.is_some() => to(StatusCode::SEE_OTHER, "/view/"),
         None => assets::respond("index.html", &headers),
@@ -164,12 +179,12 @@ async fn index(State(page): State<Arc<Page>>, RawQuery(query): RawQuery, headers
 }
 
 async fn file(State(page): State<Arc<Page>>, Path(file): Path<String>, headers: HeaderMap) -> Response {
-    page.refusal(&headers).unwrap_or_else(|| assets::respond(&file, &headers))
+    page.refusal(&headers).map_or_else(|| assets::respond(&file, &headers), Refused::into_response)
 }
 
 async fn about(State(page): State<Arc<Page>>, headers: HeaderMap) -> Response {
     if let Some(refusal) = page.refusal(&headers) {
-        return refusal;
+        return refusal.into_response();
     }
     ([(CONTENT_TYPE, "application/json"), (CACHE_CONTROL, "no-store")], page.about.to_string()).into_response()
 }
