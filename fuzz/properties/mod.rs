@@ -25,6 +25,7 @@ mod expanded;
 mod flatten;
 mod mutation;
 mod reference;
+mod references;
 mod tree;
 
 use std::io;

@@ -103,6 +103,7 @@ impl Flatted<'_> {
         }
         let mut position = object + 1;
         while self.byte(position)? == b'"' {
+            let member = position;
             let (mut at, mut same) = (0, true);
             let wanted = name.as_bytes();
             position = self.each_piece(position + 1, |piece| {
@@ -116,7 +117,7 @@ impl Flatted<'_> {
             if same {
                 return Ok(Some(value));
             }
-            self.work(after - object, after)?;
+            self.value_work(after - member, after)?;
             position = after + u64::from(self.byte(after)? == b',');
         }
         Ok(None)
