@@ -39,11 +39,12 @@ impl<'p, 't> Peek<'p, 't> {
                     return Ok(None);
                 }
                 let mut json = vec![b'"'];
-                self.text.each_piece(position + 1, |piece| {
+                let after = self.text.each_piece(position + 1, |piece| {
                     let room = (TEXT_BYTES + 1).saturating_sub(json.len());
                     json.extend_from_slice(&piece[..piece.len().min(room)]);
                     Ok(())
                 })?;
+                self.text.value_work(after - position, position)?;
                 if json.len() > TEXT_BYTES {
                     return Ok(None);
                 }
