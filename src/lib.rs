@@ -58,7 +58,8 @@
 //! # Memory
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
-//! workflows and lists); with a cache, 8 MiB for each body that is compressed. A summary, a search and the fields hold one
+//! workflows and lists); with a cache, 8 MiB for each body that is compressed; from a store, 2 MiB of the text, and up to
+//! 16 MiB of one whose items are not in the order in which they are stored. A summary, a search and the fields hold one
 //! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 65,536 bars and a million counts;
 //! a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
 //! of fields and 1 MiB of paths for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n

@@ -6,23 +6,28 @@ use std::ops::Range;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::execution::trace::ItemsProjection;
-use n8n_lens::execution::{Error, StoredProjection};
+use n8n_lens::execution::{Error, StoredExecution, StoredProjection};
 use n8n_lens::json::flatted::{Expansion, Flatted};
 use n8n_lens::json::{Batch, Captured, Extent, Fault, FaultKind, Keep, Projection, Pruner};
 
+use super::entropy::Entropy;
 use super::expanded::{self, Expanded};
 use super::filter::TABLES;
 use super::flatten::{Share, Stored, escape, flatten, members, stored, unescape};
-use super::{execution, has_long_word, is_json, shown, split, trace};
+use super::{execution, has_long_word, is_json, references, shown, split, trace};
 
-/// The most work for one text, and the most that the reference expands.
-const MAX_WORK: u64 = 256 * 1024;
+/// The most work for one text, in units of about a nanosecond, and the most bytes that the reference expands.
+const MAX_WORK: u64 = 2 * 1024 * 1024;
+const MAX_EXPANDED: usize = 256 * 1024;
+
+/// So little of a text is held that most texts of several chunks are read more than once.
+const ROOM: usize = 2 * CHUNK;
 
 /// Larger texts take long and reveal nothing more.
 const MAX_BYTES: usize = 512 * 1024;
 
 /// The unit in which a text is read and checked, bytes.
-const CHUNK: usize = 64 * 1024;
+const CHUNK: usize = 16 * 1024;
 
 /// The reference, which calls itself for each level, has no stack for more.
 const MAX_DEPTH: usize = 2000;
@@ -34,7 +39,7 @@ pub fn same_as_the_body(data: &[u8]) {
     let start = choices.below(6) as u64;
     let window = start..start + choices.below(6) as u64;
     let share = if choices.one_in(2) { Share::Equal } else { Share::Nothing };
-    let body = execution(&mut choices, rest);
+    let body = body(&mut choices, rest);
     if !is_small(&body) || !is_json(&body) {
         return;
     }
@@ -54,7 +59,7 @@ pub fn same_as_the_body(data: &[u8]) {
 pub fn same_views(data: &[u8]) {
     let (mut choices, rest) = split(data);
     let share = if choices.one_in(2) { Share::Equal } else { Share::Nothing };
-    let body = execution(&mut choices, rest);
+    let body = body(&mut choices, rest);
     let is_object = body.first() == Some(&b'{') && is_json(&body);
     if !is_small(&body) || !is_object {
         return;
@@ -91,6 +96,11 @@ pub fn same_views(data: &[u8]) {
     compare(&items.map(|items| items.map(|items| trace::as_text(&items))), body, &stored);
 }
 
+/// An execution; sometimes one whose nodes pass on the same items in other orders.
+fn body(choices: &mut Entropy<'_>, rest: &[u8]) -> Vec<u8> {
+    if choices.one_in(8) { references::sorted(rest) } else { execution(choices, rest) }
+}
+
 /// Whether a body is small enough for the reference.
 fn is_small(body: &[u8]) -> bool {
     body.len() <= MAX_BYTES && Extent::of(body).depth <= MAX_DEPTH
@@ -115,7 +125,8 @@ where
 }
 
 fn from_store<P: StoredProjection>(projection: &P, stored: &Stored) -> P::View {
-    projection.read_stored(stored.revealed())
+    let data = Flatted::new(Box::new(stored.data.as_bytes())).with_room(ROOM);
+    projection.read_stored(StoredExecution { reveal: true, ..stored.with_data(data) })
 }
 
 /// Any text: it is refused or expanded as by a simple reference, whatever it refers to.
@@ -124,6 +135,8 @@ pub fn any_text(data: &[u8]) {
     let keep = *choices.pick(&TABLES);
     let start = choices.below(6) as u64;
     let window = start..start + choices.below(6) as u64;
+    let multiplying = (choices.byte() % 6 == 5).then(|| references::multiplying(rest));
+    let rest = multiplying.as_deref().unwrap_or(rest);
     if rest.len() > MAX_BYTES {
         return;
     }
@@ -131,7 +144,7 @@ pub fn any_text(data: &[u8]) {
     let some = expanded(rest, keep, &window, MAX_WORK);
     let whole = expanded(rest, Keep::Whole, &window, MAX_WORK);
     check_as_escaped(rest, keep, &window);
-    match (expanded::expand(rest, MAX_WORK as usize), whole) {
+    match (expanded::expand(rest, MAX_EXPANDED), whole) {
         (Expanded::Broken, Ok(whole)) => panic!("accepted {} as {whole:?}", shown(rest)),
         (Expanded::Json { json, unusual }, Ok(whole)) => {
             let expected = pruned(json.as_bytes(), Keep::Whole, &window).expect("the reference writes JSON");
@@ -142,9 +155,9 @@ pub fn any_text(data: &[u8]) {
                 assert_same(&expected, &some, keep, &String::from_utf8_lossy(rest));
             }
         }
-        // Work is more than what comes of it: a reference has more bytes than an empty string.
+        // The work that one byte may cause is a value's, besides that for the chunks that are read again.
         (Expanded::Json { json, unusual }, Err(Fault { kind: FaultKind::Expansion, .. }))
-            if unusual || json.len() as u64 * 16 > MAX_WORK => {}
+            if unusual || json.len() as u64 * 64 > MAX_WORK / 2 => {}
         (Expanded::Json { .. }, Err(Fault { kind: FaultKind::Scalar, .. })) if has_long_word(rest) => {}
         (Expanded::Json { json, .. }, Err(fault)) => {
             panic!("{fault}: refused {}: {}", shown(rest), shown(json.as_bytes()))
@@ -171,11 +184,17 @@ fn pruned(body: &[u8], keep: Keep, window: &Range<u64>) -> Result<Left, Fault> {
 /// What is left of a text, which is the same if the text stands inside a JSON string.
 fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Result<Left, Fault> {
     let left = left_of(Flatted::new(Box::new(text)).with_max_work(max_work), keep, window);
+    if let Ok((text, captured)) = &left {
+        let bytes = text.len() + captured.iter().map(|captured| captured.len()).sum::<usize>();
+        assert!(bytes as u64 <= max_work, "{bytes} bytes are left");
+    }
     let escaped = escape(text);
-    let of_escaped = left_of(Flatted::escaped(Box::new(&escaped[..])).with_max_work(max_work), keep, window);
+    // Whatever is held of it.
+    let of_escaped = Flatted::escaped(Box::new(&escaped[..])).with_room(ROOM).with_max_work(max_work);
+    let of_escaped = left_of(of_escaped, keep, window);
     match (&left, &of_escaped) {
         (Ok(left), Ok(of_escaped)) => assert_same(left, of_escaped, keep, &String::from_utf8_lossy(text)),
-        // The work is measured in bytes of the source, and a longer source is scanned in more chunks.
+        // Chunks that are read again are work.
         (Err(Fault { kind: FaultKind::Expansion, .. }), _) | (_, Err(Fault { kind: FaultKind::Expansion, .. })) => {}
         (Err(fault), Err(other)) => {
             let is_same = fault == other || (fault.offset, other.offset) == (0, 0);

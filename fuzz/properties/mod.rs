@@ -27,6 +27,7 @@ mod flatten;
 mod mutation;
 mod odd;
 mod reference;
+mod references;
 mod tree;
 
 use std::io;

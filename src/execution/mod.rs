@@ -117,6 +117,11 @@ pub enum Error {
         "The run data of this execution in n8n's store cannot be read: {0}. None of it is shown. If the execution is running, ask again; if not, the store is damaged."
     )]
     StoredData(crate::json::ReadError),
+    /// The parts of stored run data refer to each other too often.
+    #[error(
+        "The run data of this execution is too expensive to expand: its parts refer to each other so often that n8n-lens stopped. It is not damaged, but none of it is shown. Narrow the question (get_execution and get_execution_by_node follow fewer references), or start n8n-lens without --store, with N8N_URL and N8N_API_KEY: n8n's API then answers."
+    )]
+    StoredTooExpensive,
     /// A stored workflow is broken.
     #[error("The workflow of this execution in n8n's store is not JSON: {0}. Nothing is shown; the store is damaged.")]
     StoredWorkflow(crate::json::ReadError),

@@ -5,6 +5,8 @@
 //! policy always holds, and every reader counts as another user than the one whose credentials were used. A policy of a form that is
 //! not known here hides the items, too.
 
+use std::io::{BufRead, Read};
+
 use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
 use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
@@ -78,7 +80,7 @@ struct Snapshot {
 ///
 /// # Errors
 /// When the run data is broken, or of a version that is not known here.
-pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: &[u8]) -> Result<Option<Reason>, Error> {
+pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: impl BufRead) -> Result<Option<Reason>, Error> {
     let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(RUNTIME, 0..0)));
     let runtime = Runtime::read(&mut cursor)?;
     drop(cursor);
@@ -115,7 +117,7 @@ impl Snapshot {
         self.manual || (self.production && !is_manual)
     }
 
-    fn read<R: std::io::Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
+    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut snapshot = Self::default();
         let is_object = cursor.object(|cursor, member| {
             match member {
@@ -132,7 +134,7 @@ impl Snapshot {
 }
 
 impl Runtime {
-    fn read<R: std::io::Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
         let mut runtime = Self::default();
         cursor.object(|cursor, member| {
             match member {
@@ -147,7 +149,7 @@ impl Runtime {
         Ok(runtime)
     }
 
-    fn read_context<R: std::io::Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_context<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
         cursor.object(|cursor, member| {
             match member {
                 "redaction" => self.redaction = Snapshot::read(cursor)?,
@@ -179,8 +181,8 @@ fn any_run_used_dynamic_credentials(text: &mut Flatted<'_>) -> Result<bool, Read
 }
 
 /// The beginning of a string inside a JSON text, by its path.
-fn text_of(json: &[u8], keep: Keep, path: &[&str]) -> Result<Option<String>, ReadError> {
-    fn read<R: std::io::Read>(cursor: &mut Cursor<R>, path: &[&str]) -> Result<Option<String>, ReadError> {
+fn text_of(json: impl BufRead, keep: Keep, path: &[&str]) -> Result<Option<String>, ReadError> {
+    fn read<R: Read>(cursor: &mut Cursor<R>, path: &[&str]) -> Result<Option<String>, ReadError> {
         match path.split_first() {
             Some((name, deeper)) => stored_json::member(cursor, name, |cursor| read(cursor, deeper)),
             None => cursor.text(VALUE_CHARS),

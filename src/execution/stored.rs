@@ -16,7 +16,7 @@
 //! shown and where its inputs come from before it reads an item. [`SummaryProjection`] reads the workflow first: if
 //! an item can stand for an error, it reads of most items only whether they have one, and otherwise it counts them.
 
-use std::io;
+use std::io::Read;
 
 use super::compare::DigestProjection;
 use super::edits::{Edits, Focus, Runs};
@@ -30,7 +30,7 @@ use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::workflow::{self, Workflow};
 use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
-use crate::json::{Cursor, Map, Projection, PrunedReader, Pruner, ReadError};
+use crate::json::{Cursor, InOrder, Map, Projection, PrunedReader, Pruner, ReadAt, ReadError, check};
 
 /// An execution as n8n stores it.
 pub struct StoredExecution<'a> {
@@ -38,7 +38,7 @@ pub struct StoredExecution<'a> {
     /// `data` nor `workflowData`.
     pub header: &'a [u8],
     /// The workflow that was executed, as JSON.
-    pub workflow: &'a [u8],
+    pub workflow: Box<dyn ReadAt + 'a>,
     /// The run data; `[]` for an execution without data. It is let go as soon as it was read.
     pub data: Flatted<'a>,
     /// Whether to show what n8n's redaction policy hides.
@@ -55,7 +55,7 @@ pub struct StoredExecution<'a> {
 /// let data = &br#"[{"resultData":"1"},{"runData":"2"},{"Start":"3"},["4"],{"data":"5"},{"main":"6"},["7"],["8","8"],{}]"#[..];
 /// let stored = StoredExecution {
 ///     header: br#"{"id":"7","status":"success"}"#,
-///     workflow: br#"{"name":"Orders","nodes":[{"name":"Start"}]}"#,
+///     workflow: Box::new(&br#"{"name":"Orders","nodes":[{"name":"Start"}]}"#[..]),
 ///     data: Flatted::new(Box::new(data)),
 ///     reveal: false,
 /// };
@@ -138,7 +138,7 @@ where
 struct Opened<'a> {
     /// The header without its closing bracket, and with a comma if a member can follow.
     header: Vec<u8>,
-    workflow: &'a [u8],
+    workflow: Box<dyn ReadAt + 'a>,
     text: Flatted<'a>,
     redaction: Option<Reason>,
 }
@@ -151,9 +151,9 @@ impl<'a> Opened<'a> {
     }
 
     fn new(execution: StoredExecution<'a>) -> Result<Self, Error> {
-        let StoredExecution { header, workflow, data: mut text, reveal } = execution;
+        let StoredExecution { header, mut workflow, data: mut text, reveal } = execution;
         check_form(&mut text)?;
-        stored_json::check(workflow).map_err(Error::StoredWorkflow)?;
+        check(InOrder::new(&mut workflow)).map_err(Error::StoredWorkflow)?;
         let mut opened = Self {
             header: stored_json::open_object(header).map_err(Error::StoredHeader)?,
             workflow,
@@ -161,6 +161,7 @@ impl<'a> Opened<'a> {
             redaction: None,
         };
         if !opened.is_empty()? {
+            let workflow = InOrder::new(&mut opened.workflow);
             let redaction = redaction::reason(&mut opened.text, header, workflow);
             opened.redaction = opened.named(redaction)?.filter(|_| !reveal);
         }
@@ -174,8 +175,9 @@ impl<'a> Opened<'a> {
     }
 
     /// What a summary needs of the workflow.
-    fn workflow(&self) -> Result<Workflow, Error> {
-        let text = PrunedReader::new(self.workflow, Pruner::new(workflow::SUMMARY, 0..0));
+    fn workflow(&mut self) -> Result<Workflow, Error> {
+        let text = InOrder::new(&mut self.workflow);
+        let text = PrunedReader::new(text, Pruner::new(workflow::SUMMARY, 0..0));
         Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)
     }
 
@@ -198,17 +200,16 @@ impl<'a> Opened<'a> {
     where
         P: Projection<View = Result<V, Error>>,
     {
-        let after = [&br#""workflowData":"#[..], self.workflow, b"}"];
-        if self.is_empty()? {
-            let body =
-                io::Read::chain(&self.header[..], io::Read::chain(after[0], io::Read::chain(after[1], after[2])));
-            let body = io::BufReader::new(body);
+        let is_empty = self.is_empty()?;
+        let workflow = (&br#""workflowData":"#[..]).chain(InOrder::new(&mut self.workflow)).chain(&b"}"[..]);
+        if is_empty {
+            let body = (&self.header[..]).chain(workflow);
             return projection.read(Cursor::over(PrunedReader::new(body, projection.pruner())));
         }
         let before = [&self.header[..], br#""data":"#];
-        let after = [&b","[..], after[0], after[1], after[2]];
+        let mut after = (&b","[..]).chain(workflow);
         let edits = Edits { redaction: self.redaction, focus };
-        let expansion = Expansion::edited(&mut self.text, projection.pruner(), edits).within(&before, &after);
+        let expansion = Expansion::edited(&mut self.text, projection.pruner(), edits).within(&before, &mut after);
         let view = projection.read(Cursor::over(expansion));
         self.named(view)
     }
@@ -217,6 +218,7 @@ impl<'a> Opened<'a> {
     fn named<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         result.map_err(|error| match (self.text.take_failure(), error) {
             (Some(failure), _) => Error::Store(failure),
+            (None, _) if self.text.is_too_expensive() => Error::StoredTooExpensive,
             (None, Error::Read(error)) => Error::StoredData(error),
             (None, error) => error,
         })

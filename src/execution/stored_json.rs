@@ -6,16 +6,9 @@ use serde::de::IgnoredAny;
 
 use crate::json::{Cursor, ReadError};
 
-/// Checks that a text is JSON.
-pub(super) fn check(text: &[u8]) -> Result<(), ReadError> {
-    std::str::from_utf8(text).map_err(|error| ReadError::Syntax(error.to_string()))?;
-    serde_json::from_slice::<IgnoredAny>(text).map_err(|error| ReadError::Syntax(error.to_string()))?;
-    Ok(())
-}
-
 /// An object without its closing bracket, to which members can be added: with a comma if it has any.
 pub(super) fn open_object(text: &[u8]) -> Result<Vec<u8>, ReadError> {
-    check(text)?;
+    serde_json::from_slice::<IgnoredAny>(text).map_err(|error| ReadError::Syntax(error.to_string()))?;
     let inside = text.trim_ascii().strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}"));
     let inside = inside.ok_or_else(|| ReadError::Syntax("it is not an object".to_owned()))?;
     let comma: &[u8] = if inside.trim_ascii().is_empty() { b"" } else { b"," };

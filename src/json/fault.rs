@@ -45,8 +45,8 @@ pub enum FaultKind {
     /// In a flatted text: a string inside an element that is not the index of another one.
     #[error("a string that is not an index")]
     Index,
-    /// In a flatted text: its elements refer to each other so often that the value has no end in sight.
-    #[error("the value is too large when its references are followed")]
+    /// In a flatted text: its elements refer to each other so often that following them takes more work than is allowed.
+    #[error("too expensive to expand")]
     Expansion,
 }
 

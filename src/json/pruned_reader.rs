@@ -3,6 +3,8 @@
 use std::io::{self, BufRead};
 
 use super::batch::Batch;
+use super::fault::ReadError;
+use super::keep::Keep;
 use super::prune::Pruner;
 
 /// Reads a body through a pruner, one buffer at a time: an iterator of [`Batch`]es for
@@ -48,4 +50,13 @@ impl<R: BufRead> Iterator for PrunedReader<R> {
         let pruner = self.pruner.take()?;
         Some(self.batch(pruner))
     }
+}
+
+/// Checks that a text is one JSON value, as far as the filter checks what it skips.
+///
+/// # Errors
+/// When it is not, or cannot be read.
+pub fn check(text: impl BufRead) -> Result<(), ReadError> {
+    PrunedReader::new(text, Pruner::new(Keep::Skip, 0..0)).try_for_each(|batch| batch.map(drop))?;
+    Ok(())
 }

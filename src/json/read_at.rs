@@ -1,6 +1,6 @@
 //! Bytes at a position.
 
-use std::io;
+use std::io::{self, BufRead, Read};
 
 /// Bytes that can be read at any position: a file, a BLOB of a database, a spool.
 ///
@@ -35,6 +35,68 @@ impl<T: ReadAt + ?Sized> ReadAt for &mut T {
 
     fn expect_all(&mut self) {
         (**self).expect_all();
+    }
+}
+
+impl<T: ReadAt + ?Sized> ReadAt for Box<T> {
+    fn len(&self) -> u64 {
+        (**self).len()
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        (**self).read_at(position, buffer)
+    }
+
+    fn expect_all(&mut self) {
+        (**self).expect_all();
+    }
+}
+
+/// How much is read at once, bytes.
+const PIECE: u64 = 64 * 1024;
+
+/// Reads bytes at positions from the first one to the last one, in pieces of 64 KiB.
+pub struct InOrder<T> {
+    source: T,
+    /// Where the next piece begins.
+    position: u64,
+    piece: Vec<u8>,
+    /// How much of the piece was consumed.
+    consumed: usize,
+}
+
+impl<T: ReadAt> InOrder<T> {
+    /// Reads the bytes of `source`.
+    pub fn new(source: T) -> Self {
+        Self { source, position: 0, piece: Vec::new(), consumed: 0 }
+    }
+}
+
+impl<T: ReadAt> BufRead for InOrder<T> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.consumed == self.piece.len() {
+            let left = self.source.len().saturating_sub(self.position);
+            self.consumed = 0;
+            self.piece.resize(left.min(PIECE) as usize, 0);
+            if let Err(error) = self.source.read_at(self.position, &mut self.piece) {
+                self.piece.clear();
+                return Err(error);
+            }
+            self.position += self.piece.len() as u64;
+        }
+        Ok(&self.piece[self.consumed..])
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.consumed = (self.consumed + bytes).min(self.piece.len());
+    }
+}
+
+impl<T: ReadAt> Read for InOrder<T> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(buffer)?;
+        self.consume(read);
+        Ok(read)
     }
 }
 

@@ -35,6 +35,7 @@ mod sqlite;
 mod variables;
 
 use std::cell::RefCell;
+use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,7 +49,7 @@ pub use variables::Variables;
 
 use self::session::{Contents, Session};
 use crate::json::flatted::Flatted;
-use crate::json::{Cursor, ReadAt};
+use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadAt};
 
 /// n8n's own store. Cheap to clone; nothing is open between two questions.
 #[derive(Clone)]
@@ -112,7 +113,7 @@ pub struct Execution<'a> {
     /// The members of the public API's body, as one JSON object, without `data` and `workflowData`.
     pub header: &'a [u8],
     /// The workflow that was executed, as JSON.
-    pub workflow: &'a [u8],
+    pub workflow: Box<dyn ReadAt + 'a>,
     /// The run data. n8n's commits may wait until it is dropped.
     pub data: Flatted<'a>,
 }
@@ -170,7 +171,7 @@ impl Store {
     pub fn read<T>(&self, id: &str, cancel: &Cancel, mut read: impl FnMut(Execution<'_>) -> T) -> Result<T, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
             let row = row_of_bundle(id, ids.as_ref())?;
-            return finish(&row, bundle::open(std::slice::from_ref(file), id)?, cancel, &mut read);
+            return finish(&row, bundle::open(std::slice::from_ref(file), id, cancel)?, cancel, &mut read);
         }
         let number = number(id)?;
         self.ask(&mut |session| {
@@ -186,14 +187,14 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn list(&self, query: &Query) -> Result<Vec<Listed>, Error> {
+    pub fn list(&self, query: &Query, cancel: &Cancel) -> Result<Vec<Listed>, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
-            return self.list_bundle(file, ids.as_ref(), query);
+            return self.list_bundle(file, ids.as_ref(), query, cancel);
         }
         self.ask(&mut |session| {
             let rows = session::list(session, query, self.0.with_deleted)?;
             let listed = rows.into_iter().map(|(row, name)| {
-                let workflow_name = name.or_else(|| self.name_in_bundle(&row));
+                let workflow_name = name.or_else(|| self.name_in_bundle(&row, cancel));
                 Listed { row, workflow_name }
             });
             Ok(listed.collect())
@@ -212,7 +213,7 @@ impl Store {
         mut each: impl FnMut(Execution<'_>) -> Option<T>,
     ) -> Result<Vec<(Listed, Option<T>)>, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
-            let listed = self.list_bundle(file, ids.as_ref(), query)?;
+            let listed = self.list_bundle(file, ids.as_ref(), query, cancel)?;
             let read = listed.into_iter().map(|listed| {
                 let made = self.read(listed.row.id(), cancel, &mut each)?;
                 Ok((listed, made))
@@ -260,7 +261,7 @@ impl Store {
         let id = row.id();
         let contents = match row.place() {
             row::Place::Database => session.contents(row)?.ok_or_else(|| Error::NoData(id.to_owned()))?,
-            row::Place::Disk => bundle::open(&self.bundles(row), id)?,
+            row::Place::Disk => bundle::open(&self.bundles(row), id, cancel)?,
             row::Place::Elsewhere(place) => return Err(Error::Elsewhere { id: id.to_owned(), place }),
         };
         finish(row, contents, cancel, read)
@@ -272,14 +273,20 @@ impl Store {
         self.0.storage.iter().filter_map(path).collect()
     }
 
-    fn name_in_bundle(&self, row: &Row) -> Option<String> {
+    fn name_in_bundle(&self, row: &Row, cancel: &Cancel) -> Option<String> {
         let is_on_disk = row.place() == row::Place::Disk;
-        let workflow = is_on_disk.then(|| bundle::workflow(&self.bundles(row), row.id()).ok())??;
-        name_of(&workflow)
+        let workflow = is_on_disk.then(|| bundle::workflow(&self.bundles(row), row.id(), cancel).ok())??;
+        name_of(workflow)
     }
 
     /// A list of the one execution, if no filter leaves it out that is not known of a bundle.
-    fn list_bundle(&self, file: &Path, ids: Option<&(String, String)>, query: &Query) -> Result<Vec<Listed>, Error> {
+    fn list_bundle(
+        &self,
+        file: &Path,
+        ids: Option<&(String, String)>,
+        query: &Query,
+        cancel: &Cancel,
+    ) -> Result<Vec<Listed>, Error> {
         let Some((workflow_id, id)) = ids else { return Ok(Vec::new()) };
         let is_other = query.workflow_id.as_ref().is_some_and(|wanted| wanted != workflow_id);
         let is_after = query.below.is_some_and(|below| id.parse().is_ok_and(|id: i64| id >= below));
@@ -287,9 +294,9 @@ impl Store {
         if is_other || is_after || is_filtered {
             return Ok(Vec::new());
         }
-        let workflow = bundle::workflow(&[file.to_owned()], id)?;
+        let workflow = bundle::workflow(&[file.to_owned()], id, cancel)?;
         let row = Row::of_bundle(id, Some(workflow_id));
-        Ok(vec![Listed { row, workflow_name: name_of(&workflow) }])
+        Ok(vec![Listed { row, workflow_name: name_of(workflow) }])
     }
 }
 
@@ -301,17 +308,37 @@ fn finish<T>(
     read: &mut dyn FnMut(Execution<'_>) -> T,
 ) -> Result<T, Error> {
     let failure = RefCell::new(None);
-    let text = Box::new(Watched { text: contents.data, cancel, failure: &failure });
+    let watched = |text| Box::new(Watched { text: Cancellable { text, cancel }, failure: &failure });
+    let (header, workflow, text) = (row.header(), watched(contents.workflow), watched(contents.data));
     let data = if contents.is_escaped { Flatted::escaped(text) } else { Flatted::new(text) };
-    let (header, workflow) = (row.header(), contents.workflow);
-    let done = read(Execution { row, header: &header, workflow: &workflow, data });
+    let done = read(Execution { row, header: &header, workflow, data });
     failure.take().map_or(Ok(done), Err)
+}
+
+/// A text that is read only as long as the question is not cancelled.
+struct Cancellable<'a, T> {
+    text: T,
+    cancel: &'a Cancel,
+}
+
+impl<T: ReadAt> ReadAt for Cancellable<'_, T> {
+    fn len(&self) -> u64 {
+        self.text.len()
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.cancel.check()?;
+        self.text.read_at(position, buffer)
+    }
+
+    fn expect_all(&mut self) {
+        self.text.expect_all();
+    }
 }
 
 /// A text that remembers why it could not be read: the reader's own error has lost the type.
 struct Watched<'a> {
-    text: Box<dyn ReadAt + 'a>,
-    cancel: &'a Cancel,
+    text: Cancellable<'a, Box<dyn ReadAt + 'a>>,
     failure: &'a RefCell<Option<Error>>,
 }
 
@@ -320,12 +347,12 @@ impl ReadAt for Watched<'_> {
         self.text.len()
     }
 
-    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> std::io::Result<()> {
-        let read = self.cancel.check().and_then(|()| self.text.read_at(position, buffer).map_err(Error::from));
-        read.map_err(|error| {
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.text.read_at(position, buffer).map_err(|error| {
+            let error = Error::from(error);
             let message = error.to_string();
             self.failure.borrow_mut().get_or_insert(error);
-            std::io::Error::other(message)
+            io::Error::other(message)
         })
     }
 
@@ -352,11 +379,13 @@ fn row_of_bundle(id: &str, ids: Option<&(String, String)>) -> Result<Row, Error>
     }
 }
 
+const NAME: Keep = Keep::Members(&[("name", Keep::Whole)]);
+
 /// The name of a workflow, if it has one.
-fn name_of(workflow: &[u8]) -> Option<String> {
+fn name_of(workflow: impl BufRead) -> Option<String> {
     let mut name = None;
     // A text that breaks off after the name is no error here.
-    let _ = Cursor::unpruned(workflow).object(|cursor, member| match member {
+    let _ = Cursor::over(PrunedReader::new(workflow, Pruner::new(NAME, 0..0))).object(|cursor, member| match member {
         "name" => {
             name = cursor.name()?;
             Ok(())

@@ -32,7 +32,7 @@ pub enum Finding {
 pub(super) fn of(store: &Store) -> Result<Report, Error> {
     let mut findings = kind(store)?;
     if let Kind::Bundle { file, .. } = &store.0.place {
-        let contents = bundle::open(std::slice::from_ref(file), "?")?;
+        let contents = bundle::open(std::slice::from_ref(file), "?", &Cancel::default())?;
         findings.push(Finding::Fine(format!("the data is {}", crate::units::megabytes(contents.data.len()))));
         return Ok(Report { findings });
     }
@@ -122,7 +122,7 @@ fn opened(store: &Store) -> Result<Vec<Finding>, Error> {
         let is_bundle = row.place() == Place::Disk;
         let opened = match is_bundle {
             // Without a pass over its data.
-            true => bundle::workflow(&store.bundles(row), row.id()).map(|_| Ok(())),
+            true => bundle::workflow(&store.bundles(row), row.id(), &Cancel::default()).map(|_| Ok(())),
             false => store.read(row.id(), &Cancel::default(), |execution| first_byte(execution.data)),
         };
         bundles += u64::from(is_bundle);

@@ -45,7 +45,7 @@ pub(super) trait Session {
 /// What an execution consists of besides its row.
 pub(super) struct Contents<'a> {
     /// The workflow, as JSON.
-    pub workflow: Vec<u8>,
+    pub workflow: Box<dyn ReadAt + 'a>,
     /// The run data, as text.
     pub data: Box<dyn ReadAt + 'a>,
     /// Whether the text is written as the inside of a JSON string.

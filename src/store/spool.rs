@@ -12,7 +12,7 @@ use super::error::Error;
 use crate::json::ReadAt;
 
 /// What is kept in memory before there is a file, bytes.
-const IN_MEMORY: usize = 1024 * 1024;
+pub(super) const IN_MEMORY: usize = 1024 * 1024;
 
 /// The bytes that were fetched, from the beginning.
 pub(super) struct Spool {
@@ -42,6 +42,12 @@ impl Spool {
         written.map_err(|error| Error::Spool(error.kind()))?;
         self.filled += bytes.len() as u64;
         Ok(())
+    }
+}
+
+impl ReadAt for Spool {
+    fn len(&self) -> u64 {
+        self.filled
     }
 
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {

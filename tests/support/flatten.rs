@@ -56,7 +56,7 @@ impl Stored {
 
     /// The execution with run data from elsewhere.
     pub fn with_data<'a>(&'a self, data: Flatted<'a>) -> StoredExecution<'a> {
-        let (header, workflow) = (self.header.as_bytes(), self.workflow.as_bytes());
+        let (header, workflow) = (self.header.as_bytes(), Box::new(self.workflow.as_bytes()));
         StoredExecution { header, workflow, data, reveal: false }
     }
 }

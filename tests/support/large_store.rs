@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 use super::flatten::Stored;
+use super::random::Random;
 
 /// A linear workflow whose nodes all pass on the same items.
 #[derive(Clone, Copy, Debug)]
@@ -13,16 +14,27 @@ pub struct LargeStore {
     pub items: usize,
     /// Characters of the one long text of each item.
     pub text: usize,
+    /// Whether all nodes but the first one output the items in another order, as after a Sort node.
+    pub shuffled: bool,
 }
 
 impl LargeStore {
     /// 105 MB of text, of which a summary needs the first 3 %; a body of 325 MB.
-    pub const LARGE: Self = Self { nodes: 4, items: 100_000, text: 715 };
+    pub const LARGE: Self = Self { nodes: 4, items: 100_000, text: 715, shuffled: false };
     /// 507 MB of text: more than n8n could send of it.
-    pub const HUGE: Self = Self { nodes: 3, items: 40_000, text: 12_320 };
+    pub const HUGE: Self = Self { nodes: 3, items: 40_000, text: 12_320, shuffled: false };
 
     pub fn node_name(node: usize) -> String {
         format!("Node {node}")
+    }
+
+    /// The items of the first node in the order in which the others output them.
+    pub fn order(self) -> Vec<usize> {
+        let (mut order, mut random) = ((0..self.items).collect::<Vec<_>>(), Random(1));
+        if self.shuffled {
+            (1..self.items).for_each(|at| order.swap(at, random.index(at + 1)));
+        }
+        order
     }
 
     /// The header and the workflow; the data is in a file.
@@ -43,7 +55,8 @@ impl LargeStore {
 
     /// Writes one depth after another; each begins at the index at which the one before ends.
     fn write(self, to: &mut impl Write) -> io::Result<()> {
-        let Self { nodes, items, text } = self;
+        let Self { nodes, items, text, .. } = self;
+        let order = self.order();
         let runs = 6;
         let tasks = runs + nodes;
         let (sources, status) = (tasks + nodes, tasks + 2 * nodes);
@@ -95,7 +108,8 @@ impl LargeStore {
             write!(to, "]")?;
         }
         for at in 0..nodes * items {
-            write!(to, r#",{{"json":"{}","pairedItem":"{}"}}"#, json + at % items, paired + at)?;
+            let origin = if at < items { at } else { order[at % items] };
+            write!(to, r#",{{"json":"{}","pairedItem":"{}"}}"#, json + origin, paired + at)?;
         }
         for at in 0..items {
             let (first, nested) = (field + 3 * at, nested + at);
@@ -103,7 +117,9 @@ impl LargeStore {
             write!(to, r#""total":{}.5,"nested":"{nested}"}}"#, at % 1000)?;
         }
         for at in 0..nodes * items {
-            write!(to, r#",{{"item":{}}}"#, at % items)?;
+            // Only the second node shuffles; the others keep its order.
+            let source = if at / items == 1 { order[at % items] } else { at % items };
+            write!(to, r#",{{"item":{source}}}"#)?;
         }
         let pad = "He said: \\\"order\\\" \\\\ line\\n".repeat(text / 28 + 1);
         for at in 0..items {

@@ -39,11 +39,12 @@ impl<'p, 't> Peek<'p, 't> {
                     return Ok(None);
                 }
                 let mut json = vec![b'"'];
-                self.text.each_piece(position + 1, |piece| {
+                let after = self.text.each_piece(position + 1, |piece| {
                     let room = (TEXT_BYTES + 1).saturating_sub(json.len());
                     json.extend_from_slice(&piece[..piece.len().min(room)]);
                     Ok(())
                 })?;
+                self.text.value_work(after - position, position)?;
                 if json.len() > TEXT_BYTES {
                     return Ok(None);
                 }
@@ -103,6 +104,7 @@ impl Flatted<'_> {
         }
         let mut position = object + 1;
         while self.byte(position)? == b'"' {
+            let member = position;
             let (mut at, mut same) = (0, true);
             let wanted = name.as_bytes();
             position = self.each_piece(position + 1, |piece| {
@@ -116,7 +118,7 @@ impl Flatted<'_> {
             if same {
                 return Ok(Some(value));
             }
-            self.work(after - object, after)?;
+            self.value_work(after - member, after)?;
             position = after + u64::from(self.byte(after)? == b',');
         }
         Ok(None)

@@ -2,21 +2,39 @@
 
 use std::io;
 
-use super::cache::{CHUNK, Cache, Chunk};
+use super::cache::{CHUNK, Cache};
 use super::unescape::{unescape, unescaped_len};
 use crate::json::block::{Borders, Carry, Masks, STRIDE, Scanner};
 use crate::json::{FaultKind, ReadAt, ReadError};
 
-/// The most work that a text may cause, bytes that are read or walked over, besides a few times its length. It is twice
-/// as much as n8n can send of an execution at all (a JavaScript string has at most 2^29 characters).
-const MAX_WORK: u64 = 1024 * 1024 * 1024;
+/// The most work that a text may cause whatever its length, in units of about a nanosecond: half a second.
+const MAX_WORK: u64 = 1 << 29;
+
+/// How much work a text may cause for each of its bytes, besides. What n8n writes needs a few units for each node that
+/// passes on the same items.
+const WORK_PER_BYTE: u64 = 1024;
+
+/// The work that a value causes, besides that for its bytes.
+const VALUE_WORK: u64 = 64;
+
+/// The work that a byte of a string causes, which passes through the filter and its reader.
+const STRING_WORK: u64 = 8;
+
+/// The work that it causes to read a chunk again.
+const CHUNK_WORK: u64 = CHUNK / 2;
+
+/// After this much work the source is asked whether it is still there: a question that was cancelled ends.
+const WATCHED_WORK: u64 = 1 << 26;
+
+/// How much is read at once of a text that is scanned.
+const AHEAD: u64 = 64 * 1024;
 
 /// Enough of a text in an unknown form to tell what it is: as many as `gzip:base64:` has.
 const BEGINNING_BYTES: u64 = 12;
 
 /// A flatted text: finds its elements, reading no more of it than is needed.
 ///
-/// It holds at most 32 chunks of 64 KiB, and 40 bytes for each chunk that was scanned.
+/// It holds at most 2 MiB of the text (16 MiB if it is read out of order), and 42 bytes for each 16 KiB that were scanned.
 pub struct Flatted<'a> {
     source: Box<dyn ReadAt + 'a>,
     /// The length of the source, bytes.
@@ -27,6 +45,7 @@ pub struct Flatted<'a> {
     marks: Vec<Mark>,
     /// What is known after the last scanned chunk.
     scanned: Mark,
+    ahead: Ahead,
     cache: Cache,
     /// Bytes that lie in two chunks, side by side.
     joined: Vec<u8>,
@@ -34,6 +53,23 @@ pub struct Flatted<'a> {
     max_work: u64,
     /// Why the source could not be read.
     failure: Option<io::Error>,
+    is_too_expensive: bool,
+}
+
+/// What was read to be scanned last, as it is in the source.
+#[derive(Default)]
+struct Ahead {
+    /// The number of the chunk that it begins with.
+    number: u64,
+    bytes: Vec<u8>,
+}
+
+impl Ahead {
+    /// The bytes of a chunk, if they are there.
+    fn chunk(&self, number: u64) -> Option<&[u8]> {
+        let at = usize::try_from(number.checked_sub(self.number)?).ok()?;
+        self.bytes.chunks(CHUNK as usize).nth(at)
+    }
 }
 
 /// What is known at the beginning of a chunk.
@@ -52,15 +88,17 @@ impl<'a> Flatted<'a> {
         let start = Mark { position: 0, borders: 0, carry: Carry::default() };
         Self {
             len: source.len(),
+            max_work: MAX_WORK.saturating_add(source.len().saturating_mul(WORK_PER_BYTE)),
             source,
             is_escaped: false,
             marks: Vec::new(),
             scanned: start,
+            ahead: Ahead::default(),
             cache: Cache::default(),
             joined: Vec::new(),
             work: 0,
-            max_work: MAX_WORK,
             failure: None,
+            is_too_expensive: false,
         }
     }
 
@@ -78,10 +116,17 @@ impl<'a> Flatted<'a> {
         Self { is_escaped: true, ..Self::new(source) }
     }
 
-    /// Allows less work than usual, in bytes that are read or walked over besides a few times the length of the text.
+    /// Allows less work than usual, in units of about a nanosecond.
     #[must_use]
-    pub fn with_max_work(mut self, bytes: u64) -> Self {
-        self.max_work = bytes;
+    pub fn with_max_work(mut self, units: u64) -> Self {
+        self.max_work = units;
+        self
+    }
+
+    /// Holds less of the text than usual, in bytes.
+    #[must_use]
+    pub fn with_room(mut self, bytes: usize) -> Self {
+        self.cache = Cache::with_room(bytes);
         self
     }
 
@@ -89,6 +134,12 @@ impl<'a> Flatted<'a> {
     /// through a [`Cursor`](crate::json::Cursor) may lose.
     pub fn take_failure(&mut self) -> Option<io::Error> {
         self.failure.take()
+    }
+
+    /// Whether an expansion ended because its work was too much, which the way through a
+    /// [`Cursor`](crate::json::Cursor) may lose as well.
+    pub fn is_too_expensive(&self) -> bool {
+        self.is_too_expensive
     }
 
     /// The source as it is, whether or not it is a flatted text.
@@ -136,8 +187,8 @@ impl<'a> Flatted<'a> {
         let mark = self.marks[number];
         let at = (index - mark.borders - 1) as usize;
         let carry = if self.is_escaped { mark.carry.unescaped() } else { mark.carry };
-        let chunk = self.text_of(number)?;
-        let borders = chunk.borders.get_or_insert_with(|| borders(&chunk.bytes, carry, number == 0));
+        self.text_of(number)?;
+        let borders = self.cache.borders(|text| borders(text, carry, number == 0));
         Ok(borders.get(at).map(|border| mark.position + u64::from(*border) + 1))
     }
 
@@ -196,48 +247,92 @@ impl<'a> Flatted<'a> {
         Ok(&self.joined)
     }
 
-    /// Accounts for bytes that were walked over.
+    /// Accounts for a value whose bytes were walked over.
     ///
     /// # Errors
     /// When the text causes too much work.
-    pub(super) fn work(&mut self, bytes: u64, position: u64) -> Result<(), ReadError> {
-        self.work += bytes;
-        if self.work > self.max_work.saturating_add(self.len.saturating_mul(4)) {
+    pub(super) fn value_work(&mut self, bytes: u64, position: u64) -> Result<(), ReadError> {
+        self.work(VALUE_WORK + bytes, position)
+    }
+
+    /// Accounts for a piece of a string.
+    ///
+    /// # Errors
+    /// When the text causes too much work.
+    pub(super) fn string_work(&mut self, bytes: u64, position: u64) -> Result<(), ReadError> {
+        self.work(VALUE_WORK + STRING_WORK * bytes, position)
+    }
+
+    /// Accounts for work.
+    ///
+    /// # Errors
+    /// When the text causes too much of it, or the source is not there anymore.
+    pub(super) fn work(&mut self, units: u64, position: u64) -> Result<(), ReadError> {
+        let before = self.work;
+        self.work += units;
+        if self.work > self.max_work {
+            self.is_too_expensive = true;
             return Err(FaultKind::Expansion.at(position).into());
         }
-        Ok(())
+        if before / WATCHED_WORK == self.work / WATCHED_WORK {
+            return Ok(());
+        }
+        let watched = self.source.read_at(0, &mut []);
+        self.read(watched)
     }
 
     fn chunks(&self) -> u64 {
         self.len.div_ceil(CHUNK)
     }
 
-    /// A chunk of the source: as it is there, or already unescaped.
-    fn chunk(&mut self, number: u64) -> Result<&mut Chunk, ReadError> {
-        if self.cache.get(number).is_none() {
-            let len = (self.len - number * CHUNK).min(CHUNK);
-            self.work(len, number * CHUNK)?;
-            if let Err(error) = self.cache.load(number, len as usize, &mut *self.source) {
-                let copy = io::Error::new(error.kind(), error.to_string());
-                self.failure = Some(error);
-                return Err(ReadError::Io(copy));
-            }
-        }
-        // It is there: this finds it without a search.
-        self.cache.get(number).ok_or_else(|| FaultKind::EndedEarly.at(number * CHUNK).into())
+    /// What became of a read; remembers why it failed.
+    fn read(&mut self, read: io::Result<()>) -> Result<(), ReadError> {
+        read.map_err(|error| {
+            let copy = io::Error::new(error.kind(), error.to_string());
+            self.failure = Some(error);
+            ReadError::Io(copy)
+        })
     }
 
-    /// The text of a chunk that was scanned.
-    fn text_of(&mut self, number: usize) -> Result<&mut Chunk, ReadError> {
-        let (mark, is_escaped) = (self.marks[number], self.is_escaped);
-        let chunk = self.chunk(number as u64)?;
-        if chunk.position.is_none() {
-            chunk.position = Some(mark.position);
-            if is_escaped {
-                unescape(&mut chunk.bytes, mark.carry.in_escape());
+    /// Holds the text of a chunk that was scanned.
+    fn text_of(&mut self, number: usize) -> Result<(), ReadError> {
+        let (mark, number) = (self.marks[number], number as u64);
+        if self.cache.get(number).is_some() {
+            return Ok(());
+        }
+        let mut chunk = self.cache.free(number);
+        chunk.bytes.clear();
+        match self.ahead.chunk(number) {
+            Some(bytes) => chunk.bytes.extend_from_slice(bytes),
+            None => {
+                self.work(CHUNK_WORK, mark.position)?;
+                let begin = number * CHUNK;
+                chunk.bytes.resize((self.len - begin).min(CHUNK) as usize, 0);
+                let read = self.source.read_at(begin, &mut chunk.bytes);
+                self.read(read)?;
             }
         }
-        Ok(chunk)
+        chunk.position = mark.position;
+        if self.is_escaped {
+            unescape(&mut chunk.bytes, mark.carry.in_escape());
+        }
+        self.cache.put(chunk);
+        Ok(())
+    }
+
+    /// Reads the chunks that are scanned next, if the last ones were.
+    fn read_ahead(&mut self, number: u64) -> Result<(), ReadError> {
+        if self.ahead.chunk(number).is_some() {
+            return Ok(());
+        }
+        let begin = number * CHUNK;
+        self.ahead.number = number;
+        self.ahead.bytes.resize((self.len - begin).min(AHEAD) as usize, 0);
+        let read = self.source.read_at(begin, &mut self.ahead.bytes);
+        if read.is_err() {
+            self.ahead.bytes.clear();
+        }
+        self.read(read)
     }
 
     /// Scans one more chunk.
@@ -247,7 +342,8 @@ impl<'a> Flatted<'a> {
         }
         let (number, before, is_escaped) = (self.marks.len() as u64, self.scanned, self.is_escaped);
         let is_last = number + 1 == self.chunks();
-        let bytes = &self.chunk(number)?.bytes;
+        self.read_ahead(number)?;
+        let bytes = self.ahead.chunk(number).unwrap_or_default();
         let is_first = number == 0;
         if is_first && bytes[0] != b'[' {
             return Err(FaultKind::Unexpected(bytes[0]).at(0).into());

@@ -21,8 +21,8 @@ pub(super) use self::address::Address;
 use super::Reading;
 use super::error::Error;
 use super::row::Row;
-use super::session::{Contents, MAX_WORKFLOW_BYTES, Session, Values, check_workflow_size};
-use super::spool::{Expected, GrowingText, Spool};
+use super::session::{Contents, Session, Values, check_workflow_size};
+use super::spool::{Expected, GrowingText, IN_MEMORY, Spool};
 use super::sql::{DATA, Dialect, Parameter, Tables};
 use crate::cause::innermost;
 
@@ -118,29 +118,34 @@ impl Session for PostgresSession<'_> {
         let Some(data) = self.data_row(number)? else { return Ok(None) };
         let bytes = |column| data.try_get::<_, Option<i64>>(column).map_err(error);
         let (length, workflow_bytes) = (bytes(0)?.unwrap_or(0), bytes(1)?.unwrap_or(0));
-        let workflow: Option<String> = data.try_get(2).map_err(error)?;
+        let small: Option<String> = data.try_get(2).map_err(error)?;
         check_workflow_size(&id, workflow_bytes as u64)?;
-        let workflow = workflow.unwrap_or_default().into_bytes();
+        let mut workflow = Spool::new(self.spool.as_deref());
+        match small {
+            Some(small) => workflow.add(small.as_bytes())?,
+            None if workflow_bytes > 0 => self.stream(number, r#"CAST("workflowData" AS text)"#, &mut workflow)?,
+            None => {}
+        }
         let mut prefixes = PREFIXES.into_iter();
         let spool = self.spool.clone();
         let text = GrowingText::new(spool.as_ref(), length as u64, move |spool, expected| {
             let before = spool.filled();
             match prefixes.next().filter(|_| expected == Expected::Beginning) {
                 Some(characters) => self.prefix(number, characters, spool)?,
-                None => self.stream(number, spool)?,
+                None => self.stream(number, r#""data""#, spool)?,
             }
             if spool.filled() > before { Ok(()) } else { Err(Error::Changed(id.clone())) }
         });
-        Ok(Some(Contents { workflow, data: Box::new(text), is_escaped: false }))
+        Ok(Some(Contents { workflow: Box::new(workflow), data: Box::new(text), is_escaped: false }))
     }
 }
 
 impl PostgresSession<'_> {
-    /// The lengths of the text and the workflow, and the workflow.
+    /// The lengths of the text and the workflow, and the workflow if it is small.
     fn data_row(&mut self, id: i64) -> Result<Option<PostgresRow>, Error> {
         let statement = format!(
             r#"SELECT CAST(octet_length(d."data") AS bigint), CAST(octet_length(CAST(d."workflowData" AS text)) AS bigint),
-               CASE WHEN octet_length(CAST(d."workflowData" AS text)) <= {MAX_WORKFLOW_BYTES} THEN CAST(d."workflowData" AS text) END
+               CASE WHEN octet_length(CAST(d."workflowData" AS text)) <= {IN_MEMORY} THEN CAST(d."workflowData" AS text) END
                FROM {} d WHERE d."executionId" = $1::bigint"#,
             self.tables.table(DATA)
         );
@@ -158,11 +163,11 @@ impl PostgresSession<'_> {
         spool.add(text.as_bytes().get(spool.filled() as usize..).unwrap_or_default())
     }
 
-    /// Adds everything beyond the spool.
-    fn stream(&mut self, id: i64, spool: &mut Spool) -> Result<(), Error> {
+    /// Adds everything of a text that is beyond the spool.
+    fn stream(&mut self, id: i64, text: &str, spool: &mut Spool) -> Result<(), Error> {
         let statement = format!(
             r#"SELECT substring(d.b FROM i FOR 65536)
-               FROM (SELECT convert_to("data", 'UTF8') AS b FROM {} WHERE "executionId" = $1::bigint OFFSET 0) d,
+               FROM (SELECT convert_to({text}, 'UTF8') AS b FROM {} WHERE "executionId" = $1::bigint OFFSET 0) d,
                LATERAL generate_series($2::int, octet_length(d.b), 65536) i"#,
             self.tables.table(DATA)
         );

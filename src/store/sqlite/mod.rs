@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, ToSql, ffi, params_from_iter};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, ffi, params_from_iter};
 
 pub(super) use self::header::Header;
 use self::header::InUse;
@@ -29,6 +29,7 @@ use super::error::{DATABASE, Error};
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
 use super::sql::{DATA, Dialect, Parameter, Tables};
+use crate::json::ReadAt;
 
 /// How often a database that changes while it is opened is opened again.
 const ATTEMPTS: usize = 3;
@@ -180,10 +181,12 @@ impl Session for &SqliteSession {
         if data.kind != "text" {
             return Err(Error::NotText { id, kind: data.kind });
         }
-        let workflow = self.workflow(&id, data.row)?;
-        let data: Box<dyn crate::json::ReadAt> = match self.is_wal {
-            true => Box::new(BlobText::open(self, data.row)?),
-            false => Box::new(SlicedText::new(self, row, data)),
+        let (workflow, data): (Box<dyn ReadAt>, Box<dyn ReadAt>) = match self.is_wal {
+            true => {
+                let text = |column| BlobText::open(self, column, data.row);
+                (Box::new(text("workflowData")?), Box::new(text("data")?))
+            }
+            false => (Box::new(text::copied_workflow(self, row, &data)?), Box::new(SlicedText::new(self, row, data))),
         };
         Ok(Some(Contents { workflow, data, is_escaped: false }))
     }
@@ -210,16 +213,6 @@ impl SqliteSession {
             bytes: bytes(2)?,
             workflow_bytes: bytes(3)?,
         }))
-    }
-
-    /// The workflow in a data row.
-    fn workflow(&self, id: &str, row: i64) -> Result<Vec<u8>, Error> {
-        let table = self.tables.table(DATA);
-        let statement = format!(r#"SELECT CAST("workflowData" AS blob) FROM {table} WHERE rowid = ?1"#);
-        let workflow: Option<Option<Vec<u8>>> =
-            self.connection.query_row(&statement, [row], |row| row.get(0)).optional().map_err(error)?;
-        let workflow = workflow.ok_or_else(|| Error::Changed(id.to_owned()))?;
-        Ok(workflow.unwrap_or_default())
     }
 }
 

@@ -22,10 +22,10 @@ const PIECE: u64 = 256 * 1024;
 pub(super) struct BlobText<'a>(Blob<'a>);
 
 impl<'a> BlobText<'a> {
-    /// Opens the text of a row in `execution_data`.
-    pub(super) fn open(session: &'a SqliteSession, row: i64) -> Result<Self, Error> {
+    /// Opens a column of a row in `execution_data`.
+    pub(super) fn open(session: &'a SqliteSession, column: &str, row: i64) -> Result<Self, Error> {
         let table = session.tables.name(DATA);
-        session.connection.blob_open(MAIN_DB, table.as_str(), "data", row, true).map(Self).map_err(error)
+        session.connection.blob_open(MAIN_DB, table.as_str(), column, row, true).map(Self).map_err(error)
     }
 }
 
@@ -90,9 +90,19 @@ impl<'a> SlicedText<'a> {
         let length = data.bytes;
         let fingerprint = Rc::new(Fingerprint::new(row, data));
         let first = First::Ahead(session, Rc::clone(&fingerprint));
-        let copy = move |spool: &mut Spool, _| fingerprint.open(session)?.copy(spool);
+        let copy = move |spool: &mut Spool, _| fingerprint.open(session, "data")?.copy(spool);
         Self { first, copy: GrowingText::new(session.spool.as_ref(), length, Box::new(copy)) }
     }
+}
+
+/// Copies the workflow, slice by slice: the text is read in slices of its own.
+pub(super) fn copied_workflow(session: &SqliteSession, row: &Row, data: &DataRow) -> Result<Spool, Error> {
+    let mut spool = Spool::new(session.spool.as_deref());
+    let fingerprint = Fingerprint::new(row, data.clone());
+    while spool.filled() < data.workflow_bytes {
+        fingerprint.open(session, "workflowData")?.copy(&mut spool)?;
+    }
+    Ok(spool)
 }
 
 impl ReadAt for SlicedText<'_> {
@@ -102,7 +112,7 @@ impl ReadAt for SlicedText<'_> {
 
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
         if let First::Ahead(session, fingerprint) = &self.first {
-            self.first = First::Open(fingerprint.open(session)?);
+            self.first = First::Open(fingerprint.open(session, "data")?);
         }
         match &mut self.first {
             First::Open(slice) if !slice.is_over() => return slice.text.read_at(position, buffer),
@@ -133,14 +143,14 @@ impl Fingerprint {
         Ok(Some(Self::new(&row, data)))
     }
 
-    /// Begins a slice with the text of this very execution.
-    fn open<'a>(&self, session: &'a SqliteSession) -> Result<Slice<'a>, Error> {
+    /// Begins a slice with a column of this very execution.
+    fn open<'a>(&self, session: &'a SqliteSession, column: &str) -> Result<Slice<'a>, Error> {
         let transaction = session.connection.unchecked_transaction().map_err(error)?;
         if Self::now(session, &self.id)?.as_ref() != Some(self) {
             return Err(Error::Changed(self.id.clone()));
         }
         // The transaction holds n8n up since its first query was answered, not while it waited for n8n.
         let end = Instant::now() + session.slice;
-        Ok(Slice { text: BlobText::open(session, self.data.row)?, end, _transaction: transaction })
+        Ok(Slice { text: BlobText::open(session, column, self.data.row)?, end, _transaction: transaction })
     }
 }

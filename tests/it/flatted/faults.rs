@@ -10,7 +10,7 @@ use n8n_lens::json::flatted::{Expansion, Flatted};
 use n8n_lens::json::{Cursor, FaultKind, Keep, Pruner, ReadAt, ReadError};
 use proptest::prelude::*;
 
-use super::{debug, read, read_from};
+use super::{debug, lists, pairs, read, read_from};
 use crate::fixtures;
 use crate::flatten::{Share, Stored, stored};
 
@@ -101,6 +101,56 @@ fn a_text_that_stands_for_terabytes_is_given_up() {
     let mut flat = Flatted::new(Box::new(text.as_bytes()));
     let mut cursor = Cursor::over(Expansion::new(&mut flat, Pruner::new(Keep::Members(&[]), 0..0)));
     cursor.skip().unwrap();
+}
+
+#[test]
+fn what_is_expanded_of_references_that_multiply_is_bounded() {
+    let texts = [
+        // 2 KB.
+        pairs(40),
+        lists(11, 30, "{}"),
+        // 131 KB.
+        lists(5, 40, &format!("\"{}\"", "lorem ipsum ".repeat(10_900))),
+        // 461 KB.
+        lists(170, 400, "\"x\""),
+        lists(2, 4_000, &format!("[{}]", vec!["7"; 200_000].join(","))),
+    ];
+    for text in texts {
+        let mut flat = Flatted::new(Box::new(text.as_bytes()));
+        let (mut bytes, mut fault) = (0, None);
+        for batch in Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0)) {
+            match batch {
+                Ok(batch) => bytes += batch.text.len(),
+                Err(error) => fault = Some(error.to_string()),
+            }
+        }
+        assert!(fault.is_some_and(|fault| fault.starts_with("too expensive to expand")), "{text:.200}");
+        assert!(flat.is_too_expensive());
+        // Up to a gigabyte before.
+        assert!(bytes < 150_000_000, "{bytes} bytes of {text:.200}");
+    }
+}
+
+/// A source that is there for a few reads.
+struct Cancelled<'a>(&'a [u8], usize);
+
+impl ReadAt for Cancelled<'_> {
+    fn len(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.1 = self.1.checked_sub(1).ok_or_else(|| io::Error::other(NotYet))?;
+        self.0.read_at(position, buffer)
+    }
+}
+
+#[test]
+fn an_expansion_of_what_is_held_can_be_cancelled() {
+    let text = pairs(40);
+    let mut flat = Flatted::new(Box::new(Cancelled(text.as_bytes(), 3)));
+    let last = Expansion::new(&mut flat, Pruner::new(Keep::Whole, 0..0)).last().unwrap();
+    assert!(last.is_err_and(|error| error.to_string() == NotYet.to_string()));
 }
 
 #[test]

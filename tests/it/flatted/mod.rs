@@ -71,3 +71,23 @@ fn assert_same(ours: &str, body: &str, what: &str) {
 fn debug(view: impl Debug) -> String {
     format!("{view:?}")
 }
+
+/// The run data of an execution of one item, whose `json` is the first of these elements, number 9.
+pub(crate) fn with_item(elements: &[String]) -> String {
+    format!(
+        r#"[{{"version":1,"resultData":"1"}},{{"runData":"2"}},{{"A":"3"}},["4"],{{"startTime":1,"executionTime":1,"data":"5"}},{{"main":"6"}},["7"],["8"],{{"json":"9"}},{}]"#,
+        elements.join(",")
+    )
+}
+
+/// Objects that each refer to the next one twice.
+pub(crate) fn pairs(levels: usize) -> String {
+    let objects = (10..10 + levels).map(|next| format!(r#"{{"a":"{next}","b":"{next}"}}"#));
+    with_item(&objects.chain(["\"boom\"".to_owned()]).collect::<Vec<_>>())
+}
+
+/// Lists that each refer to the next one this many times, and the last one to this element.
+pub(crate) fn lists(levels: usize, times: usize, last: &str) -> String {
+    let lists = (10..10 + levels).map(|next| format!("[{}]", vec![format!("\"{next}\""); times].join(",")));
+    with_item(&lists.chain([last.to_owned()]).collect::<Vec<_>>())
+}

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 
+use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::flatted::{Expansion, Flatted};
@@ -43,7 +44,7 @@ impl ReadAt for Counting {
 fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("data.flatted");
-    let large = LargeStore { nodes: 6, items: 3000, text: 2000 };
+    let large = LargeStore { nodes: 6, items: 3000, text: 2000, shuffled: false };
     large.write_to(&file);
     let open = || Counting { file: File::open(&file).unwrap(), read: 0, reached: 0, expects_all: false };
     let stored = LargeStore::stored();
@@ -67,6 +68,21 @@ fn a_summary_reads_the_beginning_and_a_node_reads_the_text_once() {
         // It is scanned as far as the last item; chunks near the beginning are read again for what is in them.
         let again = data.read.saturating_sub(data.reached);
         assert!(again * 5 < len, "{} bytes of {len} up to {}", data.read, data.reached);
+    }
+}
+
+#[test]
+fn items_in_another_order_are_read_at_most_four_times() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("data.flatted");
+    // 13 MB fit into what is held; 26 MB do not.
+    for (large, times) in [(5_000, 4), (10_000, 40)] {
+        let large = LargeStore { nodes: 3, items: large, text: 2_300, shuffled: true };
+        large.write_to(&file);
+        let mut data = Counting { file: File::open(&file).unwrap(), read: 0, reached: 0, expects_all: false };
+        read_from(&FieldsProjection::default(), &LargeStore::stored(), &mut data, false).unwrap();
+        println!("{} bytes of {} were read", data.read, data.len());
+        assert!(data.read <= times * data.len(), "{} bytes of {}", data.read, data.len());
     }
 }
 

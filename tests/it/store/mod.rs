@@ -16,6 +16,8 @@ mod bundles;
 mod check;
 /// The same answers as from n8n's API.
 mod equality;
+/// Texts whose references are out of order, or multiply.
+mod expensive;
 /// What can go wrong.
 mod faults;
 /// Lists, filters and searches.

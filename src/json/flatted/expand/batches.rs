@@ -15,7 +15,7 @@ impl<E: Edit> Expansion<'_, '_, E> {
     fn advance(&mut self, pruner: &mut Pruner) -> Result<bool, ReadError> {
         if !self.begun {
             self.begun = true;
-            for text in self.around[0] {
+            for text in self.before {
                 self.insert(pruner, text, Pruner::feed)?;
             }
             match self.edit.root() {
@@ -27,12 +27,26 @@ impl<E: Edit> Expansion<'_, '_, E> {
             if self.string.is_some() {
                 self.string(pruner.selection())?;
             } else if self.open.is_empty() {
-                return Ok(false);
+                if !self.follow(pruner)? {
+                    return Ok(false);
+                }
             } else {
                 self.part(pruner)?;
             }
         }
         Ok(true)
+    }
+
+    /// Filters the next piece of what comes after the value; returns whether there was one.
+    fn follow(&mut self, pruner: &mut Pruner) -> Result<bool, ReadError> {
+        if !std::mem::replace(&mut self.ended, true) {
+            pruner.end_spliced();
+        }
+        let Some(after) = &mut self.after else { return Ok(false) };
+        let mut piece = vec![0; BATCH_BYTES];
+        let bytes = after.read(&mut piece)?;
+        self.insert(pruner, &piece[..bytes], Pruner::feed)?;
+        Ok(bytes > 0)
     }
 
     /// Filters JSON that is not in the flatted text.
@@ -64,16 +78,12 @@ impl<E: Edit> Iterator for Expansion<'_, '_, E> {
             self.pruner = Some(pruner);
             return Some(Ok(batch));
         }
-        Some(finish(pruner, self.around[1], batch).map_err(io::Error::other))
+        Some(finish(pruner, batch).map_err(io::Error::other))
     }
 }
 
-/// What comes after the value.
-fn finish(mut pruner: Pruner, after: &[&[u8]], mut batch: Batch) -> Result<Batch, Fault> {
-    pruner.end_spliced();
-    for text in after {
-        batch.append(pruner.feed(text)?);
-    }
+/// The last batch.
+fn finish(pruner: Pruner, mut batch: Batch) -> Result<Batch, Fault> {
     batch.append(pruner.finish()?);
     Ok(batch)
 }

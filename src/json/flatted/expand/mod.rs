@@ -2,6 +2,8 @@
 
 mod batches;
 
+use std::io::Read;
+
 use super::edit::{Edit, Step, Unedited, Verdict};
 use super::peek::Peek;
 use super::text::Flatted;
@@ -20,9 +22,13 @@ pub struct Expansion<'t, 's, E: Edit = Unedited> {
     /// `None` after the last batch.
     pruner: Option<Pruner>,
     edit: E,
-    /// JSON texts that come before the value and after it.
-    around: [&'t [&'t [u8]]; 2],
+    /// JSON texts that come before the value.
+    before: &'t [&'t [u8]],
+    /// The JSON text that comes after it.
+    after: Option<&'t mut dyn Read>,
     begun: bool,
+    /// Whether the value is complete.
+    ended: bool,
     open: Vec<Open<E::Place>>,
     /// The string that is being read, and where.
     string: Option<(u64, StringState)>,
@@ -61,8 +67,10 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
             text,
             pruner: Some(pruner),
             edit,
-            around: [&[], &[]],
+            before: &[],
+            after: None,
             begun: false,
+            ended: false,
             open: Vec::new(),
             string: None,
             left: Batch::default(),
@@ -70,12 +78,11 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         }
     }
 
-    /// Puts the expanded value inside a larger JSON text: the pieces of `before` end where a value is expected, and those
-    /// of `after` continue after it. The table is that of the larger text.
+    /// Puts the expanded value inside a larger JSON text: the pieces of `before` end where a value is expected, and `after`,
+    /// which is read a few kilobytes at a time, continues after it. The table is that of the larger text.
     #[must_use]
-    pub fn within(mut self, before: &'t [&'t [u8]], after: &'t [&'t [u8]]) -> Self {
-        self.around = [before, after];
-        self
+    pub fn within(self, before: &'t [&'t [u8]], after: &'t mut dyn Read) -> Self {
+        Self { before, after: Some(after), ..self }
     }
 
     /// Reads the next member or element of the innermost container, or its end.
@@ -117,7 +124,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
 
     fn element(&mut self, pruner: &mut Pruner, at: u64) -> Result<(), ReadError> {
         let (value, after) = self.text.value(at)?;
-        self.text.work(after - at, at)?;
+        self.text.value_work(after - at, at)?;
         let Some(open) = self.open.last_mut() else { return Ok(()) };
         let step = open.place.map_or(Step::Keep, |place| self.edit.element(place, open.parts - 1));
         open.position = after;
@@ -138,7 +145,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         selection.end_name().map_err(|kind| kind.at(at))?;
         self.text.expect(colon, b':')?;
         let (value, after) = self.text.value(colon + 1)?;
-        self.text.work(after - at, at)?;
+        self.text.value_work(after - at, at)?;
         let Some(open) = self.open.last_mut() else { return Ok(()) };
         open.position = after;
         let step = open.place.map_or(Step::Keep, |place| self.edit.member(place, &selection.name()));
@@ -242,7 +249,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         } else {
             self.string = Some((after, state));
         }
-        self.text.work(after - position + 1, position)
+        self.text.string_work(after - position, position)
     }
 }
 
