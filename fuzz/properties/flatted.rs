@@ -185,7 +185,7 @@ fn pruned(body: &[u8], keep: Keep, window: &Range<u64>) -> Result<Left, Fault> {
 fn expanded(text: &[u8], keep: Keep, window: &Range<u64>, max_work: u64) -> Result<Left, Fault> {
     let left = left_of(Flatted::new(Box::new(text)).with_max_work(max_work), keep, window);
     if let Ok((text, captured)) = &left {
-        let bytes = text.len() + captured.iter().map(|captured| captured.len()).sum::<usize>();
+        let bytes = text.len() + captured.iter().map(|captured| captured.json.len()).sum::<usize>();
         assert!(bytes as u64 <= max_work, "{bytes} bytes are left");
     }
     let escaped = escape(text);
