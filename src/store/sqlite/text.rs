@@ -7,7 +7,7 @@ use std::time::Instant;
 use rusqlite::blob::Blob;
 use rusqlite::{MAIN_DB, Transaction};
 
-use super::{DataRow, SqliteSession, error};
+use super::{DataRow, SqliteSession, TEXT, error};
 use crate::json::ReadAt;
 use crate::store::error::Error;
 use crate::store::row::Row;
@@ -22,10 +22,11 @@ const PIECE: u64 = 256 * 1024;
 pub(super) struct BlobText<'a>(Blob<'a>);
 
 impl<'a> BlobText<'a> {
-    /// Opens the text of a row in `execution_data`.
-    pub(super) fn open(session: &'a SqliteSession, row: i64) -> Result<Self, Error> {
+    /// Opens a column of a row in `execution_data`.
+    pub(super) fn open(session: &'a SqliteSession, column: &str, row: i64) -> Result<Self, Error> {
         let table = session.tables.name(DATA);
-        session.connection.blob_open(MAIN_DB, table.as_str(), "data", row, true).map(Self).map_err(error)
+        session.watch.begin();
+        session.connection.blob_open(MAIN_DB, table.as_str(), column, row, true).map(Self).map_err(error)
     }
 }
 
@@ -141,6 +142,6 @@ impl Fingerprint {
         }
         // The transaction holds n8n up since its first query was answered, not while it waited for n8n.
         let end = Instant::now() + session.slice;
-        Ok(Slice { text: BlobText::open(session, self.data.row)?, end, _transaction: transaction })
+        Ok(Slice { text: BlobText::open(session, TEXT, self.data.row)?, end, _transaction: transaction })
     }
 }

@@ -175,7 +175,7 @@ async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<(Listing, V
     let (listing, names) = store
         .ask(move |store, cancel| match is_search {
             true => stored_list::search(store, cancel, &query, &search),
-            false => stored_list::list(store, &query),
+            false => stored_list::list(store, cancel, &query),
         })
         .await?;
     let shown = |execution: &Value| if page.raw { execution.clone() } else { entry(execution, &names) };

@@ -196,7 +196,7 @@ impl Source {
         };
         let listing = match (origin, &self.store, &self.api) {
             (Origin::Store { .. }, Some(store), _) => {
-                store.ask(move |store, _| stored_list::list(store, &query)).await?.0
+                store.ask(move |store, cancel| stored_list::list(store, cancel, &query)).await?.0
             }
             (_, _, Some(api)) => api.list_executions(&query).await?,
             (_, _, None) => return Err(store::Error::NotFound(id.to_owned()).into()),

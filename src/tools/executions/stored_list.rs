@@ -34,10 +34,10 @@ pub(super) struct Search {
 pub(super) type NamedListing = (Listing, HashMap<String, String>);
 
 /// A page of the executions of a store.
-pub(super) fn list(store: &Store, query: &ListQuery) -> Result<NamedListing, store::Error> {
+pub(super) fn list(store: &Store, cancel: &Cancel, query: &ListQuery) -> Result<NamedListing, store::Error> {
     let limit = query.limit;
     // One more tells whether there is a next page.
-    let mut listed = store.list(&Query { limit: limit + 1, ..columns(query) })?;
+    let mut listed = store.list(&Query { limit: limit + 1, ..columns(query) }, cancel)?;
     let has_more = listed.len() as u64 > limit;
     listed.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
     let last = listed.last().filter(|_| has_more).map(|listed| listed.row.id().to_owned());

@@ -18,6 +18,10 @@ mod check;
 mod equality;
 /// What can go wrong.
 mod faults;
+/// Servers that are silent or send too much.
+mod hostile_postgres;
+/// Database files that someone made to look like n8n's.
+mod hostile_sqlite;
 /// Lists, filters and searches.
 mod list;
 /// Where a store is.
