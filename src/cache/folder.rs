@@ -53,7 +53,8 @@ impl Folder {
         let folder = self.0.metadata()?;
         // Root may enter it all the same, and its owner could read and replace what is in it.
         if platform::is_of_another_user(&folder) {
-            let refusal = "its folder belongs to another user: run n8n-lens as that user, or name another folder with --cache";
+            let refusal =
+                "its folder belongs to another user: run n8n-lens as that user, or name another folder with --cache";
             return Err(io::Error::other(refusal));
         }
         match platform::is_open_to_others(&folder) {

@@ -188,7 +188,9 @@ async fn wait(mut holder: Holder, progress: &Progress, patience: Duration) -> bo
             // One that has just become the holder may not have reported yet.
             State::Stopped if !was_stopped => was_stopped = true,
             State::Stopped => {
-                tracing::warn!("the process that downloads this execution into the cache was stopped; it is downloaded again");
+                tracing::warn!(
+                    "the process that downloads this execution into the cache was stopped; it is downloaded again"
+                );
                 return false;
             }
             State::Refused => return false,

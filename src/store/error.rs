@@ -76,8 +76,8 @@ pub enum Error {
     NotTable {
         /// Its name, with n8n's prefix.
         table: String,
-        /// SQLite's word for what it is.
-        kind: String,
+        /// What it is.
+        kind: &'static str,
     },
     /// A table without a column that every n8n has.
     #[error(

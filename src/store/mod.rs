@@ -249,11 +249,7 @@ impl Store {
         report::of(self)
     }
 
-    fn ask<T>(
-        &self,
-        cancel: &Cancel,
-        work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
-    ) -> Result<T, Error> {
+    fn ask<T>(&self, cancel: &Cancel, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
         match &self.0.place {
             Place::Sqlite(database) => database.ask(cancel, work),
             #[cfg(feature = "postgres")]

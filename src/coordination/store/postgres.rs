@@ -22,8 +22,7 @@ use crate::postgres::{self, Limits, Waiter};
 
 /// A reply comes before its caller gives up; the server ends a statement sooner by itself. A row has some texts of 32 KiB,
 /// and a list some thousand rows.
-const LIMITS: Limits =
-    Limits { reply: ANSWER_TIMEOUT, message_bytes: 4 * 1024 * 1024, row_bytes: 256 * 1024 * 1024 };
+const LIMITS: Limits = Limits { reply: ANSWER_TIMEOUT, message_bytes: 4 * 1024 * 1024, row_bytes: 256 * 1024 * 1024 };
 
 /// How long the migrations may take together.
 const MIGRATION_TIMEOUT: Duration = Duration::from_secs(60);
@@ -205,7 +204,8 @@ impl Sql for Transaction<'_> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         let rows = self.waiter.wait(self.transaction.query(&prepared, &values)).map_err(|error| self.fail(error))?;
-        let cells = |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();
+        let cells =
+            |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();
         rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.fail(error.into()))).collect()
     }
 

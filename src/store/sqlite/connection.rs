@@ -126,9 +126,14 @@ pub(super) fn columns(connection: &Connection, table: &str) -> Result<Vec<String
         Ok(())
     });
     listed.map_err(error)?;
-    match kind {
-        Some(kind) if kind != "table" => return Err(Error::NotTable { table: table.to_owned(), kind }),
-        _ => {}
+    let kind = match kind.as_deref() {
+        None | Some("table") => None,
+        Some("view") => Some("view"),
+        // Or one of the tables in which a virtual one keeps its contents.
+        Some(_) => Some("virtual table"),
+    };
+    if let Some(kind) = kind {
+        return Err(Error::NotTable { table: table.to_owned(), kind });
     }
     // It leaves out generated columns.
     let named = connection.pragma(Some("main"), "table_info", table, |row| {

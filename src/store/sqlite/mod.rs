@@ -22,8 +22,8 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql, ffi, params_from_iter};
 
-pub(super) use self::header::Header;
 use self::connection::Watch;
+pub(super) use self::header::Header;
 use self::header::InUse;
 use self::text::{BlobText, SlicedText};
 use super::error::{DATABASE, Error};
@@ -102,7 +102,8 @@ impl Database {
         if encoding != "UTF-8" {
             return Err(Error::Encoding(encoding));
         }
-        let tables = Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| connection::columns(&connection, table))?;
+        let tables =
+            Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| connection::columns(&connection, table))?;
         Ok(SqliteSession {
             connection,
             watch,

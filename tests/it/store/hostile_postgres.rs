@@ -136,8 +136,7 @@ fn cancelled_calls_hold_nothing() {
         let mut client = McpClient::try_spawn(&mut command).unwrap();
         client.call("get_execution", json!({"id": "1"})).unwrap_err();
         let before = held(client.pid());
-        let calls: Vec<_> =
-            (0..60).map(|id| client.begin("get_execution", json!({"id": id.to_string()}))).collect();
+        let calls: Vec<_> = (0..60).map(|id| client.begin("get_execution", json!({"id": id.to_string()}))).collect();
         std::thread::sleep(Duration::from_millis(500));
         for id in calls {
             client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));

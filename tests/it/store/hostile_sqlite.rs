@@ -34,14 +34,21 @@ fn computed() -> Vec<(String, &'static str)> {
     let drop = |table: &str| format!("DROP TABLE {table};");
     let (rows, data) = (drop("execution_entity"), drop("execution_data"));
     vec![
-        (format!("{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS} WHERE i < 0"), "execution_entity is a view"),
+        (
+            format!("{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS} WHERE i < 0"),
+            "execution_entity is a view",
+        ),
         (format!("{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS}"), "execution_entity is a view"),
         (
-            format!("{data} CREATE VIEW execution_data AS SELECT 7 AS executionId, '{{}}' AS workflowData, zeroblob(1400000000) AS data"),
+            format!(
+                "{data} CREATE VIEW execution_data AS SELECT 7 AS executionId, '{{}}' AS workflowData, zeroblob(1400000000) AS data"
+            ),
             "execution_data is a view",
         ),
         (
-            format!("{data} CREATE VIEW execution_data AS SELECT 7 AS executionId, zeroblob(1400000000) AS workflowData, '[]' AS data"),
+            format!(
+                "{data} CREATE VIEW execution_data AS SELECT 7 AS executionId, zeroblob(1400000000) AS workflowData, '[]' AS data"
+            ),
             "execution_data is a view",
         ),
         (
@@ -49,12 +56,16 @@ fn computed() -> Vec<(String, &'static str)> {
             "execution_data is a virtual",
         ),
         (
-            format!("{data} CREATE TABLE execution_data (executionId int PRIMARY KEY, workflowData text, data text AS (hex(zeroblob(100000000 + executionId)))); INSERT INTO execution_data (executionId, workflowData) VALUES (7, '{{}}')"),
+            format!(
+                "{data} CREATE TABLE execution_data (executionId int PRIMARY KEY, workflowData text, data text AS (hex(zeroblob(100000000 + executionId)))); INSERT INTO execution_data (executionId, workflowData) VALUES (7, '{{}}')"
+            ),
             "execution_data has no column data",
         ),
         // A view that says that it is a table.
         (
-            format!("{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS} WHERE i < 0; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'table' WHERE name = 'execution_entity'"),
+            format!(
+                "{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS} WHERE i < 0; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'table' WHERE name = 'execution_entity'"
+            ),
             "execution_entity is a view",
         ),
         (
