@@ -18,7 +18,14 @@ const PID_BYTES: u64 = 20;
 
 /// A held lock. The system releases it when this is dropped, or the process ends.
 pub(crate) struct FileLock {
-    _file: File,
+    file: File,
+}
+
+impl Drop for FileLock {
+    fn drop(&mut self) {
+        // So that the next holder, which can be another program, is not taken for this process.
+        let _ = self.file.set_len(0);
+    }
 }
 
 impl FileLock {
@@ -26,7 +33,8 @@ impl FileLock {
     ///
     /// # Errors
     /// When the file cannot be opened or is not a regular file, and when another process holds the lock for longer: then
-    /// the error names that process, if it is one of ours, and the system lets a locked file be read (Windows does not).
+    /// the error names that process, if the system shows it (Linux), or else if it is one of ours and a locked file can be
+    /// read (not on Windows).
     pub(crate) fn acquire(path: &Path) -> Result<Self> {
         Self::lock(open(path))
     }
@@ -53,7 +61,7 @@ impl FileLock {
         // For the error of those that wait: nothing depends on it.
         let pid = std::process::id().to_string();
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(pid.as_bytes()));
-        Ok(Self { _file: file })
+        Ok(Self { file })
     }
 }
 
@@ -66,12 +74,16 @@ fn open(path: &Path) -> Result<File> {
 }
 
 fn held(file: &mut File) -> Error {
-    let mut pid = String::new();
-    let _ = file.rewind().and_then(|()| (&*file).take(PID_BYTES).read_to_string(&mut pid));
-    let holder = match pid.parse::<u32>() {
-        Ok(pid) => format!("process {pid}"),
-        Err(_) => "another process".to_owned(),
-    };
+    let shown = platform::lock_holder(file).or_else(|| written(file));
+    let holder = shown.unwrap_or_else(|| "another process".to_owned());
     let message = format!("{holder} has held its lock for {} s; try again when it is done", LOCK_TIMEOUT.as_secs());
     Error::new(ErrorKind::WouldBlock, message)
+}
+
+/// The process that has written its id into the file.
+fn written(file: &mut File) -> Option<String> {
+    let mut pid = String::new();
+    file.rewind().ok()?;
+    (&*file).take(PID_BYTES).read_to_string(&mut pid).ok()?;
+    pid.parse::<u32>().ok().map(|pid| format!("process {pid}"))
 }

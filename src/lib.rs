@@ -23,7 +23,7 @@
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |
 //! | [`cli`] | clap: the tools for people, on ids, files and standard input | rmcp |
-//! | [`config`], [`units`], [`node_outputs`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `tls` | settings; sizes; what n8n calls the outputs of a node; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; the cryptography of TLS | |
+//! | [`config`], [`units`], [`node_outputs`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls` | settings; sizes; what n8n calls the outputs of a node; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
 //! tools and coordination's are neighbours on one toolkit; the gateway runs our tools like those of any other server.
@@ -116,4 +116,6 @@ mod file_lock;
 mod json_rpc;
 mod named_locks;
 mod platform;
+#[cfg(feature = "postgres")]
+mod postgres;
 mod tls;

@@ -3,8 +3,8 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use super::Cache;
 use super::name::Name;
@@ -49,6 +49,8 @@ pub struct Claim {
 /// The lock file, which those that wait read.
 struct Lock {
     file: File,
+    /// What was reported last.
+    amount: Amount,
     /// Nothing is reported after a refusal: the thread that writes refuses while another one reports.
     is_refused: bool,
 }
@@ -64,7 +66,7 @@ impl Claim {
                     let claim = Self {
                         cache: cache.clone(),
                         name: name.clone(),
-                        lock: Mutex::new(Lock { file, is_refused: false }),
+                        lock: Mutex::new(Lock { file, amount: Amount::default(), is_refused: false }),
                     };
                     claim.say(READING, Amount::default())?;
                     return Ok(Some(Attempt::Claimed(Arc::new(claim))));
@@ -88,6 +90,12 @@ impl Claim {
         let _ = self.say(READING, amount);
     }
 
+    /// Tells those that wait that this process goes on, though it may have read nothing more.
+    pub fn beat(&self) {
+        let amount = self.lock().amount;
+        self.report(amount);
+    }
+
     /// Tells those that wait that the body will not be kept, so that they fetch it themselves.
     pub fn refuse(&self) {
         let _ = self.say(REFUSED, Amount::default());
@@ -101,13 +109,17 @@ impl Claim {
     fn say(&self, word: &str, amount: Amount) -> io::Result<()> {
         let total = amount.total.map(|total| total.to_string()).unwrap_or_default();
         let line = format!("{} {word} {} {total}", self.name, amount.bytes);
-        let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lock = self.lock();
         if lock.is_refused {
             return Ok(());
         }
-        lock.is_refused = word == REFUSED;
+        (lock.is_refused, lock.amount) = (word == REFUSED, amount);
         lock.file.rewind()?;
         lock.file.write_all(format!("{line:<LINE_BYTES$}").as_bytes())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lock> {
+        self.lock.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -122,6 +134,8 @@ pub struct Holder {
 pub enum State {
     /// It is still held; how much its holder has read, if that is known.
     Held(Option<Amount>),
+    /// It is still held, by a process that has been stopped for so long.
+    Stopped,
     /// The holder is done, or died.
     Free,
     /// The holder found that the body is not to be kept.
@@ -129,8 +143,8 @@ pub enum State {
 }
 
 impl Holder {
-    /// Looks at the claim. Blocks for a moment.
-    pub fn look(&mut self) -> State {
+    /// Looks at the claim; its holder counts as stopped if it has not reported for longer than `patience`. Blocks for a moment.
+    pub fn look(&mut self, patience: Duration) -> State {
         let is_free = !matches!(self.file.try_lock(), Err(TryLockError::WouldBlock));
         let line = Line::read(&mut self.file);
         let is_other = line.as_ref().is_some_and(|line| line.name != self.name);
@@ -143,8 +157,15 @@ impl Holder {
             _ if is_other => State::Free,
             Some(Line { is_refused: true, .. }) => State::Refused,
             _ if is_free => State::Free,
+            _ if self.silence().is_some_and(|silence| silence > patience) => State::Stopped,
             line => State::Held(line.map(|line| line.amount)),
         }
+    }
+
+    /// For how long its holder has not reported.
+    fn silence(&self) -> Option<Duration> {
+        let reported = self.file.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        SystemTime::now().duration_since(reported).ok()
     }
 }
 

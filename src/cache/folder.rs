@@ -47,10 +47,17 @@ impl Folder {
     /// Creates the folder, if it does not exist.
     ///
     /// # Errors
-    /// It cannot be created, or others than its owner may enter it.
+    /// It cannot be created, it belongs to another user, or others than its owner may enter it.
     pub(super) fn create(&self) -> io::Result<()> {
         platform::create_private_folder(&self.0)?;
-        match platform::is_open_to_others(&self.0.metadata()?) {
+        let folder = self.0.metadata()?;
+        // Root may enter it all the same, and its owner could read and replace what is in it.
+        if platform::is_of_another_user(&folder) {
+            let refusal =
+                "its folder belongs to another user: run n8n-lens as that user, or name another folder with --cache";
+            return Err(io::Error::other(refusal));
+        }
+        match platform::is_open_to_others(&folder) {
             true => Err(io::Error::other("other users may enter its folder: run chmod 700 on it")),
             false => Ok(()),
         }

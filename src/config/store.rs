@@ -72,7 +72,7 @@ impl Options {
             variables: Variables::of_this_process(),
             with_deleted: options.deleted,
             spool: options.spool(),
-            lock_timeout: Some(Duration::from_secs(self.idle_timeout)),
+            idle_timeout: Some(Duration::from_secs(self.idle_timeout)),
             slice: None,
         };
         Store::find(&settings).map(Some).map_err(Error)

@@ -1,5 +1,6 @@
 //! Executions from the cache: n8n is asked whether they are still there and unchanged, and sends them once.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use super::client::Client;
@@ -7,11 +8,14 @@ use super::error::Error;
 use super::execution::{ExecutionRequest, Reading};
 use super::progress::{Progress, Stage};
 use crate::blocking::blocking;
-use crate::cache::{Attempt, Cache, Entry, Holder, Name, State};
+use crate::cache::{Attempt, Cache, Claim, Entry, Holder, Name, State};
 use crate::json::{Cursor, Projection, PrunedReader, ReadAhead};
 
 /// How often a download by another process is looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How often those that wait are shown that a download goes on: more often than the shortest `--idle-timeout`, 1 s.
+const BEAT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// How executions are cached.
 #[derive(Clone)]
@@ -45,7 +49,7 @@ impl Client {
                 Some(Attempt::Claimed(claim)) => {
                     // It may have been downloaded elsewhere between the look and the claim.
                     if find(&caching.cache, &name).await.is_none() {
-                        let read = self.fetch(request, projection, progress, Some(&claim)).await;
+                        let read = beating(&claim, self.fetch(request, projection, progress, Some(&claim))).await;
                         if read.is_err() {
                             // Those that wait would fail one after the other.
                             claim.refuse();
@@ -54,7 +58,7 @@ impl Client {
                     }
                 }
                 Some(Attempt::Taken(holder)) => {
-                    if wait(holder, progress).await == State::Refused {
+                    if !wait(holder, progress, self.settings().idle_timeout).await {
                         return self.fetch(request, projection, progress, None).await;
                     }
                 }
@@ -154,11 +158,24 @@ async fn read<P: Projection>(entry: Entry, projection: &P) -> Option<P::View> {
     })
 }
 
-/// Waits for the download of another process, or of another call, and shows its progress.
-async fn wait(mut holder: Holder, progress: &Progress) -> State {
+/// Runs a download, and shows those that wait for it that this process goes on, also while n8n sends nothing.
+async fn beating<T>(claim: &Claim, download: impl Future<Output = T>) -> T {
+    let mut download = pin!(download);
+    loop {
+        match tokio::time::timeout(BEAT_INTERVAL, &mut download).await {
+            Ok(read) => return read,
+            Err(_) => claim.beat(),
+        }
+    }
+}
+
+/// Waits for the download of another process, or of another call, and shows its progress. Returns `false` if it will not
+/// leave a file: the holder said so, or has been stopped for longer than `patience`.
+async fn wait(mut holder: Holder, progress: &Progress, patience: Duration) -> bool {
+    let mut was_stopped = false;
     loop {
         let (looked, state) = blocking(move || {
-            let state = holder.look();
+            let state = holder.look(patience);
             (holder, state)
         })
         .await;
@@ -168,7 +185,16 @@ async fn wait(mut holder: Holder, progress: &Progress) -> State {
                 Some(amount) if amount.bytes > 0 => Stage::Reading { bytes: amount.bytes, total: amount.total },
                 _ => Stage::Waiting { stored: None },
             }),
-            done => return done,
+            // One that has just become the holder may not have reported yet.
+            State::Stopped if !was_stopped => was_stopped = true,
+            State::Stopped => {
+                tracing::warn!(
+                    "the process that downloads this execution into the cache was stopped; it is downloaded again"
+                );
+                return false;
+            }
+            State::Refused => return false,
+            State::Free => return true,
         }
         tokio::time::sleep(LOOK_INTERVAL).await;
     }

@@ -1,6 +1,10 @@
 //! Linux, beyond what all Unix systems share.
 
+use std::fs::{File, read_to_string};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{major, minor};
 
 /// The magic numbers from statfs(2) of NFS, SMB, CIFS, SMB2, 9P, AFS, Ceph and Lustre.
 const NETWORK: [i64; 8] =
@@ -18,4 +22,21 @@ pub(crate) fn browser_folder() -> PathBuf {
 pub(crate) fn is_on_network_file_system(file: &Path) -> bool {
     #[allow(clippy::unnecessary_cast, reason = "the type of the field depends on the platform")]
     rustix::fs::statfs(file).is_ok_and(|system| NETWORK.contains(&(system.f_type as i64)))
+}
+
+/// The process that holds the lock of a file, and its program: `process 4242 (flock)`. `None` if the system does not show
+/// it, as for processes of other containers.
+pub(crate) fn lock_holder(file: &File) -> Option<String> {
+    let metadata = file.metadata().ok()?;
+    let (device, inode) = (metadata.dev(), metadata.ino());
+    let wanted = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
+    let locks = read_to_string("/proc/locks").ok()?;
+    // `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`; those that wait have `->` before their kind (proc_locks(5)).
+    let pid = locks.lines().find_map(|line| match line.split_whitespace().collect::<Vec<_>>()[..] {
+        [_, "FLOCK", _, _, pid, place, ..] if place == wanted => pid.parse::<u32>().ok().filter(|pid| *pid > 0),
+        _ => None,
+    })?;
+    let program = read_to_string(format!("/proc/{pid}/comm")).unwrap_or_default();
+    let program: String = program.chars().filter(char::is_ascii_graphic).collect();
+    Some(if program.is_empty() { format!("process {pid}") } else { format!("process {pid} ({program})") })
 }

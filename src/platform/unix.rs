@@ -103,6 +103,11 @@ pub(crate) fn is_open_to_others(file: &Metadata) -> bool {
     file.permissions().mode() & OTHERS != 0
 }
 
+/// Whether a file belongs to another user.
+pub(crate) fn is_of_another_user(file: &Metadata) -> bool {
+    file.uid() != rustix::process::geteuid().as_raw()
+}
+
 /// Gives a new file the owner of the one that it replaces: root can do that for another user.
 ///
 /// # Errors

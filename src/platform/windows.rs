@@ -85,6 +85,16 @@ pub(crate) fn is_open_to_others(_file: &Metadata) -> bool {
     false
 }
 
+/// Whether a file belongs to another user: that is not known.
+pub(crate) fn is_of_another_user(_file: &Metadata) -> bool {
+    false
+}
+
+/// The process that holds the lock of a file: this system does not show it.
+pub(crate) fn lock_holder(_file: &File) -> Option<String> {
+    None
+}
+
 /// Gives a new file the owner of the one that it replaces: it keeps its own.
 ///
 /// # Errors

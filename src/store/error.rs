@@ -69,6 +69,16 @@ pub enum Error {
         /// The table, with its prefix.
         table: String,
     },
+    /// A view or a virtual table, whose rows are computed.
+    #[error(
+        "{table} is a {kind} in this database; n8n keeps executions in tables. Check whether --store names n8n's database."
+    )]
+    NotTable {
+        /// Its name, with n8n's prefix.
+        table: String,
+        /// What it is.
+        kind: &'static str,
+    },
     /// A table without a column that every n8n has.
     #[error(
         "The table {table} has no column {column}, which every version of n8n has. Check whether --store names n8n's database."
@@ -146,9 +156,17 @@ pub enum Error {
     ConnectionLost(String),
     /// PostgreSQL gave up.
     #[error(
-        "PostgreSQL cancelled the query: it took longer than statement_timeout. Try again later, or allow more with ?options=-c%20statement_timeout=120s at the end of --store."
+        "PostgreSQL cancelled the query: it took longer than statement_timeout. Try again later, or allow more with --idle-timeout, in seconds."
     )]
     StatementTimeout,
+    /// The database does not answer, or a statement takes too long.
+    #[error("The database did not answer in time. Try again later, or allow more with --idle-timeout, in seconds.")]
+    Silent,
+    /// More, or larger, rows than n8n writes.
+    #[error(
+        "The database returned more than n8n keeps of an execution. None of it is shown; check whether --store names n8n's database."
+    )]
+    TooMuch,
     /// The role lacks a privilege.
     #[error(
         "PostgreSQL refuses access ({0}). GRANT SELECT ON execution_entity, execution_data TO the user of --store."

@@ -38,8 +38,9 @@ use std::cell::RefCell;
 use std::io::{self, BufRead};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+
+use tokio_util::sync::CancellationToken;
 
 pub use error::Error;
 pub use report::{Finding, Report};
@@ -84,8 +85,8 @@ pub struct Settings {
     pub with_deleted: bool,
     /// Where the spool may be; the system's folder for temporary files by default.
     pub spool: Option<PathBuf>,
-    /// How long another process may lock the database, if that is to be less than 5 s.
-    pub lock_timeout: Option<Duration>,
+    /// How long the database may take to answer, 60 s by default. Its lock is waited for as long, 5 s at most.
+    pub idle_timeout: Option<Duration>,
     /// How long a reader may hold up n8n's commits to a rollback journal, if that is to be less than 200 ms.
     pub slice: Option<Duration>,
 }
@@ -96,12 +97,17 @@ struct Reading {
     /// The prefix of n8n's tables.
     prefix: String,
     spool: Option<PathBuf>,
+    /// How long a statement, or the next row of it, may take.
+    reply_timeout: Duration,
     lock_timeout: Duration,
     slice: Duration,
 }
 
 /// How long a reader may hold up n8n's commits.
 const SLICE: Duration = Duration::from_millis(200);
+
+/// How long a database may take to answer. A text of 500 MB takes PostgreSQL two seconds.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How long another process may lock a database.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
@@ -127,18 +133,18 @@ pub struct Listed {
     pub workflow_name: Option<String>,
 }
 
-/// Cancels a question: its next read fails.
+/// Cancels a question: what it waits for, and its next read, fails.
 #[derive(Clone, Debug, Default)]
-pub struct Cancel(Arc<AtomicBool>);
+pub struct Cancel(CancellationToken);
 
 impl Cancel {
     /// Cancels it.
     pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.0.cancel();
     }
 
     fn check(&self) -> Result<(), Error> {
-        if self.0.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
+        if self.0.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
     }
 }
 
@@ -153,10 +159,12 @@ impl Store {
         {
             return Err(format!("{} is not a folder. Check --spool-dir.", folder.display()));
         }
+        let reply_timeout = settings.idle_timeout.unwrap_or(REPLY_TIMEOUT);
         let reading = Reading {
             prefix: settings.variables.table_prefix()?,
             spool: settings.spool.clone(),
-            lock_timeout: settings.lock_timeout.map_or(LOCK_TIMEOUT, |timeout| timeout.min(LOCK_TIMEOUT)),
+            reply_timeout,
+            lock_timeout: reply_timeout.min(LOCK_TIMEOUT),
             slice: settings.slice.map_or(SLICE, |slice| slice.min(SLICE)),
         };
         let locate::Found { place, storage } = locate::find(&settings.location, &settings.variables, reading)?;
@@ -174,7 +182,7 @@ impl Store {
             return finish(&row, bundle::open(std::slice::from_ref(file), id, cancel)?, cancel, &mut read);
         }
         let number = number(id)?;
-        self.ask(&mut |session| {
+        self.ask(cancel, &mut |session| {
             let row = session::execution(session, number)?.ok_or_else(|| Error::NotFound(id.to_owned()))?;
             if row.is_deleted() && !self.0.with_deleted {
                 return Err(Error::Deleted(id.to_owned()));
@@ -191,7 +199,7 @@ impl Store {
         if let Place::Bundle { file, ids } = &self.0.place {
             return self.list_bundle(file, ids.as_ref(), query, cancel);
         }
-        self.ask(&mut |session| {
+        self.ask(cancel, &mut |session| {
             let rows = session::list(session, query, self.0.with_deleted)?;
             let listed = rows.into_iter().map(|(row, name)| {
                 let workflow_name = name.or_else(|| self.name_in_bundle(&row, cancel));
@@ -220,7 +228,7 @@ impl Store {
             });
             return read.collect();
         }
-        self.ask(&mut |session| {
+        self.ask(cancel, &mut |session| {
             let mut done = Vec::new();
             for (row, workflow_name) in session::list(session, query, self.0.with_deleted)? {
                 let made = match self.read_row(session, &row, cancel, &mut each) {
@@ -242,11 +250,11 @@ impl Store {
         report::of(self)
     }
 
-    fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
+    fn ask<T>(&self, cancel: &Cancel, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
         match &self.0.place {
-            Place::Sqlite(database) => database.ask(work),
+            Place::Sqlite(database) => database.ask(cancel, work),
             #[cfg(feature = "postgres")]
-            Place::Postgres(database) => database.ask(work),
+            Place::Postgres(database) => database.ask(cancel, work),
             Place::Bundle { .. } => Err(Error::NotSqlite),
         }
     }

@@ -10,6 +10,9 @@ use crate::json::flatted::Flatted;
 /// How many of the newest executions are opened.
 const OPENED: u64 = 100;
 
+/// More than n8n has of statuses, or of places.
+const MAX_COUNTS: usize = 100;
+
 /// What was found.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -38,8 +41,9 @@ pub(super) fn of(store: &Store) -> Result<Report, Error> {
     }
     let with_deleted = store.0.with_deleted;
     // In a question of its own: PostgreSQL refuses every statement after one that failed.
-    findings.push(store.ask(&mut |session| Ok(migration(session)))?);
-    findings.extend(store.ask(&mut |session| {
+    let cancel = Cancel::default();
+    findings.push(store.ask(&cancel, &mut |session| Ok(migration(session)))?);
+    findings.extend(store.ask(&cancel, &mut |session| {
         let mut findings = Vec::new();
         for (column, what) in [("status", "executions by status"), ("storedAt", "executions by place (storedAt)")] {
             findings.push(counts(session, column, what, with_deleted)?);
@@ -90,6 +94,7 @@ fn migration(session: &mut dyn Session) -> Finding {
     let mut newest = None;
     let statement = session.tables().newest_migration();
     let found = session.query(&statement, &[], &mut |values| {
+        session::check_values(&values)?;
         newest = values.into_iter().next().flatten();
         Ok(())
     });
@@ -105,6 +110,10 @@ fn counts(session: &mut dyn Session, column: &str, what: &str, with_deleted: boo
     };
     let mut counts = Vec::new();
     session.query(&statement, &[], &mut |values| {
+        session::check_values(&values)?;
+        if counts.len() == MAX_COUNTS {
+            return Err(Error::TooMuch);
+        }
         let mut values = values.into_iter().map(Option::unwrap_or_default);
         counts.push(format!("{} {}", values.next().unwrap_or_default(), values.next().unwrap_or_default()));
         Ok(())
@@ -117,13 +126,14 @@ fn opened(store: &Store) -> Result<Vec<Finding>, Error> {
     let (mut readable, mut bundles, mut reachable) = (0_u64, 0_u64, 0_u64);
     let mut problems: Vec<(String, String, u64)> = Vec::new();
     let query = Query { limit: OPENED, status: None, ..Query::default() };
-    let rows = store.ask(&mut |session| session::list(session, &query, store.0.with_deleted))?;
+    let cancel = Cancel::default();
+    let rows = store.ask(&cancel, &mut |session| session::list(session, &query, store.0.with_deleted))?;
     for (row, _) in &rows {
         let is_bundle = row.place() == Place::Disk;
         let opened = match is_bundle {
             // Without a pass over its data.
-            true => bundle::workflow(&store.bundles(row), row.id(), &Cancel::default()).map(|_| Ok(())),
-            false => store.read(row.id(), &Cancel::default(), |execution| first_byte(execution.data)),
+            true => bundle::workflow(&store.bundles(row), row.id(), &cancel).map(|_| Ok(())),
+            false => store.read(row.id(), &cancel, |execution| first_byte(execution.data)),
         };
         bundles += u64::from(is_bundle);
         match opened {

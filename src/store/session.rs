@@ -16,6 +16,15 @@ pub(super) fn check_workflow_size(id: &str, bytes: u64) -> Result<(), Error> {
     }
 }
 
+/// The longest value of a row that n8n writes, besides its texts, is a version's id of 36 bytes.
+const MAX_VALUE_BYTES: usize = 4096;
+
+/// Refuses values of a row that are longer than n8n's.
+pub(super) fn check_values(values: &Values) -> Result<(), Error> {
+    let is_long = values.iter().flatten().any(|value| value.len() > MAX_VALUE_BYTES);
+    if is_long { Err(Error::TooMuch) } else { Ok(()) }
+}
+
 /// A row of a query: each value as text.
 pub(super) type Values = Vec<Option<String>>;
 
@@ -57,6 +66,7 @@ pub(super) fn execution(session: &mut dyn Session, id: i64) -> Result<Option<Row
     let (statement, columns) = (session.tables().execution(), session.tables().columns().to_vec());
     let mut found = None;
     session.query(&statement, &[Parameter::Integer(id)], &mut |values| {
+        check_values(&values)?;
         found = Some(Row::new(&columns, values));
         Ok(())
     })?;
@@ -75,6 +85,10 @@ pub(super) fn list(
     session.query(&statement, &parameters, &mut |mut values| {
         let workflow = values.pop().flatten();
         let name = workflow.as_deref().and_then(|workflow| super::name_of(workflow.as_bytes()));
+        check_values(&values)?;
+        if rows.len() as u64 == query.limit {
+            return Err(Error::TooMuch);
+        }
         rows.push((Row::new(&columns, values), name));
         Ok(())
     })?;

@@ -624,8 +624,21 @@ fn a_full_disk_is_reported() {
     assert!(said.starts_with("n8n-lens: Standard output: ") && said.lines().count() == 1, "{said}");
 }
 
+/// Lets SIGINT end the processes that this one starts. It is ignored in what a shell starts in the background, such as
+/// `cargo test &`, and what is ignored is inherited; what is caught is not.
+fn let_children_be_interrupted() {
+    let ignored = Command::new("sh").args(["-c", "kill -s INT $$; echo ignored"]).output().unwrap();
+    if !ignored.stdout.is_empty() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let _in_runtime = runtime.enter();
+        // The handler stays when this is dropped.
+        drop(tokio::signal::unix::signal(tokio::signal::unix::SignalKind::interrupt()).unwrap());
+    }
+}
+
 #[test]
 fn a_signal_ends_a_command_like_any_other_program() {
+    let_children_be_interrupted();
     for (signal, number) in [("TERM", 15), ("INT", 2)] {
         let n8n = endless();
         let mut command = binary(&n8n.url());

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 24] = [
+const MAY_DEPEND_ON: [(&str, &str); 25] = [
     ("units", ""),
     ("blocking", ""),
     ("cause", ""),
     ("file_lock", "platform"),
     ("named_locks", ""),
     ("platform", ""),
+    ("postgres", "cause"),
     ("tls", ""),
     ("json", ""),
     ("json_rpc", "json"),
@@ -18,28 +19,28 @@ const MAY_DEPEND_ON: [(&str, &str); 24] = [
     ("secrets", "json"),
     ("cache", "platform"),
     ("n8n", "blocking cache cause file_lock json named_locks platform secrets tls units"),
-    ("store", "cause json platform secrets tls units"),
+    ("store", "cause json platform postgres secrets tls units"),
     ("execution", "json node_outputs secrets"),
     ("workflow", "file_lock json node_outputs platform"),
     ("budget", "json"),
     ("toolkit", "budget json"),
     (
         "tools",
-        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs platform secrets store tls toolkit units workflow",
+        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs platform postgres secrets store tls toolkit units workflow",
     ),
-    ("coordination", "budget cause json platform secrets tls toolkit"),
+    ("coordination", "budget cause json platform postgres secrets tls toolkit"),
     ("gateway", "json json_rpc platform secrets tls"),
     (
         "config",
-        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform postgres secrets store tls toolkit tools units workflow",
     ),
     (
         "transport",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform postgres secrets store tls toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform secrets store tls toolkit tools transport units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform postgres secrets store tls toolkit tools transport units workflow",
     ),
 ];
 
@@ -185,7 +186,7 @@ fn each_library_is_used_only_where_it_belongs() {
         ("jsonschema::", &["gateway"]),
         ("prometheus_client::", &["gateway"]),
         ("rusqlite::", &["coordination", "store"]),
-        ("postgres::", &["coordination", "store"]),
+        ("tokio_postgres::", &["coordination", "postgres", "store"]),
         ("argon2::", &["coordination"]),
     ];
     for (path, text) in sources() {

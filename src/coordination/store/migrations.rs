@@ -2,7 +2,7 @@
 //! their checksums.
 
 use refinery_core::error::Kind;
-use refinery_core::{Migrate, Migration, Runner};
+use refinery_core::{Migration, Runner};
 use rusqlite::ErrorCode;
 
 use super::StoreError;
@@ -17,20 +17,21 @@ macro_rules! migrations {
 
 /// Migrates an SQLite file. The caller must hold its lock.
 pub(super) fn sqlite(connection: &mut rusqlite::Connection) -> Result<(), StoreError> {
-    migrate(connection, migrations!("sqlite": "V1__coordination", "V2__late_notes"))
+    let runner = runner(migrations!("sqlite": "V1__coordination", "V2__late_notes"))?;
+    runner.run(connection).map(drop).map_err(store_error)
 }
 
 /// Migrates a PostgreSQL database. The caller must hold its advisory lock.
 #[cfg(feature = "postgres")]
-pub(super) fn postgres(client: &mut postgres::Client) -> Result<(), StoreError> {
-    migrate(client, migrations!("postgres": "V1__coordination", "V2__late_notes"))
+pub(super) async fn postgres(client: &mut tokio_postgres::Client) -> Result<(), StoreError> {
+    let runner = runner(migrations!("postgres": "V1__coordination", "V2__late_notes"))?;
+    runner.run_async(client).await.map(drop).map_err(store_error)
 }
 
-fn migrate<const N: usize>(database: &mut impl Migrate, migrations: [(&str, &str); N]) -> Result<(), StoreError> {
+fn runner<const N: usize>(migrations: [(&str, &str); N]) -> Result<Runner, StoreError> {
     let migrations: Result<Vec<_>, _> =
         migrations.into_iter().map(|(name, sql)| Migration::unapplied(name, sql)).collect();
-    let migrations = migrations.map_err(store_error)?;
-    Runner::new(&migrations).run(database).map(drop).map_err(store_error)
+    Ok(Runner::new(&migrations.map_err(store_error)?))
 }
 
 fn store_error(error: refinery_core::Error) -> StoreError {

@@ -8,22 +8,24 @@ use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use postgres::config::SslMode;
-use postgres::error::SqlState;
-use postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
-use postgres::{Client, Config, NoTls, Statement};
 use rustls_platform_verifier::ConfigVerifierExt;
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, private::BytesMut};
+use tokio_postgres::{Client, Config, Statement};
+use tokio_util::sync::CancellationToken;
 
 use super::queue::{ANSWER_TIMEOUT, Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Time, Work, migrations};
+use crate::postgres::{self, Limits, Waiter};
 
-/// How long connecting may take, unless the URL says otherwise.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A reply comes before its caller gives up; the server ends a statement sooner by itself. A row has some texts of 32 KiB,
+/// and a list some thousand rows.
+const LIMITS: Limits = Limits { reply: ANSWER_TIMEOUT, message_bytes: 4 * 1024 * 1024, row_bytes: 256 * 1024 * 1024 };
 
-/// How long a connection is silent before TCP keepalive probes are sent.
-const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+/// How long the migrations may take together.
+const MIGRATION_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Statements are quick, and no lock is waited for without limit.
 const TIMEOUT_OPTIONS: &str = "-c lock_timeout=5s -c statement_timeout=10s -c idle_in_transaction_session_timeout=30s";
@@ -47,43 +49,43 @@ impl Database {
                     .to_owned(),
             )
         })?;
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
-        }
         // Later options win, so those in the URL override ours.
         let options = match config.get_options() {
             Some(options) => format!("{TIMEOUT_OPTIONS} {options}"),
             None => TIMEOUT_OPTIONS.to_owned(),
         };
         config.options(&options);
-        config.keepalives_idle(KEEPALIVE_IDLE).tcp_user_timeout(ANSWER_TIMEOUT);
         if config.get_application_name().is_none() {
             config.application_name("n8n-lens");
         }
         let database = Self(config);
         // If two processes start at once, the second waits. The lock is released when the connection closes.
-        let mut client = database.connect()?;
-        client.batch_execute(MIGRATION_LOCK).map_err(store_error)?;
-        migrations::postgres(&mut client)?;
+        let Connection { mut client, waiter, .. } = database.connect()?;
+        waiter.wait(client.batch_execute(MIGRATION_LOCK)).map_err(store_error)?;
+        let migrated = async { Ok(migrations::postgres(&mut client).await) };
+        waiter.run(MIGRATION_TIMEOUT, migrated).map_err(store_error)??;
+        drop(client);
         Ok(database)
     }
 
-    fn connect(&self) -> Result<Client, StoreError> {
+    fn connect(&self) -> Result<Connection, StoreError> {
+        let connect = |tls| postgres::connect(&self.0, tls, LIMITS, CancellationToken::new());
         let ssl_mode = self.0.get_ssl_mode();
-        let plain = || self.0.clone().ssl_mode(SslMode::Disable).connect(NoTls).map_err(|error| connect_error(&error));
         if ssl_mode == SslMode::Disable {
-            return plain();
+            return connect(None).map(Connection::new).map_err(connect_error);
         }
         crate::tls::use_ring();
         let tls = rustls::ClientConfig::with_platform_verifier().map_err(|error| {
             StoreError::Unusable(format!("The root certificates of this machine cannot be loaded: {error}."))
         })?;
-        match self.0.connect(MakeRustlsConnect::new(tls)) {
-            Ok(client) => Ok(client),
+        let connected = match connect(Some(tls)) {
             // With sslmode=prefer, every PostgreSQL client falls back to an unencrypted connection.
-            Err(error) if ssl_mode == SslMode::Prefer && error.as_db_error().is_none() => plain(),
-            Err(error) => Err(connect_error(&error)),
-        }
+            Err(postgres::Error::Server(error)) if ssl_mode == SslMode::Prefer && error.as_db_error().is_none() => {
+                connect(None)
+            }
+            connected => connected,
+        };
+        connected.map(Connection::new).map_err(connect_error)
     }
 
     /// The body of a thread: runs units of work until the store is dropped. It connects when the first one comes.
@@ -102,55 +104,72 @@ impl Database {
         }
     }
 
-    /// Runs a unit of work, on a new connection if the old one broke, and again if it conflicted with another one.
+    /// Runs a unit of work, on a new connection if the old one broke, and again if it conflicted with another one. A unit
+    /// whose caller has gone is skipped.
     fn run(&self, connection: &mut Option<Connection>, clock: &Clock, job: &mut dyn Job) -> Result<(), StoreError> {
         let mut retries = 1..MAX_ATTEMPTS;
-        loop {
+        while !job.is_abandoned() {
             let open = match connection.take().filter(|open| !open.client.is_closed()) {
                 Some(open) => open,
-                None => Connection::new(self.connect()?),
+                None => self.connect()?,
             };
-            match connection.insert(open).run_unit(clock, job) {
+            let outcome = connection.insert(open).run_unit(clock, job);
+            if matches!(outcome, Err(StoreError::Unreachable(_) | StoreError::OutcomeUnknown(_))) {
+                // Its replies would be those of the statements before.
+                *connection = None;
+            }
+            match outcome {
                 Err(StoreError::Busy | StoreError::Unreachable(_)) if retries.next().is_some() => {}
                 outcome => return outcome,
             }
         }
+        Ok(())
     }
 }
 
 struct Connection {
     client: Client,
+    /// Dropped after the client.
+    waiter: Waiter,
     prepared: HashMap<&'static str, Statement>,
 }
 
 impl Connection {
-    fn new(client: Client) -> Self {
-        Self { client, prepared: HashMap::new() }
+    fn new((client, waiter): (Client, Waiter)) -> Self {
+        Self { client, waiter, prepared: HashMap::new() }
     }
 
     fn run_unit(&mut self, clock: &Clock, job: &mut dyn Job) -> Result<(), StoreError> {
-        let transaction = self.client.transaction().map_err(store_error)?;
-        let mut sql = Transaction { transaction, prepared: &mut self.prepared, failed: None };
+        let Self { client, waiter, prepared } = self;
+        let transaction = waiter.wait(client.transaction()).map_err(store_error)?;
+        let mut sql = Transaction { transaction, waiter, prepared, failed: None };
         let now = match clock {
             // Several servers can share the database, and their clocks can differ.
             Clock::Database => sql.now()?,
             clock => clock.now(),
         };
         let commit = job.run(&mut Work::new(&mut sql, now));
-        match sql.failed {
-            Some(error @ (StoreError::Busy | StoreError::LockTimeout | StoreError::Unreachable(_))) => Err(error),
-            Some(error) if commit => Err(error),
-            _ if commit => sql.transaction.commit().map_err(|error| match store_error(error) {
+        if commit && sql.failed.is_none() {
+            return waiter.wait(sql.transaction.commit()).map_err(|error| match store_error(error) {
                 StoreError::Unreachable(why) => StoreError::OutcomeUnknown(why),
                 error => error,
-            }),
+            });
+        }
+        let failed = sql.failed.take();
+        if !matches!(failed, Some(StoreError::Unreachable(_))) {
+            waiter.wait(sql.transaction.rollback()).map_err(store_error)?;
+        }
+        match failed {
+            Some(error @ (StoreError::Busy | StoreError::LockTimeout | StoreError::Unreachable(_))) => Err(error),
+            Some(error) if commit => Err(error),
             _ => Ok(()),
         }
     }
 }
 
 struct Transaction<'a> {
-    transaction: postgres::Transaction<'a>,
+    transaction: tokio_postgres::Transaction<'a>,
+    waiter: &'a Waiter,
     prepared: &'a mut HashMap<&'static str, Statement>,
     /// The error of the first statement that failed: PostgreSQL accepts no statement after it.
     failed: Option<StoreError>,
@@ -167,7 +186,9 @@ impl Transaction<'_> {
         if let Some(prepared) = self.prepared.get(statement) {
             return Ok(prepared.clone());
         }
-        let prepared = self.transaction.prepare(&statement.replace('?', "$")).map_err(|error| self.fail(error))?;
+        let statement_here = statement.replace('?', "$");
+        let prepared = self.waiter.wait(self.transaction.prepare(&statement_here));
+        let prepared = prepared.map_err(|error| self.fail(error))?;
         self.prepared.insert(statement, prepared.clone());
         Ok(prepared)
     }
@@ -182,15 +203,16 @@ impl Sql for Transaction<'_> {
     fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-        let rows = self.transaction.query(&prepared, &values).map_err(|error| self.fail(error))?;
-        let cells = |row: &postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();
-        rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.fail(error))).collect()
+        let rows = self.waiter.wait(self.transaction.query(&prepared, &values)).map_err(|error| self.fail(error))?;
+        let cells =
+            |row: &tokio_postgres::Row| (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();
+        rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.fail(error.into()))).collect()
     }
 
     fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
-        self.transaction.execute(&prepared, &values).map_err(|error| self.fail(error))
+        self.waiter.wait(self.transaction.execute(&prepared, &values)).map_err(|error| self.fail(error))
     }
 
     fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), StoreError> {
@@ -215,7 +237,7 @@ impl ToSql for Value<'_> {
         [Type::INT8, Type::FLOAT8, Type::TEXT, Type::BYTEA].contains(kind)
     }
 
-    postgres::types::to_sql_checked!();
+    tokio_postgres::types::to_sql_checked!();
 }
 
 impl<'a> FromSql<'a> for Cell {
@@ -237,6 +259,10 @@ impl<'a> FromSql<'a> for Cell {
 }
 
 fn store_error(error: postgres::Error) -> StoreError {
+    let error = match error {
+        postgres::Error::Server(error) => error,
+        error => return no_reply(&error),
+    };
     let Some(state) = error.code() else {
         return match error.is_closed() || error.source().is_some_and(|source| source.is::<std::io::Error>()) {
             true => StoreError::Unreachable(message(&error)),
@@ -254,19 +280,33 @@ fn store_error(error: postgres::Error) -> StoreError {
 }
 
 /// Why connecting failed: the server did not answer, or refused the connection.
-fn connect_error(error: &postgres::Error) -> StoreError {
+fn connect_error(error: postgres::Error) -> StoreError {
+    let error = match error {
+        postgres::Error::Server(error) => error,
+        error => return no_reply(&error),
+    };
     match error.as_db_error() {
         Some(refusal)
             if refusal.code() != &SqlState::CANNOT_CONNECT_NOW && refusal.code() != &SqlState::TOO_MANY_CONNECTIONS =>
         {
             StoreError::Unusable(format!("PostgreSQL refused the connection: {}. Check --db.", refusal.message()))
         }
-        _ => StoreError::Unreachable(message(error)),
+        _ => StoreError::Unreachable(message(&error)),
+    }
+}
+
+/// What went wrong between us and the server.
+fn no_reply(error: &postgres::Error) -> StoreError {
+    match error {
+        postgres::Error::TooLarge => StoreError::Unusable(
+            "PostgreSQL sent more than n8n-lens stores. Check whether --db names n8n-lens's own database.".to_owned(),
+        ),
+        error => StoreError::Unreachable(error.to_string()),
     }
 }
 
 /// The server's message, or the underlying cause; the error's own text has neither.
-fn message(error: &postgres::Error) -> String {
+fn message(error: &tokio_postgres::Error) -> String {
     match (error.as_db_error(), error.source()) {
         (Some(error), _) => error.message().to_owned(),
         (None, Some(source)) => format!("{error}: {source}"),

@@ -26,6 +26,9 @@ pub(super) trait Job: Send {
     /// transaction around it is retried. It does nothing if its caller has gone.
     fn run(&mut self, work: &mut Work<'_>) -> bool;
 
+    /// Whether the caller has gone, so that it need not run.
+    fn is_abandoned(&self) -> bool;
+
     /// Sends the answer, once the outcome of the transaction is known.
     fn answer(self: Box<Self>, outcome: Result<(), StoreError>);
 }
@@ -101,13 +104,17 @@ where
     F: FnMut(&mut Work<'_>) -> Result<T, E> + Send,
 {
     fn run(&mut self, work: &mut Work<'_>) -> bool {
-        if self.reply.is_closed() {
+        if self.is_abandoned() {
             return false;
         }
         // A panic must not end the thread that all other units depend on.
         let result = catch_unwind(AssertUnwindSafe(|| (self.unit)(work)));
         let answer = result.unwrap_or_else(|_| Err(StoreError::Bug.into()));
         self.answer.insert(answer).is_ok()
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.reply.is_closed()
     }
 
     fn answer(self: Box<Self>, outcome: Result<(), StoreError>) {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
@@ -26,6 +27,9 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Older versions can corrupt a file that two connections write (the WAL-reset bug of 3.7.0 to 3.51.2).
 const MIN_VERSION: i32 = 3_051_003;
+
+/// The largest value or row that a statement may handle, bytes: texts are at most 32 KiB.
+const MAX_VALUE_BYTES: i32 = 8 * 1024 * 1024;
 
 /// The application id in the header of our files: "n8nL".
 const APPLICATION_ID: i32 = 0x6e38_6e4c;
@@ -121,10 +125,20 @@ fn connect(file: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     connection.set_prepared_statement_cache_capacity(STATEMENT_CACHE_SIZE);
     // Otherwise SQLite plans a statement again whenever its parameter values change.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
+    distrust(&connection).map_err(store_error)?;
     for (name, value) in [("foreign_keys", "ON"), ("synchronous", "FULL"), ("mmap_size", "0")] {
         connection.pragma_update(None, name, value).map_err(store_error)?;
     }
     Ok(connection)
+}
+
+/// A file that says it is ours can be anyone's: no view of it is read, and nothing in its schema is trusted.
+fn distrust(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES)?;
+    connection.pragma_update(None, "cell_size_check", true)
 }
 
 /// Runs `work` while no other process can write.
@@ -236,6 +250,7 @@ fn refuse_other_files(file: &Path) -> Result<(), StoreError> {
         _ => StoreError::Unusable(format!("{} cannot be used: {error}. Choose another file.", file.display())),
     };
     let connection = Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(unusable)?;
+    distrust(&connection).map_err(unusable)?;
     match owner(&connection).map_err(unusable)? {
         Owner::Us | Owner::NoOne => Ok(()),
         Owner::AnotherProgram => Err(owned_by_another_program(file)),

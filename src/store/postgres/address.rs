@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use postgres::Config;
-use postgres::config::{Host, SslMode};
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
 
 use super::password;
 use super::tls::Tls;

@@ -1,52 +1,52 @@
 //! Connecting.
 
-use std::time::Duration;
-
-use postgres::error::SqlState;
-use postgres::{Client, NoTls};
-use tokio_postgres_rustls::MakeRustlsConnect;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
 
 use super::address::Address;
 use crate::cause::innermost;
-use crate::store::Error;
-
-/// How long connecting may take, unless the URL says otherwise.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long the server may be silent.
-const SILENCE: Duration = Duration::from_secs(15);
+use crate::postgres::{self, Limits, Waiter};
+use crate::store::{Cancel, Error, Reading};
 
 impl Address {
-    /// Connects; every transaction only reads, no statement takes longer than `statement`, and no lock is waited for longer
-    /// than `lock`.
+    /// Connects; every transaction only reads, no statement takes longer than the reading allows, and no lock is waited for
+    /// longer than it allows.
     ///
     /// # Errors
-    /// The server cannot be reached, does not encrypt as wanted, or refuses the user.
-    pub(super) fn connect(&self, statement: Duration, lock: Duration) -> Result<Client, Error> {
+    /// The server cannot be reached, does not encrypt as wanted, refuses the user, or the caller has gone.
+    pub(super) fn connect(
+        &self,
+        reading: &Reading,
+        limits: Limits,
+        cancel: &Cancel,
+    ) -> Result<(Client, Waiter), Error> {
         let mut config = self.config.clone();
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_TIMEOUT);
-        }
-        let (statement, lock) = (statement.as_millis(), lock.as_millis());
+        let (statement, lock) = (reading.reply_timeout.as_millis(), reading.lock_timeout.as_millis());
         let ours =
             format!("-c default_transaction_read_only=on -c lock_timeout={lock} -c statement_timeout={statement}");
         // Later options win, so those in the URL override ours.
         let given = config.get_options().unwrap_or_default().to_owned();
         config.options(format!("{ours} {given}").trim_end());
-        config.keepalives_idle(SILENCE).tcp_user_timeout(SILENCE);
         if config.get_application_name().is_none() {
             config.application_name("n8n-lens");
         }
-        let connected = match &self.tls {
-            Some(tls) => config.connect(MakeRustlsConnect::new(tls.client_config()?)),
-            None => config.connect(NoTls),
-        };
-        connected.map_err(|error| refusal(&error))
+        let tls = self.tls.as_ref().map(|tls| tls.client_config()).transpose()?;
+        postgres::connect(&config, tls, limits, cancel.0.clone()).map_err(unconnected)
     }
 }
 
-/// Why there is no connection. The server's messages repeat the user's name and the host, so they are not passed on.
-fn refusal(error: &postgres::Error) -> Error {
+/// Why there is no connection.
+fn unconnected(error: postgres::Error) -> Error {
+    match error {
+        postgres::Error::Cancelled => Error::Cancelled,
+        postgres::Error::TooLarge => Error::TooMuch,
+        postgres::Error::Server(error) => refusal(&error),
+        error @ (postgres::Error::Silent(_) | postgres::Error::Io(_)) => Error::Unreachable(error.to_string()),
+    }
+}
+
+/// Why the server refuses. Its messages repeat the user's name and the host, so they are not passed on.
+fn refusal(error: &tokio_postgres::Error) -> Error {
     if let Some(reported) = error.as_db_error() {
         return match *reported.code() {
             SqlState::INVALID_PASSWORD => Error::Login("wrong password".to_owned()),

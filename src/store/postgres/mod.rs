@@ -10,27 +10,41 @@ mod password;
 mod tls;
 
 use std::path::PathBuf;
+use std::pin::pin;
 use std::time::Duration;
 
-use postgres::error::SqlState;
-use postgres::fallible_iterator::FallibleIterator;
-use postgres::types::ToSql;
-use postgres::{IsolationLevel, Row as PostgresRow, Transaction};
+use futures::TryStreamExt;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row as PostgresRow};
 
 pub(super) use self::address::Address;
-use super::Reading;
 use super::error::Error;
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
 use super::spool::{Expected, GrowingText, IN_MEMORY, Spool};
 use super::sql::{DATA, Dialect, Parameter, Tables};
+use super::{Cancel, Reading};
 use crate::cause::innermost;
+use crate::postgres::{self, Limits, Waiter};
 
 /// How large the prefixes are, characters.
 const PREFIXES: [i32; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
 
-/// How long a statement may take, unless the URL says otherwise. A text of 500 MB takes two seconds.
-const STATEMENT_TIMEOUT: Duration = Duration::from_secs(60);
+/// How much longer than the server, which gives up by itself, we wait for its word.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The largest message, bytes: a workflow, besides which its row has two numbers.
+const MAX_MESSAGE_BYTES: u64 = MAX_WORKFLOW_BYTES + 1024;
+
+/// What the rows of a reply may take, bytes. A text of PostgreSQL is at most 1 GiB; it comes in rows of 64 KiB.
+const MAX_ROW_BYTES: u64 = 1024 * 1024 * 1024 + MAX_MESSAGE_BYTES;
+
+/// Characters shown of an error's message.
+const MAX_MESSAGE_CHARS: usize = 500;
+
+/// How many columns a table of PostgreSQL has at most.
+const MAX_COLUMNS: usize = 1600;
 
 /// A database of n8n on a PostgreSQL server.
 #[derive(Clone, Debug)]
@@ -48,49 +62,88 @@ impl Database {
     ///
     /// # Errors
     /// The server cannot be reached or refuses, or `work` fails.
-    pub(super) fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
-        match self.ask_once(work) {
+    pub(super) fn ask<T>(
+        &self,
+        cancel: &Cancel,
+        work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        match self.ask_once(cancel, work) {
             Err(Error::ConnectionLost(why)) => {
                 tracing::info!(%why, "the connection to PostgreSQL was lost; asking once more");
-                self.ask_once(work)
+                self.ask_once(cancel, work)
             }
             done => done,
         }
     }
 
-    fn ask_once<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
-        let mut client = self.address.connect(STATEMENT_TIMEOUT, self.reading.lock_timeout)?;
-        let transaction = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-        let mut transaction = transaction.start().map_err(error)?;
-        let encoding: String =
-            transaction.query_one("SHOW server_encoding", &[]).and_then(|row| row.try_get(0)).map_err(error)?;
+    fn ask_once<T>(
+        &self,
+        cancel: &Cancel,
+        work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let reply = self.reading.reply_timeout.saturating_add(GRACE);
+        let limits = Limits { reply, message_bytes: MAX_MESSAGE_BYTES, row_bytes: MAX_ROW_BYTES };
+        let (client, waiter) = self.address.connect(&self.reading, limits, cancel)?;
+        // The end of the connection ends the transaction.
+        waiter.wait(client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")).map_err(error)?;
+        let encoding = waiter.wait(client.query_one("SHOW server_encoding", &[])).map_err(error)?;
+        let encoding: String = encoding.try_get(0).map_err(server_error)?;
         if encoding != "UTF8" {
             return Err(Error::Encoding(encoding));
         }
-        let dialect = Dialect::Postgres { schema: self.address.schema().to_owned() };
-        let schema = self.address.schema();
-        let tables = Tables::find(dialect, &self.reading.prefix, |table| columns(&mut transaction, schema, table))?;
-        work(&mut PostgresSession { transaction, tables, spool: self.reading.spool.clone() })
+        let schema = self.address.schema().to_owned();
+        let dialect = Dialect::Postgres { schema: schema.clone() };
+        let mut connection = Connected { client, waiter };
+        let tables = Tables::find(dialect, &self.reading.prefix, |table| connection.columns(&schema, table))?;
+        work(&mut PostgresSession { connection, tables, spool: self.reading.spool.clone() })
     }
 }
 
-/// The columns of a table, whether or not this user may read it.
-fn columns(transaction: &mut Transaction<'_>, schema: &str, table: &str) -> Result<Vec<String>, Error> {
-    const COLUMNS: &str = "SELECT CAST(a.attname AS text) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
-        JOIN pg_namespace n ON n.oid = c.relnamespace \
-        WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
-    let rows = transaction.query(COLUMNS, &[&schema, &table]).map_err(error)?;
-    rows.iter().map(|row| row.try_get(0).map_err(error)).collect()
+/// A connection within a transaction.
+struct Connected {
+    client: Client,
+    /// Dropped after the client.
+    waiter: Waiter,
+}
+
+impl Connected {
+    /// The rows of a query, one after another.
+    fn rows(
+        &self,
+        statement: &str,
+        values: &[&(dyn ToSql + Sync)],
+        each: &mut dyn FnMut(PostgresRow) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let rows = self.client.query_raw(statement, values.iter().copied());
+        let mut rows = pin!(self.waiter.wait(rows).map_err(error)?);
+        while let Some(row) = self.waiter.wait(rows.try_next()).map_err(error)? {
+            each(row)?;
+        }
+        Ok(())
+    }
+
+    /// The columns of a table, whether or not this user may read it.
+    fn columns(&mut self, schema: &str, table: &str) -> Result<Vec<String>, Error> {
+        const COLUMNS: &str = "SELECT CAST(a.attname AS text) FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid \
+            JOIN pg_namespace n ON n.oid = c.relnamespace \
+            WHERE n.nspname = $1 AND c.relname = $2 AND a.attnum > 0 AND NOT a.attisdropped";
+        let mut columns = Vec::new();
+        self.rows(COLUMNS, &[&schema, &table], &mut |row| {
+            columns.push(row.try_get(0).map_err(server_error)?);
+            if columns.len() > MAX_COLUMNS { Err(Error::TooMuch) } else { Ok(()) }
+        })?;
+        Ok(columns)
+    }
 }
 
 /// A transaction, for one question.
-struct PostgresSession<'a> {
-    transaction: Transaction<'a>,
+struct PostgresSession {
+    connection: Connected,
     tables: Tables,
     spool: Option<PathBuf>,
 }
 
-impl Session for PostgresSession<'_> {
+impl Session for PostgresSession {
     fn tables(&self) -> &Tables {
         &self.tables
     }
@@ -105,20 +158,19 @@ impl Session for PostgresSession<'_> {
             Parameter::Integer(number) => number as &(dyn ToSql + Sync),
             Parameter::Text(text) => text,
         });
-        let mut rows = self.transaction.query_raw(statement, values).map_err(error)?;
-        while let Some(row) = rows.next().map_err(error)? {
-            each((0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>().map_err(error)?)?;
-        }
-        Ok(())
+        self.connection.rows(statement, &values.collect::<Vec<_>>(), &mut |row| {
+            let values = (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();
+            each(values.map_err(server_error)?)
+        })
     }
 
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {
         let id = row.id().to_owned();
         let number: i64 = id.parse().map_err(|_| Error::NotFound(id.clone()))?;
         let Some(data) = self.data_row(number)? else { return Ok(None) };
-        let bytes = |column| data.try_get::<_, Option<i64>>(column).map_err(error);
+        let bytes = |column| data.try_get::<_, Option<i64>>(column).map_err(server_error);
         let (length, workflow_bytes) = (bytes(0)?.unwrap_or(0), bytes(1)?.unwrap_or(0));
-        let small: Option<String> = data.try_get(2).map_err(error)?;
+        let small: Option<String> = data.try_get(2).map_err(server_error)?;
         check_workflow_size(&id, workflow_bytes as u64)?;
         let mut workflow = Spool::new(self.spool.as_deref());
         match small {
@@ -140,7 +192,7 @@ impl Session for PostgresSession<'_> {
     }
 }
 
-impl PostgresSession<'_> {
+impl PostgresSession {
     /// The lengths of the text and the workflow, and the workflow if it is small.
     fn data_row(&mut self, id: i64) -> Result<Option<PostgresRow>, Error> {
         let statement = format!(
@@ -149,7 +201,7 @@ impl PostgresSession<'_> {
                FROM {} d WHERE d."executionId" = $1::bigint"#,
             self.tables.table(DATA)
         );
-        self.transaction.query_opt(&statement, &[&id]).map_err(error)
+        self.one(&statement, &[&id])
     }
 
     /// Adds what a prefix has beyond the spool.
@@ -158,8 +210,8 @@ impl PostgresSession<'_> {
             r#"SELECT substr(d."data", 1, $2) FROM {} d WHERE d."executionId" = $1::bigint"#,
             self.tables.table(DATA)
         );
-        let row = self.transaction.query_one(&statement, &[&id, &characters]).map_err(error)?;
-        let text: &str = row.try_get(0).map_err(error)?;
+        let Some(row) = self.one(&statement, &[&id, &characters])? else { return Ok(()) };
+        let text: &str = row.try_get(0).map_err(server_error)?;
         spool.add(text.as_bytes().get(spool.filled() as usize..).unwrap_or_default())
     }
 
@@ -173,26 +225,44 @@ impl PostgresSession<'_> {
         );
         let next = i32::try_from(spool.filled() + 1).map_err(|_| Error::Postgres("the text is too long".to_owned()))?;
         let values: [&(dyn ToSql + Sync); 2] = [&id, &next];
-        let mut rows = self.transaction.query_raw(&statement, values).map_err(error)?;
-        while let Some(row) = rows.next().map_err(error)? {
-            spool.add(row.try_get(0).map_err(error)?)?;
-        }
-        Ok(())
+        self.connection.rows(&statement, &values, &mut |row| spool.add(row.try_get(0).map_err(server_error)?))
+    }
+
+    /// The row of a query that has one at most.
+    fn one(&self, statement: &str, values: &[&(dyn ToSql + Sync)]) -> Result<Option<PostgresRow>, Error> {
+        let mut found = None;
+        self.connection.rows(statement, values, &mut |row| match found.replace(row) {
+            None => Ok(()),
+            Some(_) => Err(Error::TooMuch),
+        })?;
+        Ok(found)
+    }
+}
+
+/// Why there is no reply, in our words.
+fn error(error: postgres::Error) -> Error {
+    match error {
+        postgres::Error::Cancelled => Error::Cancelled,
+        postgres::Error::Silent(_) => Error::Silent,
+        postgres::Error::TooLarge => Error::TooMuch,
+        postgres::Error::Io(error) => Error::ConnectionLost(error.to_string()),
+        postgres::Error::Server(error) => server_error(error),
     }
 }
 
 /// PostgreSQL's error in our words. Its messages name tables and roles, never a password.
-fn error(error: postgres::Error) -> Error {
+fn server_error(error: tokio_postgres::Error) -> Error {
     let Some(reported) = error.as_db_error() else {
         return Error::ConnectionLost(innermost(&error).to_string());
     };
+    let message = || reported.message().chars().take(MAX_MESSAGE_CHARS).collect();
     match *reported.code() {
         SqlState::QUERY_CANCELED => Error::StatementTimeout,
         SqlState::LOCK_NOT_AVAILABLE => Error::Locked,
-        SqlState::INSUFFICIENT_PRIVILEGE => Error::Privilege(reported.message().to_owned()),
+        SqlState::INSUFFICIENT_PRIVILEGE => Error::Privilege(message()),
         SqlState::ADMIN_SHUTDOWN | SqlState::CRASH_SHUTDOWN | SqlState::CANNOT_CONNECT_NOW => {
-            Error::ConnectionLost(reported.message().to_owned())
+            Error::ConnectionLost(message())
         }
-        _ => Error::Postgres(reported.message().to_owned()),
+        _ => Error::Postgres(message()),
     }
 }

@@ -11,24 +11,26 @@
 //! if the database is not in use. So `-shm` stays as n8n left it.
 
 mod alive;
+mod connection;
 mod header;
 mod text;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, ffi, params_from_iter};
+use rusqlite::{Connection, ErrorCode, ToSql, ffi, params_from_iter};
 
+use self::connection::Watch;
 pub(super) use self::header::Header;
 use self::header::InUse;
 use self::text::{BlobText, SlicedText};
-use super::Reading;
 use super::error::{DATABASE, Error};
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
 use super::sql::{DATA, Dialect, Parameter, Tables};
+use super::{Cancel, Reading};
 use crate::json::ReadAt;
 
 /// How often a database that changes while it is opened is opened again.
@@ -39,8 +41,8 @@ const ATTEMPTS: usize = 3;
 const LOOKS: usize = 20;
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// What stays as it is in the path of a `file:` URI.
-const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
+/// The column of the run data.
+const TEXT: &str = "data";
 
 /// A database file of n8n.
 #[derive(Clone, Debug)]
@@ -58,14 +60,18 @@ impl Database {
     ///
     /// # Errors
     /// The database cannot be opened or read, or `work` fails.
-    pub(super) fn ask<T>(&self, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
+    pub(super) fn ask<T>(
+        &self,
+        cancel: &Cancel,
+        work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let _in_use = InUse::begin();
         // SQLite follows links, too: its other files are beside the file that they lead to.
         let file = self.file.canonicalize().map_err(header::unreadable)?;
         let mut attempts = 1..ATTEMPTS;
         loop {
             let before = settled(&file)?;
-            let done = self.open(&file, &before).and_then(|session| work(&mut &session));
+            let done = self.open(&file, &before, cancel).and_then(|session| work(&mut &session));
             let is_stale = match before.is_closed() {
                 true => Header::of(&file)? != before,
                 false => done.is_err() && Header::of(&file)?.log_files() != before.log_files(),
@@ -83,20 +89,11 @@ impl Database {
         Ok((Header::of(&file)?, alive::is_open_elsewhere(&header::beside(&file, "-shm"))))
     }
 
-    fn open(&self, file: &Path, header: &Header) -> Result<SqliteSession, Error> {
+    fn open(&self, file: &Path, header: &Header, cancel: &Cancel) -> Result<SqliteSession, Error> {
         if header.lacks_index() {
             return Err(Error::WalWithoutIndex);
         }
-        let path = file.to_str().ok_or(Error::NoFile)?.replace('\\', "/");
-        let options = if header.is_closed() { "immutable=1" } else { "mode=ro&readonly_shm=1" };
-        let root = if path.starts_with('/') { "" } else { "/" };
-        let uri = format!("file:{root}{}?{options}", utf8_percent_encode(&path, PATH));
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(uri, flags).map_err(error)?;
-        connection.busy_timeout(self.reading.lock_timeout).map_err(error)?;
-        connection
-            .execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA trusted_schema = 0")
-            .map_err(error)?;
+        let (connection, watch) = connection::open(file, header, &self.reading, cancel)?;
         if header.is_wal {
             // One snapshot for the whole question.
             connection.execute_batch("BEGIN").map_err(error)?;
@@ -105,9 +102,11 @@ impl Database {
         if encoding != "UTF-8" {
             return Err(Error::Encoding(encoding));
         }
-        let tables = Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| columns(&connection, table))?;
+        let tables =
+            Tables::find(Dialect::Sqlite, &self.reading.prefix, |table| connection::columns(&connection, table))?;
         Ok(SqliteSession {
             connection,
+            watch,
             tables,
             is_wal: header.is_wal,
             spool: self.reading.spool.clone(),
@@ -129,15 +128,10 @@ fn settled(file: &Path) -> Result<Header, Error> {
     Ok(header)
 }
 
-fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, Error> {
-    let mut statement = connection.prepare("SELECT name FROM pragma_table_info(?1)").map_err(error)?;
-    let names = statement.query_map([table], |row| row.get(0)).map_err(error)?;
-    names.collect::<Result<_, _>>().map_err(error)
-}
-
 /// A connection, for one question.
 struct SqliteSession {
     connection: Connection,
+    watch: Arc<Watch>,
     tables: Tables,
     is_wal: bool,
     spool: Option<PathBuf>,
@@ -164,6 +158,7 @@ impl Session for &SqliteSession {
         parameters: &[Parameter],
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.watch.begin();
         let mut statement = self.connection.prepare_cached(statement).map_err(error)?;
         let count = statement.column_count();
         let mut rows = statement.query(params_from_iter(parameters)).map_err(error)?;
@@ -184,7 +179,7 @@ impl Session for &SqliteSession {
         let (workflow, data): (Box<dyn ReadAt>, Box<dyn ReadAt>) = match self.is_wal {
             true => {
                 let text = |column| BlobText::open(self, column, data.row);
-                (Box::new(text("workflowData")?), Box::new(text("data")?))
+                (Box::new(text("workflowData")?), Box::new(text(TEXT)?))
             }
             false => (Box::new(text::copied_workflow(self, row, &data)?), Box::new(SlicedText::new(self, row, data))),
         };
@@ -200,6 +195,7 @@ impl SqliteSession {
                FROM {} WHERE "executionId" = CAST(?1 AS bigint)"#,
             self.tables.table(DATA)
         );
+        self.watch.begin();
         let mut statement = self.connection.prepare_cached(&statement).map_err(error)?;
         let mut rows = statement.query([id]).map_err(error)?;
         let Some(row) = rows.next().map_err(error)? else { return Ok(None) };
@@ -239,6 +235,8 @@ fn error(error: rusqlite::Error) -> Error {
         (_, Some(ffi::SQLITE_READONLY_ROLLBACK)) => Error::HotJournal,
         (_, Some(ffi::SQLITE_READONLY_CANTINIT | ffi::SQLITE_READONLY_RECOVERY)) => Error::WalWithoutIndex,
         (Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked), _) => Error::Locked,
+        (Some(ErrorCode::OperationInterrupted), _) => Error::Silent,
+        (Some(ErrorCode::TooBig), _) => Error::TooMuch,
         (Some(ErrorCode::NotADatabase), _) => Error::NotSqlite,
         (Some(ErrorCode::DatabaseCorrupt), _) => Error::Damaged("SQLite reports a malformed file".to_owned()),
         (Some(ErrorCode::PermissionDenied), _) => Error::Forbidden(DATABASE),

@@ -7,7 +7,7 @@ use std::time::Instant;
 use rusqlite::blob::Blob;
 use rusqlite::{MAIN_DB, Transaction};
 
-use super::{DataRow, SqliteSession, error};
+use super::{DataRow, SqliteSession, TEXT, error};
 use crate::json::ReadAt;
 use crate::store::error::Error;
 use crate::store::row::Row;
@@ -25,6 +25,7 @@ impl<'a> BlobText<'a> {
     /// Opens a column of a row in `execution_data`.
     pub(super) fn open(session: &'a SqliteSession, column: &str, row: i64) -> Result<Self, Error> {
         let table = session.tables.name(DATA);
+        session.watch.begin();
         session.connection.blob_open(MAIN_DB, table.as_str(), column, row, true).map(Self).map_err(error)
     }
 }
@@ -151,6 +152,6 @@ impl Fingerprint {
         }
         // The transaction holds n8n up since its first query was answered, not while it waited for n8n.
         let end = Instant::now() + session.slice;
-        Ok(Slice { text: BlobText::open(session, column, self.data.row)?, end, _transaction: transaction })
+        Ok(Slice { text: BlobText::open(session, TEXT, self.data.row)?, end, _transaction: transaction })
     }
 }

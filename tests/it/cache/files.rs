@@ -28,6 +28,23 @@ fn only_the_owner_may_enter_the_folder_and_read_its_files() {
     assert_eq!((cached.bodies(), cached.looks()), (2, 0));
 }
 
+#[cfg(unix)]
+#[test]
+fn root_does_not_use_the_folder_of_another_user() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    let cached = Cached::new();
+    if cached.root.path().metadata().unwrap().uid() != 0 {
+        println!("skipped: not root");
+        return;
+    }
+    std::fs::create_dir(cached.folder()).unwrap();
+    std::fs::set_permissions(cached.folder(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    chown(cached.folder(), Some(1234), Some(1234)).unwrap();
+    let output = cached.run(&["summary", "42"]);
+    assert!(output.status.success() && stderr(&output).contains("belongs to another user"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_dir(cached.folder()).unwrap().count(), 0, "nothing was written");
+}
+
 #[test]
 fn the_names_of_files_and_the_files_tell_nothing() {
     let (one, other) = (Cached::new(), Cached::new());

@@ -54,6 +54,49 @@ fn those_that_wait_show_the_progress_of_the_download() {
     assert!(amounts.iter().any(|amount| *amount > 1000.0), "bytes of the other process: {progress:?}");
 }
 
+#[cfg(unix)]
+#[test]
+fn when_the_process_that_downloads_is_stopped_another_asks_n8n_itself() {
+    let cached = Cached::with(large(300_000));
+    cached.change(|behaviour| behaviour.shape = |reply| reply.pace(16 * 1024, Duration::from_millis(200)));
+    let mut stopped = cached.command(&["summary", "42"]).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    eventually("the download", || !cached.files("part").is_empty());
+    let signal = |signal: &str| {
+        let pid = stopped.id().to_string();
+        assert!(std::process::Command::new("kill").args(["-s", signal, &pid]).status().unwrap().success());
+    };
+    signal("STOP");
+    cached.change(|behaviour| behaviour.shape = |reply| reply);
+    for _ in 0..2 {
+        let begun = std::time::Instant::now();
+        let output = cached.run(&["summary", "42", "--idle-timeout", "2"]);
+        assert!(output.status.success() && stderr(&output).contains("was stopped"), "{}", stderr(&output));
+        assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+    }
+    // It goes on where it was.
+    signal("CONT");
+    assert!(stopped.wait().unwrap().success());
+    assert_eq!(cached.files("zst").len(), 1);
+    let bodies = cached.bodies();
+    cached.summary();
+    assert_eq!(cached.bodies(), bodies);
+}
+
+#[test]
+fn a_download_that_n8n_makes_wait_is_waited_for() {
+    let cached = Cached::new();
+    cached.change(|behaviour| behaviour.shape = |reply| reply.delay_first_byte(Duration::from_secs(4)));
+    let start = || {
+        let mut command = cached.command(&["summary", "42", "--idle-timeout", "1"]);
+        command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let first = start();
+    eventually("the request", || cached.bodies() == 1);
+    let outputs = [start(), first].map(|child| child.wait_with_output().unwrap());
+    assert!(outputs.iter().all(|output| output.status.success()), "{}", stderr(&outputs[0]));
+    assert_eq!(cached.bodies(), 1);
+}
+
 #[test]
 fn when_the_process_that_downloads_is_killed_another_goes_on() {
     let cached = Cached::new();

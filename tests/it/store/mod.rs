@@ -20,6 +20,10 @@ mod equality;
 mod expensive;
 /// What can go wrong.
 mod faults;
+/// Servers that are silent or send too much.
+mod hostile_postgres;
+/// Database files that someone made to look like n8n's.
+mod hostile_sqlite;
 /// Lists, filters and searches.
 mod list;
 /// Where a store is.

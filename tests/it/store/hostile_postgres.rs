@@ -1,0 +1,155 @@
+//! Servers at a `postgres://` address that are silent, or send more than anyone asked for.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::{binary, complaint, lens};
+use crate::mcp_client::{McpClient, text};
+use crate::support::memory;
+use crate::wait::eventually;
+
+/// The longest that a command may take with timeouts of 2 s, on a machine that may be busy.
+const SOON: Duration = Duration::from_secs(12);
+
+/// More than a command needs that shows nothing.
+const MEMORY: u64 = 100 * 1024 * 1024;
+
+/// What a server does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Server {
+    /// Accepts, and says nothing.
+    Silent,
+    /// Lets everyone in, and says nothing more.
+    SilentAfterLogin,
+    /// Answers the first request, and says nothing more.
+    SilentAfterBegin,
+    /// Announces a message of 2 GB and sends it: before the login, or as a row.
+    LargeMessage,
+    LargeRow,
+    /// Sends small messages without end.
+    Chatter,
+}
+
+/// A message of the protocol.
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(body.len() + 4).unwrap().to_be_bytes();
+    [&[kind], length.as_slice(), body].concat()
+}
+
+impl Server {
+    /// Starts it; returns its address.
+    fn start(self) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("postgres://lens@{}/n8n", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                // It ends with an error when the client leaves.
+                std::thread::spawn(move || drop(self.serve(client?)));
+            }
+            std::io::Result::Ok(())
+        });
+        url
+    }
+
+    fn serve(self, mut client: TcpStream) -> std::io::Result<()> {
+        let mut request = [0; 4096];
+        client.read(&mut request)?;
+        let ready = |state| message(b'Z', &[state]);
+        match self {
+            Self::Silent => {}
+            Self::LargeMessage => Self::pour(&mut client, b'E')?,
+            _ => client.write_all(&[message(b'R', &[0; 4]), ready(b'I')].concat())?,
+        }
+        while client.read(&mut request)? > 0 {
+            match (self, request[0]) {
+                (Self::Silent | Self::SilentAfterLogin, _) => {}
+                (Self::LargeRow, _) => Self::pour(&mut client, b'D')?,
+                (Self::Chatter, _) => loop {
+                    client.write_all(&message(b'S', b"a\0b\0").repeat(1000))?;
+                },
+                (_, b'Q') => client.write_all(&[message(b'C', b"BEGIN\0"), ready(b'T')].concat())?,
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends a message of 2 GB.
+    fn pour(client: &mut TcpStream, kind: u8) -> std::io::Result<()> {
+        client.write_all(&[&[kind], i32::MAX.to_be_bytes().as_slice()].concat())?;
+        let piece = vec![0; 1024 * 1024];
+        (0..2048).try_for_each(|_| client.write_all(&piece))
+    }
+}
+
+/// A command with timeouts of 2 s.
+fn impatient(url: &str) -> Command {
+    lens(url, &["summary", "7", "--idle-timeout", "2", "--first-byte-timeout", "2"])
+}
+
+#[test]
+fn a_silent_server_is_given_up() {
+    for (server, said) in [
+        (Server::Silent, "PostgreSQL cannot be reached: it did not answer within 2 s"),
+        (Server::SilentAfterLogin, "The database did not answer in time"),
+        (Server::SilentAfterBegin, "The database did not answer in time"),
+    ] {
+        let begun = Instant::now();
+        let complaint = complaint(&mut impatient(&server.start()));
+        assert!(complaint.contains(said) && !complaint.contains("127.0.0.1"), "{server:?}: {complaint}");
+        assert!(begun.elapsed() < SOON, "{server:?}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_that_sends_too_much_takes_no_memory() {
+    for server in [Server::LargeMessage, Server::LargeRow, Server::Chatter] {
+        let mut command = Command::new(binary());
+        command.args(["--store", &server.start(), "--idle-timeout", "10"]).env_clear().stderr(Stdio::piped());
+        let mut client = McpClient::try_spawn(&mut command).unwrap();
+        let begun = Instant::now();
+        let refusal = client.call("get_execution", json!({"id": "7"})).unwrap_err();
+        assert!(refusal.contains("returned more than n8n keeps"), "{server:?}: {refusal}");
+        assert!(begun.elapsed() < SOON, "{server:?}: {:?}", begun.elapsed());
+        assert!(memory::peak(client.pid()) < MEMORY, "{server:?}: {} bytes", memory::peak(client.pid()));
+    }
+}
+
+/// How many threads and descriptors a process has.
+#[cfg(target_os = "linux")]
+fn held(pid: u32) -> (usize, usize) {
+    let count = |what| std::fs::read_dir(format!("/proc/{pid}/{what}")).unwrap().count();
+    (count("task"), count("fd"))
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn cancelled_calls_hold_nothing() {
+    for server in [Server::Silent, Server::SilentAfterLogin] {
+        let mut command = Command::new(binary());
+        command.args(["--store", &server.start(), "--idle-timeout", "3"]).env_clear().stderr(Stdio::piped());
+        let mut client = McpClient::try_spawn(&mut command).unwrap();
+        client.call("get_execution", json!({"id": "1"})).unwrap_err();
+        let before = held(client.pid());
+        let calls: Vec<_> = (0..60).map(|id| client.begin("get_execution", json!({"id": id.to_string()}))).collect();
+        std::thread::sleep(Duration::from_millis(500));
+        for id in calls {
+            client.notify("notifications/cancelled", json!({"requestId": id, "reason": "enough"}));
+        }
+        let begun = Instant::now();
+        eventually("the sockets are closed", || held(client.pid()).1 <= before.1);
+        assert!(begun.elapsed() < Duration::from_secs(2), "{server:?}: {:?}", begun.elapsed());
+        // Threads that have nothing to do end after 10 s; they are not more than calls run at once.
+        assert!(held(client.pid()).0 <= before.0 + 20, "{server:?}: {before:?}, {:?}", held(client.pid()));
+        let begun = Instant::now();
+        let id = client.begin("get_execution", json!({"id": "99"}));
+        let refusal = text(&client.answer(id)).unwrap_err();
+        assert!(refusal.contains("did not answer"), "{server:?}: {refusal}");
+        assert!(begun.elapsed() < SOON, "{server:?}: {:?}", begun.elapsed());
+    }
+}
