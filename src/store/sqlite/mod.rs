@@ -108,7 +108,8 @@ impl Database {
         Ok(SqliteSession {
             connection,
             tables,
-            is_wal: header.is_wal,
+            file: file.to_owned(),
+            header: header.clone(),
             spool: self.reading.spool.clone(),
             slice: self.reading.slice,
         })
@@ -138,7 +139,8 @@ fn columns(connection: &Connection, table: &str) -> Result<Vec<String>, Error> {
 struct SqliteSession {
     connection: Connection,
     tables: Tables,
-    is_wal: bool,
+    file: PathBuf,
+    header: Header,
     spool: Option<PathBuf>,
     slice: Duration,
 }
@@ -173,6 +175,10 @@ impl Session for &SqliteSession {
         Ok(())
     }
 
+    fn is_n8n_running(&self) -> Option<bool> {
+        self.header.is_n8n_running(alive::is_open_elsewhere(&header::beside(&self.file, "-shm")))
+    }
+
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {
         let id = row.id().to_owned();
         let Some(data) = self.data_row(&id)? else { return Ok(None) };
@@ -181,7 +187,7 @@ impl Session for &SqliteSession {
             return Err(Error::NotText { id, kind: data.kind });
         }
         let workflow = self.workflow(&id, data.row)?;
-        let data: Box<dyn crate::json::ReadAt> = match self.is_wal {
+        let data: Box<dyn crate::json::ReadAt> = match self.header.is_wal {
             true => Box::new(BlobText::open(self, data.row)?),
             false => Box::new(SlicedText::new(self, row, data)),
         };
