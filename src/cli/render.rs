@@ -153,8 +153,11 @@ fn unusual(node: &NodeSummary) -> Vec<String> {
         format!("{items} items of output {output} lead nowhere")
     });
     let empty = (node.empty_runs > 0).then(|| format!("{} of {} runs output no item", node.empty_runs, node.runs));
-    let copied =
-        (node.copied_runs > 0).then(|| format!("{} of {} runs were copied by the retry", node.copied_runs, node.runs));
+    let copied = match node.copied_runs {
+        0 => None,
+        all if all == node.runs => Some("copied by the retry".to_owned()),
+        some => Some(format!("{some} of {} runs were copied by the retry", node.runs)),
+    };
     let remarks = errors.into_iter().chain(unconnected).chain(empty).chain(copied);
     remarks.map(|remark| format!("\n{}", paint(DIM, &plain(&format!("{}: {remark}", node.name))))).collect()
 }

@@ -61,7 +61,7 @@ fn a_retry_names_what_it_copied_and_does_not_count_it() {
     assert_eq!(data["statistics"]["totalItemsProcessed"], 31, "30 of Send and 1 of Report");
     assert_eq!(
         notes(&data),
-        "This execution retries execution '1': what 3 nodes had output there was copied (copiedRuns) and is not counted as processed."
+        "This execution retries execution '1': what 3 nodes had output there was copied and is not counted as processed."
     );
     let shown = pseudoterminal::plain(&lens(&["summary", &path("m_retry")]), 120);
     assert!(shown.contains("retry of 1"), "{shown}");

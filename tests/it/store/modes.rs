@@ -269,7 +269,7 @@ fn an_execution_that_ran_when_n8n_was_killed_does_not_run() {
     let notes = |read: &Value| read["data"]["notes"].to_string();
 
     // While n8n has the database open, it runs.
-    let alive = summary(store.path(), "11");
+    let alive = answer(&mut lens(store.path(), &["summary", "11"]));
     assert!(alive["data"].get("notes").is_none(), "{alive}");
     let message = alive["data"]["_guidance"]["message"].as_str().unwrap();
     assert!(message.starts_with("This execution is running at node 'Wait': "), "{message}");

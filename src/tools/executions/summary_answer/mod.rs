@@ -310,7 +310,7 @@ fn copied(summary: &Summary, chars: usize) -> Option<String> {
     let nodes = if copied == 1 { "node" } else { "nodes" };
     (copied > 0).then(|| {
         format!(
-            "This execution retries execution '{of}': what {copied} {nodes} had output there was copied (copiedRuns) and is not counted as processed."
+            "This execution retries execution '{of}': what {copied} {nodes} had output there was copied and is not counted as processed."
         )
     })
 }
