@@ -6,7 +6,7 @@ use super::entropy::Entropy;
 use super::tree::{self, Tree};
 
 /// Small bodies, as sent by n8n.
-const BODIES: [&[u8]; 10] = [
+const BODIES: [&[u8]; 13] = [
     include_bytes!("../../fixtures/executions/a_small_success.json"),
     include_bytes!("../../fixtures/executions/a_small_success.redacted.json"),
     include_bytes!("../../fixtures/executions/b_http_500.json"),
@@ -16,6 +16,9 @@ const BODIES: [&[u8]; 10] = [
     include_bytes!("../../fixtures/executions/g_waiting.json"),
     include_bytes!("../../fixtures/executions/l_ai_agent.json"),
     include_bytes!("../../fixtures/executions/l_crashed.json"),
+    include_bytes!("../../fixtures/executions/m_canceled_progress.json"),
+    include_bytes!("../../fixtures/executions/m_resumed.json"),
+    include_bytes!("../../fixtures/executions/m_retry.json"),
     include_bytes!("../../fixtures/executions/v1/b_http_refused.json"),
 ];
 
@@ -25,7 +28,7 @@ static TREES: LazyLock<Vec<Tree>> = LazyLock::new(|| {
 });
 
 /// The places of an execution that are read; `*` is any part.
-const EXECUTION: [&[&str]; 26] = [
+const EXECUTION: [&[&str]; 30] = [
     &["data"],
     &["data", "resultData"],
     &["data", "resultData", "error"],
@@ -40,6 +43,10 @@ const EXECUTION: [&[&str]; 26] = [
     &["data", "resultData", "runData", "*", "*", "inputOverride"],
     &["data", "resultData", "runData", "*", "*", "executionTime"],
     &["data", "resultData", "runData", "*", "*", "executionStatus"],
+    &["data", "resultData", "runData", "*", "*", "executionIndex"],
+    &["data", "resultData", "runData", "*", "*", "startTime"],
+    &["data", "executionData", "nodeExecutionStack", "*", "node", "name"],
+    &["startedAt"],
     &["data", "resultData", "runData", "*", "*", "data"],
     &["data", "resultData", "runData", "*", "*", "data", "*"],
     &["data", "resultData", "runData", "*", "*", "data", "*", "*"],

@@ -12,7 +12,7 @@ const FILE: [&str; 6] = ["mimeType", "fileName", "fileExtension", "fileSize", "b
 pub struct Run<'a> {
     pub node: String,
     pub index: usize,
-    /// `executionIndex` and `startTime`; infinite if unknown.
+    /// `executionIndex` and `startTime`, or the time first if the index began again; infinite if unknown.
     pub start: (f64, f64),
     pub run: &'a Value,
     /// `(output, item, value)`, with outputs counted across all connections.
@@ -27,6 +27,14 @@ pub fn runs(body: &Value) -> Vec<Run<'_>> {
             let number = |member: &str| run[member].as_f64().unwrap_or(f64::INFINITY);
             let start = (number("executionIndex"), number("startTime"));
             found.push(Run { node: hold_name(name), index, start, run, items: items(run) });
+        }
+    }
+    // A counter begins with 0.
+    if found.iter().filter(|run| run.start.0 == 0.0).count() > 1 {
+        for run in &mut found {
+            let (index, time) = run.start;
+            // A time in seconds counts as the end of its second.
+            run.start = (if time < 1e11 { time * 1000.0 + 999.0 } else { time }, index);
         }
     }
     found

@@ -5,9 +5,11 @@ use comfy_table::{Attribute, Cell, CellAlignment, Color};
 use serde_json::Value;
 
 use super::table::table;
-use super::terminal::{self, Styled, plain};
+use super::terminal::{self, Styled, plain, wrapped};
+use crate::execution::Header;
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::tools::executions::Origin;
+use crate::tools::executions::summary_answer::{NOTED_CHARS, notes};
 use crate::units;
 
 const BOLD: Style = Style::new().bold();
@@ -103,6 +105,9 @@ pub(super) fn summary(summary: &Summary) -> Styled {
     if let Some(duration) = header.duration() {
         text += &format!(" · {} s", seconds(duration));
     }
+    for relation in relations(header) {
+        text += &format!(" · {relation}");
+    }
     if let Some(error) = &summary.error {
         let message = error.message.as_ref().map(|message| message.kept.as_str()).unwrap_or_default();
         let node = error.node_name.as_deref().map(|node| format!("{node}: ")).unwrap_or_default();
@@ -111,8 +116,29 @@ pub(super) fn summary(summary: &Summary) -> Styled {
             text += &format!("\n{}", paint(DIM, &description.kept));
         }
     }
+    for note in notes_for_people(summary) {
+        text += &format!("\n{}", paint(DIM, &note));
+    }
     let unusual: String = summary.nodes.iter().take(ROWS).flat_map(unusual).collect();
-    Styled(format!("{text}\n{}{unusual}", nodes(&summary.nodes)))
+    let nodes = if summary.nodes.is_empty() { String::new() } else { format!("\n{}", nodes(&summary.nodes)) };
+    Styled(format!("{}{nodes}{}", wrapped(&text), wrapped(&unusual)))
+}
+
+/// What an execution has to do with retries, and until when it waits.
+fn relations(header: &Header) -> Vec<String> {
+    let retry_of = header.retry_of.as_ref().map(|id| format!("retry of {}", plain(id)));
+    let retried = header.retry_success_id.as_ref().map(|id| format!("retried by {}", plain(id)));
+    let waits = header.wait_till.as_ref().map(|till| match header.waits_for_call() {
+        true => "until a call".to_owned(),
+        false => format!("until {} UTC", second(till)),
+    });
+    [retry_of, retried, waits].into_iter().flatten().collect()
+}
+
+/// The notes of the answer; the option of the command line instead of the tool's parameter.
+fn notes_for_people(summary: &Summary) -> Vec<String> {
+    let notes = notes(summary, 0, NOTED_CHARS).into_iter();
+    notes.map(|note| note.replace("ignoreDataSizeLimit: true", "--ignore-data-size-limit")).collect()
 }
 
 /// What is unusual about the flow of a node's items, a line each.
@@ -127,7 +153,12 @@ fn unusual(node: &NodeSummary) -> Vec<String> {
         format!("{items} items of output {output} lead nowhere")
     });
     let empty = (node.empty_runs > 0).then(|| format!("{} of {} runs output no item", node.empty_runs, node.runs));
-    let remarks = errors.into_iter().chain(unconnected).chain(empty);
+    let copied = match node.copied_runs {
+        0 => None,
+        all if all == node.runs => Some("copied by the retry".to_owned()),
+        some => Some(format!("{some} of {} runs were copied by the retry", node.runs)),
+    };
+    let remarks = errors.into_iter().chain(unconnected).chain(empty).chain(copied);
     remarks.map(|remark| format!("\n{}", paint(DIM, &plain(&format!("{}: {remark}", node.name))))).collect()
 }
 
@@ -151,22 +182,45 @@ fn nodes(nodes: &[NodeSummary]) -> String {
 /// A list of executions.
 pub(super) fn list(answer: &str) -> Styled {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
-    let executions = answer["data"]["executions"].as_array().into_iter().flatten();
-    let rows = executions.map(|execution| {
+    let executions = answer["data"]["executions"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let has_mode = executions.iter().any(|execution| execution["mode"].is_string());
+    let has_relations = executions.iter().any(|execution| !listed_relations(execution).is_empty());
+    let rows = executions.iter().map(|execution| {
         let text = |member: &str| execution[member].as_str().unwrap_or_default();
-        vec![
-            id_cell(text("id")),
-            Cell::new(plain(text("workflowName"))),
-            status_cell(text("status")),
-            Cell::new(second(text("startedAt"))),
-            number_cell(execution["executionTime"].as_i64().map(seconds).unwrap_or_default()),
-        ]
+        let mut row = vec![id_cell(text("id")), Cell::new(plain(text("workflowName"))), status_cell(text("status"))];
+        row.extend(has_mode.then(|| Cell::new(plain(text("mode"))).add_attribute(Attribute::Dim)));
+        row.push(Cell::new(second(text("startedAt"))));
+        row.push(number_cell(execution["executionTime"].as_i64().map(seconds).unwrap_or_default()));
+        row.extend(has_relations.then(|| Cell::new(listed_relations(execution)).add_attribute(Attribute::Dim)));
+        row
     });
-    let table = table(["Id", "Workflow", "Status", "Started (UTC)", "Seconds"], rows, &[1]);
-    Styled(match answer["data"]["nextCursor"].as_str() {
-        Some(cursor) => format!("{table}\n{}", paint(DIM, &more(cursor))),
-        None => table,
-    })
+    let mut header = vec!["Id", "Workflow", "Status"];
+    header.extend(has_mode.then_some("Mode"));
+    header.extend(["Started (UTC)", "Seconds"]);
+    header.extend(has_relations.then_some("Note"));
+    let flexible = if has_mode { &[1, 3, 6][..] } else { &[1, 5] };
+    let mut shown = table(header, rows, flexible);
+    if let Some(running) = answer["data"]["leftOut"]["running"].as_u64() {
+        let at_least = if answer["data"]["leftOut"]["more"] == true { "at least " } else { "" };
+        let more = format!("{at_least}{running} running, not listed here: --status running");
+        shown += &format!("\n{}", paint(DIM, &more));
+    }
+    if let Some(cursor) = answer["data"]["nextCursor"].as_str() {
+        shown += &format!("\n{}", paint(DIM, &more(cursor)));
+    }
+    Styled(shown)
+}
+
+/// What an execution of a list has to do with retries, and until when it waits.
+fn listed_relations(execution: &Value) -> String {
+    let text = |member: &str| execution[member].as_str().map(str::to_owned);
+    let header = Header {
+        retry_of: text("retryOf"),
+        retry_success_id: text("retrySuccessId"),
+        wait_till: text("waitTill"),
+        ..Header::default()
+    };
+    relations(&header).join(", ")
 }
 
 /// What a search found: a line with counts, and a row for each hit.

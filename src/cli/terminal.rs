@@ -26,6 +26,56 @@ pub(super) fn width() -> Option<u16> {
     terminal_size::terminal_size_of(stdout()).map(|(columns, _)| columns.0)
 }
 
+/// A styled text whose lines are broken at spaces where they are too long for the terminal. A terminal would break them in the
+/// middle of a word.
+pub(super) fn wrapped(text: &str) -> String {
+    match width() {
+        Some(width) => text.split('\n').map(|line| wrapped_line(line, width.into())).collect::<Vec<_>>().join("\n"),
+        None => text.to_owned(),
+    }
+}
+
+fn wrapped_line(line: &str, width: usize) -> String {
+    let (mut wrapped, mut column) = (String::with_capacity(line.len()), 0);
+    for word in line.split(' ') {
+        let columns = columns(word);
+        match column {
+            0 => {}
+            before if before + 1 + columns > width => {
+                wrapped.push('\n');
+                column = 0;
+            }
+            _ => {
+                wrapped.push(' ');
+                column += 1;
+            }
+        }
+        wrapped.push_str(word);
+        column += columns;
+    }
+    wrapped
+}
+
+/// How many columns a styled text takes: our own sequences none, characters of East Asia and pictures two.
+fn columns(text: &str) -> usize {
+    let (mut columns, mut is_sequence) = (0, false);
+    for char in text.chars() {
+        match char {
+            ESCAPE => is_sequence = true,
+            'm' if is_sequence => is_sequence = false,
+            _ if is_sequence => {}
+            '\u{1100}'..='\u{115f}'
+            | '\u{2e80}'..='\u{ffdc}'
+            | '\u{1f300}'..='\u{1faff}'
+            | '\u{20000}'..='\u{3fffd}' => {
+                columns += 2;
+            }
+            _ => columns += 1,
+        }
+    }
+    columns
+}
+
 /// Data as a part of one line.
 pub(super) fn plain(text: &str) -> String {
     escape(text, &[])
@@ -127,4 +177,18 @@ fn is_obeyed(char: char) -> bool {
     let is_bidirectional =
         matches!(char, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{206f}');
     char.is_control() || is_bidirectional || matches!(char, '\u{2028}' | '\u{2029}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_broken_at_spaces() {
+        let styled = "\u{1b}[1mOrders of the day\u{1b}[0m · success · webhook";
+        assert_eq!(wrapped_line(styled, 100), styled);
+        assert_eq!(wrapped_line(styled, 28), "\u{1b}[1mOrders of the day\u{1b}[0m · success\n· webhook");
+        assert_eq!(wrapped_line("山田 太郎 x", 9), "山田 太郎\nx");
+        assert_eq!(wrapped_line("a-word-that-is-too-long for it", 6), "a-word-that-is-too-long\nfor it");
+    }
 }

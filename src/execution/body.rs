@@ -28,19 +28,19 @@ pub(super) struct Body<D, W> {
 }
 
 /// Reads an execution to its end, with the given readers for `data` and `workflowData`. Members can come in any
-/// order.
+/// order; the reader of `data` gets what was read of the header before it.
 ///
 /// # Errors
 /// When the text is broken or ends early, or is not an execution.
 pub(super) fn read<R: Read, D, W: Default>(
     mut cursor: Cursor<R>,
-    mut read_data: impl FnMut(&mut Cursor<R>) -> Result<D, ReadError>,
+    mut read_data: impl FnMut(&mut Cursor<R>, &Header) -> Result<D, ReadError>,
     mut read_workflow: impl FnMut(&mut Cursor<R>) -> Result<W, ReadError>,
 ) -> Result<Body<D, W>, Error> {
     let mut body = Body { header: Header::default(), data: None, workflow: W::default() };
     cursor.object(|cursor, member| {
         match member {
-            "data" if cursor.at_object()? => body.data = Some(read_data(cursor)?),
+            "data" if cursor.at_object()? => body.data = Some(read_data(cursor, &body.header)?),
             "workflowData" => body.workflow = read_workflow(cursor)?,
             _ if body.header.read(cursor, member)? => {}
             _ => cursor.skip()?,

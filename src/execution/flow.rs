@@ -5,7 +5,7 @@ use std::io::Read;
 
 use super::failure;
 use super::values::ITEM_BYTES;
-use crate::json::{Beginning, Cursor, Detail, Element, Excerpt, Keep, ReadError};
+use crate::json::{Beginning, Cursor, Detail, Element, Excerpt, Keep, ReadError, hold_name};
 use crate::secrets::redact;
 
 /// What is kept of a reference to the execution of a sub-workflow.
@@ -121,7 +121,10 @@ pub struct ErrorItem {
 /// The items of all runs of a node.
 #[derive(Debug, Default)]
 pub(super) struct Flow {
+    /// In outputs of any type.
     pub items: u64,
+    /// In `main` outputs of runs that were not copied.
+    pub processed: u64,
     pub empty_runs: u64,
     pub children: Children,
     outputs: Vec<u64>,
@@ -135,16 +138,23 @@ pub(super) struct Flow {
 #[derive(Debug, Default)]
 pub(super) struct RunFlow {
     pub children: Children,
-    pub items: u64,
+    /// In `main` outputs.
+    main: u64,
+    /// The items of each `main` output.
     pub outputs: Vec<u64>,
+    /// The items of the outputs of each other type, such as `ai_tool`: what a sub-node returned to the node that called it.
+    returned: Vec<(String, u64)>,
     failed: Option<Box<ErrorItems>>,
     suspect: Option<Box<ErrorItems>>,
 }
 
 impl Flow {
-    pub(super) fn add(&mut self, run: RunFlow) {
-        self.items = self.items.saturating_add(run.items);
-        self.empty_runs += u64::from(run.items == 0);
+    /// Adds a run, which may have been copied from another execution.
+    pub(super) fn add(&mut self, run: RunFlow, copied: bool) {
+        let items = run.items();
+        self.items = self.items.saturating_add(items);
+        self.processed = self.processed.saturating_add(if copied { 0 } else { run.main });
+        self.empty_runs += u64::from(items == 0);
         self.children.add(run.children);
         self.outputs.resize(self.outputs.len().max(run.outputs.len()), 0);
         for (sum, items) in self.outputs.iter_mut().zip(run.outputs) {
@@ -174,15 +184,33 @@ impl Flow {
 }
 
 impl RunFlow {
+    /// The items in outputs of any type.
+    pub(super) fn items(&self) -> u64 {
+        self.returned.iter().fold(self.main, |sum, (_, items)| sum.saturating_add(*items))
+    }
+
     /// Reads the `data` of run `run`.
     pub(super) fn read_items<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64) -> Result<(), ReadError> {
         cursor.object(|cursor, connection| {
             if connection != "main" {
-                return cursor.skip();
+                return self.read_returned(cursor, connection);
             }
-            *self = Self { children: std::mem::take(&mut self.children), ..Self::default() };
+            let (children, returned) = (std::mem::take(&mut self.children), std::mem::take(&mut self.returned));
+            *self = Self { children, returned, ..Self::default() };
             cursor.array(|cursor, output| self.read_output(cursor, run, output)).map(drop)
         })?;
+        Ok(())
+    }
+
+    /// Counts the items in the outputs of another type than `main`.
+    fn read_returned<R: Read>(&mut self, cursor: &mut Cursor<R>, connection: &str) -> Result<(), ReadError> {
+        let (name, mut items) = (hold_name(connection), 0);
+        cursor.array(|cursor, _| count_items(cursor, &mut items))?;
+        // Of members with the same name the last one counts.
+        self.returned.retain(|(other, _)| *other != name);
+        if self.returned.len() < MAX_OUTPUTS {
+            self.returned.push((name, items));
+        }
         Ok(())
     }
 
@@ -205,7 +233,7 @@ impl RunFlow {
             item += 1;
             Ok(())
         })?;
-        self.items = self.items.saturating_add(item);
+        self.main = self.main.saturating_add(item);
         if output < MAX_OUTPUTS as u64 {
             self.outputs.push(item);
         }
@@ -220,6 +248,23 @@ impl RunFlow {
         add_errors(&mut self.failed, error.own.as_ref().and_then(place));
         add_errors(&mut self.suspect, error.own.as_ref().or(error.in_json.as_ref()).and_then(place));
     }
+}
+
+/// Adds the number of items of an output.
+fn count_items<R: Read>(cursor: &mut Cursor<R>, items: &mut u64) -> Result<(), ReadError> {
+    cursor.array(|cursor, _| {
+        let more = match cursor.element()? {
+            Element::Omitted(more) => more,
+            Element::Captured(_) => 1,
+            Element::Unread => {
+                cursor.skip()?;
+                1
+            }
+        };
+        *items = items.saturating_add(more);
+        Ok(())
+    })?;
+    Ok(())
 }
 
 fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) {

@@ -10,8 +10,20 @@ use crate::json::{Cursor, ReadError};
 const VALUE_CHARS: usize = 60;
 
 /// The members of an execution that make up its header.
-pub(super) const FIELDS: [&str; 8] =
-    ["id", "workflowId", "status", "mode", "startedAt", "stoppedAt", "jsonSizeBytes", "dataTooLargeToDisplay"];
+pub(super) const FIELDS: [&str; 12] = [
+    "id",
+    "workflowId",
+    "status",
+    "mode",
+    "retryOf",
+    "retrySuccessId",
+    "startedAt",
+    "stoppedAt",
+    "waitTill",
+    "jsonSizeBytes",
+    "dataTooLargeToDisplay",
+    "abandoned",
+];
 
 /// The metadata of an execution. Dates are ISO 8601 as n8n sent them.
 #[derive(Clone, Debug, Default)]
@@ -24,14 +36,22 @@ pub struct Header {
     pub status: Option<String>,
     /// How it was started: `webhook`, `manual`, …
     pub mode: Option<String>,
+    /// The execution that this one retries.
+    pub retry_of: Option<String>,
+    /// The execution that retried this one with success.
+    pub retry_success_id: Option<String>,
     /// When it started; absent while it is queued.
     pub started_at: Option<String>,
     /// When it stopped; absent while it is running.
     pub stopped_at: Option<String>,
+    /// Until when it waits, if it does.
+    pub wait_till: Option<String>,
     /// Size in n8n's database, bytes (n8n 2.27 and newer); 0 if unknown.
     pub json_size_bytes: Option<u64>,
     /// Whether n8n left out the data because it is larger than 100 MiB (n8n 2.28 and newer).
     pub data_too_large: bool,
+    /// Whether it was running when n8n ended. Only a store knows that; the member is its own, not n8n's.
+    pub abandoned: bool,
 }
 
 impl Header {
@@ -42,13 +62,32 @@ impl Header {
             "workflowId" => self.workflow_id = cursor.text(VALUE_CHARS)?,
             "status" => self.status = cursor.text(VALUE_CHARS)?,
             "mode" => self.mode = cursor.text(VALUE_CHARS)?,
+            "retryOf" => self.retry_of = cursor.text(VALUE_CHARS)?,
+            "retrySuccessId" => self.retry_success_id = cursor.text(VALUE_CHARS)?,
             "startedAt" => self.started_at = cursor.text(VALUE_CHARS)?,
             "stoppedAt" => self.stopped_at = cursor.text(VALUE_CHARS)?,
+            "waitTill" => self.wait_till = cursor.text(VALUE_CHARS)?,
             "jsonSizeBytes" => self.json_size_bytes = cursor.number()?,
             "dataTooLargeToDisplay" => self.data_too_large = cursor.is_true()?,
+            "abandoned" => self.abandoned = cursor.is_true()?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    /// When a retry began, milliseconds since 1970; `None` if this is no retry. What ran before was copied: a retry
+    /// begins with the runs of the execution that it retries, except for those of the node that failed
+    /// (`packages/cli/src/executions/execution.service.ts`, `retry`).
+    pub fn own_start_ms(&self) -> Option<i64> {
+        self.retry_of.as_ref()?;
+        let start: Timestamp = self.started_at.as_deref()?.parse().ok()?;
+        Some(start.as_millisecond())
+    }
+
+    /// Whether it waits for a call, however long: n8n then writes the year 3000
+    /// (`WAIT_INDEFINITELY` in `packages/workflow/src/constants.ts`).
+    pub fn waits_for_call(&self) -> bool {
+        self.wait_till.as_deref().is_some_and(|till| till.starts_with("3000-01-01"))
     }
 
     /// Time from start to stop, ms; `None` while the execution is running.

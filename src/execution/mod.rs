@@ -5,18 +5,20 @@
 //! A projection is a table of what it keeps ([`Keep`](crate::json::Keep)) and the code that reads what is left
 //! (see [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
 //! can come before or after `data`, an error before or after `runData`. Of members with the same name the last
-//! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error.
+//! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error. One thing is known only if the
+//! header comes before `data`, as n8n sends it: which runs a retry has copied ([`Header::own_start_ms`]).
 //!
 //! # The shape of an execution
 //!
 //! ```text
-//! {id, workflowId, status, mode, startedAt, stoppedAt, jsonSizeBytes, dataTooLargeToDisplay,
+//! {id, workflowId, status, mode, retryOf, retrySuccessId, startedAt, stoppedAt, waitTill, jsonSizeBytes, dataTooLargeToDisplay,
 //!  data: {
 //!    redactionInfo: {isRedacted},
 //!    parentExecution: {executionId, workflowId},
 //!    resultData: {
 //!      error, lastNodeExecuted,
-//!      runData: {<node's name>: [run, …], …}}},
+//!      runData: {<node's name>: [run, …], …}},
+//!    executionData: {nodeExecutionStack: [{node: {name}}, …]}},
 //!  workflowData: {name, nodes: [{name, type, typeVersion, onError, continueOnFail, parameters}, …],
 //!                 connections: {<node's name>: {main: [[{node}, …], …]}}}}
 //!
@@ -80,6 +82,7 @@ mod inputs;
 mod items;
 mod label;
 pub mod node;
+mod order;
 mod redaction;
 mod run;
 pub mod search;

@@ -128,7 +128,7 @@ impl Projection for NodeProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| RunData::read(cursor, self), |cursor| read_workflow(cursor, self))?;
+        let body = body::read(cursor, |cursor, _| RunData::read(cursor, self), |cursor| read_workflow(cursor, self))?;
         Ok(body.data.unwrap_or_else(|| RunData::new(self)).view(body.header, body.workflow))
     }
 }

@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::items::{ItemLimits, ItemLists};
+use super::order::Start;
 use super::{failure, flow};
 use crate::json::{Cursor, Excerpt, ReadError};
 
@@ -75,15 +76,8 @@ impl Run {
 
     /// `startTime` in milliseconds since 1970.
     pub fn start_ms(&self) -> Option<f64> {
-        start_ms(self.start_time)
+        Start { index: None, time: self.start_time }.ms()
     }
-}
-
-/// A `startTime` in milliseconds since 1970.
-pub(super) fn start_ms(start_time: Option<f64>) -> Option<f64> {
-    // n8n writes seconds into executions that it recovers after a crash.
-    const SECONDS_BELOW: f64 = 1e11;
-    start_time.map(|start| if start < SECONDS_BELOW { start * 1000.0 } else { start })
 }
 
 /// Reads an `executionStatus`.

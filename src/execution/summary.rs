@@ -1,6 +1,5 @@
 //! The summary of an execution: which nodes ran, how they ended, how many items they output.
 
-use std::cmp::Ordering;
 use std::io::Read;
 use std::ops::Range;
 
@@ -9,9 +8,11 @@ use indexmap::IndexMap;
 use super::failure::Failure;
 use super::flow::{self, Children, ErrorItems, Flow, Parent, RunFlow};
 use super::header::Header;
+use super::order::{Order, Start};
 use super::run::InputSource;
+use super::values::ITEM_LISTS;
 use super::workflow::{self, Workflow};
-use super::{Error, body, run};
+use super::{Error, body, run, stored_json};
 use crate::json::{Cursor, Keep, Projection, Pruner, ReadError, hold_name};
 
 const FAILURE: Keep = Keep::Members(&[
@@ -32,20 +33,24 @@ pub(super) const RUN: [(&str, Keep); 8] = [
     ("error", Keep::Members(&[])),
     ("redactedError", Keep::Members(&[])),
     ("metadata", Keep::Members(&[("subExecution", flow::CHILD), ("subExecutionsCount", Keep::Whole)])),
-    ("data", Keep::Members(&[("main", Keep::EachElement(&Keep::Window))])),
+    ("data", ITEM_LISTS),
 ];
 
 const DATA: Keep = Keep::Members(&data(Keep::Members(&RESULT)));
 const RESULT: [(&str, Keep); 4] = result_data(Keep::EachMember(&Keep::EachElement(&Keep::Members(&RUN))));
 
 /// What is kept of `data`.
-pub(super) const fn data(result_data: Keep) -> [(&'static str, Keep); 3] {
+pub(super) const fn data(result_data: Keep) -> [(&'static str, Keep); 4] {
     [
         ("parentExecution", flow::PARENT),
+        ("executionData", Keep::Members(&[("nodeExecutionStack", Keep::EachElement(&STACKED))])),
         ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
         ("resultData", result_data),
     ]
 }
+
+/// What is kept of a node that n8n was to execute next.
+const STACKED: Keep = Keep::Members(&[("node", Keep::Members(&[("name", Keep::Whole)]))]);
 
 /// What is kept of `data.resultData`.
 pub(super) const fn result_data(runs: Keep) -> [(&'static str, Keep); 4] {
@@ -97,7 +102,7 @@ impl Projection for SummaryProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| Data::read(cursor, &mut ()), Workflow::read)?;
+        let body = body::read(cursor, |cursor, header| Data::read(cursor, header, &mut ()), Workflow::read)?;
         Ok(body.data.unwrap_or_default().summarize(body.header, body.workflow))
     }
 }
@@ -130,8 +135,23 @@ pub struct Summary {
     pub error: Option<Failure>,
     /// Whether n8n redacted the items.
     pub redacted: bool,
+    /// The node that n8n executed, or was to execute next, when it stored the data; `None` at the end of an execution, and
+    /// where n8n stored nothing since the start.
+    pub current_node: Option<String>,
     /// The executed nodes: failed ones first, both groups in the order of execution.
     pub nodes: Vec<NodeSummary>,
+}
+
+impl Summary {
+    /// Items in the `main` outputs of all runs that were not copied.
+    pub fn processed(&self) -> u64 {
+        self.nodes.iter().fold(0, |sum, node| sum.saturating_add(node.processed))
+    }
+
+    /// The node that ran last, by its first run.
+    pub fn last_node(&self) -> Option<&NodeSummary> {
+        self.nodes.iter().max_by_key(|node| node.position)
+    }
 }
 
 /// One executed node.
@@ -145,8 +165,10 @@ pub struct NodeSummary {
     pub status: String,
     /// Whether a run failed.
     pub failed: bool,
-    /// Items in the `main` outputs of all runs.
+    /// Items in all outputs of all runs; those of a sub-node of an AI agent are in outputs such as `ai_tool`.
     pub items: u64,
+    /// Items in the `main` outputs of the runs that were not copied.
+    pub processed: u64,
     /// Items of each `main` output, if there are several.
     pub outputs: Vec<u64>,
     /// The outputs that hold items and lead nowhere, while another output leads on.
@@ -159,17 +181,14 @@ pub struct NodeSummary {
     pub children: Children,
     /// How often it ran.
     pub runs: u64,
+    /// How many of its runs a retry copied from the execution that it retries.
+    pub copied_runs: u64,
+    /// How many of its runs n8n recovered after a crash, with placeholders for items and times in seconds.
+    pub recovered_runs: u64,
     /// How long all runs took together, ms.
     pub execution_time: u64,
-    /// When its first run started: n8n's `executionIndex`, which old versions lack, and milliseconds since 1970.
-    pub started: (Option<f64>, Option<f64>),
-}
-
-impl NodeSummary {
-    /// Compares by the order of execution; nodes without a known start come last.
-    pub fn order(&self, other: &Self) -> Ordering {
-        by_start(self.started, other.started)
-    }
+    /// Its place in the order of execution, from 0, by its first run; nodes without a known start come last.
+    pub position: usize,
 }
 
 /// Is told of each run while a summary is read.
@@ -198,9 +217,11 @@ pub(super) struct Run<'a> {
     pub ms: u64,
     /// Whether it failed.
     pub failed: bool,
-    /// The items in its `main` outputs.
+    /// Whether a retry copied it from the execution that it retries.
+    pub copied: bool,
+    /// The items in all its outputs.
     pub items: u64,
-    /// The items of each of the first outputs.
+    /// The items of each of the first `main` outputs.
     pub outputs: &'a [u64],
     /// What it got its items from, if the table keeps it.
     pub sources: &'a [Option<InputSource>],
@@ -210,6 +231,7 @@ pub(super) struct Run<'a> {
 #[derive(Default)]
 pub(super) struct Data {
     redacted: bool,
+    current_node: Option<String>,
     parent: Option<Parent>,
     result: ResultData,
 }
@@ -227,17 +249,27 @@ struct ResultData {
 #[derive(Default)]
 struct NodeRuns {
     runs: u64,
+    copied: u64,
+    recovered: u64,
     flow: Flow,
     failed: bool,
     crashed: bool,
     last_status: Option<String>,
-    execution_index: Option<f64>,
-    start_time: Option<f64>,
+    /// The start of the first run.
+    start: Start,
+    /// How many runs are the first of a counter.
+    first_runs: u64,
     execution_time: u64,
 }
 
 impl Data {
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
+    /// Reads it, after as much of the header as came before it.
+    pub(super) fn read<R: Read>(
+        cursor: &mut Cursor<R>,
+        header: &Header,
+        observer: &mut impl RunObserver,
+    ) -> Result<Self, ReadError> {
+        let own_start = header.own_start_ms();
         let mut data = Self::default();
         cursor.object(|cursor, member| {
             match member {
@@ -252,7 +284,8 @@ impl Data {
                     })?;
                 }
                 "parentExecution" => data.parent = Parent::read(cursor)?,
-                "resultData" => data.result = ResultData::read(cursor, observer)?,
+                "executionData" => data.current_node = read_current_node(cursor)?,
+                "resultData" => data.result = ResultData::read(cursor, own_start, observer)?,
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -268,23 +301,34 @@ impl Data {
             let last = result.last_node.filter(|last| result.nodes.get(last).is_some_and(|node| node.failed));
             error.node_name = error.node_name.take().or(last);
         }
+        let order = Order::new(result.nodes.values().map(|node| node.first_runs).sum());
         let mut nodes: Vec<_> = result.nodes.into_iter().collect();
-        // The sort is stable: document order is the last criterion.
-        nodes.sort_by(|(_, one), (_, other)| one.order(other));
+        // The sorts are stable: document order is the last criterion.
+        nodes.sort_by(|(_, one), (_, other)| order.compare(one.start, other.start));
+        let nodes = nodes.into_iter().enumerate();
+        let mut nodes: Vec<_> =
+            nodes.map(|(position, (name, runs))| runs.summarize(name, position, &mut workflow)).collect();
+        nodes.sort_by_key(|node| !node.failed);
         Summary {
             total_nodes: workflow.nodes.max(nodes.len() as u64),
             workflow_name: workflow.name.take(),
             parent: self.parent,
             error,
             redacted,
-            nodes: nodes.into_iter().map(|(name, runs)| runs.summarize(name, &mut workflow)).collect(),
+            // Without progress, n8n has stored nothing but the node at which the execution started.
+            current_node: self.current_node.filter(|_| !nodes.is_empty()),
+            nodes,
             header,
         }
     }
 }
 
 impl ResultData {
-    fn read<R: Read>(cursor: &mut Cursor<R>, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
+    fn read<R: Read>(
+        cursor: &mut Cursor<R>,
+        own_start: Option<i64>,
+        observer: &mut impl RunObserver,
+    ) -> Result<Self, ReadError> {
         let mut result = Self::default();
         cursor.object(|cursor, member| {
             match member {
@@ -295,7 +339,7 @@ impl ResultData {
                     result.nodes.clear();
                     cursor.object(|cursor, node| {
                         let name = hold_name(node);
-                        let runs = NodeRuns::read(cursor, &name, observer)?;
+                        let runs = NodeRuns::read(cursor, &name, own_start, observer)?;
                         result.nodes.insert(name, runs);
                         Ok(())
                     })?;
@@ -309,21 +353,31 @@ impl ResultData {
 }
 
 impl NodeRuns {
-    fn read<R: Read>(cursor: &mut Cursor<R>, name: &str, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
+    fn read<R: Read>(
+        cursor: &mut Cursor<R>,
+        name: &str,
+        own_start: Option<i64>,
+        observer: &mut impl RunObserver,
+    ) -> Result<Self, ReadError> {
         let mut node = Self::default();
         observer.begin(name);
-        cursor.array(|cursor, _| node.read_run(cursor, |run| observer.run(name, run)))?;
+        cursor.array(|cursor, _| node.read_run(cursor, own_start, |run| observer.run(name, run)))?;
         Ok(node)
     }
 
-    fn read_run<R: Read>(&mut self, cursor: &mut Cursor<R>, observe: impl FnOnce(&Run<'_>)) -> Result<(), ReadError> {
+    fn read_run<R: Read>(
+        &mut self,
+        cursor: &mut Cursor<R>,
+        own_start: Option<i64>,
+        observe: impl FnOnce(&Run<'_>),
+    ) -> Result<(), ReadError> {
         let (mut flow, mut sources) = (RunFlow::default(), Vec::new());
-        let (mut index, mut start, mut status, mut ms) = (None, None, None, 0);
+        let (mut start, mut status, mut ms) = (Start::default(), None, 0);
         let (mut error, mut redacted_error) = (false, false);
         cursor.object(|cursor, member| {
             match member {
-                "executionIndex" => index = cursor.number::<f64>()?,
-                "startTime" => start = cursor.number::<f64>()?,
+                "executionIndex" => start.index = cursor.number()?,
+                "startTime" => start.time = cursor.number()?,
                 "executionTime" => {
                     let time = cursor.number::<f64>()?.unwrap_or(0.0).max(0.0) as u64;
                     self.execution_time = self.execution_time.saturating_add(time);
@@ -340,32 +394,32 @@ impl NodeRuns {
             Ok(())
         })?;
         if self.runs == 0 {
-            (self.execution_index, self.start_time) = (index, start);
+            self.start = start;
         }
+        let copied = own_start.zip(start.latest_ms()).is_some_and(|(own, start)| start < own as f64);
         let failed = error || redacted_error || run::is_failure(status.as_deref());
         observe(&Run {
             index: self.runs,
-            start_ms: run::start_ms(start),
+            start_ms: start.ms(),
             ms,
             failed,
-            items: flow.items,
+            copied,
+            items: flow.items(),
             outputs: &flow.outputs,
             sources: &sources,
         });
         self.runs += 1;
-        self.flow.add(flow);
+        self.copied += u64::from(copied);
+        self.recovered += u64::from(start.is_recovered());
+        self.first_runs += u64::from(start.is_first());
+        self.flow.add(flow, copied);
         self.crashed |= status.as_deref() == Some("crashed");
         self.failed |= failed;
         self.last_status = status;
         Ok(())
     }
 
-    fn order(&self, other: &Self) -> Ordering {
-        let started = |runs: &Self| (runs.execution_index, runs.start_time);
-        other.failed.cmp(&self.failed).then_with(|| by_start(started(self), started(other)))
-    }
-
-    fn summarize(mut self, name: String, workflow: &mut Workflow) -> NodeSummary {
+    fn summarize(mut self, name: String, position: usize, workflow: &mut Workflow) -> NodeSummary {
         let last = self.last_status.unwrap_or_else(|| "success".to_owned());
         let status = match (self.crashed, self.failed) {
             (true, _) => "crashed".to_owned(),
@@ -382,19 +436,28 @@ impl NodeRuns {
             status,
             failed: self.failed,
             items: self.flow.items,
+            processed: self.flow.processed,
             children: self.flow.children,
             runs: self.runs,
+            copied_runs: self.copied,
+            recovered_runs: self.recovered,
             execution_time: self.execution_time,
-            started: (self.execution_index, self.start_time),
+            position,
         }
     }
 }
 
-/// Compares two starts, each by n8n's counter and its time; unknown ones come last.
-pub(super) fn by_start(one: (Option<f64>, Option<f64>), other: (Option<f64>, Option<f64>)) -> Ordering {
-    let known_first = |one: Option<f64>, other: Option<f64>| match (one, other) {
-        (Some(one), Some(other)) => one.total_cmp(&other),
-        (one, other) => other.is_some().cmp(&one.is_some()),
-    };
-    known_first(one.0, other.0).then_with(|| known_first(one.1, other.1))
+/// The first node of the `nodeExecutionStack` in `executionData`.
+fn read_current_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
+    stored_json::member(cursor, "nodeExecutionStack", |cursor| {
+        let mut first = None;
+        cursor.array(|cursor, at| {
+            let node = stored_json::member(cursor, "node", |cursor| stored_json::member(cursor, "name", Cursor::name))?;
+            if at == 0 {
+                first = node;
+            }
+            Ok(())
+        })?;
+        Ok(first)
+    })
 }

@@ -209,6 +209,17 @@ impl Store {
         })
     }
 
+    /// How many executions there are, whatever the limit of the query.
+    ///
+    /// # Errors
+    /// The store cannot be read.
+    pub fn count(&self, query: &Query, cancel: &Cancel) -> Result<u64, Error> {
+        if let Place::Bundle { file, ids } = &self.0.place {
+            return Ok(self.list_bundle(file, ids.as_ref(), query, cancel)?.len() as u64);
+        }
+        self.ask(cancel, &mut |session| session::count(session, query, self.0.with_deleted))
+    }
+
     /// A page of executions, newest first, each with what `each` makes of it, read on one connection. One that cannot be
     /// read is passed over.
     ///
@@ -267,12 +278,16 @@ impl Store {
         read: &mut dyn FnMut(Execution<'_>) -> T,
     ) -> Result<T, Error> {
         let id = row.id();
+        let is_abandoned = row.is_running() && session.is_n8n_running() == Some(false);
         let contents = match row.place() {
             row::Place::Database => session.contents(row)?.ok_or_else(|| Error::NoData(id.to_owned()))?,
             row::Place::Disk => bundle::open(&self.bundles(row), id, cancel)?,
             row::Place::Elsewhere(place) => return Err(Error::Elsewhere { id: id.to_owned(), place }),
         };
-        finish(row, contents, cancel, read)
+        match is_abandoned {
+            true => finish(&row.abandoned(), contents, cancel, read),
+            false => finish(row, contents, cancel, read),
+        }
     }
 
     /// Where the bundle of an execution may be.

@@ -75,18 +75,18 @@ fn kind(store: &Store) -> Result<Vec<Finding>, Error> {
 }
 
 fn alive(header: &super::sqlite::Header, is_open: Option<bool>) -> Finding {
-    match (header.is_wal, header.has_wal, is_open) {
-        (true, false, _) => Finding::Fine("n8n is not running: it was stopped cleanly".to_owned()),
-        (true, true, Some(true)) => Finding::Fine("n8n is running: its database is open".to_owned()),
-        (true, true, Some(false)) if header.has_shm => Finding::Fine(
+    match header.is_n8n_running(is_open) {
+        Some(true) => Finding::Fine("n8n is running: its database is open".to_owned()),
+        Some(false) if !header.has_wal => Finding::Fine("n8n is not running: it was stopped cleanly".to_owned()),
+        Some(false) if header.has_shm => Finding::Fine(
             "n8n is not running: it was killed, and its newest executions are in the write-ahead log".to_owned(),
         ),
-        (true, true, Some(false)) => Finding::Problem(Error::WalWithoutIndex.to_string()),
-        (true, true, None) => Finding::Unknown("whether n8n is running".to_owned()),
-        (false, ..) if header.has_journal => {
+        Some(false) => Finding::Problem(Error::WalWithoutIndex.to_string()),
+        None if header.is_wal => Finding::Unknown("whether n8n is running".to_owned()),
+        None if header.has_journal => {
             Finding::Unknown("whether n8n is running: it is writing now, or was killed while it wrote".to_owned())
         }
-        (false, ..) => Finding::Unknown("whether n8n is running: a rollback journal does not show it".to_owned()),
+        None => Finding::Unknown("whether n8n is running: a rollback journal does not show it".to_owned()),
     }
 }
 

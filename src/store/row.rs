@@ -65,6 +65,18 @@ impl Row {
         Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
+    /// Whether it is running or queued, as far as n8n has written.
+    pub(super) fn is_running(&self) -> bool {
+        matches!(self.text("status"), Some("running" | "new"))
+    }
+
+    /// The row of an execution that was running when n8n ended: `abandoned` is a member of n8n-lens's own.
+    pub(super) fn abandoned(&self) -> Self {
+        let mut row = self.clone();
+        row.members.insert("abandoned".to_owned(), true.into());
+        row
+    }
+
     /// All its members, as one JSON object.
     pub(super) fn header(&self) -> Vec<u8> {
         Value::Object(self.members.clone()).to_string().into_bytes()

@@ -44,6 +44,9 @@ pub(super) trait Session {
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error>;
 
+    /// Whether n8n is running; `None` where that cannot be seen.
+    fn is_n8n_running(&self) -> Option<bool>;
+
     /// The workflow and the data of an execution, if it has a data row.
     ///
     /// # Errors
@@ -71,6 +74,17 @@ pub(super) fn execution(session: &mut dyn Session, id: i64) -> Result<Option<Row
         Ok(())
     })?;
     Ok(found)
+}
+
+/// How many executions there are, whatever the limit.
+pub(super) fn count(session: &mut dyn Session, query: &Query, with_deleted: bool) -> Result<u64, Error> {
+    let (statement, parameters) = session.tables().count(query, with_deleted);
+    let mut count = 0;
+    session.query(&statement, &parameters, &mut |values| {
+        count = values.into_iter().flatten().find_map(|count| count.parse().ok()).unwrap_or(0);
+        Ok(())
+    })?;
+    Ok(count)
 }
 
 /// A page of executions, newest first, each with a JSON object that has the workflow's name, if there is one.

@@ -158,6 +158,26 @@ impl Tables {
 
     /// A page of executions, newest first: [`columns`](Self::columns), as text, and a JSON object with the workflow's name.
     pub(super) fn list(&self, query: &Query, with_deleted: bool) -> (String, Vec<Parameter>) {
+        let filters = self.filters(query, with_deleted);
+        let (executions, data) = (self.table(EXECUTIONS), self.table(DATA));
+        let statement = format!(
+            r#"SELECT {}, {} FROM {executions} e LEFT JOIN {data} d ON d."executionId" = e."id"{} ORDER BY e."id" DESC LIMIT {}"#,
+            self.selected(),
+            self.workflow_name(),
+            filters.clause(),
+            query.limit,
+        );
+        (self.spoken(&statement), filters.parameters)
+    }
+
+    /// How many executions there are, whatever the limit.
+    pub(super) fn count(&self, query: &Query, with_deleted: bool) -> (String, Vec<Parameter>) {
+        let filters = self.filters(query, with_deleted);
+        let (executions, clause) = (self.table(EXECUTIONS), filters.clause());
+        (self.spoken(&format!("SELECT CAST(count(*) AS text) FROM {executions} e{clause}")), filters.parameters)
+    }
+
+    fn filters(&self, query: &Query, with_deleted: bool) -> Filters {
         let mut filters = Filters::default();
         if !with_deleted && self.has("deletedAt") {
             filters.add(r#"e."deletedAt" IS NULL"#);
@@ -177,15 +197,7 @@ impl Tables {
             filters.parameters.push(Parameter::Integer(below));
             filters.add(&format!(r#"e."id" < CAST(${} AS bigint)"#, filters.parameters.len()));
         }
-        let (executions, data) = (self.table(EXECUTIONS), self.table(DATA));
-        let statement = format!(
-            r#"SELECT {}, {} FROM {executions} e LEFT JOIN {data} d ON d."executionId" = e."id"{} ORDER BY e."id" DESC LIMIT {}"#,
-            self.selected(),
-            self.workflow_name(),
-            filters.clause(),
-            query.limit,
-        );
-        (self.spoken(&statement), filters.parameters)
+        filters
     }
 
     /// The executions that are shown, counted by a column.

@@ -48,24 +48,77 @@ fn item() -> impl Strategy<Value = Value> {
     })
 }
 
+/// When the generated executions started: a retry began then, and copied what ran before.
+const STARTED: u64 = 1_795_226_662_500;
+
+/// When a run started, as n8n writes it: by its counter, which can begin again, and in milliseconds; in seconds if n8n recovered
+/// the run after a crash.
+fn start() -> impl Strategy<Value = Value> {
+    let start = (prop::option::weighted(0.9, 0u64..6), -4i64..8, prop::bool::weighted(0.2));
+    start.prop_map(|(index, offset, is_recovered)| {
+        let ms = STARTED.saturating_add_signed(offset * 300);
+        let time = if is_recovered { ms / 1000 } else { ms };
+        let mut start = json!({"startTime": time});
+        if let Some(index) = index {
+            start["executionIndex"] = if is_recovered { 0 } else { index }.into();
+        }
+        start
+    })
+}
+
+/// What a node returns: `main` outputs, those of a sub-node of an AI agent, or both.
+fn data() -> impl Strategy<Value = Value> {
+    let list = || prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some)];
+    let main = prop::option::weighted(0.8, prop::collection::vec(list(), 0..4));
+    let returned = prop::option::weighted(0.3, prop::collection::vec(list(), 0..3));
+    let kind = prop::sample::select(vec!["ai_tool", "ai_languageModel", "ai_memory"]);
+    (main, returned, kind, any::<bool>()).prop_map(|(main, returned, kind, main_first)| {
+        let mut data = json!({});
+        for is_main in [main_first, !main_first] {
+            match (is_main, &main, &returned) {
+                (true, Some(main), _) => data["main"] = json!(main),
+                (false, _, Some(returned)) => data[kind] = json!(returned),
+                _ => {}
+            }
+        }
+        data
+    })
+}
+
 fn run() -> impl Strategy<Value = Value> {
-    let outputs = prop::collection::vec(
-        prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some)],
-        0..4,
-    );
-    (outputs, 0u64..5, any::<bool>()).prop_map(|(outputs, children, fails)| {
-        let mut run = json!({"startTime": 1, "executionTime": 1, "source": [], "executionStatus": "success"});
+    (start(), data(), 0u64..5, any::<bool>()).prop_map(|(mut run, data, children, fails)| {
+        let others = json!({"executionTime": 1, "source": [], "executionStatus": "success"});
+        run.as_object_mut().unwrap().extend(others.as_object().unwrap().clone());
         if children > 0 {
             run["metadata"] = json!({"subExecution": {"executionId": format!("9{children}"), "workflowId": "w"}});
         }
         if children > 3 {
             run["metadata"]["subExecutionsCount"] = children.into();
         }
-        run["data"] = json!({"ai_tool": [[{"error": "not a main output"}]], "main": outputs});
+        run["data"] = data;
         if fails && children == 2 {
             run = json!({"executionStatus": "error", "error": {"message": "stopped"}});
         }
         run
+    })
+}
+
+/// What n8n says about an execution besides its data: how it ended or that it has not, what it has to do with retries, and at
+/// which node it was when n8n saved it.
+fn circumstances() -> impl Strategy<Value = (Value, Value)> {
+    let status = prop::sample::select(vec!["success", "error", "crashed", "waiting", "running", "canceled"]);
+    let id = || prop::option::weighted(0.3, (1u32..9999).prop_map(|id| id.to_string()));
+    let node = prop::option::of(prop::sample::select(vec!["N0", "N1", "Elsewhere"]));
+    (status, id(), id(), any::<bool>(), node).prop_map(|(status, retry_of, retry_success_id, for_a_call, node)| {
+        let till = if for_a_call { "3000-01-01T00:00:00.000Z" } else { "2026-12-21T02:04:16.373Z" };
+        let header = json!({"id": "7", "status": status, "mode": "trigger", "retryOf": retry_of,
+            "retrySuccessId": retry_success_id, "startedAt": "2026-11-21T02:04:22.500Z",
+            "waitTill": (status == "waiting").then_some(till), "workflowId": "w"});
+        let stack: Vec<_> = node
+            .iter()
+            .map(|node| json!({"node": {"name": node, "parameters": {}}, "data": {"main": [[{}]]}}))
+            .collect();
+        (header, json!({"nodeExecutionStack": stack, "waitingExecution": {}}))
     })
 }
 
@@ -81,10 +134,11 @@ fn execution() -> impl Strategy<Value = Value> {
     ]);
     let nodes = prop::collection::vec((prop::collection::vec(run(), 0..4), on_error), 1..4);
     let node_type = prop::sample::select(vec!["t", "n8n-nodes-base.executeWorkflow"]);
-    (nodes, connections, any::<bool>(), node_type).prop_map(|(nodes, connections, is_child, node_type)| {
-        let mut body = json!({"id": "7", "status": "success", "mode": "trigger", "workflowId": "w",
-            "data": {"version": 1, "startData": {}, "resultData": {"runData": {}}, "executionData": {}},
-            "workflowData": {"name": "w", "nodes": [], "connections": {}}});
+    let generated = (nodes, connections, any::<bool>(), node_type, circumstances());
+    generated.prop_map(|(nodes, connections, is_child, node_type, (mut body, execution_data))| {
+        body["data"] =
+            json!({"version": 1, "startData": {}, "resultData": {"runData": {}}, "executionData": execution_data});
+        body["workflowData"] = json!({"name": "w", "nodes": [], "connections": {}});
         for (at, (runs, mut node)) in nodes.into_iter().enumerate() {
             let name = format!("N{at}");
             let leads = |output: &u8| match output {
@@ -122,6 +176,39 @@ proptest! {
             let truth = if may_have_error_items(&body) { truth.clone() } else { oracle::summary(&without_errors(&body)) };
             assert_same(&shown(&ours), &truth, "from the store");
         }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_guidance_fits_the_execution(body in execution()) {
+        let summary = summary_of(body.to_string().as_bytes(), &[65_536]);
+        let answer = answer(&body);
+        let (message, example) = (answer["_guidance"]["message"].as_str().unwrap(), answer["_guidance"]["example"].as_str().unwrap());
+        prop_assert!(!example.contains("<nodeName>"), "{}", example);
+        let name = example.split("nodeName: '").nth(1).map(|rest| rest.split('\'').next().unwrap());
+        prop_assert!(name.is_none_or(|name| summary.nodes.iter().any(|node| node.name == name)), "{}", example);
+        let is_unfinished = ["waiting", "running", "canceled"].contains(&body["status"].as_str().unwrap());
+        let has_failed = summary.nodes.iter().any(|node| node.failed);
+        if is_unfinished && !has_failed {
+            prop_assert!(message.starts_with("This execution "), "{}", message);
+            if let Some(node) = body["data"]["executionData"]["nodeExecutionStack"][0]["node"]["name"].as_str() {
+                prop_assert!(message.contains(&format!(" at node '{node}'")), "{}", message);
+            }
+        }
+        // A sub-node that returned something is no reason to look at it.
+        if message.contains("output no item") {
+            let runs = body["data"]["resultData"]["runData"][name.unwrap()].as_array().unwrap();
+            prop_assert!(runs.iter().any(|run| oracle::all_items(run) == 0), "{}", body);
+        }
+        let notes = answer["notes"].to_string();
+        let is_recovered = |run: &Value| run["startTime"].as_f64().is_some_and(|time| time < 1e11);
+        let runs = body["data"]["resultData"]["runData"].as_object().unwrap().values().flat_map(|runs| runs.as_array().unwrap());
+        let has_placeholders = body["status"] == "crashed" && runs.clone().any(is_recovered);
+        prop_assert_eq!(notes.contains("placeholders"), has_placeholders, "{}", notes);
+        prop_assert_eq!(notes.contains("was copied"), runs.clone().any(|run| oracle::is_copied(&body, run)), "{}", notes);
     }
 }
 

@@ -114,6 +114,7 @@ mod trace;
 /// Bodies whose UTF-8 is not checked again.
 mod trusted;
 /// The page's door.
+mod unfinished;
 mod view;
 /// The URLs that `test_workflow` calls, through the real binary.
 mod webhook_paths;

@@ -44,6 +44,11 @@ pub fn summary(body: &Value) -> Value {
         "duration": duration(body),
         "mode": body["mode"],
     });
+    for key in ["retryOf", "retrySuccessId", "waitTill"] {
+        if !body[key].is_null() {
+            out[key] = body[key].clone();
+        }
+    }
     let parent = &body["data"]["parentExecution"];
     if parent.is_object() {
         out["parentExecution"] = json!({"id": parent["executionId"], "workflowId": parent["workflowId"]});
@@ -148,9 +153,13 @@ fn among(keys: &str, key: &str) -> bool {
 
 // The summary
 
-/// All entries of `availableNodes`: failed nodes first, then by the first run's index, start, and position in the body.
+/// All entries of `availableNodes`: failed nodes first, then by the first run's index, start, and position in the body. By start,
+/// then index, if the index began again: several runs have 0.
 fn summary_nodes(body: &Value) -> Vec<Value> {
     let mut nodes = runs_of_nodes(body);
+    let all_runs = nodes.iter().flat_map(|(_, runs)| *runs);
+    let by_time = all_runs.filter(|run| run["executionIndex"].as_f64() == Some(0.0)).count() > 1;
+    let order = |runs| order(runs, by_time);
     nodes.sort_by(|(_, a), (_, b)| order(a).partial_cmp(&order(b)).unwrap_or(Ordering::Equal));
     let nodes = nodes.into_iter();
     nodes.map(|(name, runs)| summary_node(body, name, runs)).collect()
@@ -161,7 +170,7 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
         "nodeName": name,
         "nodeType": node_type(body, name),
         "status": node_status(runs),
-        "items": runs.iter().map(main_items).sum::<usize>(),
+        "items": runs.iter().map(all_items).sum::<usize>(),
     });
     if runs.len() != 1 {
         entry["runs"] = json!(runs.len());
@@ -179,9 +188,13 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
     if let Some(errors) = error_items(runs, continues(workflow_node(body, name))) {
         entry["errorItems"] = errors;
     }
-    let empty = runs.iter().filter(|run| main_items(run) == 0).count();
+    let empty = runs.iter().filter(|run| all_items(run) == 0).count();
     if runs.len() > 1 && empty > 0 {
         entry["emptyRuns"] = json!(empty);
+    }
+    let copied = runs.iter().filter(|run| is_copied(body, run)).count();
+    if copied > 0 {
+        entry["copiedRuns"] = json!(copied);
     }
     let children = children(runs);
     if !children.is_empty() {
@@ -256,11 +269,28 @@ fn children(runs: &[Value]) -> Vec<String> {
     ids
 }
 
-fn order(runs: &[Value]) -> (bool, f64, f64) {
+fn order(runs: &[Value], by_time: bool) -> (bool, f64, f64) {
     let first = runs.first().unwrap_or(&Value::Null);
     let index = first["executionIndex"].as_f64().unwrap_or(f64::INFINITY);
-    let start = start_ms(first).unwrap_or(f64::INFINITY);
-    (!runs.iter().any(failed), index, start)
+    let (start, latest) = (start_ms(first).unwrap_or(f64::INFINITY), latest_ms(first).unwrap_or(f64::INFINITY));
+    let succeeded = !runs.iter().any(failed);
+    if by_time { (succeeded, latest, index) } else { (succeeded, index, start) }
+}
+
+/// The end of the second of a time in seconds.
+fn latest_ms(run: &Value) -> Option<f64> {
+    let in_seconds = run["startTime"].as_f64()? < FIRST_MILLISECOND;
+    Some(start_ms(run)? + if in_seconds { 999.0 } else { 0.0 })
+}
+
+/// Whether a retry copied this run: it started before the retry did. Known only if the header comes before the data.
+pub fn is_copied(body: &Value, run: &Value) -> bool {
+    let members = body.as_object().into_iter().flatten().map(|(name, _)| name.as_str());
+    let before: Vec<_> = members.take_while(|name| *name != "data").collect();
+    let known = before.contains(&"retryOf") && before.contains(&"startedAt") && !body["retryOf"].is_null();
+    let started: Option<Timestamp> = body["startedAt"].as_str().and_then(|time| time.parse().ok());
+    let (Some(started), Some(run)) = (started.filter(|_| known), latest_ms(run)) else { return false };
+    run < started.as_millisecond() as f64
 }
 
 fn node_status(runs: &[Value]) -> &str {
@@ -279,9 +309,15 @@ fn main_items(run: &Value) -> usize {
     outputs.iter().map(|output| array(output).len()).sum()
 }
 
+/// Items in outputs of any type: those of AI sub-nodes are not in `main`.
+pub fn all_items(run: &Value) -> usize {
+    parts(&run["data"]).iter().map(|(_, items)| items.len()).sum()
+}
+
 fn statistics(body: &Value, nodes: &[Value]) -> Value {
     let with_status = |status: &str| nodes.iter().filter(|node| node["status"] == status).count();
-    let items = nodes.iter().filter_map(|node| node["items"].as_u64());
+    let runs = runs_of_nodes(body).into_iter().flat_map(|(_, runs)| runs);
+    let items = runs.filter(|run| !is_copied(body, run)).map(main_items);
     let mut drawn = array(&body["workflowData"]["nodes"]).to_vec();
     drawn.retain(|node| node["type"] != STICKY_NOTE);
     json!({
@@ -289,7 +325,7 @@ fn statistics(body: &Value, nodes: &[Value]) -> Value {
         "executedNodes": nodes.len(),
         "successfulNodes": with_status("success"),
         "failedNodes": with_status("error") + with_status("crashed"),
-        "totalItemsProcessed": items.sum::<u64>(),
+        "totalItemsProcessed": items.sum::<usize>(),
     })
 }
 

@@ -100,6 +100,9 @@ pub(crate) fn shown(summary: &Summary) -> Value {
         if node.empty_runs > 0 {
             shown["emptyRuns"] = node.empty_runs.into();
         }
+        if node.copied_runs > 0 {
+            shown["copiedRuns"] = node.copied_runs.into();
+        }
         let more = node.children.total - node.children.ids.len() as u64;
         let more = (more > 0).then(|| format!("…[+{more}]"));
         let children: Vec<_> = node.children.ids.iter().cloned().chain(more).collect();
@@ -116,13 +119,20 @@ pub(crate) fn shown(summary: &Summary) -> Value {
         "status": header.status, "startedAt": header.started_at, "stoppedAt": header.stopped_at,
         "duration": header.duration(), "mode": header.mode,
     });
+    let relations =
+        [("retryOf", &header.retry_of), ("retrySuccessId", &header.retry_success_id), ("waitTill", &header.wait_till)];
+    for (key, value) in relations {
+        if let Some(value) = value {
+            shown[key] = value.as_str().into();
+        }
+    }
     if let Some(parent) = &summary.parent {
         shown["parentExecution"] = json!({"id": parent.id, "workflowId": parent.workflow_id});
     }
     shown["statistics"] = json!({
         "totalNodes": summary.total_nodes, "executedNodes": nodes.len(), "successfulNodes": count("success"),
         "failedNodes": summary.nodes.iter().filter(|node| node.failed).count(),
-        "totalItemsProcessed": summary.nodes.iter().map(|node| node.items).sum::<u64>(),
+        "totalItemsProcessed": summary.processed(),
     });
     if let Some(error) = &summary.error {
         let members = [

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::flatten::{Share, stored};
 use crate::projections::{Cut, pruned};
-use crate::{fixtures, flatted};
+use crate::{fixtures, flatted, oracle};
 
 const ALL: TimelineProjection = TimelineProjection { bars: 1_000_000, range: None };
 
@@ -22,16 +22,17 @@ fn array(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
-/// The runs of a node that have a time, each as `[from, ms, run, failed, items]`.
-fn runs(runs: &Value) -> Vec<Value> {
-    let with_time = array(runs).iter().enumerate().filter(|(_, run)| run["startTime"].is_number());
+/// The runs of a node that are on the axis, each as `[from, ms, run, failed, items]`: they have a time, and were not copied.
+fn runs(body: &Value, runs: &Value) -> Vec<Value> {
+    let is_on_axis = |run: &Value| run["startTime"].is_number() && !oracle::is_copied(body, run);
+    let with_time = array(runs).iter().enumerate().filter(|(_, run)| is_on_axis(run));
     let shown = with_time.map(|(at, run)| {
         let start = run["startTime"].as_f64().unwrap();
         let start = if start < 1e11 { start * 1000.0 } else { start };
         let status = run["executionStatus"].as_str();
         let failed =
             !run["error"].is_null() || !run["redactedError"].is_null() || matches!(status, Some("error" | "crashed"));
-        let items: usize = array(&run["data"]["main"]).iter().map(|items| array(items).len()).sum();
+        let items = oracle::all_items(run);
         json!([start, run["executionTime"].as_u64().unwrap_or(0), at, failed, items])
     });
     shown.collect()
@@ -79,11 +80,15 @@ fn every_run_of_every_fixture_is_on_the_axis() {
         assert_eq!(format!("{:?}", timeline.summary), format!("{summary:?}"), "{name}");
         for (node, of_node) in body["data"]["resultData"]["runData"].as_object().into_iter().flatten() {
             let bars = &timeline.nodes[&hold_name(node)].bars;
-            assert_eq!(bars.iter().map(|bar| bar.runs).sum::<u64>(), runs(of_node).len() as u64, "{name}, {node}");
+            assert_eq!(
+                bars.iter().map(|bar| bar.runs).sum::<u64>(),
+                runs(&body, of_node).len() as u64,
+                "{name}, {node}"
+            );
             // Runs within one millisecond share a bar.
             if bars.iter().all(|bar| bar.runs == 1) {
                 let bars = bars.iter().map(|bar| json!([bar.from, bar.ms, bar.run, bar.failed > 0, bar.items]));
-                assert_eq!(bars.collect::<Vec<_>>(), runs(of_node), "{name}, {node}");
+                assert_eq!(bars.collect::<Vec<_>>(), runs(&body, of_node), "{name}, {node}");
             }
         }
         let taken = timeline.nodes.iter().map(|(node, of_node)| (node.clone(), of_node.input_items.unwrap()));
@@ -128,4 +133,16 @@ fn a_range_has_the_runs_that_touch_it() {
     assert_eq!(timeline.nodes["N"].bars.iter().map(|bar| bar.run).collect::<Vec<_>>(), [200, 201]);
     assert_eq!(timeline.range, Some((1_795_226_662_000.0, 1_795_226_671_995.0)), "of all runs");
     assert_eq!(timeline.summary.nodes[0].runs, 1000);
+}
+
+#[test]
+fn the_axis_of_a_retry_begins_with_its_own_first_run() {
+    let timeline = timeline(&fixtures::execution("m_retry"), &ALL, &[65_536]);
+    assert_eq!(timeline.range, Some((1_795_466_058_924.0, 1_795_466_058_960.0)), "36 ms, not 14.6 s");
+    let shown = |name: &str| {
+        let node = timeline.summary.nodes.iter().find(|node| node.name == name).unwrap();
+        (timeline.nodes[name].bars.len(), node.runs, node.copied_runs, node.items, timeline.nodes[name].input_items)
+    };
+    assert_eq!(shown("Enrich"), (0, 1, 1, 30, Some(30)), "a copied run is listed");
+    assert_eq!(shown("Send"), (1, 1, 0, 30, Some(30)));
 }

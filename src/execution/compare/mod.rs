@@ -16,6 +16,7 @@ use self::node::{NodeDigest, RUN};
 pub use self::workflow::WorkflowDifference;
 use self::workflow::{WORKFLOW, WorkflowDigest};
 use super::header::Header;
+use super::order::Order;
 use super::{Error, body, stored_json};
 use crate::json::{Cursor, Keep, Projection, ReadError, hold_name};
 
@@ -74,7 +75,7 @@ impl Projection for DigestProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| Digest::read(cursor, self.redacts), WorkflowDigest::read)?;
+        let body = body::read(cursor, |cursor, _| Digest::read(cursor, self.redacts), WorkflowDigest::read)?;
         Ok(Digest { header: body.header, workflow: body.workflow, ..body.data.unwrap_or_default() })
     }
 }
@@ -122,7 +123,8 @@ impl Digest {
     fn in_order(&self) -> Vec<(&str, &NodeDigest)> {
         let mut nodes: Vec<_> = self.nodes.iter().map(|(name, node)| (name.as_str(), node)).collect();
         // The sort is stable: document order is the last criterion.
-        nodes.sort_by(|(_, one), (_, other)| super::summary::by_start(one.started, other.started));
+        let order = Order::new(self.nodes.values().map(|node| node.first_runs).sum());
+        nodes.sort_by(|(_, one), (_, other)| order.compare(one.start, other.start));
         nodes
     }
 }

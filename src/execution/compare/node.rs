@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 use super::kinds::{First, KindsOfPath};
 use crate::execution::fields::table::Table;
 use crate::execution::fields::{Kind, Place};
+use crate::execution::order::Start;
 use crate::execution::run;
 use crate::execution::values::{ITEM_LISTS, Item, ItemPlace, read_items, walk_item};
 use crate::json::{Cursor, Keep, ReadError};
@@ -34,8 +35,10 @@ const FIRST_OVERHEAD_BYTES: usize = 64;
 /// A node of an execution.
 #[derive(Debug, Default)]
 pub(super) struct NodeDigest {
-    /// When its first run started: n8n's `executionIndex`, and its `startTime`.
-    pub started: (Option<f64>, Option<f64>),
+    /// When its first run started.
+    pub start: Start,
+    /// How many runs are the first of a counter.
+    pub first_runs: u64,
     pub runs: u64,
     /// Milliseconds of all runs.
     pub execution_time: u64,
@@ -84,11 +87,11 @@ impl NodeDigest {
         redacts: bool,
         table: &mut Table<KindsOfPath>,
     ) -> Result<(), ReadError> {
-        let (mut started, mut status, mut failed) = ((None, None), None, [false; 2]);
+        let (mut start, mut status, mut failed) = (Start::default(), None, [false; 2]);
         cursor.object(|cursor, member| {
             match member {
-                "executionIndex" => started.0 = cursor.number()?,
-                "startTime" => started.1 = cursor.number()?,
+                "executionIndex" => start.index = cursor.number()?,
+                "startTime" => start.time = cursor.number()?,
                 "executionTime" => {
                     let time = cursor.number::<f64>()?.unwrap_or(0.0).max(0.0) as u64;
                     self.execution_time = self.execution_time.saturating_add(time);
@@ -102,8 +105,9 @@ impl NodeDigest {
             Ok(())
         })?;
         if self.runs == 0 {
-            self.started = started;
+            self.start = start;
         }
+        self.first_runs += u64::from(start.is_first());
         self.runs += 1;
         self.crashed |= status.as_deref() == Some("crashed");
         self.failed |= failed.contains(&true) || run::is_failure(status.as_deref());

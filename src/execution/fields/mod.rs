@@ -3,20 +3,22 @@
 mod field;
 mod known;
 mod odd;
+mod odd_ones;
 mod recent;
 pub(super) mod table;
 
 use std::io::Read;
 
-use indexmap::IndexSet;
+use indexmap::IndexMap;
 
 use self::field::Field;
 pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
 pub use self::odd::Odd;
+use self::odd_ones::OddOnes;
 use self::table::Table;
 use super::header::Header;
-use super::summary::by_start;
+use super::order::{Order, Start};
 use super::values::{ITEM_LISTS, Item, read_items, walk_item};
 use super::{Error, body, stored_json};
 use crate::json::{Cursor, Keep, Projection, Pruner, ReadError, hold_name, is_name};
@@ -28,9 +30,6 @@ const DATA: Keep = Keep::Members(&[
     ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
     ("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))])),
 ]);
-
-/// The most odd values that are held: those of the nodes that ran first.
-const ODD_ONES: usize = 400;
 
 /// The most different values that are listed.
 const LISTED_VALUES: usize = 6;
@@ -150,20 +149,18 @@ impl Projection for FieldsProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| Reader::read(cursor, self), Cursor::skip)?;
+        let body = body::read(cursor, |cursor, _| Reader::read(cursor, self), Cursor::skip)?;
         Ok(body.data.unwrap_or_default().view(body.header))
     }
 }
-
-/// When a run started: n8n's `executionIndex`, and its `startTime`.
-type Start = (Option<f64>, Option<f64>);
 
 /// What was read so far.
 #[derive(Default)]
 struct Reader {
     view: FieldsView,
-    names: IndexSet<String>,
-    odd: Vec<(Start, OddOne)>,
+    /// Each node, and how many of its runs are the first of a counter.
+    nodes: IndexMap<String, u64>,
+    odd: OddOnes,
 }
 
 impl Reader {
@@ -204,7 +201,7 @@ impl Reader {
             Some(_) if is_wanted => self.show(&name, &node),
             Some(_) => {}
         }
-        self.names.insert(name);
+        self.nodes.insert(name, node.first_runs);
         Ok(())
     }
 
@@ -222,28 +219,18 @@ impl Reader {
         self.view.too_large += node.too_large;
         self.view.has_more_paths |= node.table.is_full;
         // The last of several nodes with the same name counts.
-        self.odd.retain(|(_, one)| one.node != name);
+        self.odd.remove(name);
         for (path, field, objects) in node.table.fields() {
             let Some(odd) = field.odd(objects) else { continue };
             let start = node.start.unwrap_or_default();
             let one = OddOne { node: name.to_owned(), path: path.to_owned(), odd };
-            let at = self.odd.partition_point(|(other, _)| by_start(*other, start).is_le());
-            let is_same = |(_, other): &(Start, OddOne)| other.path == one.path && other.odd.value == one.odd.value;
-            if self.odd[..at].iter().any(is_same) {
-                continue;
-            }
-            let after = self.odd.split_off(at);
-            self.odd.extend([(start, one.clone())]);
-            self.odd.extend(
-                after.into_iter().filter(|other| !(other.1.path == one.path && other.1.odd.value == one.odd.value)),
-            );
-            self.odd.truncate(ODD_ONES);
+            self.odd.add(start, &one);
         }
     }
 
     fn view(self, header: Header) -> FieldsView {
-        let odd = self.odd.into_iter().map(|(_, one)| one).collect();
-        FieldsView { header, names: self.names.into_iter().collect(), odd, ..self.view }
+        let odd = self.odd.into_ones(Order::new(self.nodes.values().sum()));
+        FieldsView { header, names: self.nodes.into_keys().collect(), odd, ..self.view }
     }
 }
 
@@ -274,12 +261,21 @@ struct NodeFields<'p> {
     table: Table<Field>,
     runs: u64,
     start: Option<Start>,
+    /// How many runs are the first of a counter.
+    first_runs: u64,
     too_large: u64,
 }
 
 impl<'p> NodeFields<'p> {
     fn new(projection: &'p FieldsProjection) -> Self {
-        Self { projection, table: Table::new(projection.below.clone()), runs: 0, start: None, too_large: 0 }
+        Self {
+            projection,
+            table: Table::new(projection.below.clone()),
+            runs: 0,
+            start: None,
+            first_runs: 0,
+            too_large: 0,
+        }
     }
 
     fn read<R: Read>(&mut self, cursor: &mut Cursor<R>, is_wanted: bool) -> Result<(), ReadError> {
@@ -289,14 +285,15 @@ impl<'p> NodeFields<'p> {
             let is_wanted = is_wanted && self.projection.run.is_none_or(|wanted| wanted == run);
             cursor.object(|cursor, member| {
                 match member {
-                    "executionIndex" => start.0 = cursor.number()?,
-                    "startTime" => start.1 = cursor.number()?,
+                    "executionIndex" => start.index = cursor.number()?,
+                    "startTime" => start.time = cursor.number()?,
                     "data" => self.read_items(cursor, run, is_wanted)?,
                     _ => cursor.skip()?,
                 }
                 Ok(())
             })?;
             self.start.get_or_insert(start);
+            self.first_runs += u64::from(start.is_first());
             Ok(())
         })?;
         self.table.end_item();

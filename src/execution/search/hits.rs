@@ -3,37 +3,44 @@
 use std::cmp::Ordering;
 
 use super::Hit;
-use crate::execution::summary::by_start;
+use crate::execution::order::{Order, Start};
 
-/// When a run started: n8n's `executionIndex`, and its `startTime`.
-pub(super) type Start = (Option<f64>, Option<f64>);
-
-/// At most as many hits as are shown, the first ones.
+/// At most as many hits as are shown, the first ones. Which order they have is known only at the end of the run data, so
+/// the first ones in either order are held.
 #[derive(Debug)]
 pub(super) struct FirstHits {
     limit: usize,
-    hits: Vec<(Start, Hit)>,
+    by_counter: Vec<(Start, Hit)>,
+    by_time: Vec<(Start, Hit)>,
 }
 
 impl FirstHits {
     pub(super) fn new(limit: usize) -> Self {
-        Self { limit, hits: Vec::new() }
+        Self { limit, by_counter: Vec::new(), by_time: Vec::new() }
     }
 
     /// Adds the hits of a run, in their order.
-    pub(super) fn add(&mut self, start: Start, hits: Vec<Hit>) {
-        let at = self.hits.partition_point(|(other, _)| by_start(*other, start) != Ordering::Greater);
-        let hits = hits.into_iter().take(self.limit.saturating_sub(at)).map(|hit| (start, hit));
-        self.hits.splice(at..at, hits);
-        self.hits.truncate(self.limit);
+    pub(super) fn add(&mut self, start: Start, hits: &[Hit]) {
+        for (held, order) in [(&mut self.by_counter, Order::Counter), (&mut self.by_time, Order::Time)] {
+            let at = held.partition_point(|(other, _)| order.compare(*other, start) != Ordering::Greater);
+            let hits = hits.iter().take(self.limit.saturating_sub(at)).map(|hit| (start, hit.clone()));
+            held.splice(at..at, hits);
+            held.truncate(self.limit);
+        }
     }
 
     /// Removes the hits of a node.
     pub(super) fn remove(&mut self, node: &str) {
-        self.hits.retain(|(_, hit)| *hit.node != *node);
+        for held in [&mut self.by_counter, &mut self.by_time] {
+            held.retain(|(_, hit)| *hit.node != *node);
+        }
     }
 
-    pub(super) fn into_hits(self) -> Vec<Hit> {
-        self.hits.into_iter().map(|(_, hit)| hit).collect()
+    pub(super) fn into_hits(self, order: Order) -> Vec<Hit> {
+        let held = match order {
+            Order::Counter => self.by_counter,
+            Order::Time => self.by_time,
+        };
+        held.into_iter().map(|(_, hit)| hit).collect()
     }
 }

@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use indexmap::IndexMap;
 
-use self::hits::{FirstHits, Start};
+use self::hits::FirstHits;
 use self::query::Value;
 pub use self::query::{Condition, InvalidRegex, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
 use super::header::Header;
+use super::order::{Order, Start};
 use super::run::ERROR_BYTES;
-use super::summary::by_start;
 use super::values::{ITEM_LISTS, Item, ItemPlace, Path, ValueVisitor, read_items, walk_error, walk_item};
 use super::{Error, body, failure, stored_json};
 use crate::json::{
@@ -128,7 +128,7 @@ impl Projection for SearchProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| Search::read(cursor, self), Cursor::skip)?;
+        let body = body::read(cursor, |cursor, _| Search::read(cursor, self), Cursor::skip)?;
         Ok(body.data.unwrap_or_else(|| Search::new(self)).view(body.header))
     }
 }
@@ -149,6 +149,8 @@ struct SearchedNode {
     too_large: u64,
     /// The start of its first run.
     start: Option<Start>,
+    /// How many runs are the first of a counter.
+    first_runs: u64,
 }
 
 impl<'p> Search<'p> {
@@ -195,10 +197,12 @@ impl<'p> Search<'p> {
         cursor.array(|cursor, run| {
             let found = RunSearch::read(cursor, self, is_searched)?;
             searched.start.get_or_insert(found.start);
+            searched.first_runs += u64::from(found.start.is_first());
             searched.hits += found.errors.count + found.items.count;
             searched.too_large += found.too_large;
             let hits = found.errors.first.into_iter().chain(found.items.first);
-            self.hits.add(found.start, hits.map(|found| found.hit(&node, run)).collect());
+            let hits: Vec<_> = hits.map(|found| found.hit(&node, run)).collect();
+            self.hits.add(found.start, &hits);
             Ok(())
         })?;
         self.nodes.insert(node, searched);
@@ -213,10 +217,13 @@ impl<'p> Search<'p> {
         let names = self.nodes.keys().map(|name| name.as_ref().to_owned()).collect();
         let total = self.nodes.values().map(|node| node.hits).sum();
         let too_large = self.nodes.values().map(|node| node.too_large).sum();
+        let order = Order::new(self.nodes.values().map(|node| node.first_runs).sum());
         let mut nodes: Vec<_> = self.nodes.into_iter().filter(|(_, node)| node.hits > 0).collect();
-        nodes.sort_by(|(_, one), (_, other)| by_start(one.start.unwrap_or_default(), other.start.unwrap_or_default()));
+        nodes.sort_by(|(_, one), (_, other)| {
+            order.compare(one.start.unwrap_or_default(), other.start.unwrap_or_default())
+        });
         let nodes = nodes.into_iter().map(|(name, node)| NodeHits { name, hits: node.hits }).collect();
-        SearchView { header, names, total, nodes, hits: self.hits.into_hits(), too_large, redacted: self.redacted }
+        SearchView { header, names, total, nodes, hits: self.hits.into_hits(order), too_large, redacted: self.redacted }
     }
 }
 
@@ -263,8 +270,8 @@ impl RunSearch {
         let (mut error, mut redacted) = (None, None);
         cursor.object(|cursor, member| {
             match member {
-                "executionIndex" => run.start.0 = cursor.number()?,
-                "startTime" => run.start.1 = cursor.number()?,
+                "executionIndex" => run.start.index = cursor.number()?,
+                "startTime" => run.start.time = cursor.number()?,
                 "error" => error = failure::read_whole(cursor, ERROR_BYTES)?,
                 "redactedError" => redacted = failure::read_redacted(cursor)?,
                 "data" => run.read_items(cursor, search, is_searched)?,

@@ -13,7 +13,7 @@ pub struct Bar {
     pub runs: u64,
     /// How many of them failed: all or none.
     pub failed: u64,
-    /// The items in their `main` outputs.
+    /// The items in their outputs.
     pub items: u64,
     /// How long they took together, ms.
     pub ms: u64,

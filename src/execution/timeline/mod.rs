@@ -70,7 +70,8 @@ pub struct TimelineProjection {
 pub struct Timeline {
     /// The summary that get_execution shows, too.
     pub summary: Summary,
-    /// When the first run began and the last one ended, milliseconds since 1970, whatever range was asked for.
+    /// When the first run began and the last one ended, milliseconds since 1970, whatever range was asked for. Runs that a
+    /// retry has copied are not on the axis.
     pub range: Option<(f64, f64)>,
     /// The runs of each node, by its name.
     pub nodes: IndexMap<String, NodeTimeline>,
@@ -81,7 +82,7 @@ pub struct Timeline {
 /// When a node ran.
 #[derive(Debug, Default)]
 pub struct NodeTimeline {
-    /// Its runs within the range.
+    /// Its runs within the range, without those that a retry has copied.
     pub bars: Vec<Bar>,
     /// How many of all its runs failed.
     pub failed_runs: u64,
@@ -105,9 +106,9 @@ impl Projection for TimelineProjection {
         let mut axis = Axis::new(self);
         let body = body::read(
             cursor,
-            |cursor| {
+            |cursor, header| {
                 axis = Axis::new(self);
-                Data::read(cursor, &mut axis)
+                Data::read(cursor, header, &mut axis)
             },
             Workflow::read,
         )?;
@@ -181,7 +182,8 @@ impl RunObserver for Axis<'_> {
         if let Some(node) = self.nodes.get_mut(node) {
             node.failed_runs += u64::from(run.failed);
         }
-        let Some(from) = run.start_ms.filter(|start| start.is_finite()) else { return };
+        let start = run.start_ms.filter(|start| start.is_finite() && !run.copied);
+        let Some(from) = start else { return };
         let to = from + run.ms as f64;
         self.range = Some(self.range.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
         let is_inside = |range: &Range<f64>| from < range.end && to >= range.start;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::route::Place;
 use crate::execution::values::ITEM_LISTS;
-use crate::execution::{Error, body, items, stored_json};
+use crate::execution::{Error, Header, body, items, stored_json};
 use crate::json::{Cursor, Element, Excerpt, Keep, Pick, Projection, Pruner, ReadError, hold_name};
 use crate::secrets::redact;
 
@@ -50,7 +50,7 @@ impl Projection for ItemsProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let read = |cursor: &mut Cursor<R>| {
+        let read = |cursor: &mut Cursor<R>, _: &Header| {
             stored_json::member(cursor, "resultData", |cursor| {
                 stored_json::member(cursor, "runData", |cursor| self.read_nodes(cursor))
             })

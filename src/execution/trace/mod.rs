@@ -98,7 +98,7 @@ impl Projection for LineageProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| LineageView::read(cursor, true), read_workflow)?;
+        let body = body::read(cursor, |cursor, _| LineageView::read(cursor, true), read_workflow)?;
         Ok(LineageView { header: body.header, by_position: body.workflow, ..body.data.unwrap_or_default() })
     }
 }
@@ -115,7 +115,7 @@ impl Projection for StoredLineageProjection {
     ));
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor| LineageView::read(cursor, false), read_workflow)?;
+        let body = body::read(cursor, |cursor, _| LineageView::read(cursor, false), read_workflow)?;
         Ok(LineageView { header: body.header, by_position: body.workflow, ..body.data.unwrap_or_default() })
     }
 }

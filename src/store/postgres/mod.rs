@@ -164,6 +164,10 @@ impl Session for PostgresSession {
         })
     }
 
+    fn is_n8n_running(&self) -> Option<bool> {
+        None
+    }
+
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {
         let id = row.id().to_owned();
         let number: i64 = id.parse().map_err(|_| Error::NotFound(id.clone()))?;

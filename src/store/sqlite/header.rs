@@ -67,6 +67,28 @@ impl Drop for InUse {
     }
 }
 
+impl Open {
+    /// The file at this path, which stays open until the last connection of this process is closed.
+    fn file(&mut self, path: &Path) -> io::Result<&mut File> {
+        let known = self.files.iter().position(|(other, known)| other == path && platform::is_file_at(known, path));
+        let at = match known {
+            Some(at) => at,
+            None => {
+                let opened = File::open(path)?;
+                self.files.push((path.to_owned(), opened));
+                self.files.len() - 1
+            }
+        };
+        Ok(&mut self.files[at].1)
+    }
+}
+
+/// Looks at a file beside the database. [`InUse`] must be alive.
+#[cfg(unix)]
+pub(super) fn look<T>(path: &Path, look: impl FnOnce(&File) -> T) -> io::Result<T> {
+    open().file(path).map(|file| look(file))
+}
+
 fn open() -> std::sync::MutexGuard<'static, Open> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -85,16 +107,7 @@ impl Header {
     /// There is no such file, it may not be read, or it is not SQLite's.
     pub(super) fn of(file: &Path) -> Result<Self, Error> {
         let mut open = open();
-        let known = open.files.iter().position(|(path, known)| path == file && platform::is_file_at(known, file));
-        let at = match known {
-            Some(at) => at,
-            None => {
-                let opened = File::open(file).map_err(unreadable)?;
-                open.files.push((file.to_owned(), opened));
-                open.files.len() - 1
-            }
-        };
-        let opened = &mut open.files[at].1;
+        let opened = open.file(file).map_err(unreadable)?;
         let mut header = [0; HEADER_BYTES];
         match opened.read_at(0, &mut header) {
             Ok(()) if header.starts_with(MAGIC) => {}
@@ -114,6 +127,17 @@ impl Header {
             has_shm: exists("-shm"),
             has_journal: exists("-journal"),
         })
+    }
+
+    /// Whether n8n is running, if that can be seen; `is_open` is what [`is_open_elsewhere`](super::alive::is_open_elsewhere)
+    /// says.
+    pub(in crate::store) fn is_n8n_running(&self, is_open: Option<bool>) -> Option<bool> {
+        match (self.is_wal, self.has_wal) {
+            (true, true) => is_open,
+            // n8n removes the log when it stops.
+            (true, false) => Some(false),
+            (false, _) => None,
+        }
     }
 
     /// Whether nobody has it open: SQLite then neither needs nor may create the files beside it.

@@ -108,7 +108,8 @@ impl Database {
             connection,
             watch,
             tables,
-            is_wal: header.is_wal,
+            file: file.to_owned(),
+            header: header.clone(),
             spool: self.reading.spool.clone(),
             slice: self.reading.slice,
         })
@@ -133,7 +134,8 @@ struct SqliteSession {
     connection: Connection,
     watch: Arc<Watch>,
     tables: Tables,
-    is_wal: bool,
+    file: PathBuf,
+    header: Header,
     spool: Option<PathBuf>,
     slice: Duration,
 }
@@ -169,6 +171,10 @@ impl Session for &SqliteSession {
         Ok(())
     }
 
+    fn is_n8n_running(&self) -> Option<bool> {
+        self.header.is_n8n_running(alive::is_open_elsewhere(&header::beside(&self.file, "-shm")))
+    }
+
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error> {
         let id = row.id().to_owned();
         let Some(data) = self.data_row(&id)? else { return Ok(None) };
@@ -176,7 +182,7 @@ impl Session for &SqliteSession {
         if data.kind != "text" {
             return Err(Error::NotText { id, kind: data.kind });
         }
-        let (workflow, data): (Box<dyn ReadAt>, Box<dyn ReadAt>) = match self.is_wal {
+        let (workflow, data): (Box<dyn ReadAt>, Box<dyn ReadAt>) = match self.header.is_wal {
             true => {
                 let text = |column| BlobText::open(self, column, data.row);
                 (Box::new(text("workflowData")?), Box::new(text(TEXT)?))

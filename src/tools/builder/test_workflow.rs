@@ -300,7 +300,7 @@ impl Answer {
 /// One line for each node, in the order of execution.
 fn logs(summary: &Summary) -> Vec<String> {
     let mut nodes: Vec<_> = summary.nodes.iter().collect();
-    nodes.sort_by(|one, other| one.order(other));
+    nodes.sort_by_key(|node| node.position);
     let line = |node: &&NodeSummary| {
         let runs = if node.runs == 1 { String::new() } else { format!(", {} runs", node.runs) };
         format!("{}: {}, {} items, {} ms{runs}", shorten(&node.name, 100), node.status, node.items, node.execution_time)

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures::StreamExt;
 use serde::{Deserialize, Serialize};
@@ -19,6 +20,12 @@ use crate::tools::{Call, Context, Error, Handler, Tool};
 
 /// Workflow names requested at the same time.
 const NAMES_AT_ONCE: usize = 4;
+
+/// n8n lists at most so many executions at once.
+const MOST_RUNNING: u64 = 250;
+
+/// How long the number of running executions may take.
+const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// The statuses of executions.
 pub const STATUSES: [&str; 8] = ["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
@@ -84,17 +91,13 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
         let max_tokens = max_tokens(&arguments);
         let page = ListPage::new(&arguments)?;
         budget::preload();
-        let (listing, executions, origin) = match &context.store {
-            Some(store) => stored(store, &page).await?,
-            None => {
-                let listing = context.n8n()?.list_executions(&page.query()).await?;
-                let executions = if page.raw { listing.data.clone() } else { entries(context.n8n()?, &listing).await };
-                (listing, executions, Origin::Only)
-            }
+        let (shown, origin) = match &context.store {
+            Some(store) => (stored(store, &page).await?, Origin::Store { deleted: false }),
+            None => (from_n8n(context.n8n()?, &page).await?, Origin::Only),
         };
         let room = if origin == Origin::Only { 0 } else { MARK_TOKENS };
         let message = context.locale.choose("実行履歴を取得しました", "Executions retrieved");
-        Ok(origin.mark(answer(message, &executions, &listing, &page, max_tokens - room)))
+        Ok(origin.mark(answer(message, &shown, &page, max_tokens - room)))
     })
 }
 
@@ -154,6 +157,14 @@ impl ListPage {
         cursor::encode(&Self { after, cursor, ..self.clone() })
     }
 
+    /// The query for the running executions that this page leaves out; `None` after the first page, which says it, and if a
+    /// status was asked for.
+    fn running(&self) -> Option<ListQuery> {
+        let is_first = self.after.is_none() && self.cursor.is_none();
+        let status = self.status.is_none().then(|| "running".to_owned()).filter(|_| is_first)?;
+        Some(ListQuery { status: Some(status), limit: MOST_RUNNING, ..self.query() })
+    }
+
     fn query(&self) -> ListQuery {
         let after = self.after.clone().map(ListCursor::After);
         ListQuery {
@@ -167,20 +178,68 @@ impl ListPage {
     }
 }
 
-/// A page from n8n's store, as the answer shows it.
-async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<(Listing, Vec<Value>, Origin), Error> {
+/// A page of the list, as the answer shows it.
+struct Shown {
+    listing: Listing,
+    executions: Vec<Value>,
+    left_out: Option<LeftOut>,
+}
+
+/// The executions that a list without `status` leaves out, as n8n's API does.
+#[derive(Clone, Copy, Serialize)]
+struct LeftOut {
+    /// How many are running.
+    running: u64,
+    /// Whether there are still more.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    more: bool,
+    /// The call that lists them.
+    see: &'static str,
+}
+
+impl LeftOut {
+    fn new(running: u64, more: bool) -> Option<Self> {
+        (running > 0).then_some(Self { running, more, see: "list_executions(status: 'running')" })
+    }
+}
+
+/// A page from n8n's API.
+async fn from_n8n(n8n: &Client, page: &ListPage) -> Result<Shown, Error> {
+    let listing = n8n.list_executions(&page.query()).await?;
+    let executions = async { if page.raw { listing.data.clone() } else { entries(n8n, &listing).await } };
+    let (executions, left_out) = futures::future::join(executions, running(n8n, page)).await;
+    Ok(Shown { listing, executions, left_out })
+}
+
+/// The running executions that the first page leaves out. They are counted in one more page, in a short time: the list does
+/// not fail or wait because of them.
+async fn running(n8n: &Client, page: &ListPage) -> Option<LeftOut> {
+    let query = page.running()?;
+    let listing = tokio::time::timeout(RUNNING_TIMEOUT, n8n.list_executions(&query)).await.ok()?.ok()?;
+    // A proxy may ignore the filter.
+    let running = listing.data.iter().filter(|execution| execution["status"] == "running").count();
+    LeftOut::new(running as u64, listing.next_cursor.is_some() && running == listing.data.len())
+}
+
+/// A page from n8n's store.
+async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<Shown, Error> {
     let query = page.query();
     let search = Search { failing_node: page.failing_node.clone(), error: page.error.clone(), reveal: store.reveals() };
     let is_search = search.failing_node.is_some() || search.error.is_some();
-    let (listing, names) = store
-        .ask(move |store, cancel| match is_search {
-            true => stored_list::search(store, cancel, &query, &search),
-            false => stored_list::list(store, cancel, &query),
+    let running = page.running().filter(|_| !is_search);
+    let ((listing, names), running) = store
+        .ask(move |store, cancel| {
+            let listed = match is_search {
+                true => stored_list::search(store, cancel, &query, &search),
+                false => stored_list::list(store, cancel, &query),
+            }?;
+            let running = running.map_or(Ok(0), |running| stored_list::count(store, cancel, &running))?;
+            Ok((listed, running))
         })
         .await?;
     let shown = |execution: &Value| if page.raw { execution.clone() } else { entry(execution, &names) };
     let executions = listing.data.iter().map(shown).collect();
-    Ok((listing, executions, Origin::Store { deleted: false }))
+    Ok(Shown { listing, executions, left_out: LeftOut::new(running, false) })
 }
 
 /// The executions of a list, as the answer shows them.
@@ -243,19 +302,22 @@ struct Data<'a> {
     count: usize,
     executions: &'a [Value],
     #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
 /// The answer as it is sent. If not all executions fit, its cursor continues after the last one that does.
-fn answer(message: &str, executions: &[Value], listing: &Listing, page: &ListPage, max_tokens: usize) -> String {
+fn answer(message: &str, shown: &Shown, page: &ListPage, max_tokens: usize) -> String {
+    let Shown { listing, executions, left_out } = shown;
     let text = |shown: usize| {
         let next = if shown == executions.len() {
             listing.next_cursor.clone()
         } else {
             text(&executions[shown - 1], "id").map(ListCursor::After)
         };
-        let executions = &executions[..shown];
-        success(message, &Data { count: shown, executions, next_cursor: next.map(|next| page.continued(next)) })
+        let (executions, next_cursor) = (&executions[..shown], next.map(|next| page.continued(next)));
+        success(message, &Data { count: shown, executions, left_out: *left_out, next_cursor })
     };
     let mut shown = executions.len();
     let mut whole = text(shown);

@@ -9,6 +9,9 @@ pub(super) fn no_data(header: &Header) -> Option<String> {
         return Some(too_large(header.json_size_bytes));
     }
     match header.status.as_deref()? {
+        "running" | "new" if header.abandoned => {
+            Some("n8n had saved no run data: EXECUTIONS_DATA_SAVE_ON_PROGRESS is not set.".to_owned())
+        }
         status @ ("running" | "new") => Some(format!(
             "This execution is {status}: n8n saves run data only when it ends, unless EXECUTIONS_DATA_SAVE_ON_PROGRESS is set."
         )),

@@ -44,6 +44,11 @@ pub(super) fn list(store: &Store, cancel: &Cancel, query: &ListQuery) -> Result<
     Ok(listing(listed.into_iter().map(|listed| (listed, None)), last))
 }
 
+/// How many executions there are.
+pub(super) fn count(store: &Store, cancel: &Cancel, query: &ListQuery) -> Result<u64, store::Error> {
+    store.count(&columns(query), cancel)
+}
+
 /// A page of those failed executions that a search finds.
 pub(super) fn search(
     store: &Store,
@@ -132,9 +137,10 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
     (Listing { data, next_cursor: last.map(ListCursor::After) }, names)
 }
 
-/// The members of a row that an entry shows besides the usual ones: that it is deleted, and what a search found.
+/// The members of a row that an entry shows besides the usual ones, where they say something: how it began, what it has to do
+/// with retries, until when it waits, that it is deleted, and what a search found.
 pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
-    ["deletedAt", "failingNode", "error"]
+    ["mode", "retryOf", "retrySuccessId", "waitTill", "deletedAt", "failingNode", "error"]
         .into_iter()
         .filter_map(|name| Some((name, execution.get(name)?)).filter(|(_, value)| !value.is_null()))
 }

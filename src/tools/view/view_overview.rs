@@ -13,7 +13,7 @@ use crate::json::Projection;
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::executions::summary_answer::{ShownFailure, notes, shown_failure};
+use crate::tools::executions::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure};
 use crate::tools::executions::{IGNORE_SIZE_LIMIT, execution};
 use crate::tools::{Call, Context, Handler, Tool};
 
@@ -59,6 +59,12 @@ struct Head {
     workflow_name: Option<String>,
     status: Option<String>,
     mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_success_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait_till: Option<String>,
     started_at: Option<String>,
     stopped_at: Option<String>,
     duration: Option<i64>,
@@ -95,6 +101,8 @@ struct ShownNode {
     error_items: Option<ShownErrorItems>,
     #[serde(skip_serializing_if = "is_zero")]
     empty_runs: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    copied_runs: u64,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sub_executions: Vec<String>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -147,7 +155,7 @@ impl Overview {
         let Timeline { mut summary, range, mut nodes, graph } = timeline;
         let (start, end) = range.unwrap_or_default();
         let execution = Head::new(&summary, id);
-        summary.nodes.sort_by(NodeSummary::order);
+        summary.nodes.sort_by_key(|node| node.position);
         let nodes = summary.nodes.into_iter().map(|node| {
             let on_axis = nodes.swap_remove(&node.name).unwrap_or_default();
             let in_graph = graph.nodes.iter().find(|other| other.name == node.name);
@@ -166,13 +174,16 @@ impl Head {
             workflow_name: summary.workflow_name.clone(),
             status: header.status.clone(),
             mode: header.mode.clone(),
+            retry_of: header.retry_of.clone(),
+            retry_success_id: header.retry_success_id.clone(),
+            wait_till: header.wait_till.clone(),
             started_at: header.started_at.clone(),
             stopped_at: header.stopped_at.clone(),
             duration: header.duration(),
-            items: summary.nodes.iter().fold(0, |sum, node| node.items.saturating_add(sum)),
+            items: summary.processed(),
             bytes: header.json_size_bytes.filter(|bytes| *bytes > 0),
             parent_execution: summary.parent.as_ref().and_then(|parent| parent.id.clone()),
-            notes: notes(summary, 0),
+            notes: notes(summary, 0, NOTED_CHARS),
             too_large: header.data_too_large,
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS)),
         }
@@ -197,6 +208,7 @@ impl ShownNode {
             unconnected: node.unconnected,
             error_items: node.error_items.map(|items| ShownErrorItems::new(&items)),
             empty_runs: node.empty_runs,
+            copied_runs: node.copied_runs,
             more_sub_executions: total.saturating_sub(ids.len() as u64),
             sub_executions: ids,
             disabled: in_graph.is_some_and(|node| node.disabled),

@@ -47,7 +47,11 @@ pub fn compare(this: &Value, other: &Value) -> Value {
 fn nodes(body: &Value) -> Vec<(String, Value)> {
     let data = body["data"]["resultData"]["runData"].as_object().cloned().unwrap_or_default();
     let mut nodes: Vec<_> = data.into_iter().collect();
-    let start = |runs: &Value, member: &str| runs[0][member].as_f64();
+    let start = |runs: &Value, member: &str| {
+        let number = runs[0][member].as_f64();
+        // A time in seconds counts as the end of its second.
+        number.map(|time| if member == "startTime" && time < 1e11 { time * 1000.0 + 999.0 } else { time })
+    };
     let by = |member: &'static str| {
         move |(_, one): &(String, Value), (_, other): &(String, Value)| match (start(one, member), start(other, member))
         {
@@ -55,7 +59,10 @@ fn nodes(body: &Value) -> Vec<(String, Value)> {
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
     };
-    nodes.sort_by(|one, other| by("executionIndex")(one, other).then_with(|| by("startTime")(one, other)));
+    let all_runs = nodes.iter().flat_map(|(_, of_node)| runs(of_node));
+    let began_again = all_runs.filter(|run| run["executionIndex"].as_f64() == Some(0.0)).count() > 1;
+    let [first, then] = if began_again { ["startTime", "executionIndex"] } else { ["executionIndex", "startTime"] };
+    nodes.sort_by(|one, other| by(first)(one, other).then_with(|| by(then)(one, other)));
     nodes
 }
 

@@ -247,3 +247,57 @@ fn n8n_may_start_and_stop_while_a_server_runs() {
     let files = std::fs::read_dir(store.path()).unwrap().count();
     assert_eq!(files, 1, "nothing was left behind");
 }
+
+/// A running execution of which n8n has saved its progress, and one of which it has saved nothing.
+fn running() -> [Value; 2] {
+    let running = |name: &str, id: u64| {
+        let mut body = execution(name, id);
+        (body["status"], body["stoppedAt"]) = (json!("running"), Value::Null);
+        if let Some(result) = body["data"]["resultData"].as_object_mut() {
+            result.shift_remove("error");
+        }
+        body
+    };
+    [running("m_canceled_progress", 11), running("l_running", 12)]
+}
+
+#[test]
+fn an_execution_that_ran_when_n8n_was_killed_does_not_run() {
+    let store = store(N8nFolder::wal());
+    let n8n = store.open();
+    running().iter().for_each(|body| store.save_with(&n8n, body));
+    let notes = |read: &Value| read["data"]["notes"].to_string();
+
+    // While n8n has the database open, it runs.
+    let alive = answer(&mut lens(store.path(), &["summary", "11"]));
+    assert!(alive["data"].get("notes").is_none(), "{alive}");
+    let message = alive["data"]["_guidance"]["message"].as_str().unwrap();
+    assert!(message.starts_with("This execution is running at node 'Wait': "), "{message}");
+
+    let copy = killed(&store);
+    let dead = summary(copy.path(), "11");
+    assert_eq!(dead["data"]["status"], "running", "as n8n wrote it");
+    assert!(notes(&dead).contains("n8n is not running; it was at node 'Wait'."), "{dead}");
+    let message = dead["data"]["_guidance"]["message"].as_str().unwrap();
+    assert!(message.starts_with("This execution was stopped with n8n at node 'Wait': "), "{message}");
+    let nothing_saved = summary(copy.path(), "12");
+    assert!(notes(&nothing_saved).contains("n8n is not running. This execution does not go on"), "{nothing_saved}");
+    assert!(notes(&nothing_saved).contains("n8n had saved no run data"), "{nothing_saved}");
+    // One that has ended is none of n8n's business any more.
+    assert!(summary(copy.path(), "7")["data"].get("notes").is_none());
+}
+
+#[test]
+fn running_executions_are_counted_beside_a_list() {
+    let store = store(N8nFolder::wal());
+    running().iter().for_each(|body| store.save(body));
+    let left_out = |arguments: &[&str]| answer(&mut lens(store.path(), arguments))["data"]["leftOut"].clone();
+    assert_eq!(left_out(&["list"]), json!({"running": 2, "see": "list_executions(status: 'running')"}));
+    let workflow = running()[0]["workflowId"].as_str().unwrap().to_owned();
+    assert_eq!(left_out(&["list", "--workflow-id", &workflow])["running"], 1);
+    for arguments in
+        [&["list", "--status", "running"][..], &["list", "--status", "error"], &["list", "--failing-node", "X"]]
+    {
+        assert_eq!(left_out(arguments), Value::Null, "{arguments:?}");
+    }
+}

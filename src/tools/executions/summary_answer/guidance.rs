@@ -1,14 +1,17 @@
 //! Where to look next: at the node that failed, or at one whose items flow in an unusual way.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::Lengths;
+use crate::execution::Header;
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::json::shorten_name;
 
 #[derive(Serialize)]
 pub(super) struct Guidance {
-    message: &'static str,
+    message: Cow<'static, str>,
     example: String,
 }
 
@@ -24,37 +27,95 @@ impl Guidance {
     /// The next call about the execution with this id. `first` is the first node that is shown.
     pub(super) fn new(summary: &Summary, id: Option<&str>, first: Option<&NodeSummary>, lengths: Lengths) -> Self {
         let id = id.unwrap_or("<id>");
-        let Some((node, reason)) = worth_a_look(summary) else {
-            return Self::without_finding(summary, id, first, lengths);
-        };
-        Self { message: reason.message, example: by_node(id, Some(node), &reason.arguments, lengths) }
+        if summary.nodes.is_empty() {
+            return Self::without_nodes(&summary.header, id, lengths);
+        }
+        if let Some(failed) = summary.nodes.first().filter(|node| node.failed) {
+            return Self::of_node(ANY_NODE, id, failed, lengths);
+        }
+        if let Some(unfinished) = Self::unfinished(summary, id, lengths) {
+            return unfinished;
+        }
+        if let Some((node, reason)) = worth_a_look(summary) {
+            return Self { message: reason.message.into(), example: by_node(id, node, &reason.arguments, lengths) };
+        }
+        let has_items = summary.nodes.iter().any(|node| node.items > 0);
+        match first.or(summary.nodes.first()) {
+            Some(node) if !has_items || summary.redacted => Self::of_node(ANY_NODE, id, node, lengths),
+            _ => Self {
+                message: "No node failed, and no item flow is unusual: get_execution_fields finds values that differ"
+                    .into(),
+                example: format!("get_execution_fields(id: '{id}')"),
+            },
+        }
     }
 
-    fn without_finding(summary: &Summary, id: &str, first: Option<&NodeSummary>, lengths: Lengths) -> Self {
-        let has_items = summary.nodes.iter().any(|node| node.items > 0);
-        if !has_items || summary.redacted {
-            return Self { message: ANY_NODE, example: by_node(id, first, "", lengths) };
+    fn of_node(message: impl Into<Cow<'static, str>>, id: &str, node: &NodeSummary, lengths: Lengths) -> Self {
+        Self { message: message.into(), example: by_node(id, node, "", lengths) }
+    }
+
+    /// About an execution whose run data n8n did not send, or does not have.
+    fn without_nodes(header: &Header, id: &str, lengths: Lengths) -> Self {
+        if header.data_too_large {
+            return Self {
+                message: "The data is stored, but too large to display: request it with ignoreDataSizeLimit".into(),
+                example: format!("get_execution(id: '{id}', ignoreDataSizeLimit: true)"),
+            };
         }
+        let status = header.status.as_deref().unwrap_or_default();
+        if matches!(status, "running" | "new" | "waiting") && !header.abandoned {
+            return Self {
+                message: format!("{}: ask again when it has ended", state(header, None, lengths)).into(),
+                example: format!("get_execution(id: '{id}')"),
+            };
+        }
+        let workflow = header.workflow_id.as_ref().map(|id| escape(&shorten_name(id, lengths.word)));
+        let workflow = workflow.map(|id| format!("workflowId: '{id}'")).unwrap_or_default();
         Self {
-            message: "No node failed, and no item flow is unusual: get_execution_fields finds values that differ",
-            example: format!("get_execution_fields(id: '{id}')"),
+            message: "There is no node to show: list_executions finds other executions".into(),
+            example: format!("list_executions({workflow})"),
         }
+    }
+
+    /// About an execution that has not come to its end: where it is, and how far it came.
+    fn unfinished(summary: &Summary, id: &str, lengths: Lengths) -> Option<Self> {
+        let header = &summary.header;
+        if !matches!(header.status.as_deref()?, "running" | "new" | "waiting" | "canceled") {
+            return None;
+        }
+        let last = summary.last_node()?;
+        let state = state(header, summary.current_node.as_ref(), lengths);
+        let message = format!("{state}: get_execution_by_node shows the last node that ran");
+        Some(Self::of_node(message, id, last, lengths))
     }
 }
 
-/// A failed node; or else the first node, in the order of execution, with items that stand for an error, with outputs that
-/// lead nowhere, with empty runs, or with items that it discarded.
+/// What an execution does that has not come to its end, at which node if that is known, and until when.
+fn state(header: &Header, node: Option<&String>, lengths: Lengths) -> String {
+    let status = header.status.as_deref().unwrap_or_default();
+    let does = match status {
+        "waiting" => "waits",
+        "canceled" => "was canceled",
+        _ if header.abandoned => "was stopped with n8n",
+        "new" => "is queued",
+        _ => "is running",
+    };
+    let at = node.map(|node| format!(" at node '{}'", shorten_name(node, lengths.node))).unwrap_or_default();
+    let until = match &header.wait_till {
+        Some(_) if header.waits_for_call() => " for a call".to_owned(),
+        Some(till) if status == "waiting" => format!(" until {}", shorten_name(till, lengths.word)),
+        _ => String::new(),
+    };
+    format!("This execution {does}{at}{until}")
+}
+
+/// If no node failed, the first one, in the order of execution, with items that stand for an error, with outputs that lead
+/// nowhere, with empty runs, or with items that it discarded.
 fn worth_a_look(summary: &Summary) -> Option<(&NodeSummary, Reason)> {
-    let failed = summary.nodes.first().filter(|node| node.failed);
-    let failed = failed.map(|node| (node, Reason { message: ANY_NODE, arguments: String::new() }));
     let find = |reason: fn(&NodeSummary) -> Option<Reason>| {
         summary.nodes.iter().find_map(|node| reason(node).map(|reason| (node, reason)))
     };
-    failed
-        .or_else(|| find(error_items))
-        .or_else(|| find(unconnected))
-        .or_else(|| find(empty_runs))
-        .or_else(|| find(discarded))
+    find(error_items).or_else(|| find(unconnected)).or_else(|| find(empty_runs)).or_else(|| find(discarded))
 }
 
 fn error_items(node: &NodeSummary) -> Option<Reason> {
@@ -100,8 +161,8 @@ fn argument(name: &str, value: Option<u64>) -> String {
     value.map(|value| format!(", {name}: {value}")).unwrap_or_default()
 }
 
-fn by_node(id: &str, node: Option<&NodeSummary>, arguments: &str, lengths: Lengths) -> String {
-    let name = node.map_or_else(|| "<nodeName>".to_owned(), |node| escape(&shorten_name(&node.name, lengths.node)));
+fn by_node(id: &str, node: &NodeSummary, arguments: &str, lengths: Lengths) -> String {
+    let name = escape(&shorten_name(&node.name, lengths.node));
     format!("get_execution_by_node(id: '{id}', nodeName: '{name}'{arguments})")
 }
 

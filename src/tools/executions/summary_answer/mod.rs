@@ -19,6 +19,9 @@ use crate::toolkit::answer::success;
 /// The budget of a summary, always.
 pub const MAX_TOKENS: usize = 1000;
 
+/// Characters shown of a name or an id in a note, unless there is less room.
+pub const NOTED_CHARS: usize = 60;
+
 /// What the summary itself may take, so that the mark of its source fits, too.
 const ROOM: usize = MAX_TOKENS - MARK_TOKENS;
 
@@ -39,6 +42,12 @@ struct Data {
     stopped_at: Option<String>,
     duration: Option<i64>,
     mode: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_of: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retry_success_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wait_till: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     parent_execution: Option<ShownParent>,
     statistics: Statistics,
@@ -195,6 +204,9 @@ impl<'a> Composer<'a> {
             stopped_at: word(&header.stopped_at),
             duration: header.duration(),
             mode: word(&header.mode),
+            retry_of: word(&header.retry_of),
+            retry_success_id: word(&header.retry_success_id),
+            wait_till: word(&header.wait_till),
             parent_execution: self
                 .summary
                 .parent
@@ -202,7 +214,7 @@ impl<'a> Composer<'a> {
                 .map(|parent| ShownParent { id: word(&parent.id), workflow_id: word(&parent.workflow_id) }),
             statistics: statistics(self.summary),
             error: self.summary.error.as_ref().map(|error| shown_failure(error, lengths.error)),
-            notes: notes(self.summary, self.offset),
+            notes: notes(self.summary, self.offset, lengths.node.min(NOTED_CHARS)),
             available_nodes,
             omitted_nodes: (omitted > 0).then_some(omitted),
             next_offset: (omitted > 0).then_some(after),
@@ -223,7 +235,7 @@ fn statistics(summary: &Summary) -> Statistics {
         executed_nodes: nodes.len(),
         successful_nodes: nodes.iter().filter(|node| node.status == "success").count(),
         failed_nodes: nodes.iter().filter(|node| node.failed).count(),
-        total_items_processed: nodes.iter().map(|node| node.items).sum(),
+        total_items_processed: summary.processed(),
     }
 }
 
@@ -239,8 +251,8 @@ pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFai
     }
 }
 
-/// What a reader must know to interpret the summary.
-pub(in crate::tools) fn notes(summary: &Summary, offset: usize) -> Vec<String> {
+/// What a reader must know to interpret the summary, with at most so many characters of each name.
+pub fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
     let header = &summary.header;
     let status = header.status.as_deref().unwrap_or_default();
     let mut notes = Vec::new();
@@ -252,8 +264,53 @@ pub(in crate::tools) fn notes(summary: &Summary, offset: usize) -> Vec<String> {
     if summary.redacted {
         notes.push("n8n redacted the data: items are counted, but their values are not included.".to_owned());
     }
-    if status == "crashed" && !summary.nodes.is_empty() {
-        notes.push("n8n crashed during this execution and recovered only what its event log contains: times are in whole seconds, and items are placeholders.".to_owned());
+    if header.abandoned {
+        notes.push(abandoned(summary, chars));
     }
+    if status == "crashed" && !summary.nodes.is_empty() {
+        notes.push(crashed(&summary.nodes, chars));
+    }
+    notes.extend(copied(summary, chars));
     notes
+}
+
+/// What is known of an execution that was running when n8n ended.
+fn abandoned(summary: &Summary, chars: usize) -> String {
+    let place = match &summary.current_node {
+        Some(node) => format!("; it was at node '{}'", shorten_name(node, chars)),
+        None => String::new(),
+    };
+    format!("n8n is not running{place}. This execution does not go on: n8n marks it as crashed when it starts again.")
+}
+
+/// What is real in the data of an execution during which n8n crashed.
+fn crashed(nodes: &[NodeSummary], chars: usize) -> String {
+    const RECOVERED: &str = "from its event log, with times in whole seconds and placeholders for items";
+    let is_recovered = |node: &&NodeSummary| node.recovered_runs > 0;
+    match (nodes.iter().filter(is_recovered).count(), nodes.iter().find(is_recovered)) {
+        (0, _) | (_, None) => "n8n crashed during this execution: what it had saved until then is shown.".to_owned(),
+        (all, _) if all == nodes.len() => {
+            format!("n8n crashed during this execution. What ran was recovered {RECOVERED}.")
+        }
+        (1, Some(node)) => format!(
+            "n8n crashed during this execution. Node '{}' was recovered {RECOVERED}; the other nodes are as n8n had saved them.",
+            shorten_name(&node.name, chars)
+        ),
+        (recovered, _) => format!(
+            "n8n crashed during this execution. {recovered} of {} nodes were recovered {RECOVERED}; the others are as n8n had saved them.",
+            nodes.len()
+        ),
+    }
+}
+
+/// What a retry has copied.
+fn copied(summary: &Summary, chars: usize) -> Option<String> {
+    let of = shorten_name(summary.header.retry_of.as_ref()?, chars);
+    let copied = summary.nodes.iter().filter(|node| node.copied_runs > 0).count();
+    let nodes = if copied == 1 { "node" } else { "nodes" };
+    (copied > 0).then(|| {
+        format!(
+            "This execution retries execution '{of}': what {copied} {nodes} had output there was copied and is not counted as processed."
+        )
+    })
 }

@@ -28,6 +28,8 @@ pub(super) struct ShownNode {
     error_items: Option<ShownErrorItems>,
     #[serde(skip_serializing_if = "Option::is_none")]
     empty_runs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copied_runs: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     sub_executions: Vec<String>,
 }
@@ -55,6 +57,7 @@ impl ShownNode {
             unconnected: listed(&node.unconnected, lengths.listed),
             error_items: node.error_items.as_ref().map(|items| shown_errors(items, lengths)),
             empty_runs: (node.empty_runs > 0).then_some(node.empty_runs),
+            copied_runs: (node.copied_runs > 0).then_some(node.copied_runs),
             sub_executions: shown_children(&node.children, lengths),
         }
     }

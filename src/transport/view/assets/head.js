@@ -10,7 +10,7 @@ const CHILDREN = 20;
 
 /** The head, for `view_overview`'s answer and what the server said about itself. */
 export function head({ execution, nodes }, server) {
-  const { id, workflowId, workflowName, status, mode, startedAt, items } = execution;
+  const { id, workflowId, workflowName, status, mode, startedAt, waitTill, items, tooLarge } = execution;
   return h('div', { class: 'head' },
     h('div', { class: 'title' },
       h('h1', {}, data(workflowName || workflowId || `#${id}`)),
@@ -23,8 +23,9 @@ export function head({ execution, nodes }, server) {
       mode && h('span', {}, shown(mode)),
       startedAt && h('time', { datetime: startedAt }, time(startedAt)),
       execution.duration !== null && h('span', { class: 'number' }, duration(execution.duration)),
-      h('span', { class: 'number' }, count('nodesRan', nodes.length)),
-      h('span', { class: 'number' }, count('items', items)),
+      waitTill && h('span', {}, waits(waitTill)),
+      !tooLarge && h('span', { class: 'number' }, count('nodesRan', nodes.length)),
+      !tooLarge && h('span', { class: 'number' }, count('items', items)),
       execution.bytes && h('span', { class: 'number' }, bytes(execution.bytes)),
       ...relatives(execution, nodes, server),
     ].filter(Boolean).map((fact) => h('li', {}, fact))),
@@ -39,13 +40,20 @@ function external({ id, workflowId }, { n8nUrl }) {
   return h('a', { class: 'button', href, rel: 'noopener noreferrer', target: '_blank' }, t('openInN8n'), ' ↗');
 }
 
-function relatives({ parentExecution }, nodes, server) {
+/** Until when an execution waits; n8n writes the year 3000 for one that waits for a call. */
+export function waits(till) {
+  return till.startsWith('3000-01-01') ? t('waitsForCall') : t('waitsUntil', { till: time(till) });
+}
+
+function relatives({ parentExecution, retryOf, retrySuccessId }, nodes, server) {
   const subExecutions = nodes.flatMap((node) => node.subExecutions ?? []);
   const other = (id) => (server.execution ? `#${id}` : h('a', { href: format({ id }) }, `#${id}`));
   const children = subExecutions.slice(0, CHILDREN).flatMap((id) => [' ', other(id)]);
   const more = nodes.reduce((sum, node) => sum + (node.moreSubExecutions ?? 0), Math.max(0, subExecutions.length - CHILDREN));
   return [
     parentExecution && h('span', {}, t('startedBy'), ' ', other(parentExecution)),
+    retryOf && h('span', {}, t('retryOf'), ' ', other(retryOf)),
+    retrySuccessId && h('span', {}, t('retriedBy'), ' ', other(retrySuccessId)),
     children.length && h('span', {}, t('startedThese'), children, more > 0 && ` +${more}`),
   ];
 }

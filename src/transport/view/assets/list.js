@@ -4,12 +4,14 @@ import { format, go, to } from './address.js';
 import { call } from './api.js';
 import { data, fill, h, shown } from './dom.js';
 import { STATUSES, badge, statusWord } from './status.js';
-import { bytes, duration, t, time } from './words.js';
+import { waits } from './head.js';
+import { bytes, count, duration, t, time } from './words.js';
 
 const PAGE = 50;
 
 export class List {
   #body = h('tbody', {});
+  #running = h('p', { class: 'fine' });
   #foot = h('div', { class: 'foot', role: 'status' });
   #filters = h('form', { class: 'filters', onsubmit: (event) => event.preventDefault() });
   #controller = new AbortController();
@@ -21,6 +23,7 @@ export class List {
     this.element = h('section', { class: 'page' },
       h('h1', {}, t('executions')),
       this.#filters,
+      this.#running,
       h('div', { class: 'card scroll-x', tabindex: '0', role: 'region', 'aria-label': t('executions') },
         h('table', { class: 'list' },
           h('thead', {}, h('tr', {},
@@ -56,6 +59,7 @@ export class List {
     this.#controller = new AbortController();
     this.#showFilters(state);
     fill(this.#body);
+    fill(this.#running);
     this.#cursor = null;
     this.#read({ status, workflowId: workflow, startedAfter: iso(after), startedBefore: iso(before, true) });
   }
@@ -94,9 +98,10 @@ export class List {
     }
   }
 
-  #show({ executions, nextCursor }) {
+  #show({ executions, nextCursor, leftOut }) {
     if (executions.some((execution) => execution.bytes)) this.#sizes.hidden = false;
     this.#body.append(...executions.map((execution) => this.#row(execution)));
+    if (leftOut) fill(this.#running, h('a', { ...to({ status: 'running' }) }, count('running', leftOut.running), leftOut.more && ' +'));
     if (!nextCursor) {
       fill(this.#foot, h('p', {}, this.#body.childElementCount ? t('noMore') : t('noExecutions')));
       return;
@@ -110,12 +115,16 @@ export class List {
     if (this.#cursor) this.#read({ cursor: this.#cursor });
   }
 
-  #row({ id, status, workflowId, workflowName, startedAt, executionTime, bytes: size }) {
+  #row({ id, status, workflowId, workflowName, mode, retryOf, retrySuccessId, waitTill, startedAt, executionTime, bytes: size }) {
+    const relations = [
+      mode && shown(mode), retryOf && `${t('retryOf')} #${shown(retryOf)}`, retrySuccessId && `${t('retriedBy')} #${shown(retrySuccessId)}`, waitTill && waits(waitTill),
+    ].filter(Boolean).join(' · ');
     return h('tr', {},
       h('td', {}, badge(status)),
       h('th', { scope: 'row' },
         h('a', { class: 'cover', href: format({ id }) }, data(workflowName ?? workflowId ?? '')),
         h('span', { class: 'fine number narrow' }, ` #${id}`),
+        relations && h('span', { class: 'fine' }, ` ${relations}`),
         workflowId && h('a', { class: 'only', ...to({ workflow: workflowId }), title: t('onlyThis'), 'aria-label': t('onlyThis') }, '⧩')),
       h('td', { class: 'number id' }, `#${id}`),
       h('td', {}, time(startedAt)),

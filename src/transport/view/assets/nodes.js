@@ -39,7 +39,7 @@ export class Nodes {
     this.waterfall = new Waterfall(overview, this.scroller, axis, () => this.#rows);
     this.scroller.prepend(this.waterfall.element);
     this.tools = h('div', { class: 'tools' }, this.said, this.filter, this.waterfall.controls);
-    this.element = h('div', {}, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t('nothingRan')));
+    this.element = h('div', {}, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')));
     for (const node of this.#nodes) this.#elements.set(node.nodeName, this.#row(node));
   }
 
@@ -132,7 +132,7 @@ export class Nodes {
 }
 
 /** What is unusual about the flow of a node's items, as links to it. */
-function marks({ nodeName, errorItems, unconnected, emptyRuns, outputs, outputLabels = [], disabled }) {
+function marks({ nodeName, errorItems, unconnected, emptyRuns, copiedRuns, outputs, outputLabels = [], disabled }) {
   const mark = (text, changes, title, kind = 'mark') =>
     h('a', { class: kind, ...to({ node: nodeName, tab: null, run: null, out: null, item: null, side: null, ...changes }), title }, text);
   return [
@@ -141,6 +141,7 @@ function marks({ nodeName, errorItems, unconnected, emptyRuns, outputs, outputLa
     (unconnected ?? []).slice(0, 3).map((out) =>
       mark(t('unconnected', { out: shown(outputLabels[out] ?? `${out}`).slice(0, 20), items: number(outputs[out] ?? 0) }), { out }, t('unconnectedLong'))),
     emptyRuns && h('span', { class: 'mark' }, count('emptyRuns', emptyRuns)),
+    copiedRuns && h('span', { class: 'mark', title: t('copiedLong') }, count('copiedRuns', copiedRuns)),
     disabled && h('span', { class: 'mark' }, t('disabled')),
   ];
 }
