@@ -105,7 +105,7 @@ fn the_page_reads_them_as_well() {
         let odd = overview["nodes"].as_array().unwrap().iter().find(|node| node["nodeName"] == "Odd").unwrap();
         assert_eq!((&odd["outputs"], &odd["errorItems"]["count"]), (&json!([9]), &json!(4)), "{overview}");
         let timeline = ask("view_timeline", json!({"id": "0", "start": 0, "from": 0, "to": 1000}));
-        assert!(timeline["nodes"].is_object(), "{timeline}");
+        assert!(timeline["nodes"].is_array(), "{timeline}");
     });
 }
 
