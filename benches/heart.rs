@@ -68,7 +68,7 @@ fn in_memory(criterion: &mut Criterion) {
         bencher.iter(|| black_box(projection.read(cursor()).unwrap()));
     });
     group.bench_function("peer: struson alone, summary", |bencher| {
-        bencher.iter(|| black_box(SummaryProjection.read(Cursor::unpruned(&body[..])).unwrap()));
+        bencher.iter(|| black_box(SummaryProjection.read(Cursor::pruned(&body[..])).unwrap()));
     });
     group.bench_function("peer: serde_json from a reader, skipping everything", |bencher| {
         bencher.iter(|| serde_json::from_reader::<_, serde::de::IgnoredAny>(io::BufReader::new(&body[..])).unwrap());

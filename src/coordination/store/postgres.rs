@@ -186,8 +186,8 @@ impl Transaction<'_> {
         if let Some(prepared) = self.prepared.get(statement) {
             return Ok(prepared.clone());
         }
-        let statement_here = statement.replace('?', "$");
-        let prepared = self.waiter.wait(self.transaction.prepare(&statement_here));
+        let numbered = statement.replace('?', "$");
+        let prepared = self.waiter.wait(self.transaction.prepare(&numbered));
         let prepared = prepared.map_err(|error| self.fail(error))?;
         self.prepared.insert(statement, prepared.clone());
         Ok(prepared)

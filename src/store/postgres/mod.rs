@@ -34,8 +34,8 @@ const PREFIXES: [i32; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
 /// How much longer than the server, which gives up by itself, we wait for its word.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The largest message, bytes: a workflow, besides which its row has two numbers.
-const MAX_MESSAGE_BYTES: u64 = MAX_WORKFLOW_BYTES + 1024;
+/// The largest message, bytes: the longest prefix, whose characters take up to four bytes each, and the rest of its row.
+const MAX_MESSAGE_BYTES: u64 = PREFIXES[2] as u64 * 4 + 1024;
 
 /// What the rows of a reply may take, bytes. A text of PostgreSQL is at most 1 GiB; it comes in rows of 64 KiB.
 const MAX_ROW_BYTES: u64 = 1024 * 1024 * 1024 + MAX_MESSAGE_BYTES;

@@ -91,7 +91,7 @@ impl<'a> SlicedText<'a> {
         let length = data.bytes;
         let fingerprint = Rc::new(Fingerprint::new(row, data));
         let first = First::Ahead(session, Rc::clone(&fingerprint));
-        let copy = move |spool: &mut Spool, _| fingerprint.open(session, "data")?.copy(spool);
+        let copy = move |spool: &mut Spool, _| fingerprint.open(session, TEXT)?.copy(spool);
         Self { first, copy: GrowingText::new(session.spool.as_ref(), length, Box::new(copy)) }
     }
 }
@@ -113,7 +113,7 @@ impl ReadAt for SlicedText<'_> {
 
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
         if let First::Ahead(session, fingerprint) = &self.first {
-            self.first = First::Open(fingerprint.open(session, "data")?);
+            self.first = First::Open(fingerprint.open(session, TEXT)?);
         }
         match &mut self.first {
             First::Open(slice) if !slice.is_over() => return slice.text.read_at(position, buffer),
@@ -152,6 +152,6 @@ impl Fingerprint {
         }
         // The transaction holds n8n up since its first query was answered, not while it waited for n8n.
         let end = Instant::now() + session.slice;
-        Ok(Slice { text: BlobText::open(session, TEXT, self.data.row)?, end, _transaction: transaction })
+        Ok(Slice { text: BlobText::open(session, column, self.data.row)?, end, _transaction: transaction })
     }
 }

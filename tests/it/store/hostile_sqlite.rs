@@ -66,7 +66,7 @@ fn computed() -> Vec<(String, &'static str)> {
             format!(
                 "{rows} CREATE VIEW execution_entity AS {ROWS} FROM {ENDLESS} WHERE i < 0; PRAGMA writable_schema = ON; UPDATE sqlite_schema SET type = 'table' WHERE name = 'execution_entity'"
             ),
-            "execution_entity is a view",
+            "SQLite reports a malformed file",
         ),
         (
             "UPDATE execution_entity SET mode = hex(zeroblob(10000000))".to_owned(),
