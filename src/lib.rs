@@ -61,7 +61,7 @@
 //! workflows and lists); with a cache, 8 MiB for each body that is compressed. A summary, a search and the fields hold one
 //! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 65,536 bars and a million counts;
 //! a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
-//! of fields and 1 MiB of paths for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
+//! of fields and 2 MiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
 //! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 #![cfg_attr(

@@ -56,6 +56,8 @@ mod load;
 mod messages;
 /// Pages of a node's items.
 mod node_pages;
+/// A node that is given another type, through the real binary.
+mod node_replace;
 /// A simple reference implementation of both projections.
 mod oracle;
 /// Files for registries and installers.
@@ -116,6 +118,8 @@ mod webhook_paths;
 mod workflow_activation;
 /// Which output of a node leads where, through the real binary.
 mod workflow_connections;
+/// A draft that is not published goes live only on request, through the real binary.
+mod workflow_drafts;
 /// Which files the tools write and read.
 #[cfg(unix)]
 mod workflow_files;
