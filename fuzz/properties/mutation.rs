@@ -76,6 +76,9 @@ const WORKFLOW: [&[&str]; 11] = [
     &["settings", "*"],
 ];
 
+/// Members of a workflow file that no n8n has: other programs may write them.
+pub const UNKNOWN_MEMBERS: [&str; 2] = ["zeta", "x-own"];
+
 /// The most changes to one text.
 const MAX_CHANGES: usize = 24;
 
@@ -93,6 +96,13 @@ pub fn workflow(choices: &[u8]) -> Vec<u8> {
     let mut execution = entropy.pick(&TREES[..]).clone();
     let at = execution.position("workflowData").expect("an execution has a workflow");
     let mut tree = execution.part(at).clone();
+    if let Tree::Record(members) = &mut tree {
+        for name in UNKNOWN_MEMBERS {
+            if entropy.one_in(2) {
+                members.insert(entropy.below(members.len()), (name.to_owned(), tree::any(&mut entropy, 3)));
+            }
+        }
+    }
     change(&mut tree, &WORKFLOW, &mut entropy);
     tree.text().into_bytes()
 }

@@ -1,5 +1,6 @@
 //! Workflow documents and the paths of their files: what is not changed is kept, and only files of the folder are read.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use n8n_lens::json::Extent;
@@ -7,6 +8,7 @@ use n8n_lens::workflow::connections::{Connection, PortRef};
 use n8n_lens::workflow::edit::{self, NewNode};
 use n8n_lens::workflow::file::Files;
 use n8n_lens::workflow::{Change, Document, Layout, N8N_1, N8N_2};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::entropy::Entropy;
@@ -31,6 +33,7 @@ pub fn check(data: &[u8]) {
     assert_laid_out(&document, &text);
     assert_tidied(&document);
     assert_edited(&document);
+    assert_saved_again(&document);
 }
 
 /// A written document is read as the same document.
@@ -80,6 +83,35 @@ fn assert_tidied(document: &Document) {
             assert!(!is_workflow || tidied.check().is_ok(), "narrowed: {once}");
         }
     }
+}
+
+/// A document that a caller read and sends back keeps what n8n does not know, byte for byte, whether the caller sends it or
+/// leaves it out.
+fn assert_saved_again(document: &Document) {
+    let Ok(Value::Object(mut sent)) = serde_json::from_str(&document.text()) else {
+        return;
+    };
+    let mut known = document.clone();
+    known.tidy(Change::Replace).expect("a document can be tidied");
+    let known: Value = serde_json::from_str(&known.text()).expect("it is JSON");
+    for leaves_out in [false, true] {
+        if leaves_out {
+            sent.retain(|member, _| known.get(member).is_some());
+        }
+        let Ok(mut again) = Document::of(&sent) else {
+            return;
+        };
+        again.keep_unknown_of(document);
+        let (again, before) = (raw_members(&again), raw_members(document));
+        for member in mutation::UNKNOWN_MEMBERS {
+            assert_eq!(again.get(member), before.get(member), "{member}");
+        }
+    }
+}
+
+fn raw_members(document: &Document) -> BTreeMap<String, String> {
+    let members: BTreeMap<String, Box<RawValue>> = serde_json::from_str(&document.text()).expect("it is an object");
+    members.into_iter().map(|(member, value)| (member, value.get().to_owned())).collect()
 }
 
 /// An edit does exactly what it says, or nothing.

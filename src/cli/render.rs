@@ -328,7 +328,11 @@ pub(super) fn compare(answer: &str) -> Styled {
             match what.as_str() {
                 "fields" => {
                     let fields = value.as_array().into_iter().flatten();
-                    rows.extend(fields.map(|field| pair_row(&name, &listed(&field["path"]), &field["types"])));
+                    rows.extend(fields.map(|field| {
+                        let types = [0, 1].map(|side| listed(&field["types"][side]));
+                        let this = format!("{}{}", types[0], first_value(&field["first"]));
+                        difference_row(&name, &listed(&field["path"]), &this, &types[1])
+                    }));
                 }
                 "newFields" | "lostFields" => rows.push(difference_row(&name, what, &listed(value), "")),
                 what => rows.push(pair_row(&name, what, value)),
@@ -337,7 +341,12 @@ pub(super) fn compare(answer: &str) -> Styled {
     }
     let workflow = &data["workflow"];
     for node in workflow["changed"].as_array().into_iter().flatten() {
-        rows.push(difference_row(&listed(&node["nodeName"]), "settings", &listed(&node["paths"]), ""));
+        let name = listed(&node["nodeName"]);
+        for path in node["paths"].as_array().into_iter().flatten() {
+            // The older value comes first in the answer, the execution that is asked about in the table.
+            let [old, new] = [0, 1].map(|side| listed(&path["values"][side]));
+            rows.push(difference_row(&name, &listed(&path["path"]), &new, &old));
+        }
     }
     for (what, value) in workflow.as_object().into_iter().flatten().filter(|(what, _)| *what != "changed") {
         rows.push(difference_row("(workflow)", what, &listed(value), ""));
@@ -345,6 +354,11 @@ pub(super) fn compare(answer: &str) -> Styled {
     let shown = format!("{} and {} · {} nodes alike", paint(BOLD, &id), paint(BOLD, &with), data["same"]);
     let table = table(["Node", "Difference", &id, &with], rows, &[0, 1, 2, 3]);
     Styled(format!("{shown}\n{table}{}", remarks(data)))
+}
+
+/// Where the first value of another type is.
+fn first_value(first: &Value) -> String {
+    if first.is_null() { String::new() } else { format!(": {} (item {})", first["value"], first["item"]) }
 }
 
 fn difference_row(node: &str, what: &str, this: &str, other: &str) -> Vec<Cell> {

@@ -41,6 +41,9 @@ pub enum Error {
         /// n8n's message, if any.
         message: String,
     },
+    /// This n8n publishes whatever it saves of an active workflow.
+    #[error("This n8n publishes every change of an active workflow: only 2.35 and newer can save one as a draft.")]
+    NoDrafts,
     /// The request's body is too large for n8n (413).
     #[error("The workflow is too large for n8n (413). Make it smaller, or raise N8N_PAYLOAD_SIZE_MAX in n8n.")]
     BodyTooLarge,

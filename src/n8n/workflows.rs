@@ -19,6 +19,9 @@ use crate::json::{Cursor, Keep, Projection, shorten};
 /// Pinned data can be megabytes, and no tool shows it.
 const WITHOUT_PINNED_DATA: (&str, &str) = ("excludePinnedData", "true");
 
+/// Saves an active workflow without publishing it; n8n 2.35 and newer.
+const AS_DRAFT: (&str, &str) = ("publishIfActive", "false");
+
 /// n8n accepts workflows of up to 16 MiB by default (`N8N_PAYLOAD_SIZE_MAX`).
 const MAX_WORKFLOW_BYTES: usize = 64 * 1024 * 1024;
 
@@ -166,21 +169,23 @@ impl Client {
         self.change(&request, projection, progress).await
     }
 
-    /// Replaces a workflow, and reads n8n's response, the stored workflow.
+    /// Replaces a workflow, and reads n8n's response, the stored workflow. n8n publishes the new content of an active
+    /// workflow, unless it is to be saved `as_draft`.
     ///
     /// # Errors
-    /// [`Error::Unsure`] if it may have been replaced; [`Error::NotActivated`] if it was replaced but its new version
+    /// [`Error::NoDrafts`] if it was to be saved as a draft, which n8n before 2.35 cannot do; [`Error::Unsure`] if it may have been replaced; [`Error::NotActivated`] if it was replaced but its new version
     /// was not activated; with any other error nothing was changed.
     pub async fn replace_workflow<P: Projection>(
         &self,
         id: &str,
         body: String,
+        as_draft: bool,
         projection: &P,
         progress: &Progress,
     ) -> Result<P::View, Error> {
-        let segments = path(id)?;
+        let (segments, query): (_, &[_]) = (path(id)?, if as_draft { &[AS_DRAFT] } else { &[] });
         let request = Request::write(Method::PUT, &segments, Some(body.into()), UPDATE_SCOPE, subject(id)).about(id);
-        self.change(&request, projection, progress).await.map_err(saved_but_not_activated)
+        self.change(&Request { query, ..request }, projection, progress).await.map_err(not_as_requested)
     }
 
     /// Activates or deactivates a workflow, which n8n 2 calls publishing and unpublishing, and reads it as it is then.
@@ -237,10 +242,12 @@ impl Client {
     }
 }
 
-/// n8n saves a change to an active workflow before it activates it, and refuses to activate one without a
-/// trigger. n8n 1 then deactivates the workflow, n8n 2 keeps the old version active.
-fn saved_but_not_activated(error: Error) -> Error {
+/// What a refused replacement means. n8n checks the query before it does anything, and versions that cannot save a draft
+/// refuse a parameter that they do not know. n8n saves a change to an active workflow before it activates it, and refuses
+/// to activate one without a trigger: n8n 1 then deactivates the workflow, n8n 2 keeps the old version active.
+fn not_as_requested(error: Error) -> Error {
     match error {
+        Error::Refused { status: 400, message } if message.contains(AS_DRAFT.0) => Error::NoDrafts,
         Error::Refused { status: 400, message }
             if message.contains("cannot be activated") || message.contains("to start the workflow") =>
         {

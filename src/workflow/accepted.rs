@@ -4,6 +4,8 @@
 //! From the schemas in `packages/cli/src/public-api/v1`, and verified key by key on 2.41.1 and 1.123.81.
 
 use indexmap::IndexSet;
+use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Error;
 use super::document::{Document, Members};
@@ -90,7 +92,6 @@ const NOT_IN_NEW: &str = "description";
 /// What an answer about a workflow in n8n shows beside the keys that n8n accepts.
 const SHOWN: [&str; 2] = ["id", "active"];
 
-/// Accepted by n8n, but its triggers write it, and it can hold their secrets.
 /// Members that n8n's API and editor write, and n8n does not accept.
 const READ_ONLY: [&str; 22] = [
     "id",
@@ -117,6 +118,7 @@ const READ_ONLY: [&str; 22] = [
     "versionId",
 ];
 
+/// Accepted by n8n, but its triggers write it, and it can hold their secrets.
 const STATIC_DATA: &str = "staticData";
 
 impl Document {
@@ -130,17 +132,23 @@ impl Document {
         self
     }
 
-    /// Checks that the document has only members that n8n's workflows have, or that `existing` has.
+    /// Takes over the members of `source` that no version of n8n has, byte for byte, unless this document has them with
+    /// another value: it was made of what was read there.
+    pub fn keep_unknown_of(&mut self, source: &Document) {
+        for (member, value) in source.members().iter().filter(|(member, _)| !is_known(member)) {
+            if self.members().get(member).is_none_or(|given| is_same(given, value)) {
+                self.members_mut().insert(member.clone(), value.clone());
+            }
+        }
+    }
+
+    /// Checks that the document has only members that n8n's workflows have, or that one of `others` has.
     ///
     /// # Errors
     /// [`Error::Edit`] with the first other member.
-    pub(super) fn check_members(&self, existing: Option<&Document>) -> Result<(), Error> {
-        let is_known = |member: &str| {
-            N8N_2.workflow.contains(&member)
-                || READ_ONLY.contains(&member)
-                || existing.is_some_and(|existing| existing.members().contains_key(member))
-        };
-        match self.members().keys().find(|member| !is_known(member)) {
+    pub(super) fn check_members(&self, others: &[&Document]) -> Result<(), Error> {
+        let is_in_other = |member: &String| others.iter().any(|other| other.members().contains_key(member));
+        match self.members().keys().find(|member| !is_known(member) && !is_in_other(member)) {
             Some(member) => Err(Error::Edit(format!(
                 "'{}' is not a member of a workflow. Leave it out.",
                 crate::json::shorten(member, crate::json::CUT_NAME_CHARS)
@@ -197,6 +205,17 @@ impl Document {
         self.set("settings", &settings)?;
         Ok(left_out.names.into_iter().collect())
     }
+}
+
+/// Whether a workflow of n8n can have this member.
+fn is_known(member: &str) -> bool {
+    N8N_2.workflow.contains(&member) || READ_ONLY.contains(&member)
+}
+
+/// Whether two texts are the same value.
+fn is_same(one: &RawValue, other: &RawValue) -> bool {
+    let value = |raw: &RawValue| serde_json::from_str::<Value>(raw.get()).ok();
+    value(one).zip(value(other)).is_some_and(|(one, other)| one == other)
 }
 
 /// The names of removed keys, each once.

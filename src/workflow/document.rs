@@ -17,7 +17,7 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value};
 
-use super::Error;
+use super::{Error, PublishedVersion};
 use crate::json::markup;
 
 /// The longest name that n8n accepts, in characters (Unicode code points).
@@ -125,6 +125,13 @@ impl Document {
     /// Whether the document says that the workflow is active.
     pub fn is_active(&self) -> bool {
         self.members.get("active").is_some_and(|active| active.get() == "true")
+    }
+
+    /// The published version, compared with this one, as far as the document says.
+    pub fn published(&self) -> PublishedVersion {
+        let version = |member: &str| serde_json::from_str::<String>(self.members.get(member)?.get()).ok();
+        let (saved, published) = (version("versionId"), version("activeVersionId"));
+        PublishedVersion::new(self.is_active(), saved.as_deref(), published.as_deref())
     }
 
     /// The nodes.

@@ -46,6 +46,19 @@ pub struct NewNode<'a> {
     pub parameters: Map<String, Value>,
 }
 
+/// What a node becomes.
+#[derive(Debug)]
+pub struct Replacement<'a> {
+    /// The full type; it may be the one that the node has.
+    pub node_type: &'a str,
+    /// What the catalogue knows of it.
+    pub known: Option<&'a NodeType>,
+    /// Its version; by default the node's own if it keeps its type, else the newest.
+    pub version: Option<f64>,
+    /// Its parameters.
+    pub parameters: Map<String, Value>,
+}
+
 /// A replaced node and its connections, written as `Source[main:0] -> Target[main:0]`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Replaced {
@@ -91,34 +104,33 @@ pub fn add_node(document: &mut Document, new: &NewNode<'_>) -> Result<String, Er
     Ok(id)
 }
 
-/// Gives a node another type. It keeps its id, name and position, and the connections that fit the new type.
+/// Gives a node another type, or its own type anew. It keeps its id, name and position, and the connections that fit the
+/// type; if it keeps its type, also the version, the credentials and the webhook's id.
 ///
 /// # Errors
-/// [`Error::NoNode`] if there is no such node; [`Error::NotWorkflow`] if the nodes or the connections are not what
+/// [`Error::NoNode`] if there is no such node; [`Error::Edit`] if the type has no such version; [`Error::NotWorkflow`] if the nodes or the connections are not what
 /// they should be.
-pub fn replace_node(
-    document: &mut Document,
-    target: &str,
-    node_type: &str,
-    known: Option<&NodeType>,
-    parameters: &Map<String, Value>,
-) -> Result<Replaced, Error> {
+pub fn replace_node(document: &mut Document, target: &str, new: &Replacement<'_>) -> Result<Replaced, Error> {
     let mut nodes = document.nodes()?;
     let at = find(&nodes, target)?;
     let name = text(&nodes[at], "name").unwrap_or_default();
     let node = &mut nodes[at];
-    let version = known.map_or_else(|| json!(1), |known| json!(known.version));
-    for (member, value) in [("parameters", json!(parameters)), ("type", json!(node_type)), ("typeVersion", version)] {
-        node.insert(member.to_owned(), raw(&value)?);
+    let keeps_type = text(node, "type").as_deref() == Some(new.node_type);
+    node.insert("parameters".to_owned(), raw(&json!(new.parameters))?);
+    if new.version.is_some() || !keeps_type || !node.contains_key("typeVersion") {
+        node.insert("typeVersion".to_owned(), raw(&new.version()?)?);
     }
-    // Credentials belong to a type, and a webhook's id to its URL.
-    node.shift_remove("credentials");
-    node.shift_remove("webhookId");
-    if has_webhook(node_type, known) {
+    if !keeps_type {
+        node.insert("type".to_owned(), raw(&json!(new.node_type))?);
+        // Credentials belong to a type, and a webhook's id to its URL.
+        node.shift_remove("credentials");
+        node.shift_remove("webhookId");
+    }
+    if has_webhook(new.node_type, new.known) && !node.contains_key("webhookId") {
         node.insert("webhookId".to_owned(), raw(&json!(uuid::Uuid::new_v4().to_string()))?);
     }
     let id = text(node, "id").unwrap_or_default();
-    let (inputs, outputs) = ports(node, known);
+    let (inputs, outputs) = ports(node, new.known);
     document.set("nodes", &nodes)?;
     let fits = |connection: &Connection| {
         let Connection { source, output, target, input } = connection;
@@ -136,6 +148,21 @@ pub fn replace_node(
         maintained: maintained.map(|connection| connection.to_string()).collect(),
         removed: removed.iter().map(Connection::to_string).collect(),
     })
+}
+
+impl Replacement<'_> {
+    /// The requested version if n8n has it, else the newest.
+    fn version(&self) -> Result<Value, Error> {
+        match (self.version, self.known) {
+            (None, known) => Ok(known.map_or_else(|| json!(1), |known| json!(known.version))),
+            (Some(version), Some(known)) if !known.versions.iter().any(|known| known.as_f64() == Some(version)) => {
+                let versions: Vec<_> = known.versions.iter().map(ToString::to_string).collect();
+                let (name, versions) = (&known.display_name, versions.join(", "));
+                Err(Error::Edit(format!("{name} has no version {version}; it has {versions}")))
+            }
+            (Some(version), _) => Ok(number(version)),
+        }
+    }
 }
 
 /// Removes a node and its connections.

@@ -16,6 +16,7 @@ pub mod graph;
 mod layout;
 pub mod node;
 pub mod outline;
+mod published;
 pub mod raw;
 pub mod resolve;
 mod store;
@@ -25,6 +26,7 @@ pub mod used_types;
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;
 pub use layout::Layout;
+pub use published::PublishedVersion;
 pub use store::WriteMode;
 
 /// Why a text is not a workflow, or an edit is not possible, in words for the agent.

@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::PublishedVersion;
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
 
 /// What the outline needs of a workflow.
@@ -10,10 +11,12 @@ const KEEP: Keep = Keep::Members(&MEMBERS);
 /// What a list of outlines needs.
 const KEEP_LIST: Keep = Keep::Members(&[("data", Keep::EachElement(&KEEP)), ("nextCursor", Keep::Whole)]);
 
-const MEMBERS: [(&str, Keep); 8] = [
+const MEMBERS: [(&str, Keep); 10] = [
     ("id", Keep::Whole),
     ("name", Keep::Whole),
     ("active", Keep::Whole),
+    ("versionId", Keep::Whole),
+    ("activeVersionId", Keep::Whole),
     ("tags", Keep::Whole),
     ("createdAt", Keep::Whole),
     ("updatedAt", Keep::Whole),
@@ -36,6 +39,8 @@ pub struct Outline {
     pub name: String,
     /// Whether it is active.
     pub active: bool,
+    /// The published version, compared with what is saved.
+    pub published: PublishedVersion,
     /// Nodes, sticky notes included.
     pub nodes: u64,
     /// n8n's tag objects.
@@ -74,12 +79,14 @@ impl Outline {
 
     /// Reads one workflow; `None` if the value is not one.
     fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let mut outline = Self::default();
+        let (mut outline, mut saved, mut published) = (Self::default(), None, None);
         cursor.object(|cursor, member| {
             match member {
                 "id" => outline.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
                 "name" => outline.name = cursor.name()?.unwrap_or_default(),
                 "active" => outline.active = cursor.is_true()?,
+                "versionId" => saved = cursor.text(WORD_CHARS)?,
+                "activeVersionId" => published = cursor.text(WORD_CHARS)?,
                 "tags" => outline.tags = Some(cursor.excerpt(TAGS_BYTES)?),
                 "createdAt" => outline.created_at = cursor.text(WORD_CHARS)?,
                 "updatedAt" => outline.updated_at = cursor.text(WORD_CHARS)?,
@@ -94,6 +101,7 @@ impl Outline {
             }
             Ok(())
         })?;
+        outline.published = PublishedVersion::new(outline.active, saved.as_deref(), published.as_deref());
         Ok((!outline.id.is_empty()).then_some(outline))
     }
 }

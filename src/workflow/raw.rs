@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::PublishedVersion;
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
 
 /// Everything but the data of triggers, pinned items, and the second copy of the nodes.
@@ -19,6 +20,20 @@ pub struct RawWorkflow {
     pub workflow: Excerpt,
     /// The members that it has and the copy does not.
     pub left_out: Vec<&'static str>,
+}
+
+impl RawWorkflow {
+    /// Whether it is active.
+    pub fn is_active(&self) -> bool {
+        matches!(self.workflow.member("active"), Some(Excerpt::Scalar(active)) if active == "true")
+    }
+
+    /// The published version, compared with what is saved.
+    pub fn published(&self) -> PublishedVersion {
+        let version = |member| self.workflow.member(member).and_then(Excerpt::text);
+        let (saved, published) = (version("versionId"), version("activeVersionId"));
+        PublishedVersion::new(self.is_active(), saved.as_deref(), published.as_deref())
+    }
 }
 
 /// Reads a workflow as n8n's own object; `None` if the body is not a workflow.

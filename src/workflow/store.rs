@@ -15,20 +15,31 @@ use crate::file_lock::FileLock;
 const LOCK: &str = ".n8n-lens.lock";
 
 /// What is written, and what it may replace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum WriteMode {
     /// A new file.
     Create,
     /// A workflow that was read somewhere; it may replace another.
     Save,
     /// A workflow that the caller wrote, which may replace another. It must not bring members that no workflow has, since
-    /// other programs may read the file, too.
-    SaveGiven,
+    /// other programs may read the file, too; those of the workflow that it was made of are kept.
+    SaveGiven {
+        /// The workflow that it was made of, if there is one.
+        source: Option<Document>,
+    },
 }
 
 impl WriteMode {
-    fn check(self, document: &Document, existing: Option<&Document>) -> Result<(), Error> {
-        if self == Self::SaveGiven { document.check_members(existing).map_err(Error::Edit) } else { Ok(()) }
+    /// The document as it is written over the existing one.
+    fn written(&self, mut document: Document, existing: Option<&Document>) -> Result<Document, Error> {
+        if let Self::SaveGiven { source } = self {
+            if let Some(source) = source {
+                document.keep_unknown_of(source);
+            }
+            let others: Vec<_> = source.iter().chain(existing).collect();
+            document.check_members(&others).map_err(Error::Edit)?;
+        }
+        Ok(document)
     }
 }
 
@@ -64,7 +75,7 @@ impl Files {
     /// [`Error::Exists`] if it must be new and is not, [`Error::NotAWorkflow`] if the existing file is not one,
     /// [`Error::Edit`] if a caller's document has members that no workflow has, [`Error::InvalidName`], [`Error::Outside`] or [`Error::Missing`] if
     /// the path is not one for a workflow file, and [`Error::Unwritable`] with the system's reason.
-    pub fn write(&self, path: &str, document: &Document, mode: WriteMode) -> Result<PathBuf, Error> {
+    pub fn write(&self, path: &str, document: Document, mode: &WriteMode) -> Result<PathBuf, Error> {
         let file = self.resolve_new(path)?;
         let (directory, name) = self.open_parent(&file, path)?;
         let shown = name.to_string_lossy();
@@ -72,19 +83,15 @@ impl Files {
             return Err(Error::InvalidName(shown.into_owned()));
         }
         let _lock = lock(&directory, path)?;
-        let layout = match directory.permissions(name).map_err(|error| unwritable(path, error))? {
-            Some(_) if mode == WriteMode::Create => return Err(Error::Exists(path.to_owned())),
+        let (document, layout) = match directory.permissions(name).map_err(|error| unwritable(path, error))? {
+            Some(_) if matches!(mode, WriteMode::Create) => return Err(Error::Exists(path.to_owned())),
             Some(_) => {
                 let text = read(&directory, name, path)?;
                 let existing = Document::parse(&text).and_then(|existing| existing.check().map(|()| existing));
                 let existing = existing.map_err(|error| Error::NotAWorkflow(path.to_owned(), error))?;
-                mode.check(document, Some(&existing))?;
-                Layout::of(&text)
+                (mode.written(document, Some(&existing))?, Layout::of(&text))
             }
-            None => {
-                mode.check(document, None)?;
-                Layout::default()
-            }
+            None => (mode.written(document, None)?, Layout::default()),
         };
         replace(&directory, name, &layout.apply(&document.text())).map_err(|error| unwritable(path, error))?;
         Ok(directory.path().join(name))

@@ -35,13 +35,13 @@ fn catalogue() -> &'static Path {
     })
 }
 
-struct Harness {
-    root: tempfile::TempDir,
+pub struct Harness {
+    pub root: tempfile::TempDir,
     _n8n: Server,
-    client: McpClient,
+    pub client: McpClient,
 }
 
-fn harness() -> Harness {
+pub fn harness() -> Harness {
     harness_with(&WorkflowStore::new(Flavour::V2), &[])
 }
 
@@ -71,7 +71,7 @@ impl Harness {
         self.client.call(tool, arguments).unwrap_err()
     }
 
-    fn file(&self, name: &str) -> Value {
+    pub fn file(&self, name: &str) -> Value {
         serde_json::from_slice(&std::fs::read(self.root.path().join(name)).unwrap()).unwrap()
     }
 }

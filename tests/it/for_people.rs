@@ -139,6 +139,27 @@ fn tables_fit_the_terminal() {
 }
 
 #[test]
+fn a_comparison_shows_the_cause() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |id: &str, quantity: Value, url: &str| {
+        let items: Vec<_> =
+            (0..300).map(|at| json!({"json": {"qty": if at == 261 { quantity.clone() } else { json!(at) }}})).collect();
+        let body = json!({"id": id, "status": "success", "workflowId": "w",
+            "data": {"resultData": {"runData": {"Stock": [{"data": {"main": [items]}}]}}},
+            "workflowData": {"nodes": [{"name": "Stock", "type": "t", "parameters": {"url": url}}], "connections": {}}});
+        let file = folder.path().join(format!("{id}.json"));
+        std::fs::write(&file, body.to_string()).unwrap();
+        file.to_str().unwrap().to_owned()
+    };
+    let (this, other) = (save("7", json!("12 pcs"), "new"), save("3", json!(12), "old"));
+    let shown = shown(&["compare", &this, &other], 0);
+    let row = |what: &str| shown.lines().find(|line| line.contains(what)).unwrap_or_default().to_owned();
+    assert!(row("qty").contains(r#"number|string: "12 pcs" (item 261)"#), "{shown}");
+    let url = row("parameters.url");
+    assert!(url.find("new").is_some_and(|new| Some(new) < url.find("old")), "{shown}");
+}
+
+#[test]
 fn colours_mark_the_status_and_can_be_switched() {
     let n8n = n8n_with_a_list();
     let list = |variables: &[(&str, &str)]| {

@@ -56,6 +56,8 @@ mod load;
 mod messages;
 /// Pages of a node's items.
 mod node_pages;
+/// A node that is given another type, through the real binary.
+mod node_replace;
 /// Lone surrogates and deep nesting, through every command.
 mod odd_text;
 /// A simple reference implementation of both projections.
@@ -122,6 +124,8 @@ mod webhook_paths;
 mod workflow_activation;
 /// Which output of a node leads where, through the real binary.
 mod workflow_connections;
+/// A draft that is not published goes live only on request, through the real binary.
+mod workflow_drafts;
 /// Which files the tools write and read.
 #[cfg(unix)]
 mod workflow_files;

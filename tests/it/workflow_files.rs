@@ -65,6 +65,38 @@ fn only_members_of_workflows_are_written() {
 }
 
 #[test]
+fn a_file_that_was_loaded_can_be_saved_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut client = client(folder.path(), &[]);
+    let text = r#"{"name":"W","zeta":{"b":1.50,"a":"x"},"nodes":[],"connections":{},"own":[1e2]}"#;
+    std::fs::write(folder.path().join("loaded.json"), text).unwrap();
+    let loaded = client.call("workflow_load", json!({"workflowIdOrPath": "loaded.json"})).unwrap();
+    let loaded: Value = serde_json::from_str::<Value>(&loaded).unwrap()["workflowData"].clone();
+    let mut save = |to: &str, workflow: &Value| {
+        let arguments = json!({"workflowId": "loaded.json", "filePath": to, "workflowData": workflow});
+        let saved = client.call("workflow_save", arguments);
+        saved.map(|_| {
+            let text = std::fs::read_to_string(folder.path().join(to)).unwrap();
+            text.split_whitespace().collect::<String>()
+        })
+    };
+    // What n8n does not know is kept byte for byte, also if the caller left it out.
+    assert_eq!(save("copy.json", &loaded).unwrap(), text);
+    let mut known = loaded.clone();
+    known.as_object_mut().unwrap().retain(|member, _| !["zeta", "own"].contains(&member.as_str()));
+    assert_eq!(
+        save("copy.json", &known).unwrap(),
+        r#"{"name":"W","nodes":[],"connections":{},"zeta":{"b":1.50,"a":"x"},"own":[1e2]}"#
+    );
+    // A caller's own value counts, a member that the file does not have is still refused.
+    known["zeta"] = json!(2);
+    assert!(save("copy.json", &known).unwrap().contains(r#""zeta":2"#));
+    known["mcpServers"] = json!({});
+    assert_eq!(save("new.json", &known).unwrap_err(), "'mcpServers' is not a member of a workflow. Leave it out.");
+    assert_eq!(save("loaded.json", &loaded).unwrap(), text);
+}
+
+#[test]
 fn files_are_below_the_working_directory_unless_a_root_is_named() {
     let (folder, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let file = outside.path().join("flow.json");

@@ -4,6 +4,7 @@ mod difference;
 mod kinds;
 mod node;
 mod workflow;
+mod workflow_difference;
 
 use std::io::Read;
 use std::ops::Range;
@@ -13,8 +14,8 @@ use indexmap::IndexMap;
 pub use self::difference::{Comparison, FieldDifference, NodeDifference, Side};
 pub use self::kinds::First;
 use self::node::{NodeDigest, RUN};
-pub use self::workflow::WorkflowDifference;
 use self::workflow::{WORKFLOW, WorkflowDigest};
+pub use self::workflow_difference::{ChangedNode, ChangedPath, WorkflowDifference};
 use super::header::Header;
 use super::order::Order;
 use super::{Error, body, stored_json};
@@ -30,8 +31,8 @@ const FIELDS_BYTES: usize = 2 * 1024 * 1024;
 
 /// Reads a [`Digest`]: of each node how it ended, how many items it output, and which kinds of values are in them.
 ///
-/// Memory is bounded by 400 paths of a node, 2 MiB of fields, 1 MiB of paths of the workflow, and a few numbers for each
-/// node.
+/// Memory is bounded by 400 paths of a node, 2 MiB of fields, 1 MiB of paths of the workflow and as much of its values, and
+/// a few numbers for each node.
 ///
 /// ```
 /// use n8n_lens::execution::compare::{Comparison, DigestProjection};
@@ -51,7 +52,7 @@ const FIELDS_BYTES: usize = 2 * 1024 * 1024;
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct DigestProjection {
-    /// Whether values of known secret keys in items are masked.
+    /// Whether values of known secret keys in items and parameters are masked.
     pub redacts: bool,
 }
 
@@ -75,7 +76,11 @@ impl Projection for DigestProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, _| Digest::read(cursor, self.redacts), WorkflowDigest::read)?;
+        let body = body::read(
+            cursor,
+            |cursor, _| Digest::read(cursor, self.redacts),
+            |cursor| WorkflowDigest::read(cursor, self.redacts),
+        )?;
         Ok(Digest { header: body.header, workflow: body.workflow, ..body.data.unwrap_or_default() })
     }
 }

@@ -1,19 +1,27 @@
-//! What is held of an executed workflow so that it can be compared with another one: a fingerprint of each setting of
-//! each node.
+//! What is held of an executed workflow so that it can be compared with another one: fingerprints of the settings of each
+//! node, and the beginnings of their values.
 
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Read;
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
 use crate::execution::values::Path;
-use crate::json::{Cursor, Element, Keep, ReadError, Visitor, Written, cut_name, walk};
+use crate::json::{Cursor, Detail, Element, Keep, ReadError, Visitor, Written, cut_name, shorten, walk};
+use crate::secrets::{REDACTED, redact};
 
 /// What is kept of `workflowData`.
 pub(super) const WORKFLOW: Keep = Keep::Members(&[("nodes", Keep::Window), ("connections", Keep::Capture)]);
 
 /// Members of a node that do not change what it does.
-const COSMETIC: [&str; 5] = ["id", "name", "position", "notes", "notesInFlow"];
+const COSMETIC: [&str; 6] = ["id", "name", "position", "notes", "notesInFlow", "webhookId"];
+
+/// Ids by which n8n's editor tells the elements of a list apart.
+const ELEMENT_IDS: [&str; 2] = ["assignments[].id", "conditions[].id"];
+
+/// Characters shown of a value.
+const VALUE_CHARS: usize = 120;
 
 /// Sticky notes are stored as nodes, but never executed.
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
@@ -21,39 +29,89 @@ const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 /// Memory for one node, and for the connections.
 const PART_BYTES: usize = 1024 * 1024;
 
-/// The most memory for the paths of a workflow, bytes.
+/// The most memory for the paths of a workflow, and for their values, bytes.
 const PATHS_BYTES: usize = 1024 * 1024;
 
-/// The memory of a path besides its text, bytes: an estimate.
-const PATH_OVERHEAD_BYTES: usize = 64;
+/// The memory of a path or a value besides its text, bytes: an estimate.
+const OVERHEAD_BYTES: usize = 64;
 
 /// Stands for all paths of a node for which there was no room.
 const OTHER_PATHS: &str = "…";
 
-/// A fingerprint of each setting of a node, by path.
-type Settings = IndexMap<String, u64>;
+/// The settings of a node.
+#[derive(Debug, Default)]
+pub(super) struct Settings {
+    /// What they are, by path.
+    pub values: IndexMap<String, Values>,
+    /// Fingerprints of what does not change what the node does, by path.
+    pub cosmetic: IndexMap<String, u64>,
+}
+
+/// The values with one path.
+#[derive(Debug, Default)]
+pub(super) struct Values {
+    /// A fingerprint of all of them.
+    pub hash: u64,
+    /// How many there are.
+    pub count: u64,
+    /// The first ones, as far as there is room.
+    pub held: Vec<Value>,
+}
+
+/// A value that is no container, or an empty one.
+#[derive(Debug)]
+pub(super) struct Value {
+    /// A fingerprint of it and its places in arrays.
+    pub hash: u64,
+    /// The value as JSON, shortened.
+    pub json: String,
+}
+
+/// The name of a node, and how many nodes before it have the same one.
+pub(super) type NodeKey = (String, usize);
 
 /// A workflow as it is compared.
 #[derive(Debug, Default)]
 pub(super) struct WorkflowDigest {
     /// The nodes without sticky notes, in document order.
-    pub nodes: IndexMap<String, Settings>,
+    pub nodes: IndexMap<NodeKey, Settings>,
     /// A fingerprint of all connections.
     pub connections: u64,
     /// Parts of more than 1 MiB, which were not read.
     pub too_large: u64,
-    bytes: usize,
+    room: Room,
+}
+
+/// The memory that is left.
+#[derive(Clone, Copy, Debug)]
+struct Room {
+    paths: usize,
+    values: usize,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { paths: PATHS_BYTES, values: PATHS_BYTES }
+    }
+}
+
+/// Takes what a text needs of the room; `false` if it is used up.
+fn take(room: &mut usize, text: &str) -> bool {
+    let is_left = *room > 0;
+    *room = room.saturating_sub(OVERHEAD_BYTES + text.len());
+    is_left
 }
 
 impl WorkflowDigest {
-    /// Reads `workflowData`; `None` if there is none.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
+    /// Reads `workflowData`; `None` if there is none. Values of known secret keys are masked, if `redacts`.
+    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, redacts: bool) -> Result<Option<Self>, ReadError> {
         let mut digest = Self::default();
         let is_object = cursor.object(|cursor, member| {
             match member {
                 "nodes" => {
                     digest.nodes.clear();
-                    cursor.array(|cursor, _| digest.read_node(cursor))?;
+                    let mut known = HashMap::new();
+                    cursor.array(|cursor, _| digest.read_node(cursor, redacts, &mut known))?;
                 }
                 "connections" => digest.read_connections(cursor)?,
                 _ => cursor.skip()?,
@@ -63,14 +121,22 @@ impl WorkflowDigest {
         Ok(is_object.then_some(digest))
     }
 
-    fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn read_node<R: Read>(
+        &mut self,
+        cursor: &mut Cursor<R>,
+        redacts: bool,
+        known: &mut HashMap<String, usize>,
+    ) -> Result<(), ReadError> {
         let Some(json) = self.part(cursor)? else { return Ok(()) };
-        let mut node = NodeSettings { bytes: self.bytes, ..NodeSettings::default() };
-        fingerprints(&json, |path, fingerprint, text| node.add(path, fingerprint, text))?;
+        let shows = redacts.then(|| unmasked(&json));
+        let mut node = NodeReader { room: self.room, shows, ..NodeReader::default() };
+        leaves(&json, |leaf| node.add(&leaf))?;
         if let Some(name) = node.name.filter(|_| node.node_type.as_deref() != Some(STICKY_NOTE)) {
-            self.bytes = node.bytes;
-            node.settings.shrink_to_fit();
-            self.nodes.insert(name, node.settings);
+            self.room = node.room;
+            node.settings.values.shrink_to_fit();
+            let before = known.entry(name.clone()).or_default();
+            self.nodes.insert((name, *before), node.settings);
+            *before += 1;
         }
         Ok(())
     }
@@ -78,10 +144,10 @@ impl WorkflowDigest {
     fn read_connections<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
         let Some(json) = self.part(cursor)? else { return Ok(()) };
         self.connections = 0;
-        fingerprints(&json, |path, fingerprint, _| {
+        leaves(&json, |leaf| {
             // An output that leads nowhere may also be left out.
-            if fingerprint.is_value {
-                self.connections = self.connections.wrapping_add(hash(&(path, fingerprint.hash)));
+            if leaf.kind != CONTAINER {
+                self.connections = self.connections.wrapping_add(leaf.hash);
             }
         })
     }
@@ -98,52 +164,105 @@ impl WorkflowDigest {
     }
 }
 
-/// The settings of one node.
+/// Reads the settings of one node.
 #[derive(Default)]
-struct NodeSettings {
+struct NodeReader {
     name: Option<String>,
     node_type: Option<String>,
     settings: Settings,
-    /// The memory of all paths so far.
-    bytes: usize,
+    room: Room,
+    /// The fingerprints of the values that may be shown; `None` if all may be.
+    shows: Option<HashSet<u64>>,
 }
 
-impl NodeSettings {
-    fn add(&mut self, path: &str, fingerprint: Fingerprint, text: Option<&str>) {
-        match path {
-            "name" => self.name = text.map(|text| cut_name(text.to_owned())),
-            "type" => self.node_type = text.map(|text| cut_name(text.to_owned())),
+impl NodeReader {
+    fn add(&mut self, leaf: &Leaf<'_>) {
+        match leaf.path {
+            "name" => self.name = leaf.string().map(|text| cut_name(text.to_owned())),
+            "type" => self.node_type = leaf.string().map(|text| cut_name(text.to_owned())),
             _ => {}
         }
-        let member = path.split(['.', '[']).next().unwrap_or_default();
-        if COSMETIC.contains(&member) {
+        let is_known = self.settings.values.contains_key(leaf.path);
+        let path = if is_known || self.room.paths > 0 { leaf.path } else { OTHER_PATHS };
+        // Members may come in any order: what is added up does not depend on it.
+        if leaf.is_cosmetic() {
+            let known = self.settings.cosmetic.entry(path.to_owned()).or_insert_with_key(|path| {
+                take(&mut self.room.paths, path);
+                0
+            });
+            *known = known.wrapping_add(leaf.hash);
             return;
         }
-        let path = match self.settings.contains_key(path) || self.bytes < PATHS_BYTES {
-            true => path.to_owned(),
-            false => OTHER_PATHS.to_owned(),
-        };
-        // Members may come in any order: what is added up does not depend on it.
-        let hash = hash(&(&path, fingerprint.hash));
-        let known = self.settings.entry(path).or_insert_with_key(|path| {
-            self.bytes += path.len() + PATH_OVERHEAD_BYTES;
-            0
+        let values = self.settings.values.entry(path.to_owned()).or_insert_with_key(|path| {
+            take(&mut self.room.paths, path);
+            Values::default()
         });
-        *known = known.wrapping_add(hash);
+        values.hash = values.hash.wrapping_add(leaf.hash);
+        values.count += 1;
+        let is_shown = self.shows.as_ref().is_none_or(|shows| shows.contains(&leaf.hash));
+        let json = if is_shown { leaf.json() } else { serde_json::Value::from(REDACTED).to_string() };
+        if path != OTHER_PATHS && take(&mut self.room.values, &json) {
+            values.held.push(Value { hash: leaf.hash, json });
+        }
     }
 }
 
-/// The fingerprint of a value, with its place in arrays.
-#[derive(Clone, Copy)]
-struct Fingerprint {
-    hash: u64,
-    /// Whether it is not just an empty container.
-    is_value: bool,
+/// The fingerprints of all values of a node that are no secrets.
+fn unmasked(json: &[u8]) -> HashSet<u64> {
+    let (mut text, mut clipped, mut hashes) = (String::new(), 0, HashSet::new());
+    // What cannot be copied is not shown.
+    if let Ok(mut node) = Cursor::unpruned(json).excerpt(4 * PART_BYTES) {
+        redact::item(&mut node);
+        node.write(Detail::WHOLE, &mut text, &mut clipped);
+        let read = leaves(text.as_bytes(), |leaf| {
+            hashes.insert(leaf.hash);
+        });
+        if read.is_err() {
+            hashes.clear();
+        }
+    }
+    hashes
 }
 
-/// Tells `each` the path and the fingerprint of every value that is no container, or an empty one; of a string, also its
-/// text.
-fn fingerprints(json: &[u8], each: impl FnMut(&str, Fingerprint, Option<&str>)) -> Result<(), ReadError> {
+/// A value that is no container, or an empty one.
+struct Leaf<'a> {
+    path: &'a str,
+    kind: u8,
+    /// The text of a string, else JSON.
+    bytes: &'a [u8],
+    /// A fingerprint of the value, its path and its places in arrays.
+    hash: u64,
+}
+
+impl Leaf<'_> {
+    fn string(&self) -> Option<&str> {
+        (self.kind == STRING).then(|| std::str::from_utf8(self.bytes).unwrap_or_default())
+    }
+
+    /// Whether it does not change what the node does.
+    fn is_cosmetic(&self) -> bool {
+        let member = self.path.split(['.', '[']).next().unwrap_or_default();
+        let is_uuid = || self.string().is_some_and(|text| uuid::Uuid::try_parse(text).is_ok());
+        COSMETIC.contains(&member)
+            || ELEMENT_IDS.iter().any(|id| self.path.ends_with(id))
+            || (self.path.ends_with("[].id") && is_uuid())
+    }
+
+    /// The value as JSON, shortened.
+    fn json(&self) -> String {
+        let text = String::from_utf8_lossy(self.bytes);
+        match self.kind {
+            SCALAR if text.len() <= VALUE_CHARS => text.into_owned(),
+            CONTAINER if text.len() <= 2 => text.into_owned(),
+            // One that is nested too deep.
+            CONTAINER => serde_json::Value::from(if text.starts_with('{') { "…{}" } else { "…[]" }).to_string(),
+            _ => serde_json::Value::from(shorten(&text, VALUE_CHARS)).to_string(),
+        }
+    }
+}
+
+/// Tells `each` every value that is no container, or an empty one.
+fn leaves(json: &[u8], each: impl FnMut(Leaf<'_>)) -> Result<(), ReadError> {
     let mut walker = Walker { path: Path::default(), places: Vec::new(), each };
     walker.path.begin("");
     walk(json, &mut walker).map_err(|kind| ReadError::Syntax(format!("{kind} in the workflow")))
@@ -156,10 +275,11 @@ struct Walker<E> {
     each: E,
 }
 
-impl<E: FnMut(&str, Fingerprint, Option<&str>)> Walker<E> {
-    fn leaf(&mut self, kind: u8, bytes: &[u8], text: Option<&str>) {
-        let hash = hash(&(&self.places, kind, bytes));
-        (self.each)(self.path.as_str(), Fingerprint { hash, is_value: kind != CONTAINER }, text);
+impl<E: FnMut(Leaf<'_>)> Walker<E> {
+    fn leaf(&mut self, kind: u8, bytes: &[u8]) {
+        let path = self.path.as_str();
+        let hash = hash(&(path, &self.places, kind, bytes));
+        (self.each)(Leaf { path, kind, bytes, hash });
     }
 
     /// The next element of the array follows.
@@ -174,7 +294,7 @@ const SCALAR: u8 = 0;
 const STRING: u8 = 1;
 const CONTAINER: u8 = 2;
 
-impl<E: FnMut(&str, Fingerprint, Option<&str>)> Visitor for Walker<E> {
+impl<E: FnMut(Leaf<'_>)> Visitor for Walker<E> {
     fn open(&mut self, object: bool) {
         self.path.open(object);
         self.places.push((!object).then_some(0));
@@ -186,12 +306,12 @@ impl<E: FnMut(&str, Fingerprint, Option<&str>)> Visitor for Walker<E> {
 
     fn string(&mut self, text: Written<'_>) {
         let text = text.text();
-        self.leaf(STRING, text.as_bytes(), Some(&text));
+        self.leaf(STRING, text.as_bytes());
         self.advance();
     }
 
     fn scalar(&mut self, json: Written<'_>) {
-        self.leaf(SCALAR, json.bytes, None);
+        self.leaf(SCALAR, json.bytes);
         self.advance();
     }
 
@@ -201,7 +321,7 @@ impl<E: FnMut(&str, Fingerprint, Option<&str>)> Visitor for Walker<E> {
         // One that is nested too deep has no parts, either.
         if parts == 0 {
             let json: Vec<_> = json.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
-            self.leaf(CONTAINER, &json, None);
+            self.leaf(CONTAINER, &json);
         }
         self.advance();
     }
@@ -211,48 +331,4 @@ fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()
-}
-
-/// What differs between two workflows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct WorkflowDifference {
-    /// The nodes whose settings differ, each with the paths that do.
-    pub changed: Vec<(String, Vec<String>)>,
-    /// The nodes that only this one has.
-    pub added: Vec<String>,
-    /// The nodes that only the other one has.
-    pub removed: Vec<String>,
-    /// Whether nodes are connected in another way.
-    pub connections: bool,
-}
-
-impl WorkflowDifference {
-    /// `None` if there is no difference.
-    pub(super) fn new(this: &WorkflowDigest, other: &WorkflowDigest) -> Option<Self> {
-        let only_in = |one: &WorkflowDigest, other: &WorkflowDigest| {
-            one.nodes.keys().filter(|name| !other.nodes.contains_key(*name)).cloned().collect()
-        };
-        // A node or connections that were not read are no difference.
-        let is_whole = this.too_large == 0 && other.too_large == 0;
-        let changed = this.nodes.iter().filter_map(|(name, settings)| {
-            let paths = different(settings, other.nodes.get(name)?);
-            (!paths.is_empty()).then(|| (name.clone(), paths))
-        });
-        let difference = Self {
-            changed: changed.collect(),
-            added: if other.too_large == 0 { only_in(this, other) } else { Vec::new() },
-            removed: if this.too_large == 0 { only_in(other, this) } else { Vec::new() },
-            connections: is_whole && this.connections != other.connections,
-        };
-        (difference != Self::default()).then_some(difference)
-    }
-}
-
-/// The paths whose values differ, without those below another one.
-fn different(this: &Settings, other: &Settings) -> Vec<String> {
-    let changed = this.iter().filter(|(path, value)| other.get(*path) != Some(value)).map(|(path, _)| path);
-    let removed = other.keys().filter(|path| !this.contains_key(*path));
-    let paths: IndexSet<&str> = changed.chain(removed).map(String::as_str).collect();
-    let is_below_another = |path: &str| path.match_indices(['.', '[']).any(|(end, _)| paths.contains(&path[..end]));
-    paths.iter().filter(|path| !is_below_another(path)).map(|path| (*path).to_owned()).collect()
 }

@@ -9,6 +9,7 @@ use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::workflows::PUBLISH;
 use crate::tools::{Call, Context, Handler, Tool};
 use crate::workflow::connections::PortRef;
 use crate::workflow::edit;
@@ -26,6 +27,7 @@ pub static TOOL: Tool = Tool {
         Parameter::required("targetNodeId", Kind::Text, "The node that they go to, by id or name."),
         Parameter::optional("sourceOutput", Kind::Word, "The output they leave by (default main)."),
         Parameter::optional("targetInput", Kind::Word, "The input they enter by (default main)."),
+        PUBLISH,
     ],
     effect: Effect::Ensure,
     handler: Handler::new(call)
@@ -68,7 +70,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
                 target_input: shown(&connection.input),
             })
         };
-        let edited = location.edit(&context, &progress, edit).await?;
+        let edited = location.edit(&context, &arguments, &progress, edit).await?;
         let answer = Answer { success: true, connection: edited.value };
         Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
     })

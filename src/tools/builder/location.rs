@@ -7,7 +7,8 @@ use super::refusal::refused;
 use crate::blocking::blocking;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::n8n::Progress;
-use crate::tools::workflows::{Target, Writing};
+use crate::toolkit::Arguments;
+use crate::tools::workflows::{Publishing, Target, Writing};
 use crate::tools::{Context, Error};
 use crate::workflow::{self, Document, file};
 
@@ -63,6 +64,15 @@ impl WorkflowLocation {
         }
     }
 
+    /// The workflow that a complete one was made of, if it can have members that n8n does not know: those of a file or in
+    /// memory. A caller need not name a workflow that is there.
+    pub(super) async fn source(&self, context: &Context, progress: &Progress) -> Option<Document> {
+        match self {
+            Self::N8n(_) => None,
+            Self::File(_) | Self::Memory(_) => self.load(context, progress).await.ok(),
+        }
+    }
+
     /// The workflow as an answer shows it. Members that n8n only sends hold the names and addresses of people,
     /// and a second copy of all nodes.
     pub(super) fn shown(&self, document: Document) -> Document {
@@ -72,12 +82,18 @@ impl WorkflowLocation {
         }
     }
 
-    /// Edits the workflow where it is.
+    /// Edits the workflow where it is. In n8n, `arguments` tell whether the edit is published.
     ///
     /// # Errors
     /// As [`load`](Self::load); [`Error::Argument`] if the edit is not possible; [`Error`] if the workflow cannot
     /// be written.
-    pub(super) async fn edit<T, F>(&self, context: &Context, progress: &Progress, edit: F) -> Result<Edited<T>, Error>
+    pub(super) async fn edit<T, F>(
+        &self,
+        context: &Context,
+        arguments: &Arguments,
+        progress: &Progress,
+        edit: F,
+    ) -> Result<Edited<T>, Error>
     where
         T: Send + 'static,
         F: FnOnce(&mut Document) -> Result<T, workflow::Error> + Send + 'static,
@@ -88,7 +104,7 @@ impl WorkflowLocation {
                 let (files, file) = (context.files.clone(), path.clone());
                 context.write_file(path, move || files.edit(&file, edit).map_err(of_file)).await?
             }
-            Self::N8n(id) => return self.edit_in_n8n(id, context, progress, edit).await,
+            Self::N8n(id) => return self.edit_in_n8n(id, context, arguments, progress, edit).await,
         };
         Ok(Edited { value, shown, note: None })
     }
@@ -97,20 +113,19 @@ impl WorkflowLocation {
         &self,
         id: &str,
         context: &Context,
+        arguments: &Arguments,
         progress: &Progress,
         edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
     ) -> Result<Edited<T>, Error> {
         let _lock = context.n8n()?.lock_workflow(id).await?;
         let mut document = parse(id, &context.n8n()?.workflow_text(id, progress).await?)?;
+        let publishing = Publishing::new(document.published(), arguments);
         let value = edit(&mut document).map_err(|error| refused(&error))?;
         let mut sent = document.clone();
         sent.keep_only(&EDITED);
-        let (target, given) = (Target::Existing(id), Map::new());
+        let (target, given) = (Target::Existing { id, publishing }, Map::new());
         let written = Writing { context, target, document: sent, given, progress, raw: false }.send().await?;
-        let mut notes = Vec::new();
-        if written.is_active() {
-            notes.push("The workflow is active: this change is live in production.".to_owned());
-        }
+        let mut notes: Vec<_> = written.outcome.note().into_iter().collect();
         if !written.left_out.is_empty() {
             notes.push(format!("n8n does not accept, and was not sent: {}.", written.left_out.join(", ")));
         }

@@ -10,6 +10,7 @@ use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::workflows::PUBLISH;
 use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::edit::{self, NewNode};
 
@@ -28,6 +29,7 @@ pub static TOOL: Tool = Tool {
         Parameter::optional("position", Kind::Object, "{x, y}."),
         PARAMETERS,
         Parameter::optional("name", Kind::Text, "A name that no other node has."),
+        PUBLISH,
     ],
     effect: Effect::Add,
     handler: Handler::new(call)
@@ -52,7 +54,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             let (known, name) = (node_type.known.as_ref(), name.as_deref());
             edit::add_node(document, &NewNode { node_type: &node_type.name, known, name, position, parameters })
         };
-        let edited = location.edit(&context, &progress, edit).await?;
+        let edited = location.edit(&context, &arguments, &progress, edit).await?;
         let answer = Answer { success: true, node_id: edited.value };
         Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
     })

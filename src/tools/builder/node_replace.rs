@@ -9,8 +9,9 @@ use super::location::WorkflowLocation;
 use super::{PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::tools::workflows::PUBLISH;
 use crate::tools::{Call, Context, Handler, Tool};
-use crate::workflow::edit::{self, Replaced};
+use crate::workflow::edit::{self, Replaced, Replacement};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -27,6 +28,12 @@ pub static TOOL: Tool = Tool {
             "The full type, as node_search returns it, or a display name such as Code.",
         ),
         PARAMETERS,
+        Parameter::optional(
+            "typeVersion",
+            Kind::Amount,
+            "Default: unchanged if the node keeps its type, else the newest.",
+        ),
+        PUBLISH,
     ],
     effect: Effect::Overwrite,
     handler: Handler::new(call)
@@ -60,10 +67,12 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
         let target = arguments.text("targetNodeId").unwrap_or_default();
         let parameters = arguments.take_object("parameters");
         let node_type = context.catalogue.node_type(&arguments.text("newNodeType").unwrap_or_default())?;
+        let version = arguments.amount("typeVersion");
         let edit = move |document: &mut _| {
-            edit::replace_node(document, &target, &node_type.name, node_type.known.as_ref(), &parameters)
+            let (node_type, known) = (node_type.name.as_str(), node_type.known.as_ref());
+            edit::replace_node(document, &target, &Replacement { node_type, known, version, parameters })
         };
-        let edited = location.edit(&context, &progress, edit).await?;
+        let edited = location.edit(&context, &arguments, &progress, edit).await?;
         let Replaced { id, maintained, removed } = edited.value;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
         let answer = Answer { success: true, node_id: id, compatibility_report };

@@ -54,7 +54,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             "n8n" => in_n8n(&context, document, &progress).await?,
             path => {
                 let (files, to, written) = (context.files.clone(), path.to_owned(), document.clone());
-                let write = move || Ok(files.write(&to, &written, WriteMode::Create)?);
+                let write = move || Ok(files.write(&to, written, &WriteMode::Create)?);
                 let file = context.write_file(path, write).await?;
                 Created { id: file.display().to_string(), document, left_out: Vec::new() }
             }

@@ -32,19 +32,18 @@ pub static TOOL: Tool = Tool {
 
 fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
+        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
         let (document, mode) = match arguments.take(&["workflowData"]).shift_remove("workflowData") {
             Some(serde_json::Value::Object(members)) => {
                 let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
-                (complete(document.map_err(|error| refused(&error))?)?, WriteMode::SaveGiven)
+                let document = complete(document.map_err(|error| refused(&error))?)?;
+                (document, WriteMode::SaveGiven { source: location.source(&context, &progress).await })
             }
-            _ => {
-                let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
-                (location.load(&context, &progress).await?, WriteMode::Save)
-            }
+            _ => (location.load(&context, &progress).await?, WriteMode::Save),
         };
         let (files, path) = (context.files.clone(), arguments.text("filePath").unwrap_or_default());
         let to = path.clone();
-        let file = context.write_file(&path, move || Ok(files.write(&to, &document, mode)?)).await?;
+        let file = context.write_file(&path, move || Ok(files.write(&to, document, &mode)?)).await?;
         Ok(json!({"success": true, "filePath": file}).to_string())
     })
 }

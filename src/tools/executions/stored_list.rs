@@ -124,6 +124,9 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
     let (mut data, mut names) = (Vec::new(), HashMap::new());
     for (Listed { row, workflow_name }, found) in listed {
         let mut members = row.listed();
+        if row.is_deleted() {
+            members["deleted"] = true.into();
+        }
         if let Some(found) = found {
             members["failingNode"] = found.node.into();
             members["error"] = found.message.into();
@@ -140,7 +143,7 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
 /// The members of a row that an entry shows besides the usual ones, where they say something: how it began, what it has to do
 /// with retries, until when it waits, that it is deleted, and what a search found.
 pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
-    ["mode", "retryOf", "retrySuccessId", "waitTill", "deletedAt", "failingNode", "error"]
+    ["mode", "retryOf", "retrySuccessId", "waitTill", "deleted", "failingNode", "error"]
         .into_iter()
         .filter_map(|name| Some((name, execution.get(name)?)).filter(|(_, value)| !value.is_null()))
 }

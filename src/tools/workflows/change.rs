@@ -3,23 +3,23 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::raw;
+use super::{Outcome, Publishing, raw};
 use crate::blocking::blocking;
-use crate::json::{Excerpt, Projection, cut_name, shorten};
+use crate::json::{Projection, cut_name, shorten};
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
 use crate::toolkit::{Locale, nearest};
 use crate::tools::{Context, Error};
 use crate::workflow::outline::{Outline, OutlineProjection};
 use crate::workflow::raw::{RawProjection, RawWorkflow};
-use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2};
+use crate::workflow::{self, Accepted, Change, Document, N8N_1, N8N_2, PublishedVersion};
 
 /// The workflow to write.
 pub(in crate::tools) enum Target<'a> {
     /// A new one.
     New,
     /// The one with this id.
-    Existing(&'a str),
+    Existing { id: &'a str, publishing: Publishing },
 }
 
 /// A workflow that is about to be written.
@@ -38,6 +38,8 @@ pub(in crate::tools) struct Writing<'a> {
 /// A workflow as n8n stored it.
 pub(in crate::tools) struct Written {
     made: Made,
+    /// What the change did to production.
+    pub outcome: Outcome,
     /// Names of what was not sent.
     pub left_out: Vec<String>,
 }
@@ -67,12 +69,12 @@ impl Writing<'_> {
     pub(in crate::tools) async fn send(mut self) -> Result<Written, Error> {
         let change = match self.target {
             Target::New => Change::Create,
-            Target::Existing(_) => Change::Replace,
+            Target::Existing { .. } => Change::Replace,
         };
         let mut left_out = self.document.tidy(change).map_err(unusable)?;
         left_out.extend(unset(&self.given));
         let refusal = match self.try_send().await {
-            Ok(made) => return Ok(Written { made, left_out }),
+            Ok(made) => return Ok(self.written(made, left_out)),
             Err(Error::N8n(refusal)) => refusal,
             Err(error) => return Err(error),
         };
@@ -88,7 +90,15 @@ impl Writing<'_> {
             return Err(refusal.into());
         }
         left_out.extend(narrowed);
-        Ok(Written { made: self.try_send().await?, left_out })
+        Ok(self.written(self.try_send().await?, left_out))
+    }
+
+    fn written(&self, made: Made, left_out: Vec<String>) -> Written {
+        let outcome = match self.target {
+            Target::New => Outcome::Inactive,
+            Target::Existing { publishing, .. } => publishing.outcome(made.published()),
+        };
+        Written { made, outcome, left_out }
     }
 
     async fn try_send(&self) -> Result<Made, Error> {
@@ -106,7 +116,23 @@ impl Writing<'_> {
         let (n8n, body) = (self.context.n8n()?, self.document.text());
         match &self.target {
             Target::New => Ok(n8n.create_workflow(body, projection, self.progress).await?),
-            Target::Existing(id) => Ok(n8n.replace_workflow(id, body, projection, self.progress).await?),
+            Target::Existing { id, publishing } => {
+                let as_draft = publishing.saves_draft();
+                let replaced = n8n.replace_workflow(id, body, as_draft, projection, self.progress).await;
+                replaced.map_err(|error| match error {
+                    n8n::Error::NoDrafts => publishing.refused(),
+                    error => error.into(),
+                })
+            }
+        }
+    }
+}
+
+impl Made {
+    fn published(&self) -> PublishedVersion {
+        match self {
+            Self::Outline(outline) => outline.published,
+            Self::Raw(raw) => raw.published(),
         }
     }
 }
@@ -125,14 +151,6 @@ impl Written {
         match &self.made {
             Made::Outline(outline) => &outline.settings,
             Made::Raw(_) => &[],
-        }
-    }
-
-    /// Whether the workflow is active.
-    pub(in crate::tools) fn is_active(&self) -> bool {
-        match &self.made {
-            Made::Outline(outline) => outline.active,
-            Made::Raw(raw) => raw.workflow.member("active") == Some(&Excerpt::Scalar("true".to_owned())),
         }
     }
 
@@ -162,17 +180,6 @@ pub(super) fn message(locale: Locale, ja: &str, en: &str, left_out: &[String]) -
         Locale::Ja => format!("{message}（送信しなかった項目: {names}）"),
         Locale::En => format!("{message} (not sent: {names})"),
     }
-}
-
-/// What a message adds about a changed workflow that is active: n8n publishes the change with it.
-pub(super) fn live(locale: Locale, written: &Written) -> &'static str {
-    if !written.is_active() {
-        return "";
-    }
-    locale.choose(
-        "（有効なワークフローのため、変更は本番に即時反映されました）",
-        " (the workflow is active: the change is live in production)",
-    )
 }
 
 /// Settings that the caller wants unset, which n8n's API cannot do.

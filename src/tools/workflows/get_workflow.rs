@@ -12,6 +12,7 @@ use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
 use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::workflow::PublishedVersion;
 use crate::workflow::node::{NodeLookup, NodeProjection};
 use crate::workflow::outline::{Outline, OutlineProjection};
 use crate::workflow::raw::RawProjection;
@@ -20,7 +21,8 @@ use crate::workflow::raw::RawProjection;
 pub static TOOL: Tool = Tool {
     name: "get_workflow",
     title: "Get a workflow",
-    description: "Get one n8n workflow: name, active, tags and number of nodes. raw: true shows nodes, connections and \
+    description: "Get one n8n workflow: name, active, tags and number of nodes. publishedVersion older: it has an unpublished \
+                  draft. raw: true shows nodes, connections and \
                   settings; node shows one node in full. For a workflow file, use workflow_load (toolset \
                   builder).",
     parameters: &[
@@ -63,6 +65,7 @@ struct Data<'a> {
     id: &'a str,
     name: &'a str,
     active: bool,
+    published_version: PublishedVersion,
     node_count: u64,
     tags: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,6 +81,7 @@ fn small(message: &str, outline: &Outline) -> String {
             id: &outline.id,
             name: &outline.name,
             active: outline.active,
+            published_version: outline.published,
             node_count: outline.nodes,
             tags: answer::json(&format!("[{}]", page.text)),
             truncated: (left_out > 0).then_some(Truncated { reason, next_offset: None, clipped_values: None }),

@@ -7,12 +7,14 @@ pub mod delete_workflow;
 pub mod get_workflow;
 pub mod get_workflow_connections;
 pub mod list_workflows;
+mod publishing;
 mod raw;
 pub mod replace_workflow_from_file;
 pub mod set_workflow_active;
 pub mod update_workflow;
 
 pub(super) use change::{Target, Writing};
+pub(super) use publishing::{Outcome, PUBLISH, Publishing};
 
 use super::{Error, Toolset};
 use crate::json::ReadError;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use serde_json::Map;
 
-use super::change::{Target, Writing, live, message, read_file};
-use super::{FILE_PATH, ID, RAW};
+use super::change::{Target, Writing, message, read_file};
+use super::{FILE_PATH, ID, PUBLISH, Publishing, RAW, require_workflow};
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Locale};
 use crate::tools::{Call, Context, Handler, Tool};
+use crate::workflow::outline::OutlineProjection;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,7 +17,7 @@ pub static TOOL: Tool = Tool {
     title: "Replace a workflow from a file",
     description: "Replace an n8n workflow with a JSON file, whose id is ignored. If the workflow is active, production changes \
                   at once.",
-    parameters: &[ID, FILE_PATH, RAW],
+    parameters: &[ID, FILE_PATH, PUBLISH, RAW],
     effect: Effect::Overwrite,
     handler: Handler::new(call).with_large_answers(),
 };
@@ -28,13 +29,15 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let raw = arguments.flag("raw");
         let own: Vec<_> = document.settings().map(|settings| settings.into_keys().collect()).unwrap_or_default();
         let _lock = context.n8n()?.lock_workflow(&id).await?;
-        let (target, given) = (Target::Existing(&id), Map::new());
+        let before = require_workflow(context.n8n()?.read_workflow(&id, false, &OutlineProjection, &progress).await?)?;
+        let target = Target::Existing { id: &id, publishing: Publishing::new(before.published, &arguments) };
+        let given = Map::new();
         let writing = Writing { context: &context, target, document, given, progress: &progress, raw };
         let written = writing.send().await?;
         let (ja, en) = ("ファイルからワークフローを置き換えました", "Workflow replaced from file");
         let message = message(context.locale, ja, en, &written.left_out);
         let kept = kept(context.locale, written.settings(), &own);
-        Ok(written.answer(&(message + &kept + live(context.locale, &written)), false))
+        Ok(written.answer(&(message + &kept + &written.outcome.remark(context.locale)), false))
     })
 }
 

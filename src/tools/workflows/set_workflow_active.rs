@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::ID;
+use super::{ID, PUBLISH, Publishing, require_workflow};
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::outline::OutlineProjection;
 
@@ -19,6 +19,7 @@ pub static TOOL: Tool = Tool {
     parameters: &[
         ID,
         Parameter::required("active", Kind::Flag { default: None }, "true publishes what is saved; false unpublishes."),
+        Parameter { description: "Publish the draft of an active one.", ..PUBLISH },
     ],
     effect: Effect::Overwrite,
     handler: Handler::new(call),
@@ -36,8 +37,15 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let id = arguments.text("id").unwrap_or_default();
         let active = arguments.flag("active");
         // An update in progress re-publishes the workflow that it read as active.
-        let _lock = context.n8n()?.lock_workflow(&id).await?;
-        let done = context.n8n()?.set_workflow_active(&id, active, &OutlineProjection, &progress).await;
+        let n8n = context.n8n()?;
+        let _lock = n8n.lock_workflow(&id).await?;
+        if active {
+            let now = require_workflow(n8n.read_workflow(&id, false, &OutlineProjection, &progress).await?)?;
+            if Publishing::new(now.published, &arguments).keeps_draft() {
+                return Ok(success(draft_kept(context.locale), &Data { id: &id, name: &now.name, active }));
+            }
+        }
+        let done = n8n.set_workflow_active(&id, active, &OutlineProjection, &progress).await;
         let unsure = |cause: String| n8n::Error::Unsure { status: None, cause };
         let done = done.map_err(|error| refused(error, active))?.map_err(|error| unsure(error.to_string()))?;
         let done = done.ok_or_else(|| unsure("its response contains no workflow".to_owned()))?;
@@ -54,6 +62,14 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         };
         Ok(success(message, &Data { id: &id, name: &done.name, active }))
     })
+}
+
+/// The message about an active workflow whose draft is not published.
+fn draft_kept(locale: Locale) -> &'static str {
+    locale.choose(
+        "ワークフローはすでに有効です（未公開の下書きは公開していません。publish: true で公開します）",
+        "The workflow is active already (its unpublished draft was not published; publish: true publishes it)",
+    )
 }
 
 /// n8n's own words, and what to do about them.

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::change::{Target, Writing, live, message, refused};
-use super::{CONNECTIONS, ID, NODES, NOT_SENT, RAW, SETTINGS};
+use super::change::{Target, Writing, message, refused};
+use super::{CONNECTIONS, ID, NODES, NOT_SENT, PUBLISH, Publishing, RAW, SETTINGS};
 use crate::n8n::Progress;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
-use crate::workflow::Document;
+use crate::workflow::{Document, PublishedVersion};
 
 /// The members that this tool changes.
 const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
@@ -27,6 +27,7 @@ pub static TOOL: Tool = Tool {
         Parameter { description: "All nodes, as in get_workflow raw: true.", required: false, ..NODES },
         Parameter { description: "All connections.", required: false, ..CONNECTIONS },
         SETTINGS,
+        PUBLISH,
         Parameter::optional("active", Kind::Flag { default: None }, "Ignored; use set_workflow_active."),
         Parameter::optional("tags", Kind::List, "Ignored."),
         RAW,
@@ -46,27 +47,28 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             ));
         }
         let _lock = context.n8n()?.lock_workflow(&id).await?;
-        let document = document(&context, &id, &given, &progress).await?;
+        let (document, published) = document(&context, &id, &given, &progress).await?;
         let raw = arguments.flag("raw");
-        let writing =
-            Writing { context: &context, target: Target::Existing(&id), document, given, progress: &progress, raw };
+        let target = Target::Existing { id: &id, publishing: Publishing::new(published, &arguments) };
+        let writing = Writing { context: &context, target, document, given, progress: &progress, raw };
         let mut written = writing.send().await?;
         written.left_out.extend(arguments.names(&NOT_SENT[..]).filter(|name| name != "id"));
         let message = message(context.locale, "ワークフローを更新しました", "Workflow updated", &written.left_out);
-        Ok(written.answer(&(message + live(context.locale, &written)), false))
+        Ok(written.answer(&(message + &written.outcome.remark(context.locale)), false))
     })
 }
 
-/// The workflow as n8n has it, with the given members in place of its own.
+/// The workflow as n8n has it, with the given members in place of its own; and what is published of it.
 async fn document(
     context: &Context,
     id: &str,
     given: &Map<String, Value>,
     progress: &Progress,
-) -> Result<Document, Error> {
+) -> Result<(Document, PublishedVersion), Error> {
     let text = context.n8n()?.workflow_text(id, progress).await?;
     let mut document = Document::parse(&text).map_err(|error| refused("n8n's workflow cannot be used", &error))?;
+    let published = document.published();
     document.keep_only(&CHANGED);
     document.merge(given).map_err(|error| refused("These arguments cannot be used", &error))?;
-    Ok(document)
+    Ok((document, published))
 }

@@ -4,7 +4,7 @@ mod reference;
 mod tool;
 
 use n8n_lens::execution::StoredProjection;
-use n8n_lens::execution::compare::{Comparison, Digest, DigestProjection, NodeDifference, Side};
+use n8n_lens::execution::compare::{Comparison, Digest, DigestProjection, NodeDifference, Side, WorkflowDifference};
 use n8n_lens::json::{Cursor, Projection};
 use serde_json::{Map, Value, json};
 
@@ -69,9 +69,20 @@ fn compared(this: &Digest, other: &Digest) -> Value {
             names.sort();
             names
         };
+        // Those with the same name in their order.
         let mut changed = workflow.changed;
-        changed.sort();
-        let changed = changed.into_iter().map(|(node, paths)| json!({"nodeName": node, "paths": sorted(paths)}));
+        changed.sort_by(|one, other| one.name.cmp(&other.name));
+        let changed = changed.into_iter().map(|mut node| {
+            node.paths.sort_by(|one, other| one.path.cmp(&other.path));
+            let paths = node.paths.iter().map(|changed| {
+                let values = changed
+                    .values
+                    .as_ref()
+                    .map(|(old, new)| [old, new].map(|value| serde_json::from_str::<Value>(value).unwrap()));
+                json!({"path": changed.path, "values": values})
+            });
+            json!({"nodeName": node.name, "paths": paths.collect::<Vec<_>>()})
+        });
         let lists = [
             ("changed", changed.collect::<Vec<_>>()),
             ("added", sorted(workflow.added).into_iter().map(Value::from).collect()),
@@ -82,12 +93,35 @@ fn compared(this: &Digest, other: &Digest) -> Value {
             .filter(|(_, list)| !list.is_empty())
             .map(|(name, list)| (name.to_owned(), json!(list)))
             .collect();
+        for (name, number) in [("cosmetic", workflow.cosmetic), ("defaults", workflow.defaults)] {
+            if number > 0 {
+                members.insert(name.to_owned(), number.into());
+            }
+        }
         if workflow.connections {
             members.insert("connections".to_owned(), true.into());
         }
         shown["workflow"] = members.into();
     }
+    told(&mut shown);
     shown
+}
+
+/// The reference, without the values of which a comparison tells only twelve.
+fn truth(this: &Value, other: &Value) -> Value {
+    let mut truth = reference::compare(this, other);
+    told(&mut truth);
+    truth
+}
+
+/// Removes the values of nodes with more than twelve changed settings.
+fn told(comparison: &mut Value) {
+    let nodes = comparison.get_mut("workflow").and_then(|workflow| workflow.get_mut("changed")?.as_array_mut());
+    for paths in nodes.into_iter().flatten().filter_map(|node| node["paths"].as_array_mut()) {
+        if paths.len() > 12 {
+            paths.iter_mut().for_each(|path| path["values"] = Value::Null);
+        }
+    }
 }
 
 /// Removes what the reference does not know: files and errors of items, and redaction.
@@ -123,7 +157,7 @@ fn the_comparison_agrees_with_the_reference_on_every_pair_of_neighbours() {
             if one.is_partial() || another.is_partial() {
                 continue;
             }
-            let truth = reference::compare(this, other);
+            let truth = truth(this, other);
             assert_eq!(compared(&one, &another), truth, "{name}");
             compared_fields += truth["nodes"].as_array().unwrap().iter().filter(|it| !it["fields"].is_null()).count();
         }
@@ -198,22 +232,76 @@ fn changed(mut body: Value, random: &mut Random) -> Value {
             }
         }
     }
-    let nodes = body["workflowData"]["nodes"].as_array_mut().into_iter().flatten();
-    for node in nodes.filter(|node| node["parameters"].is_object()) {
-        if random.one_in(3) {
-            change(&mut node["parameters"], random);
-        }
-        if random.one_in(5) {
-            node["position"] = json!([random.below(9), 0]);
-        }
-        if random.one_in(9) {
-            node["name"] = json!("Renamed");
-        }
+    edit(&mut body["workflowData"], random);
+    if random.one_in(3) {
+        fill_in(&mut body["workflowData"], random);
     }
     if body["workflowData"]["connections"].is_object() && random.one_in(3) {
         change(&mut body["workflowData"]["connections"], random);
     }
     body
+}
+
+/// Edits nodes of a workflow, of some only what does not change what they do.
+fn edit(workflow: &mut Value, random: &mut Random) {
+    let uuid = |random: &mut Random| json!(format!("00000000-0000-4000-8000-{:012}", random.below(9)));
+    let nodes = workflow["nodes"].as_array_mut().into_iter().flatten();
+    for node in nodes.filter(|node| node["parameters"].is_object()) {
+        if random.one_in(3) {
+            change(&mut node["parameters"], random);
+        }
+        for member in ["position", "id", "webhookId", "typeVersion", "notes"] {
+            if random.one_in(6) {
+                node[member] = if member == "webhookId" { uuid(random) } else { json!(random.below(9)) };
+            }
+        }
+        if random.one_in(9) {
+            node["name"] = json!(random.pick(&["Renamed", "A", "B"]));
+        }
+        if let Some(element) = node["parameters"].pointer_mut("/assignments/assignments/0")
+            && element.is_object()
+            && random.one_in(2)
+        {
+            element["id"] = uuid(random);
+        }
+        if let Some(elements) = node["parameters"].get_mut("list").and_then(Value::as_array_mut) {
+            for element in elements.iter_mut().filter(|element| element.is_object()) {
+                element["id"] = if random.one_in(2) { uuid(random) } else { json!(random.below(3)) };
+            }
+        }
+    }
+}
+
+/// Fills in default parameters of most nodes, as n8n does when it executes a workflow.
+fn fill_in(workflow: &mut Value, random: &mut Random) {
+    const DEFAULTS: [(&str, &str); 7] = [
+        ("notice", "\"\""),
+        ("options", "{}"),
+        ("method", "\"GET\""),
+        ("sendBody", "false"),
+        ("limit", "50"),
+        ("folder", "{\"__rl\":true,\"mode\":\"list\",\"value\":\"\"}"),
+        ("rule", "{\"interval\":[{\"field\":\"days\"}]}"),
+    ];
+    for node in workflow["nodes"].as_array_mut().into_iter().flatten() {
+        let Some(parameters) = node["parameters"].as_object_mut().filter(|_| !random.one_in(6)) else { continue };
+        for (name, default) in DEFAULTS {
+            if !random.one_in(3) {
+                parameters.entry(name).or_insert_with(|| default.parse().unwrap());
+            }
+        }
+    }
+}
+
+/// Parameters with lists whose elements have ids.
+fn parameters(random: &mut Random) -> Value {
+    let mut parameters = value(random, 0);
+    if parameters.is_object() && random.one_in(2) {
+        let id = |at: u64| format!("00000000-0000-4000-8000-{at:012}");
+        parameters["assignments"] = json!({"assignments": [{"id": id(1), "name": "total", "value": value(random, 2)}]});
+        parameters["list"] = json!([{"id": id(2), "value": value(random, 2)}, {"id": 3}]);
+    }
+    parameters
 }
 
 fn value(random: &mut Random, depth: u64) -> Value {
@@ -261,9 +349,9 @@ fn execution(random: &mut Random) -> Value {
             runs.push((name, list.into_iter().map(|index| run(random, index)).collect()));
         }
     }
-    let nodes = ["A", "B", "C", "D"].map(|name| {
+    let nodes = ["A", "B", "C", "D", "A", "B"].map(|name| {
         json!({"name": name, "id": random.below(9), "type": random.pick(&["x", "n8n-nodes-base.stickyNote", "y"]),
-            "parameters": value(random, 0), "position": [random.below(9)]})
+            "typeVersion": 1, "parameters": parameters(random), "position": [random.below(9)]})
     });
     let nodes: Vec<_> = nodes.into_iter().filter(|_| !random.one_in(4)).collect();
     let runs: Map<_, _> = runs.into_iter().map(|(name, runs)| (name.to_owned(), runs)).collect();
@@ -281,7 +369,7 @@ fn the_comparison_agrees_with_the_reference_on_generated_pairs() {
         let sizes = [1 + random.index(70), 1 + random.index(9)];
         let this_digest = if random.one_in(2) { from_store(&compact) } else { digest(&compact, &sizes) };
         // Values are shown as they are written.
-        let truth = reference::compare(&this, &other);
+        let truth = truth(&this, &other);
         assert_eq!(compared(&this_digest, &digest(&pretty, &[4096])), truth, "seed {seed}");
         let unpruned = DIGEST.read(Cursor::unpruned(compact.as_bytes())).unwrap();
         assert_eq!(compared(&unpruned, &digest(&other.to_string(), &sizes)), truth, "seed {seed}, unpruned");
@@ -331,7 +419,8 @@ fn settings_and_connections_are_compared_by_what_they_mean() {
     let workflow = |this: &Digest, other: &Digest| Comparison::new(this, other).workflow;
     let paths = |this: &str, other: &str| {
         let difference = workflow(&body(&node(this), "{}"), &body(&node(other), "{}"));
-        difference.map(|it| it.changed.into_iter().flat_map(|(_, paths)| paths).collect::<Vec<_>>()).unwrap_or_default()
+        let changed = difference.map(|it| it.changed).unwrap_or_default();
+        changed.into_iter().flat_map(|node| node.paths).map(|changed| changed.path).collect::<Vec<_>>()
     };
     let none: [&str; 0] = [];
     assert_eq!(paths(r#""a":[{"x":1},{"x":2}]"#, r#""a":[{"x":2},{"x":1}]"#), ["parameters.a[].x"]);
@@ -344,15 +433,118 @@ fn settings_and_connections_are_compared_by_what_they_mean() {
     let one = body(&node(""), r#"{"A":{"main":[[{"node":"B"}]]}}"#);
     let note = r#"{"name":"Note","type":"n8n-nodes-base.stickyNote","parameters":{"content":"x"}}"#;
     let moved = r#"{"position":[1,2],"notes":"x","id":"2","name":"A","type":"t","parameters":{}}"#;
-    assert_eq!(
-        workflow(&one, &body(&format!("{note},{moved}"), r#"{"C":{"main":[[]]},"A":{"main":[[{"node":"B"}],[]]}}"#)),
-        None
-    );
+    let same = r#"{"C":{"main":[[]]},"A":{"main":[[{"node":"B"}],[]]}}"#;
+    let moved = workflow(&one, &body(&format!("{note},{moved}"), same)).unwrap();
+    assert_eq!(moved, WorkflowDifference { cosmetic: 3, ..WorkflowDifference::default() });
     let other_output = body(&node(""), r#"{"A":{"main":[[],[{"node":"B"}]]}}"#);
     assert!(workflow(&one, &other_output).is_some_and(|it| it.connections && it.changed.is_empty()));
     // A node of more than 64 KB, and one of more than 1 MiB.
     let large = |bytes: usize| body(&node(&format!(r#""code":"{}""#, "x".repeat(bytes))), "{}");
-    assert_eq!(workflow(&large(100_000), &large(100_001)).unwrap().changed[0].1, ["parameters.code"]);
+    assert_eq!(workflow(&large(100_000), &large(100_001)).unwrap().changed[0].paths[0].path, "parameters.code");
     let unread = large(1_100_000);
     assert_eq!((unread.unread_parts(), workflow(&unread, &large(1))), (1, None));
+}
+
+#[test]
+fn edited_settings_are_told_with_their_values() {
+    let node = |name: &str, more: &str| format!(r#"{{"name":"{name}","type":"t","typeVersion":3,{more}}}"#);
+    let body = |nodes: &[String], redacts: bool| {
+        let text =
+            format!(r#"{{"id":"1","data":{{}},"workflowData":{{"nodes":[{}],"connections":{{}}}}}}"#, nodes.join(","));
+        let digest = DigestProjection { redacts };
+        digest.read(Cursor::over(pruned(digest.pruner(), Cut::new(text.as_bytes(), &[9])))).unwrap()
+    };
+    let compare = |this: &[String], other: &[String], redacts: bool| {
+        Comparison::new(&body(this, redacts), &body(other, redacts)).workflow.unwrap_or_default()
+    };
+    let values = |this: &str, other: &str, redacts: bool| {
+        let difference = compare(&[node("A", this)], &[node("A", other)], redacts);
+        let changed = difference.changed.into_iter().flat_map(|node| node.paths);
+        changed.map(|it| (it.path, it.values.unwrap())).collect::<Vec<_>>()
+    };
+    let told = |path: &str, old: &str, new: &str| (path.to_owned(), (old.to_owned(), new.to_owned()));
+    let parameters = |more: &str| format!(r#""parameters":{{{more}}}"#);
+    let (this, other) = (
+        parameters(r#""url":"b","a":[1,2,4],"options":{"timeout":5}"#),
+        parameters(r#""url":"a","a":[1,2,3],"options":{}"#),
+    );
+    assert_eq!(
+        values(&this, &other, false),
+        [
+            told("parameters.url", "\"a\"", "\"b\""),
+            told("parameters.a[]", "3", "4"),
+            told("parameters.options.timeout", "null", "5")
+        ]
+    );
+    // Long ones are cut, secrets masked on request.
+    let long = parameters(&format!(r#""code":"{}""#, "é".repeat(500)));
+    let told_of_long = values(&long, &parameters(r#""code":[]"#), false);
+    assert_eq!(told_of_long, [told("parameters.code", "[]", &format!("\"{}…[+380 chars]\"", "é".repeat(120)))]);
+    let header =
+        |value: &str| parameters(&format!(r#""headers":[{{"name":"Authorization","value":"{value}"}}],"n":1"#));
+    let masked = values(&header("new"), &header("old"), true);
+    assert_eq!(masked, [told("parameters.headers[].value", "\"[redacted]\"", "\"[redacted]\"")]);
+    // Versions of nodes that changed nothing else, and ids that the editor makes.
+    let versions = |this: &str, other: &str| {
+        let difference = compare(&[node("A", this).replace(":3", ":4")], &[node("A", other)], false);
+        (difference.cosmetic, difference.changed.iter().map(|node| node.paths.len()).sum::<usize>())
+    };
+    assert_eq!(versions(&parameters(""), &parameters("")), (1, 0));
+    assert_eq!(versions(&parameters(r#""a":1"#), &parameters(r#""a":2"#)), (0, 2));
+    let ids = |id: &str| {
+        parameters(&format!(r#""assignments":{{"assignments":[{{"id":"{id}","name":"x"}}]}}"#))
+            + &format!(r#","webhookId":"{id}""#)
+    };
+    let difference = compare(&[node("A", &ids("1"))], &[node("A", &ids("2"))], false);
+    assert_eq!(difference, WorkflowDifference { cosmetic: 2, ..WorkflowDifference::default() });
+    // Each of several nodes with the same name has its counterpart.
+    let twice = |first: &str| [node("A", &parameters(first)), node("A", &parameters(r#""a":1"#))];
+    assert_eq!(compare(&twice(r#""a":0"#), &twice(r#""a":1"#), false).changed.len(), 1);
+}
+
+/// Executions have all default parameters, saved workflows have not.
+#[test]
+fn defaults_that_n8n_fills_in_are_no_edits() {
+    let body = |nodes: &Value| {
+        let text = json!({"id": "1", "data": {}, "workflowData": {"nodes": nodes, "connections": {}}}).to_string();
+        digest(&text, &[4096])
+    };
+    let compare = |this: &Value, other: &Value| Comparison::new(&body(this), &body(other)).workflow;
+    let mut compared = 0;
+    for (name, execution) in bodies() {
+        let filled = execution["workflowData"]["nodes"].clone();
+        // What the editor saves: neither notices, nor what is empty, nor the commonest choices.
+        let mut saved = filled.clone();
+        let (mut removed, mut empty) = (0, 0);
+        for parameters in
+            saved.as_array_mut().into_iter().flatten().filter_map(|node| node["parameters"].as_object_mut())
+        {
+            let before = parameters.len();
+            let defaults = ["", "GET", "manual", "none", "onReceived", "append", "javaScript"].map(Value::from);
+            parameters.retain(|_, value| ![json!(false), json!({})].contains(value) && !defaults.contains(value));
+            removed += before - parameters.len();
+        }
+        if removed < 2 {
+            continue;
+        }
+        compared += 1;
+        for (this, other) in [(&filled, &saved), (&saved, &filled)] {
+            let difference = compare(this, other).unwrap();
+            assert_eq!(
+                difference,
+                WorkflowDifference { defaults: removed as u64, ..WorkflowDifference::default() },
+                "{name}"
+            );
+        }
+        // An edit shows beside them.
+        let mut edited = saved.clone();
+        edited[0]["parameters"]["path"] = json!("another");
+        assert_eq!(compare(&filled, &edited).unwrap().changed.len(), 1, "{name}");
+    }
+    assert!(compared > 8, "{compared}");
+    // An option that is added to one node is an edit.
+    let node = |name: &str, parameters: Value| json!({"name": name, "type": "t", "parameters": parameters});
+    let nodes = |first: Value| json!([node("A", first), node("B", json!({"x": 1})), node("C", json!({"x": 1}))]);
+    let difference = compare(&nodes(json!({"x": 1, "on": false})), &nodes(json!({"x": 1}))).unwrap();
+    assert_eq!((difference.changed.len(), difference.defaults), (1, 0));
 }

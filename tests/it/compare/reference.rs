@@ -208,12 +208,12 @@ fn fields(this: &Option<Paths>, other: &Option<Paths>, difference: &mut Map<Stri
 }
 
 /// A value that is no container, or an empty one, with its path and its places in arrays.
-type Leaf = (String, Vec<usize>, String);
+type Leaf = (String, Vec<usize>, Value);
 
 fn leaves(path: &str, places: &[usize], value: &Value, found: &mut Vec<Leaf>) {
     let is_empty = value.as_array().is_some_and(Vec::is_empty) || value.as_object().is_some_and(Map::is_empty);
     if is_empty || !(value.is_array() || value.is_object()) {
-        found.push((path.to_owned(), places.to_vec(), value.to_string()));
+        found.push((path.to_owned(), places.to_vec(), value.clone()));
     }
     let dot = if path.is_empty() { "" } else { "." };
     for (name, value) in value.as_object().into_iter().flatten() {
@@ -224,23 +224,93 @@ fn leaves(path: &str, places: &[usize], value: &Value, found: &mut Vec<Leaf>) {
     }
 }
 
-/// The settings of each node, by path.
-fn settings(workflow: &Value) -> BTreeMap<String, BTreeMap<String, BTreeSet<Leaf>>> {
+/// The values of a node by path, each with its places in arrays.
+type Settings = BTreeMap<String, Vec<(Vec<usize>, Value)>>;
+
+/// The nodes of a workflow, those with the same name in their order: what counts of each, and what is cosmetic.
+fn settings(workflow: &Value) -> BTreeMap<(String, usize), [Settings; 2]> {
+    let mut named = BTreeMap::new();
     let nodes = workflow["nodes"].as_array().into_iter().flatten();
-    let nodes = nodes.filter(|node| node["type"] != "n8n-nodes-base.stickyNote");
-    let named = nodes.filter_map(|node| {
-        let mut shown = node.clone();
-        for cosmetic in ["id", "name", "position", "notes", "notesInFlow"] {
-            shown.as_object_mut()?.remove(cosmetic);
+    for node in nodes.filter(|node| node["type"] != "n8n-nodes-base.stickyNote") {
+        let Some(name) = node["name"].as_str() else { continue };
+        let (mut found, mut both) = (Vec::new(), [Settings::new(), Settings::new()]);
+        leaves("", &[], node, &mut found);
+        for (path, places, value) in found {
+            both[usize::from(is_cosmetic(&path, &value))].entry(path).or_default().push((places, value));
         }
-        let (mut found, mut by_path) = (Vec::new(), BTreeMap::<_, BTreeSet<_>>::new());
-        leaves("", &[], &shown, &mut found);
-        for leaf in found {
-            by_path.entry(leaf.0.clone()).or_default().insert(leaf);
+        let same = named.keys().filter(|(known, _): &&(String, usize)| known == name).count();
+        named.insert((name.to_owned(), same), both);
+    }
+    named
+}
+
+fn is_cosmetic(path: &str, value: &Value) -> bool {
+    let member = path.split(['.', '[']).next().unwrap();
+    let is_uuid = value.as_str().is_some_and(|text| text.len() == 36 && text.matches('-').count() == 4);
+    ["id", "name", "position", "notes", "notesInFlow", "webhookId"].contains(&member)
+        || ["assignments[].id", "conditions[].id"].iter().any(|id| path.ends_with(id))
+        || (path.ends_with("[].id") && is_uuid)
+}
+
+fn parameter(path: &str) -> Option<&str> {
+    path.strip_prefix("parameters.").map(|rest| rest.split(['.', '[']).next().unwrap())
+}
+
+fn is_empty(values: &[(Vec<usize>, Value)]) -> bool {
+    let empty = [json!(""), json!({}), json!([]), json!(false), Value::Null];
+    values.iter().all(|(_, value)| empty.contains(value))
+}
+
+/// Whether one workflow has its defaults filled in and the other has not.
+fn is_filled(pairs: &[(&Settings, &Settings)]) -> bool {
+    let added = |one: &Settings, other: &Settings| {
+        let is_new = |path: &String| !other.keys().any(|known| parameter(known) == parameter(path));
+        let whole = one.iter().filter(|(path, _)| path.matches(['.', '[']).count() == 1 && parameter(path).is_some());
+        whole.filter(|(path, values)| is_new(path) && is_empty(values)).count()
+    };
+    let all = pairs.iter().filter(|(one, _)| one.keys().any(|path| parameter(path).is_some())).count();
+    let with = pairs.iter().filter(|(one, other)| added(one, other) > 0).count();
+    let total: usize = pairs.iter().map(|(one, other)| added(one, other)).sum();
+    let back: usize = pairs.iter().map(|(one, other)| added(other, one)).sum();
+    total > 1 && 2 * with >= all && back == 0
+}
+
+/// Whether the path, which only `one` has, can be a default that n8n filled in.
+fn is_default(path: &str, one: &Settings, other: &Settings) -> bool {
+    let (Some(values), Some(name)) = (one.get(path), parameter(path)) else { return false };
+    let is_new = !other.keys().any(|known| parameter(known) == Some(name));
+    let member = |member: &str| one.get(&format!("parameters.{name}.{member}"));
+    let is_locator = member("__rl").is_some() && member("value").is_some_and(|values| is_empty(values));
+    !other.contains_key(path) && (is_empty(values) || (is_new && (path == format!("parameters.{name}") || is_locator)))
+}
+
+/// The paths that differ, without those below another one, and without an empty container that the other one fills.
+fn different(this: &Settings, other: &Settings) -> Vec<String> {
+    let all: BTreeSet<_> = this.keys().chain(other.keys()).collect();
+    let mut all: Vec<_> = all.into_iter().filter(|path| this.get(*path) != other.get(*path)).collect();
+    let is_filled = |path: &str, one: &Settings, another: &Settings| {
+        let only = one.get(path).filter(|values| values.len() == 1).map(|values| &values[0].1);
+        let next = if only == Some(&json!({})) { "." } else { "[" };
+        only.is_some_and(|value| [json!({}), json!([])].contains(value))
+            && another.keys().any(|below| below.starts_with(&format!("{path}{next}")))
+    };
+    all.retain(|path| !is_filled(path, this, other) && !is_filled(path, other, this));
+    let top = all.iter().filter(|path| !all.iter().any(|above| is_below(path, above)));
+    top.map(|path| path.to_string()).collect()
+}
+
+/// The first values that differ.
+fn values(path: &str, this: &Settings, other: &Settings) -> Value {
+    let at = |settings: &Settings, place: usize| settings.get(path).and_then(|values| values.get(place)).cloned();
+    let first = (0..).find(|place| at(this, *place) != at(other, *place)).unwrap();
+    let shown = |settings: &Settings| {
+        if let Some((_, value)) = at(settings, first) {
+            return value.as_str().map_or(value.clone(), |text| n8n_lens::json::shorten(text, 120).into());
         }
-        Some((node["name"].as_str()?.to_owned(), by_path))
-    });
-    named.collect()
+        let below = settings.keys().find(|below| is_below(below, path) && !settings.contains_key(path));
+        below.map_or(Value::Null, |below| if below[path.len()..].starts_with('.') { "…{}" } else { "…[]" }.into())
+    };
+    json!([shown(other), shown(this)])
 }
 
 fn workflow(this: &Value, other: &Value) -> Option<Value> {
@@ -248,30 +318,47 @@ fn workflow(this: &Value, other: &Value) -> Option<Value> {
         return None;
     }
     let (of_this, of_other) = (settings(this), settings(other));
-    let mut answer = Map::new();
-    let changed = of_this.iter().filter_map(|(name, settings)| {
-        let others = of_other.get(name)?;
-        let all: BTreeSet<_> = settings.keys().chain(others.keys()).collect();
-        let all: Vec<_> = all.into_iter().filter(|path| settings.get(*path) != others.get(*path)).collect();
-        let top = all.iter().filter(|path| !all.iter().any(|above| is_below(path, above)));
-        let paths: Vec<_> = top.collect();
-        (!paths.is_empty()).then(|| json!({"nodeName": name, "paths": paths}))
-    });
-    let only = |one: &BTreeMap<String, _>, another: &BTreeMap<String, _>| -> Vec<Value> {
-        one.keys().filter(|name| !another.contains_key(*name)).map(|name| json!(name)).collect()
+    let shared: Vec<_> = of_this.iter().filter_map(|(key, this)| Some((&key.0, this, of_other.get(key)?))).collect();
+    let pairs: Vec<_> = shared.iter().map(|(_, this, other)| (&this[0], &other[0])).collect();
+    let turned: Vec<_> = pairs.iter().map(|(this, other)| (*other, *this)).collect();
+    let (this_is_filled, other_is_filled) = (is_filled(&pairs), is_filled(&turned));
+    let (mut changed, mut cosmetic, mut defaults) = (Vec::new(), 0, 0);
+    for (name, [this, notes], [other, other_notes]) in shared {
+        let of_notes: BTreeSet<_> = notes.keys().chain(other_notes.keys()).collect();
+        cosmetic += of_notes.into_iter().filter(|path| notes.get(*path) != other_notes.get(*path)).count();
+        let mut paths = different(this, other);
+        let all = paths.len();
+        paths.retain(|path| {
+            !(this_is_filled && is_default(path, this, other)) && !(other_is_filled && is_default(path, other, this))
+        });
+        defaults += all - paths.len();
+        if paths == ["typeVersion"] {
+            cosmetic += 1;
+        } else if !paths.is_empty() {
+            let paths = paths.iter().map(|path| json!({"path": path, "values": values(path, this, other)}));
+            changed.push(json!({"nodeName": name, "paths": paths.collect::<Vec<_>>()}));
+        }
+    }
+    let only = |one: &BTreeMap<(String, usize), _>, another: &BTreeMap<(String, usize), _>| -> Vec<Value> {
+        one.keys().filter(|key| !another.contains_key(*key)).map(|(name, _)| json!(name)).collect()
     };
-    let lists =
-        [("changed", changed.collect()), ("added", only(&of_this, &of_other)), ("removed", only(&of_other, &of_this))];
+    let mut answer = Map::new();
+    let lists = [("changed", changed), ("added", only(&of_this, &of_other)), ("removed", only(&of_other, &of_this))];
     for (name, list) in lists {
         if !list.is_empty() {
             answer.insert(name.to_owned(), list.into());
         }
     }
+    for (name, number) in [("cosmetic", cosmetic), ("defaults", defaults)] {
+        if number > 0 {
+            answer.insert(name.to_owned(), number.into());
+        }
+    }
     let connections = |workflow: &Value| {
         let mut found = Vec::new();
         leaves("", &[], &workflow["connections"], &mut found);
-        found.retain(|(_, _, value)| value != "[]" && value != "{}");
-        found.into_iter().collect::<BTreeSet<_>>()
+        let found = found.into_iter().map(|(path, places, value)| (path, places, value.to_string()));
+        found.filter(|(_, _, value)| value != "[]" && value != "{}").collect::<BTreeSet<_>>()
     };
     if connections(this) != connections(other) {
         answer.insert("connections".to_owned(), true.into());

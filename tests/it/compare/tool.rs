@@ -67,7 +67,8 @@ fn expected(id: &str, with: &str) -> Value {
         {"nodeName": "Filter", "status": ["error", "success"], "outputs": [[3, 3], [4, 2]]},
         {"nodeName": "Send", "only": "other"},
         {"nodeName": "Alarm", "only": "this"},
-    ], "workflow": {"changed": [{"nodeName": "Read", "paths": ["parameters.url"]}], "added": ["Alarm"], "removed": ["Send"], "connections": true}})
+    ], "workflow": {"changed": [{"nodeName": "Read", "paths": [{"path": "parameters.url", "values": ["a", "b"]}]}], "added": ["Alarm"],
+        "removed": ["Send"], "connections": true, "cosmetic": 1}})
 }
 
 fn n8n(bodies: &[Value]) -> Server {

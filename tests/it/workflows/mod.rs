@@ -70,7 +70,8 @@ fn a_workflow_is_summarized_or_raw() {
         assert_eq!(small["message"], "ワークフローを取得しました");
         assert_eq!(
             small["data"],
-            json!({"id": "agent1", "name": "Agent flow", "active": true, "nodeCount": 4, "tags": ["prod"]})
+            json!({"id": "agent1", "name": "Agent flow", "active": true, "publishedVersion": "same", "nodeCount": 4,
+                "tags": ["prod"]})
         );
         let raw = call(&mut client, "get_workflow", json!({"id": "agent1", "raw": true}));
         let whole = store.get("agent1").unwrap();
@@ -610,7 +611,7 @@ fn every_real_workflow_survives_an_update() {
         for (at, mut workflow) in real_workflows().into_iter().enumerate() {
             let id = format!("w{at}");
             workflow["id"] = json!(id);
-            workflow["active"] = json!(false);
+            (workflow["active"], workflow["activeVersionId"]) = (json!(false), Value::Null);
             store.put(workflow);
             let before = store.get(&id).unwrap();
             call(&mut client, "update_workflow", json!({"id": id, "name": before["name"]}));

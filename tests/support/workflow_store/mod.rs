@@ -80,6 +80,16 @@ impl WorkflowStore {
         self.state().workflows.get(id).cloned().map(Value::Object)
     }
 
+    /// Saves other nodes without publishing them, as n8n's editor does.
+    pub fn save_draft(&self, id: &str, nodes: Value) {
+        let mut state = self.state();
+        let (now, version) = state.stamp();
+        let workflow = state.workflows.get_mut(id).expect("the workflow was put");
+        for (key, value) in [("nodes", nodes), ("versionId", json!(version)), ("updatedAt", json!(now))] {
+            workflow.insert(key.to_owned(), value);
+        }
+    }
+
     /// All ids, in list order.
     pub fn ids(&self) -> Vec<String> {
         self.state().workflows.keys().cloned().collect()

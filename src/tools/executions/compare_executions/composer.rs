@@ -6,7 +6,9 @@ use serde_json::value::RawValue;
 use super::super::no_data::no_data;
 use super::{CompareRequest, Pair};
 use crate::budget;
-use crate::execution::compare::{Comparison, Digest, FieldDifference, First, NodeDifference, Side, WorkflowDifference};
+use crate::execution::compare::{
+    ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, WorkflowDifference,
+};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 
@@ -132,13 +134,27 @@ struct ShownWorkflow {
     removed: Vec<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     connections: bool,
+    #[serde(skip_serializing_if = "is_zero")]
+    cosmetic: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    defaults: u64,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownChange {
     node_name: String,
-    paths: Vec<String>,
+    paths: Vec<ShownPath>,
+    #[serde(skip_serializing_if = "is_zero")]
+    paths_more: u64,
+}
+
+/// A setting, with its value in the other workflow and in this one.
+#[derive(Serialize)]
+struct ShownPath {
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<(Box<RawValue>, Box<RawValue>)>,
 }
 
 struct Answer<'a> {
@@ -245,16 +261,35 @@ fn shown_first(First { place, value }: &First) -> ShownFirst {
 fn shown_workflow(workflow: &WorkflowDifference, shown: Shown, cut: &mut bool) -> ShownWorkflow {
     let changed_more = workflow.changed.len().saturating_sub(shown.paths);
     *cut |= changed_more > 0;
-    let changed = workflow.changed.iter().take(shown.paths).map(|(name, paths)| ShownChange {
-        node_name: shorten_name(name, shown.chars),
-        paths: list(paths, "paths", shown, cut),
-    });
+    let changed = workflow.changed.iter().take(shown.paths).map(|node| shown_change(node, shown, cut));
     ShownWorkflow {
         changed: changed.collect(),
         changed_more: changed_more as u64,
         added: list(&workflow.added, "nodes", shown, cut),
         removed: list(&workflow.removed, "nodes", shown, cut),
         connections: workflow.connections,
+        cosmetic: workflow.cosmetic,
+        defaults: workflow.defaults,
+    }
+}
+
+fn shown_change(ChangedNode { name, paths }: &ChangedNode, shown: Shown, cut: &mut bool) -> ShownChange {
+    let paths_more = paths.len().saturating_sub(shown.paths);
+    *cut |= paths_more > 0;
+    let shown_paths = paths.iter().take(shown.paths).map(|changed| ShownPath {
+        path: shorten(&changed.path, shown.chars),
+        values: changed.values.as_ref().map(|(old, new)| (shown_value(old, shown), shown_value(new, shown))),
+    });
+    let shown_paths = shown_paths.collect();
+    ShownChange { node_name: shorten_name(name, shown.chars), paths: shown_paths, paths_more: paths_more as u64 }
+}
+
+/// A value of at most so many characters.
+fn shown_value(value: &str, shown: Shown) -> Box<RawValue> {
+    let clipped = serde_json::from_str::<String>(value).ok().filter(|text| text.chars().count() > shown.chars);
+    match clipped {
+        Some(text) => json(&serde_json::Value::from(shorten(&text, shown.chars)).to_string()),
+        None => json(value),
     }
 }
 

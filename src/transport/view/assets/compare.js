@@ -63,7 +63,7 @@ function rows(node, first) {
     h('td', { class: 'number' }, mine), h('td', { class: 'number' }, theirs)));
 }
 
-function differences({ only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
+function differences({ nodeName, only, status, items, outputs, runs, ms, newFields, lostFields, fields }) {
   const paths = (list) => list.map((path, i) => [i ? ', ' : '', data(path, 80)]);
   const none = () => h('span', { class: 'fine' }, t('nothing'));
   const pair = (what, [mine, theirs], write) => [what, write(mine), write(theirs)];
@@ -76,13 +76,29 @@ function differences({ only, status, items, outputs, runs, ms, newFields, lostFi
     ms && pair(t('time'), ms, duration),
     newFields && [t('newFields'), paths(newFields), none()],
     lostFields && [t('lostFields'), none(), paths(lostFields)],
-    ...(fields ?? []).map((field) => pair(h('span', {}, t('kindOf'), ' ', data(field.path, 80)), field.types, (type) => (Array.isArray(type) ? type.join(', ') : String(type)))),
+    ...(fields ?? []).map(({ path, types: [mine, theirs], first }) => [h('span', {}, t('kindOf'), ' ', data(path, 80)), [mine, first && firstValue(nodeName, first)], theirs]),
   ].filter(Boolean);
   return list.length ? list : [[t('difference'), '', '']];
 }
 
-function edited({ changed = [], added = [], removed = [], connections }) {
+/** The first value of a type that the other execution does not have, and the item in which it is. */
+function firstValue(node, { run, output, item, value }) {
+  return [': ', data(JSON.stringify(value), 80), ' ',
+    h('a', { class: 'mark', ...to({ node, run: run ?? 0, out: output ?? 0, item, side: null, tab: null }) }, `${t('item')} ${number(item)}`)];
+}
+
+function edited({ changed = [], added = [], removed = [], connections, cosmetic, defaults }) {
+  if (!changed.length && !added.length && !removed.length && !connections) return null;
   const names = (word, list) => list.length > 0 && h('li', {}, t(word), ' ', list.map((node, i) => [i ? ', ' : '', data(typeof node === 'string' ? node : node.nodeName ?? JSON.stringify(node), 80)]));
   return h('div', { class: 'notice' }, h('p', {}, t('workflowEdited')),
-    h('ul', {}, names('changedNodes', changed), names('addedNodes', added), names('removedNodes', removed), connections && h('li', {}, t('connectionsDiffer'))));
+    h('ul', {}, changed.map(changedNode), names('addedNodes', added), names('removedNodes', removed), connections && h('li', {}, t('connectionsDiffer')),
+      cosmetic > 0 && h('li', { class: 'fine' }, t('cosmetic', { n: number(cosmetic) })), defaults > 0 && h('li', { class: 'fine' }, t('defaults', { n: number(defaults) }))));
+}
+
+/** A changed node, with the old and the new value of each of its settings. */
+function changedNode({ nodeName, paths, pathsMore }) {
+  const value = (value) => (value === null ? h('span', { class: 'fine' }, t('nothing')) : data(JSON.stringify(value), 130));
+  return h('li', {}, t('changedNodes'), ' ', data(nodeName, 80), h('ul', {},
+    paths.map(({ path, values }) => h('li', {}, data(path, 120), values && [': ', value(values[0]), ' → ', value(values[1])])),
+    pathsMore > 0 && h('li', { class: 'fine' }, `+${number(pathsMore)}`)));
 }

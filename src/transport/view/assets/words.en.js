@@ -36,7 +36,7 @@ export const en = {
   compare: 'Compare', compareWith: 'With execution', lastGood: 'the last good one', comparedWith: 'Compared with', same: '{n} nodes alike', 'same.one': '{n} node alike',
   differ: '{n} nodes differ', 'differ.one': '{n} node differs', difference: 'Difference', firstDifference: 'First difference', nothing: 'none', allSame: 'No node differs. If something is wrong, it is in the values: see the odd values of both.',
   ranOnlyIn: 'Ran in only one of them', newFields: 'New fields', lostFields: 'Missing fields', kindOf: 'Type of',
-  workflowEdited: 'The workflow was edited in between.', changedNodes: 'Changed:', addedNodes: 'Added:', removedNodes: 'Removed:', connectionsDiffer: 'Connections differ.',
+  workflowEdited: 'The workflow was edited in between.', changedNodes: 'Changed:', addedNodes: 'Added:', removedNodes: 'Removed:', connectionsDiffer: 'Connections differ.', cosmetic: 'Differences without effect (ids, positions, notes, versions): {n}', defaults: 'Default parameters that only one of them has: {n}',
   keyboard: 'Keyboard', close: 'Close', keySearch: 'Search', keyNodes: 'Next and previous node', keyRuns: 'Previous and next run', keyItems: 'Next and previous item',
   keyViews: 'Next view', keyZoom: 'Zoom in, out, whole', keyPan: 'Move left and right', keyBack: 'Close the item, then the node', keyHelp: 'This list',
 };

@@ -36,7 +36,7 @@ export const ja = {
   compare: '比較', compareWith: '比較する実行', lastGood: '前回の成功', comparedWith: '比較対象:', same: '同じノード {n}',
   differ: '違うノード {n}', difference: '違い', firstDifference: '最初の違い', nothing: 'なし', allSame: '違うノードはありません。原因があるとすれば値にあります。両方の「珍しい値」を見てください。',
   ranOnlyIn: '片方だけで実行', newFields: '増えたフィールド', lostFields: 'なくなったフィールド', kindOf: '型:',
-  workflowEdited: 'この間にワークフローが編集されました。', changedNodes: '変更:', addedNodes: '追加:', removedNodes: '削除:', connectionsDiffer: '接続が違います。',
+  workflowEdited: 'この間にワークフローが編集されました。', changedNodes: '変更:', addedNodes: '追加:', removedNodes: '削除:', connectionsDiffer: '接続が違います。', cosmetic: '動作に影響しない違い（ID、位置、メモ、バージョン）: {n}', defaults: '片方だけにあるデフォルト値のパラメーター: {n}',
   keyboard: 'キーボード', close: '閉じる', keySearch: '検索', keyNodes: '次・前のノード', keyRuns: '前・次のラン', keyItems: '次・前のアイテム',
   keyViews: '次の表示', keyZoom: '拡大、縮小、全体', keyPan: '左右に移動', keyBack: 'アイテム、ノードの順に閉じる', keyHelp: 'この一覧',
 };
