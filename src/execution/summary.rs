@@ -132,6 +132,24 @@ pub struct Summary {
     pub redacted: bool,
     /// The executed nodes: failed ones first, both groups in the order of execution.
     pub nodes: Vec<NodeSummary>,
+    /// The executed nodes that are not among them: only a picture leaves any out.
+    pub left_out: LeftOut,
+}
+
+/// Executed nodes that were counted, and not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many there are.
+    pub nodes: u64,
+    /// Items in their `main` outputs.
+    pub items: u64,
+}
+
+impl LeftOut {
+    fn add(&mut self, node: &NodeRuns) {
+        self.nodes += 1;
+        self.items = self.items.saturating_add(node.flow.items);
+    }
 }
 
 /// One executed node.
@@ -179,6 +197,12 @@ pub(super) trait RunObserver {
 
     /// The next run.
     fn run(&mut self, node: &str, run: &Run<'_>);
+
+    /// That was the last run of this node, which the summary keeps or leaves out.
+    fn end(&mut self, node: &str, kept: bool);
+
+    /// How many nodes the summary keeps at most.
+    fn most_nodes(&self) -> usize;
 }
 
 /// A summary alone.
@@ -186,6 +210,12 @@ impl RunObserver for () {
     fn begin(&mut self, _: &str) {}
 
     fn run(&mut self, _: &str, _: &Run<'_>) {}
+
+    fn end(&mut self, _: &str, _: bool) {}
+
+    fn most_nodes(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// What an observer is told of a run.
@@ -220,7 +250,62 @@ struct ResultData {
     error: Option<Failure>,
     redacted_error: Option<Failure>,
     last_node: Option<String>,
-    nodes: IndexMap<String, NodeRuns>,
+    nodes: Executed,
+}
+
+/// The executed nodes, in the order of the document: as many as are wanted, and while they are read as many that failed
+/// besides, since those come first.
+#[derive(Default)]
+struct Executed {
+    kept: IndexMap<String, NodeRuns>,
+    failed: usize,
+    most: usize,
+    left_out: LeftOut,
+}
+
+impl Executed {
+    fn read<R: Read>(cursor: &mut Cursor<R>, observer: &mut impl RunObserver) -> Result<Self, ReadError> {
+        let mut nodes = Self { most: observer.most_nodes(), ..Self::default() };
+        cursor.object(|cursor, node| {
+            let name = hold_name(node);
+            let runs = NodeRuns::read(cursor, &name, observer)?;
+            let kept = nodes.has_room(&name, &runs);
+            observer.end(&name, kept);
+            nodes.add(name, runs, kept);
+            Ok(())
+        })?;
+        Ok(nodes)
+    }
+
+    fn has_room(&self, name: &str, runs: &NodeRuns) -> bool {
+        let held = if runs.failed { self.failed } else { self.kept.len() };
+        held < self.most || self.kept.contains_key(name)
+    }
+
+    /// Adds a node; of several with the same name the last one counts.
+    fn add(&mut self, name: String, runs: NodeRuns, kept: bool) {
+        if !kept {
+            return self.left_out.add(&runs);
+        }
+        self.failed += usize::from(runs.failed);
+        if self.kept.insert(name, runs).is_some_and(|before| before.failed) {
+            self.failed -= 1;
+        }
+    }
+
+    fn is_failed(&self, name: &str) -> bool {
+        self.kept.get(name).is_some_and(|node| node.failed)
+    }
+
+    /// Failed nodes first, both groups in the order of execution; and what is left out.
+    fn sorted(mut self) -> (Vec<(String, NodeRuns)>, LeftOut) {
+        let mut nodes: Vec<_> = self.kept.into_iter().collect();
+        // The sort is stable: document order is the last criterion.
+        nodes.sort_by(|(_, one), (_, other)| one.order(other));
+        nodes.iter().skip(self.most).for_each(|(_, node)| self.left_out.add(node));
+        nodes.truncate(self.most);
+        (nodes, self.left_out)
+    }
 }
 
 /// The runs of one node, added up.
@@ -265,19 +350,18 @@ impl Data {
         let redacted = self.redacted || result.redacted_error.is_some();
         let mut error = result.error.or(result.redacted_error);
         if let Some(error) = &mut error {
-            let last = result.last_node.filter(|last| result.nodes.get(last).is_some_and(|node| node.failed));
+            let last = result.last_node.filter(|last| result.nodes.is_failed(last));
             error.node_name = error.node_name.take().or(last);
         }
-        let mut nodes: Vec<_> = result.nodes.into_iter().collect();
-        // The sort is stable: document order is the last criterion.
-        nodes.sort_by(|(_, one), (_, other)| one.order(other));
+        let (nodes, left_out) = result.nodes.sorted();
         Summary {
-            total_nodes: workflow.nodes.max(nodes.len() as u64),
+            total_nodes: workflow.nodes.max(left_out.nodes.saturating_add(nodes.len() as u64)),
             workflow_name: workflow.name.take(),
             parent: self.parent,
             error,
             redacted,
             nodes: nodes.into_iter().map(|(name, runs)| runs.summarize(name, &mut workflow)).collect(),
+            left_out,
             header,
         }
     }
@@ -291,15 +375,7 @@ impl ResultData {
                 "error" => result.error = Failure::read(cursor)?,
                 "redactedError" => result.redacted_error = Failure::read(cursor)?,
                 "lastNodeExecuted" => result.last_node = cursor.name()?,
-                "runData" => {
-                    result.nodes.clear();
-                    cursor.object(|cursor, node| {
-                        let name = hold_name(node);
-                        let runs = NodeRuns::read(cursor, &name, observer)?;
-                        result.nodes.insert(name, runs);
-                        Ok(())
-                    })?;
-                }
+                "runData" => result.nodes = Executed::read(cursor, observer)?,
                 _ => cursor.skip()?,
             }
             Ok(())

@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 27] = files![
+static FILES: [(&str, &[u8]); 28] = files![
     "address.js",
     "api.js",
     "compare.js",
@@ -38,6 +38,7 @@ static FILES: [(&str, &[u8]); 27] = files![
     "main.js",
     "node.js",
     "nodes.js",
+    "route.js",
     "search.js",
     "status.js",
     "style.css",

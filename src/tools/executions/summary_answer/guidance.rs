@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::Lengths;
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::json::shorten_name;
+use crate::json::quoted_name;
 
 #[derive(Serialize)]
 pub(super) struct Guidance {
@@ -101,17 +101,6 @@ fn argument(name: &str, value: Option<u64>) -> String {
 }
 
 fn by_node(id: &str, node: Option<&NodeSummary>, arguments: &str, lengths: Lengths) -> String {
-    let name = node.map_or_else(|| "<nodeName>".to_owned(), |node| escape(&shorten_name(&node.name, lengths.node)));
-    format!("get_execution_by_node(id: '{id}', nodeName: '{name}'{arguments})")
-}
-
-fn escape(name: &str) -> String {
-    let mut escaped = String::new();
-    for char in name.chars() {
-        if matches!(char, '\'' | '"' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(char);
-    }
-    escaped
+    let name = node.map_or_else(|| "'<nodeName>'".to_owned(), |node| quoted_name(&node.name, lengths.node));
+    format!("get_execution_by_node(id: '{id}', nodeName: {name}{arguments})")
 }

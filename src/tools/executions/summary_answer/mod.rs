@@ -15,6 +15,7 @@ use crate::execution::summary::{NodeSummary, Summary};
 use crate::json::{Beginning, CUT_NAME_CHARS, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
+use crate::units::counted;
 
 /// The budget of a summary, always.
 pub const MAX_TOKENS: usize = 1000;
@@ -247,7 +248,8 @@ pub(in crate::tools) fn notes(summary: &Summary, offset: usize) -> Vec<String> {
     if summary.nodes.is_empty() {
         notes.push(no_data(header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
     } else if offset >= summary.nodes.len() {
-        notes.push(format!("offset {offset} is beyond the end: the execution has {} nodes.", summary.nodes.len()));
+        let nodes = counted(summary.nodes.len(), "node", "nodes");
+        notes.push(format!("offset {offset} is beyond the end: the execution has {nodes}."));
     }
     if summary.redacted {
         notes.push("n8n redacted the data: items are counted, but their values are not included.".to_owned());
