@@ -17,7 +17,7 @@
 //! | [`execution`] | the shape of an execution; one projection per file, with its table of what it keeps | HTTP, tokens |
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
-//! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale | n8n, coordination |
+//! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale, words for people | n8n, coordination |
 //! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only the page asks, in `view` | rmcp, axum |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
@@ -60,7 +60,8 @@
 //! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
 //! workflows and lists); with a cache, 8 MiB for each body that is compressed; from a store, 2 MiB of the text, and up to
 //! 16 MiB of one whose items are not in the order in which they are stored. A summary, a search and the fields hold one
-//! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 65,536 bars and a million counts;
+//! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 1,000 nodes, 65,536 bars and 8 MiB of
+//! counts;
 //! a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
 //! of fields and 2 MiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
 //! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.

@@ -1,4 +1,18 @@
-//! Formats sizes and times for people.
+//! Formats counts, sizes and times for people.
+
+/// A count and what is counted: `1 run`, `3 runs`.
+///
+/// ```
+/// use n8n_lens::units::counted;
+///
+/// assert_eq!(counted(1, "more node differs", "more nodes differ"), "1 more node differs");
+/// assert_eq!(counted(0, "run", "runs"), "0 runs");
+/// ```
+pub fn counted(count: impl TryInto<u64>, one: &str, many: &str) -> String {
+    // Only a count that no u64 holds fails, and nothing has that many.
+    let count = count.try_into().unwrap_or(u64::MAX);
+    format!("{count} {}", if count == 1 { one } else { many })
+}
 
 /// Bytes as `105 MB` (10^6 bytes), with one decimal below ten.
 ///

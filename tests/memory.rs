@@ -20,6 +20,7 @@ use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::search::{PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
+use n8n_lens::execution::timeline::TimelineProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
 use n8n_lens::json::Projection;
 use n8n_lens::json::flatted::Flatted;
@@ -87,6 +88,12 @@ fn asking_peaks(make: impl Fn() -> Body) -> [usize; 3] {
     let body = make();
     let fields = peak(|| drop(FieldsProjection::default().read_from(BufReader::with_capacity(65_536, body)).unwrap()));
     [search(text), search(path), fields]
+}
+
+/// The peak of a timeline, as the page asks for it.
+fn timeline_peak(make: impl Fn() -> Body) -> usize {
+    let (body, timeline) = (make(), TimelineProjection { bars: 1000, range: None });
+    peak(|| drop(timeline.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
 }
 
 /// The peaks of both passes of a trace from the first item of the last node.
@@ -223,6 +230,27 @@ fn peaks_of_searches_and_fields_do_not_grow_with_the_body() {
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_searches_and_fields_do_not_grow_up_to_a_gigabyte() {
     compare_asking(1);
+}
+
+#[test]
+fn peaks_of_timelines_do_not_grow_with_the_body() {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = timeline_peak(|| Shape::realistic(1_000_000));
+    let bodies: [(&str, Shape); 4] = [
+        ("1,000,000 items in a node", items(1_000_000 / 16)),
+        ("100,000 runs", runs(100_000)),
+        ("a key of 100 MB", one(Item::Key(100 * MB / 16))),
+        ("a name of 100 MB", named(100 * MB / 16)),
+    ];
+    for (what, shape) in bodies {
+        let peak = timeline_peak(|| shape.clone().body());
+        println!("{what}: {peak}; 1 MB: {small}");
+        assert!(peak < small + 10 * MB, "{what}: {peak}, of 1 MB: {small}");
+    }
+    // Of most nodes only the type and the connections are kept, to know those of the nodes that are shown.
+    let peak = timeline_peak(|| shape(40_000, 1, 1, Item::Small, Name::Step).body());
+    println!("40,000 nodes: {peak}");
+    assert!(peak < small + 10 * MB + 40_000 * 500, "{peak}");
 }
 
 #[test]

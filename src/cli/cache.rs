@@ -9,7 +9,7 @@ use super::terminal::{Styled, plain, print, print_styled};
 use crate::blocking::blocking;
 use crate::cache::{Cache, Listed};
 use crate::config::Options;
-use crate::units::{lasting, megabytes};
+use crate::units::{counted, lasting, megabytes};
 
 #[derive(Args)]
 pub(super) struct Command {
@@ -35,7 +35,11 @@ impl Command {
             None => show(&cache, &entries(&cache, Cache::list).await?),
             Some(Action::Clear) => {
                 let removed = entries(&cache, Cache::clear).await?;
-                print(&format!("Removed {} ({}).", counted(&removed), megabytes(size(&removed))))
+                print(&format!(
+                    "Removed {} ({}).",
+                    counted(removed.len(), "execution", "executions"),
+                    megabytes(size(&removed))
+                ))
             }
         }
     }
@@ -75,15 +79,11 @@ pub(super) fn state(cache: &Cache, entries: &[Listed]) -> String {
     let settings = cache.settings();
     format!(
         "{}, {} of at most {}, each used for up to {}",
-        counted(entries),
+        counted(entries.len(), "execution", "executions"),
         megabytes(size(entries)),
         megabytes(settings.max_bytes),
         lasting(settings.ttl.as_secs())
     )
-}
-
-fn counted(entries: &[Listed]) -> String {
-    if entries.len() == 1 { "1 execution".to_owned() } else { format!("{} executions", entries.len()) }
 }
 
 fn size(entries: &[Listed]) -> u64 {

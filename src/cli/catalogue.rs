@@ -16,7 +16,7 @@ use super::Error;
 use super::terminal::print;
 use crate::platform::find_program;
 use crate::secrets;
-use crate::units::megabytes;
+use crate::units::{counted, megabytes};
 use crate::workflow::catalogue::build;
 
 #[derive(Subcommand)]
@@ -59,7 +59,12 @@ pub(super) fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Err
     let text = catalogue.to_bytes().map_err(|error| Error::Input(error.to_string()))?;
     write(&to, &text).map_err(|error| Error::Input(format!("{} cannot be written: {error}.", to.display())))?;
     let (count, size) = (catalogue.nodes().len(), megabytes(text.len() as u64));
-    print(&format!("{count} node types of {}, {size}, in {}.", catalogue.source(), to.display()))
+    print(&format!(
+        "{} of {}, {size}, in {}.",
+        counted(count, "node type", "node types"),
+        catalogue.source(),
+        to.display()
+    ))
 }
 
 fn write(to: &Path, text: &[u8]) -> std::io::Result<()> {

@@ -7,6 +7,7 @@ use crate::config::Options;
 use crate::n8n::{Client, SCOPES};
 use crate::store::{Finding, Store};
 use crate::tools;
+use crate::units::counted;
 
 /// Checks the store, if there is one, and n8n's API, unless the store is all that there is.
 pub(super) async fn run(options: &Options) -> Result<(), Error> {
@@ -37,9 +38,10 @@ async fn check_store(store: Store) -> Result<(), Error> {
     match problems {
         0 => Ok(()),
         1 => Err(Error::Input("One thing in the store cannot be read; the line above says what to do.".to_owned())),
-        problems => {
-            Err(Error::Input(format!("{problems} things in the store cannot be read; the lines above say what to do.")))
-        }
+        problems => Err(Error::Input(format!(
+            "{} in the store cannot be read; the lines above say what to do.",
+            counted(problems, "thing", "things")
+        ))),
     }
 }
 
@@ -52,10 +54,10 @@ async fn check_api(n8n: &Client) -> Result<(), Error> {
     print(&format!("ok: {version} and accepts the API key."))?;
     print(match access.knows_size_limit {
         Some(true) => {
-            "ok: it supports ignoreDataSizeLimit, so executions above its display limit (100 MB) can be read."
+            "ok: it supports --ignore-data-size-limit, so executions above its display limit (100 MB) can be read."
         }
         Some(false) => "ok: it has no display limit (n8n before 2.28), so it sends executions of any size.",
-        None => "unknown: whether it supports ignoreDataSizeLimit, because the key cannot list executions.",
+        None => "unknown: whether it supports --ignore-data-size-limit, because the key cannot list executions.",
     })?;
     match access.missing_scopes {
         None => print("unknown: this n8n does not report the scopes of a key; a tool that lacks one names it."),

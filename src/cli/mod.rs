@@ -40,6 +40,7 @@ use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
 use crate::config::{self, Options, ServerOptions, Transport};
+use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
 use crate::transport;
@@ -156,7 +157,7 @@ pub fn run() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            terminal::report(&error.to_string());
+            terminal::report(&Audience::Terminal.tell(&error.to_string()));
             ExitCode::from(error.exit_code())
         }
     }

@@ -8,9 +8,10 @@ use super::table::table;
 use super::terminal::{self, Styled, plain, wrapped};
 use crate::execution::Header;
 use crate::execution::summary::{NodeSummary, Summary};
+use crate::toolkit::Audience;
 use crate::tools::executions::Origin;
 use crate::tools::executions::summary_answer::{NOTED_CHARS, notes};
-use crate::units;
+use crate::units::{self, counted};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
@@ -65,6 +66,13 @@ fn number_cell(number: impl ToString) -> Cell {
 #[expect(clippy::cast_precision_loss, reason = "shown with three decimals")]
 fn seconds(ms: i64) -> String {
     format!("{:.3}", ms as f64 / 1000.0)
+}
+
+/// A count of an answer in bold, and what is counted.
+fn bold_count(count: &Value, one: &str, many: &str) -> String {
+    let counted = counted(count.as_u64().unwrap_or_default(), one, many);
+    let (number, what) = counted.split_once(' ').unwrap_or((&counted, ""));
+    format!("{} {what}", paint(BOLD, number))
 }
 
 /// A time as `2026-11-21 02:03:59`, in UTC; as it is if it is not a time.
@@ -145,14 +153,20 @@ fn notes_for_people(summary: &Summary) -> Vec<String> {
 fn unusual(node: &NodeSummary) -> Vec<String> {
     let errors = node.error_items.as_ref().map(|errors| {
         let first = &errors.first;
-        format!("{} items stand for an error, first item {}: {}", errors.count, first.item, first.message.cut(120).0)
+        let items = counted(errors.count, "item stands for an error", "items stand for an error");
+        format!("{items}, first item {}: {}", first.item, first.message.cut(120).0)
     });
     let unconnected = node.unconnected.iter().map(|output| {
         let items =
             usize::try_from(*output).ok().and_then(|output| node.outputs.get(output)).copied().unwrap_or(node.items);
-        format!("{items} items of output {output} lead nowhere")
+        counted(
+            items,
+            &format!("item of output {output} leads nowhere"),
+            &format!("items of output {output} lead nowhere"),
+        )
     });
-    let empty = (node.empty_runs > 0).then(|| format!("{} of {} runs output no item", node.empty_runs, node.runs));
+    let empty = (node.empty_runs > 0)
+        .then(|| format!("{} of {} output no item", node.empty_runs, counted(node.runs, "run", "runs")));
     let copied = match node.copied_runs {
         0 => None,
         all if all == node.runs => Some("copied by the retry".to_owned()),
@@ -175,7 +189,7 @@ fn nodes(nodes: &[NodeSummary]) -> String {
     let table = table(["Node", "Type", "Status", "Items", "Runs"], rows, &[0, 1]);
     match nodes.len().saturating_sub(ROWS) {
         0 => table,
-        more => format!("{table}\n{more} more nodes"),
+        more => format!("{table}\n{}", counted(more, "more node", "more nodes")),
     }
 }
 
@@ -227,7 +241,7 @@ fn listed_relations(execution: &Value) -> String {
 pub(super) fn search(answer: &str) -> Styled {
     let answer: Value = serde_json::from_str(answer).unwrap_or_default();
     let data = &answer["data"];
-    let mut shown = format!("{} hits", paint(BOLD, &data["total"].to_string()));
+    let mut shown = bold_count(&data["total"], "hit", "hits");
     for node in data["perNode"].as_array().into_iter().flatten() {
         shown += &format!(" · {} {}", plain(node["nodeName"].as_str().unwrap_or_default()), node["hits"]);
     }
@@ -255,7 +269,7 @@ pub(super) fn fields(answer: &str) -> Styled {
     let data = &answer["data"];
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let some = |value: &Value| if value.is_null() { String::new() } else { text(value) };
-    let shown = format!("{} items\n", paint(BOLD, &data["items"].to_string()));
+    let shown = bold_count(&data["items"], "item", "items") + "\n";
     let rows = |member: &str| data[member].as_array().cloned().unwrap_or_default().into_iter();
     let table = if data["odd"].is_array() {
         let rows = rows("odd").map(|odd| {
@@ -351,7 +365,8 @@ pub(super) fn compare(answer: &str) -> Styled {
     for (what, value) in workflow.as_object().into_iter().flatten().filter(|(what, _)| *what != "changed") {
         rows.push(difference_row("(workflow)", what, &listed(value), ""));
     }
-    let shown = format!("{} and {} · {} nodes alike", paint(BOLD, &id), paint(BOLD, &with), data["same"]);
+    let alike = counted(data["same"].as_u64().unwrap_or_default(), "node alike", "nodes alike");
+    let shown = format!("{} and {} · {alike}", paint(BOLD, &id), paint(BOLD, &with));
     let table = table(["Node", "Difference", &id, &with], rows, &[0, 1, 2, 3]);
     Styled(format!("{shown}\n{table}{}", remarks(data)))
 }
@@ -386,7 +401,7 @@ fn listed(value: &Value) -> String {
 fn remarks(data: &Value) -> String {
     let notes = data["notes"].as_array().into_iter().flatten();
     let texts = notes.chain([&data["truncated"]["reason"]]).filter_map(Value::as_str);
-    texts.map(|text| format!("\n{}", paint(DIM, text))).collect()
+    texts.map(|text| format!("\n{}", paint(DIM, &Audience::Terminal.tell(text)))).collect()
 }
 
 /// The command that shows the next page; without the cursor if it does not fit the terminal.
@@ -414,7 +429,7 @@ pub(super) fn node(answer: &str) -> Styled {
         data["run"]["total"],
     );
     if let Some(reason) = data["truncated"]["reason"].as_str() {
-        shown += &format!("\n{}", paint(DIM, reason));
+        shown += &format!("\n{}", paint(DIM, &Audience::Terminal.tell(reason)));
     }
     for section in ["error", "input", "output", "parameters"] {
         if !data[section].is_null() {

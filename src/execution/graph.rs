@@ -10,6 +10,10 @@ use crate::node_outputs;
 /// A longer name of a connection type is cut; real ones never are.
 const TYPE_CHARS: usize = 60;
 
+/// The most nodes and connections of a picture; any further ones are counted.
+const NODES: usize = 1000;
+const LINKS: usize = 4000;
+
 /// What is kept of `workflowData` for a summary with a graph.
 pub(super) const KEEP: Keep = Keep::Members(&[
     ("name", Keep::Whole),
@@ -38,6 +42,10 @@ pub struct Graph {
     pub nodes: Vec<GraphNode>,
     /// What connects them.
     pub links: Vec<Link>,
+    /// How many more nodes have a position than the 1,000 that are kept.
+    pub more_nodes: u64,
+    /// How many more connections there are than the 4,000 that are kept.
+    pub more_links: u64,
 }
 
 /// A node in the picture of a workflow.
@@ -71,16 +79,33 @@ pub struct Link {
 }
 
 impl GraphNode {
-    /// The node, if it has a name and a position.
-    pub(super) fn new(node: &WorkflowNode) -> Option<Self> {
+    fn new(node: &WorkflowNode, name: &str, position: (f64, f64)) -> Self {
         let labels = label::labels(node);
         let output_labels = labels.names().filter(|names| names.len() > 1).map(<[String]>::to_vec).unwrap_or_default();
-        let (name, node_type) = (node.name.clone()?, node.node_type.clone());
-        Some(Self { name, node_type, position: node.position?, disabled: node.disabled, output_labels })
+        let (name, node_type) = (name.to_owned(), node.node_type.clone());
+        Self { name, node_type, position, disabled: node.disabled, output_labels }
     }
 }
 
 impl Graph {
+    /// Adds a node, if it has a name and a position.
+    pub(super) fn add_node(&mut self, node: &WorkflowNode) {
+        let Some((name, position)) = node.name.as_deref().zip(node.position) else { return };
+        if self.nodes.len() < NODES {
+            self.nodes.push(GraphNode::new(node, name, position));
+        } else {
+            self.more_nodes += 1;
+        }
+    }
+
+    pub(super) fn clear_nodes(&mut self) {
+        (self.nodes, self.more_nodes) = (Vec::new(), 0);
+    }
+
+    pub(super) fn clear_links(&mut self) {
+        (self.links, self.more_links) = (Vec::new(), 0);
+    }
+
     /// Reads `{node, type, index}`, where an output of this type leads; returns whether there was anything.
     pub(super) fn read_link<R: Read>(
         &mut self,
@@ -101,9 +126,12 @@ impl Graph {
             }
             Ok(())
         })?;
-        if let Some(to) = to {
+        let Some(to) = to else { return Ok(true) };
+        if self.links.len() < LINKS {
             let kind = kind.chars().take(TYPE_CHARS).collect();
             self.links.push(Link { from: from.to_owned(), output, to, input, kind });
+        } else {
+            self.more_links += 1;
         }
         Ok(true)
     }

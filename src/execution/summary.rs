@@ -140,12 +140,30 @@ pub struct Summary {
     pub current_node: Option<String>,
     /// The executed nodes: failed ones first, both groups in the order of execution.
     pub nodes: Vec<NodeSummary>,
+    /// The executed nodes that are not among them: only a picture leaves any out.
+    pub left_out: LeftOut,
+}
+
+/// Executed nodes that were counted, and not kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LeftOut {
+    /// How many there are.
+    pub nodes: u64,
+    /// Items in their `main` outputs, of the runs that were not copied.
+    pub items: u64,
+}
+
+impl LeftOut {
+    fn add(&mut self, node: &NodeRuns) {
+        self.nodes += 1;
+        self.items = self.items.saturating_add(node.flow.processed);
+    }
 }
 
 impl Summary {
     /// Items in the `main` outputs of all runs that were not copied.
     pub fn processed(&self) -> u64 {
-        self.nodes.iter().fold(0, |sum, node| sum.saturating_add(node.processed))
+        self.nodes.iter().fold(self.left_out.items, |sum, node| sum.saturating_add(node.processed))
     }
 
     /// The node that ran last, by its first run.
@@ -198,6 +216,12 @@ pub(super) trait RunObserver {
 
     /// The next run.
     fn run(&mut self, node: &str, run: &Run<'_>);
+
+    /// That was the last run of this node, which the summary keeps or leaves out.
+    fn end(&mut self, node: &str, kept: bool);
+
+    /// How many nodes the summary keeps at most.
+    fn most_nodes(&self) -> usize;
 }
 
 /// A summary alone.
@@ -205,6 +229,12 @@ impl RunObserver for () {
     fn begin(&mut self, _: &str) {}
 
     fn run(&mut self, _: &str, _: &Run<'_>) {}
+
+    fn end(&mut self, _: &str, _: bool) {}
+
+    fn most_nodes(&self) -> usize {
+        usize::MAX
+    }
 }
 
 /// What an observer is told of a run.
@@ -242,7 +272,73 @@ struct ResultData {
     error: Option<Failure>,
     redacted_error: Option<Failure>,
     last_node: Option<String>,
-    nodes: IndexMap<String, NodeRuns>,
+    nodes: Executed,
+}
+
+/// The executed nodes, in the order of the document: as many as are wanted, and while they are read as many that failed
+/// besides, since those come first.
+#[derive(Default)]
+struct Executed {
+    kept: IndexMap<String, NodeRuns>,
+    failed: usize,
+    most: usize,
+    left_out: LeftOut,
+    /// How many runs of the nodes that are left out are the first of a counter.
+    first_runs: u64,
+}
+
+impl Executed {
+    fn read<R: Read>(
+        cursor: &mut Cursor<R>,
+        own_start: Option<i64>,
+        observer: &mut impl RunObserver,
+    ) -> Result<Self, ReadError> {
+        let mut nodes = Self { most: observer.most_nodes(), ..Self::default() };
+        cursor.object(|cursor, node| {
+            let name = hold_name(node);
+            let runs = NodeRuns::read(cursor, &name, own_start, observer)?;
+            let kept = nodes.has_room(&name, &runs);
+            observer.end(&name, kept);
+            nodes.add(name, runs, kept);
+            Ok(())
+        })?;
+        Ok(nodes)
+    }
+
+    fn has_room(&self, name: &str, runs: &NodeRuns) -> bool {
+        let held = if runs.failed { self.failed } else { self.kept.len() };
+        held < self.most || self.kept.contains_key(name)
+    }
+
+    /// Adds a node; of several with the same name the last one counts.
+    fn add(&mut self, name: String, runs: NodeRuns, kept: bool) {
+        if !kept {
+            self.first_runs += runs.first_runs;
+            return self.left_out.add(&runs);
+        }
+        self.failed += usize::from(runs.failed);
+        if self.kept.insert(name, runs).is_some_and(|before| before.failed) {
+            self.failed -= 1;
+        }
+    }
+
+    fn is_failed(&self, name: &str) -> bool {
+        self.kept.get(name).is_some_and(|node| node.failed)
+    }
+
+    /// Failed nodes first, both groups in the order of execution, each with its place in that order; and what is left out.
+    fn sorted(mut self) -> (Vec<(String, NodeRuns, usize)>, LeftOut) {
+        let order = Order::new(self.kept.values().map(|node| node.first_runs).sum::<u64>() + self.first_runs);
+        let mut nodes: Vec<_> = self.kept.into_iter().collect();
+        // The sorts are stable: document order is the last criterion.
+        nodes.sort_by(|(_, one), (_, other)| order.compare(one.start, other.start));
+        let nodes = nodes.into_iter().enumerate();
+        let mut nodes: Vec<_> = nodes.map(|(position, (name, runs))| (name, runs, position)).collect();
+        nodes.sort_by_key(|(_, node, _)| !node.failed);
+        nodes.iter().skip(self.most).for_each(|(_, node, _)| self.left_out.add(node));
+        nodes.truncate(self.most);
+        (nodes, self.left_out)
+    }
 }
 
 /// The runs of one node, added up.
@@ -298,26 +394,20 @@ impl Data {
         let redacted = self.redacted || result.redacted_error.is_some();
         let mut error = result.error.or(result.redacted_error);
         if let Some(error) = &mut error {
-            let last = result.last_node.filter(|last| result.nodes.get(last).is_some_and(|node| node.failed));
+            let last = result.last_node.filter(|last| result.nodes.is_failed(last));
             error.node_name = error.node_name.take().or(last);
         }
-        let order = Order::new(result.nodes.values().map(|node| node.first_runs).sum());
-        let mut nodes: Vec<_> = result.nodes.into_iter().collect();
-        // The sorts are stable: document order is the last criterion.
-        nodes.sort_by(|(_, one), (_, other)| order.compare(one.start, other.start));
-        let nodes = nodes.into_iter().enumerate();
-        let mut nodes: Vec<_> =
-            nodes.map(|(position, (name, runs))| runs.summarize(name, position, &mut workflow)).collect();
-        nodes.sort_by_key(|node| !node.failed);
+        let (nodes, left_out) = result.nodes.sorted();
         Summary {
-            total_nodes: workflow.nodes.max(nodes.len() as u64),
+            total_nodes: workflow.nodes.max(left_out.nodes.saturating_add(nodes.len() as u64)),
             workflow_name: workflow.name.take(),
             parent: self.parent,
             error,
             redacted,
             // Without progress, n8n has stored nothing but the node at which the execution started.
             current_node: self.current_node.filter(|_| !nodes.is_empty()),
-            nodes,
+            nodes: nodes.into_iter().map(|(name, runs, at)| runs.summarize(name, at, &mut workflow)).collect(),
+            left_out,
             header,
         }
     }
@@ -335,15 +425,7 @@ impl ResultData {
                 "error" => result.error = Failure::read(cursor)?,
                 "redactedError" => result.redacted_error = Failure::read(cursor)?,
                 "lastNodeExecuted" => result.last_node = cursor.name()?,
-                "runData" => {
-                    result.nodes.clear();
-                    cursor.object(|cursor, node| {
-                        let name = hold_name(node);
-                        let runs = NodeRuns::read(cursor, &name, own_start, observer)?;
-                        result.nodes.insert(name, runs);
-                        Ok(())
-                    })?;
-                }
+                "runData" => result.nodes = Executed::read(cursor, own_start, observer)?,
                 _ => cursor.skip()?,
             }
             Ok(())

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-use super::graph::{self, Graph, GraphNode};
+use super::graph::{self, Graph};
 use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name};
 
 /// Sticky notes are stored as nodes, but never executed.
@@ -65,12 +65,12 @@ impl Workflow {
             }
             "nodes" => {
                 (workflow.nodes, workflow.types, workflow.continuing) = (0, HashMap::new(), HashSet::new());
-                workflow.graph.nodes.clear();
+                workflow.graph.clear_nodes();
                 cursor.array(|cursor, _| workflow.read_node(cursor)).map(drop)
             }
             "connections" => {
                 workflow.connected.clear();
-                workflow.graph.links.clear();
+                workflow.graph.clear_links();
                 cursor
                     .object(|cursor, node| {
                         let node = hold_name(node);
@@ -96,9 +96,7 @@ impl Workflow {
         let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
         if node.node_type.as_deref() != Some(STICKY_NOTE) {
             self.nodes += 1;
-        }
-        if node.node_type.as_deref() != Some(STICKY_NOTE) {
-            self.graph.nodes.extend(GraphNode::new(&node));
+            self.graph.add_node(&node);
         }
         let Some(name) = node.name else { return Ok(()) };
         if node.continues {

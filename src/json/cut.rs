@@ -91,6 +91,26 @@ pub fn shorten_name(name: &str, chars: usize) -> String {
     }
 }
 
+/// A name in single quotes, as messages show it: at most `chars` characters and the mark, with a backslash before each quote
+/// and backslash, so that it is seen where the name ends.
+///
+/// ```
+/// use n8n_lens::json::quoted_name;
+///
+/// assert_eq!(quoted_name("Bob's node", 200), r"'Bob\'s node'");
+/// ```
+pub fn quoted_name(name: &str, chars: usize) -> String {
+    let mut quoted = "'".to_owned();
+    for char in shorten_name(name, chars).chars() {
+        if matches!(char, '\'' | '"' | '\\') {
+            quoted.push('\\');
+        }
+        quoted.push(char);
+    }
+    quoted.push('\'');
+    quoted
+}
+
 /// A name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
 ///
 /// Shortening it again changes nothing, so the filter can cut a name of 500 MB without the projection's knowledge.

@@ -6,6 +6,7 @@ use super::session::Session;
 use super::sql::{Query, Tables};
 use super::{Cancel, Place as Kind, Store, bundle, session};
 use crate::json::flatted::Flatted;
+use crate::units::counted;
 
 /// How many of the newest executions are opened.
 const OPENED: u64 = 100;
@@ -145,9 +146,15 @@ fn opened(store: &Store) -> Result<Vec<Finding>, Error> {
             Err(error) => note(&mut problems, error.to_string(), row.id()),
         }
     }
-    let mut findings = vec![Finding::Fine(format!("{readable} of the newest {} executions can be opened", rows.len()))];
+    let mut findings = vec![Finding::Fine(format!(
+        "{readable} of the newest {} can be opened",
+        counted(rows.len(), "execution", "executions")
+    ))];
     if bundles > 0 {
-        findings.push(Finding::Fine(format!("{reachable} of {bundles} bundles among them can be reached")));
+        findings.push(Finding::Fine(format!(
+            "{reachable} of {} among them can be reached",
+            counted(bundles, "bundle", "bundles")
+        )));
     }
     findings.extend(problems.into_iter().map(|(what, id, more)| {
         let more = if more == 0 { String::new() } else { format!(" (and {more} more)") };

@@ -6,6 +6,7 @@
 
 pub mod answer;
 mod arguments;
+mod audience;
 pub mod cursor;
 mod effect;
 mod locale;
@@ -16,6 +17,7 @@ mod tool;
 
 pub use answer::Answers;
 pub use arguments::{ArgumentError, Arguments};
+pub use audience::Audience;
 pub use effect::Effect;
 pub use locale::Locale;
 pub use nearest::nearest;

@@ -26,6 +26,7 @@ use super::Error;
 use super::catalogue::{NodePort, NodePorts, NodeState, NodeType};
 use super::connections::{Connection, Connections};
 use super::document::{Document, Members};
+use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::node_outputs::OutputLabels;
 
 /// The distance that n8n's editor leaves between two nodes.
@@ -78,7 +79,10 @@ pub fn add_node(document: &mut Document, new: &NewNode<'_>) -> Result<String, Er
     let mut nodes = document.nodes()?;
     let name = match new.name {
         Some(name) if nodes.iter().any(|node| text(node, "name").as_deref() == Some(name)) => {
-            return Err(Error::Edit(format!("there is already a node '{name}'; give another name, or leave it out")));
+            return Err(Error::Edit(format!(
+                "there is already a node {}; give another name, or leave it out",
+                quoted_name(name, CUT_NAME_CHARS)
+            )));
         }
         Some(name) => name.to_owned(),
         None => {
@@ -191,7 +195,10 @@ pub fn rename_node(document: &mut Document, target: &str, name: &str) -> Result<
     let mut nodes = document.nodes()?;
     let at = find(&nodes, target)?;
     if nodes.iter().any(|node| text(node, "name").as_deref() == Some(name)) {
-        return Err(Error::Edit(format!("there is already a node '{name}'; give another name")));
+        return Err(Error::Edit(format!(
+            "there is already a node {}; give another name",
+            quoted_name(name, CUT_NAME_CHARS)
+        )));
     }
     let old = text(&nodes[at], "name").unwrap_or_default();
     nodes[at].insert("name".to_owned(), raw(&json!(name))?);
@@ -228,7 +235,10 @@ fn labelled_outputs(node_type: &str, state: &NodeState<'_>) -> NodePorts {
 /// [`Error::Edit`] if it connects a node with itself; [`Error::NotWorkflow`] if the connections are not an object.
 pub fn connect(document: &mut Document, connection: &Connection) -> Result<bool, Error> {
     if connection.source == connection.target {
-        return Err(Error::Edit(format!("'{}' cannot be connected to itself; name two nodes", connection.source)));
+        return Err(Error::Edit(format!(
+            "{} cannot be connected to itself; name two nodes",
+            quoted_name(&connection.source, CUT_NAME_CHARS)
+        )));
     }
     let mut connections: Connections = document.connections()?;
     let added = connections.add(connection);

@@ -6,6 +6,7 @@ use super::catalogue::{NodePorts, NodeType};
 use super::connections::{Connection, PortRef};
 use super::document::{Document, Members};
 use super::edit::{find, ports, text};
+use crate::json::{CUT_NAME_CHARS, quoted_name};
 
 /// A connection as the caller describes it.
 #[derive(Debug)]
@@ -149,5 +150,5 @@ fn no_port(what: &str, word: &str, name: &str, ports: &NodePorts) -> Error {
         NodePorts::Unknown => format!("its {what}s are not known without the node catalogue: give main:0, main:1, …"),
         ports => format!("it has {}", ports.describe()),
     };
-    Error::Edit(format!("'{name}' has no {what} '{word}'; {hint}"))
+    Error::Edit(format!("{} has no {what} '{word}'; {hint}", quoted_name(name, CUT_NAME_CHARS)))
 }

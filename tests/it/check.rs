@@ -52,7 +52,7 @@ fn a_good_n8n_passes() {
     let (code, said) = check(&server.url(), "test-key");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.contains("n8n 2.41.1 responds and accepts the API key."), "{said}");
-    assert!(said.contains("supports ignoreDataSizeLimit") && said.contains("has all scopes"), "{said}");
+    assert!(said.contains("supports --ignore-data-size-limit") && said.contains("has all scopes"), "{said}");
     let editor = server.requests().into_iter().find(|request| request.path == "/").unwrap();
     assert!(editor.header("x-n8n-api-key").is_none(), "the key is not sent to the editor");
 }
@@ -76,7 +76,7 @@ fn a_key_for_workflows_only_and_a_silent_editor_do_not_hang() {
     });
     let (code, said) = check(&server.url(), "test-key");
     assert_eq!(code, Some(1));
-    assert!(said.contains("unknown: whether it supports ignoreDataSizeLimit"), "{said}");
+    assert!(said.contains("unknown: whether it supports --ignore-data-size-limit"), "{said}");
     assert!(said.contains("lacks execution:list, execution:read"), "{said}");
 }
 

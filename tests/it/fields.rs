@@ -236,7 +236,7 @@ fn a_node_or_run_that_does_not_exist_is_refused() {
     let said = refused(json!({"id": "7", "nodeName": "orders"}));
     assert!(said.starts_with("Node 'orders' not found in execution '7'. Did you mean 'Orders'?"), "{said}");
     let said = refused(json!({"id": "7", "nodeName": "Orders", "runIndex": 1}));
-    assert_eq!(said, "Node 'Orders' has 1 runs in execution '7': runIndex 1 must be from 0 to 0.");
+    assert_eq!(said, "Node 'Orders' has 1 run in execution '7': runIndex 1 must be 0.");
 }
 
 #[test]

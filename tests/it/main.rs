@@ -12,6 +12,7 @@
 /// Executions that are asked.
 mod asking;
 /// Answers stay within their budgets, and use them.
+mod audiences;
 mod budgets;
 /// The builder, through the real binary.
 mod builder;

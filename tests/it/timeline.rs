@@ -123,6 +123,48 @@ fn pieces_and_stores_make_no_difference() {
     }
 }
 
+/// An execution of this many nodes of one run and one item each; those of `failing` fail.
+fn wide(nodes: usize, failing: &[usize]) -> String {
+    let run = |at: usize| {
+        let status = if failing.contains(&at) { "error" } else { "success" };
+        json!([{"startTime": 1_795_226_662_000_u64 + at as u64, "executionIndex": at, "executionTime": 1, "executionStatus": status,
+            "data": {"main": [[{"json": {}}]]}}])
+    };
+    let name = |at: usize| format!("Step {at}");
+    let runs: serde_json::Map<_, _> = (0..nodes).map(|at| (name(at), run(at))).collect();
+    let shown: Vec<_> = (0..nodes).map(|at| json!({"name": name(at), "type": "t", "position": [at, 0]})).collect();
+    let link = |at: usize| (name(at), json!({"main": [[{"node": name(at + 1), "index": 0}]]}));
+    let links: serde_json::Map<_, _> = (0..nodes * 6).map(link).collect();
+    json!({"id": "7", "data": {"resultData": {"runData": runs}}, "workflowData": {"nodes": shown, "connections": links}}).to_string()
+}
+
+#[test]
+fn of_many_nodes_those_that_failed_and_the_first_ones_are_kept() {
+    for failing in [&[][..], &[1499], &[3, 999, 1000, 1400]] {
+        let timeline = timeline(wide(1500, failing).as_bytes(), &ALL, &[65_536]);
+        let summary = &timeline.summary;
+        assert_eq!((summary.nodes.len(), timeline.nodes.len(), summary.total_nodes), (1000, 1000, 1500));
+        assert_eq!((summary.left_out.nodes, summary.left_out.items), (500, 500), "{failing:?}");
+        let names: Vec<_> = summary.nodes.iter().map(|node| node.name.clone()).collect();
+        let others = (0..).filter(|at| !failing.contains(at)).take(1000 - failing.len());
+        let truth: Vec<_> = failing.iter().copied().chain(others).map(|at| format!("Step {at}")).collect();
+        assert_eq!(names, truth, "{failing:?}");
+        assert!(timeline.nodes.values().all(|node| node.bars.len() == 1 && node.input_items == Some(0)));
+        assert_eq!(timeline.range, Some((1_795_226_662_000.0, 1_795_226_663_500.0)), "of all nodes");
+        let graph = &timeline.graph;
+        assert_eq!((graph.nodes.len(), graph.more_nodes, graph.links.len(), graph.more_links), (1000, 500, 4000, 5000));
+    }
+}
+
+#[test]
+fn more_failed_nodes_than_are_kept_are_counted() {
+    let failing: Vec<_> = (200..1400).collect();
+    let timeline = timeline(wide(1500, &failing).as_bytes(), &ALL, &[65_536]);
+    assert!(timeline.summary.nodes.iter().all(|node| node.failed));
+    assert_eq!((timeline.summary.nodes.len(), timeline.summary.left_out.nodes), (1000, 500));
+    assert_eq!(timeline.nodes.len(), 1000);
+}
+
 #[test]
 fn a_range_has_the_runs_that_touch_it() {
     let runs: Vec<_> =

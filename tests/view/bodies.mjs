@@ -4,6 +4,8 @@
 //     1001.json  50,000 orders, of which the last node fails
 //     1002.json  three nodes of 100,000 runs, two of them failed
 //     1003.json  an attack: markup, scripts, bidirectional text, 1 MB strings and `__proto__` as names, keys and values
+//     1004.json  an agent with sub-nodes around it, connections that cross nodes, and tiny numbers
+//     1005.json  1,500 nodes with long names, of which the last one fails
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,11 +33,11 @@ function node(name, type, position, parameters = {}) {
 
 function connections(edges) {
   const all = new Map();
-  for (const [from, output, to] of edges) {
-    if (!all.has(from)) all.set(from, { main: [] });
-    const { main } = all.get(from);
-    while (main.length <= output) main.push([]);
-    main[output].push({ node: to, type: 'main', index: 0 });
+  for (const [from, output, to, type = 'main'] of edges) {
+    if (!all.has(from)) all.set(from, {});
+    const outputs = (all.get(from)[type] ??= []);
+    while (outputs.length <= output) outputs.push([]);
+    outputs[output].push({ node: to, type, index: 0 });
   }
   return Object.fromEntries(all);
 }
@@ -166,6 +168,39 @@ function attack() {
   write('1003', { workflow: 'wf<b>', name: markup, nodes, edges, runs, start: START, stop: START + 110, error, last });
 }
 
+/** An agent whose sub-nodes stand where people put them: below it, in its row, and above it; lines would lie behind nodes. */
+function agent() {
+  const nodes = [
+    node('Ask', 'webhook', [0, 0]), node('Agent', 'agent', [220, 0]), node('Model', 'lmChatOpenAi', [440, 0]), node('Tool', 'toolCalculator', [660, 0]),
+    node('Memory', 'memoryBuffer', [180, 200]), node('Vectors', 'vectorStore', [300, -180]), node('Answer', 'respond', [880, 0]),
+    node('Each', 'splitInBatches', [1100, 0]), node('Work', 'code', [1320, 0]), node('End', 'noOp', [1560, 0]),
+  ];
+  const edges = [
+    ['Ask', 0, 'Agent'], ['Ask', 0, 'Work'], ['Agent', 0, 'Answer'], ['Agent', 0, 'End'], ['Answer', 0, 'Each'], ['Each', 0, 'End'], ['Each', 1, 'Work'], ['Work', 0, 'Each'],
+    ['Model', 0, 'Agent', 'ai_languageModel'], ['Tool', 0, 'Agent', 'ai_tool'], ['Memory', 0, 'Agent', 'ai_memory'], ['Vectors', 0, 'Agent', 'ai_tool'],
+  ];
+  const drift = Array.from({ length: 60 }, (_, i) => ({ n: i, drift: -5.6e-13 * (1 + i * 2000), share: 0.0004 + i / 1e6, zero: -0 }));
+  const main = [['Ask', []], ['Agent', [['Ask', 0, 0]]], ['Answer', [['Agent', 0, 0]]]]
+    .map(([name, sources], i) => [name, [run(START + 10 * i, 8, i, sources, [items(drift)])]]);
+  const sub = (name, type, index) => [name, [0, 1].map((n) => ({
+    ...run(START + 11 + n, 3, index + n, [['Agent', 0, 0]]), data: { [type]: [[{ json: { response: `${n}` } }]] },
+  }))];
+  const batches = [['Each', [run(START + 40, 1, 9, [['Answer', 0, 0]], [items(drift), items(drift.slice(0, 12))])]], ['Work', [run(START + 45, 2, 10, [['Each', 1, 0]], [items(drift)])]]];
+  const runs = [...main, sub('Model', 'ai_languageModel', 3), sub('Tool', 'ai_tool', 5), sub('Memory', 'ai_memory', 7), ...batches];
+  write('1004', { workflow: 'wfAgent', name: 'Agent', nodes, edges, runs, start: START, stop: START + 90 });
+}
+
+function many() {
+  const name = (i) => `Step ${i} ${'of many '.repeat(60)}`;
+  const nodes = Array.from({ length: 1500 }, (_, i) => node(name(i), 'set', [220 * (i % 40), 120 * Math.floor(i / 40)]));
+  const edges = nodes.slice(1).map((_, i) => [name(i), 0, name(i + 1)]);
+  const error = { name: 'NodeOperationError', message: 'The last step failed' };
+  const runs = nodes.map((_, i) => [name(i), [run(START + i, 1, i, i ? [[name(i - 1), 0, 0]] : [], i < 1499 ? [items([{ i }])] : null, i < 1499 ? null : error)]]);
+  write('1005', { workflow: 'wfMany', name: 'Many steps', nodes, edges, runs, start: START, stop: START + 1500, error, last: name(1499) });
+}
+
 invoices();
 subscriptions();
 attack();
+agent();
+many();

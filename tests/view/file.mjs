@@ -8,6 +8,8 @@ check('it opens with its execution, and offers no list and no comparison', '', a
   assert.match(await page.locator('.error-box').innerText(), /Create invoices: The service is receiving too many requests/);
   assert.equal(await page.locator('header a.brand').count(), 0);
   assert.doesNotMatch(await text(page), /Compare/);
+  assert.match(await page.locator('.facts').innerText(), /#1001/);
+  assert.doesNotMatch(`${await page.locator('body').innerText()} ${await page.title()}`, /#0/);
 });
 
 check('items, search, fields and trace come from the file', '#/0?node=Get+orders&item=40000', async (page) => {

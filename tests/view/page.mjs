@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { readFile } from 'node:fs/promises';
 import { AXE, NARROW, PAGE, SHOTS, arrives, check, hash, ready, text } from './browser.mjs';
 
-const [FAILING, RUNS, ATTACK] = ['1001', '1002', '1003'];
+const [FAILING, RUNS, ATTACK, AGENT, MANY] = ['1001', '1002', '1003', '1004', '1005'];
 
 /** Every view, as an address. */
 const VIEWS = {
@@ -25,6 +25,9 @@ const VIEWS = {
   search: `#/${FAILING}?view=search&q=ORD-131337`,
   runs: `#/${RUNS}?node=Charge+card&run=41234`,
   attack: `#/${ATTACK}?node=__proto__&item=0`,
+  agent: `#/${AGENT}?view=graph`,
+  numbers: `#/${AGENT}?node=Answer&tab=fields`,
+  many: `#/${MANY}`,
 };
 
 check('the list: filters are in the address, Back works, the next page comes as one scrolls', '#/', async (page) => {
@@ -128,6 +131,58 @@ check('the workflow: a click on a node selects it everywhere', `#/${FAILING}?vie
   await page.getByRole('link', { name: 'Timeline' }).click();
   await ready(page);
   assert.match(await page.locator('.nodes tr.selected').innerText(), /Add VAT/);
+});
+
+check('the workflow of an agent: no line lies behind a node, no label on another line', `#/${AGENT}?view=graph`, async (page) => {
+  const faults = await page.locator('.graph').evaluate((picture) => {
+    const nodes = [...picture.querySelectorAll('a.node')].map((node) => ({ name: node.querySelector('.name').textContent, box: node.querySelector('rect').getBBox() }));
+    const lines = [...picture.querySelectorAll('path.part, .wire path')];
+    const points = (line) => Array.from({ length: 200 }, (_, i) => line.getPointAtLength((line.getTotalLength() * (i + 0.5)) / 200));
+    const inside = ({ x, y }, box, by) => x > box.x + by && x < box.x + box.width - by && y > box.y + by && y < box.y + box.height - by;
+    const behind = lines.flatMap((line, at) => nodes.filter(({ box }) => points(line).some((point) => inside(point, box, 1))).map(({ name }) => `line ${at} is behind ${name}`));
+    const labels = [...picture.querySelectorAll('.wire text')];
+    const crossed = labels.flatMap((label) => lines.filter((line) => line.parentNode !== label.parentNode && points(line).some((point) => inside(point, label.getBBox(), 2))).map(() => `a line runs through ${label.textContent}`));
+    const own = labels.filter((label) => labels.some((other) => other !== label && inside({ x: other.getBBox().x + 3, y: other.getBBox().y + 6 }, label.getBBox(), 0))).map((label) => `a label lies on ${label.textContent}`);
+    return { lines: lines.length, labels: labels.length, faults: [...behind, ...crossed, ...own] };
+  });
+  assert.deepEqual(faults, { lines: 12, labels: 8, faults: [] });
+});
+
+check('marks of empty runs are those of the answer', `#/${AGENT}`, async (page) => {
+  const response = await page.request.post(`${PAGE}call`, { data: { tool: 'view_overview', arguments: { id: AGENT } } });
+  const last = (await response.text()).trim().split('\n').at(-1);
+  const empty = JSON.parse(last).result.nodes.filter(({ emptyRuns }) => emptyRuns > 0).map(({ nodeName }) => nodeName);
+  const marked = await page.locator('.nodes tbody tr', { hasText: '∅' }).locator('a.cover').allInnerTexts();
+  assert.deepEqual(marked, empty);
+});
+
+check('tiny numbers are not 0', `#/${AGENT}?node=Answer&tab=fields`, async (page) => {
+  const said = await page.locator('.fields').innerText();
+  assert.doesNotMatch(said, /-0 –|– -0|\b0 – 0\b/);
+  assert.match(said, /-6\.608E-8 – -5\.6E-13/);
+  assert.match(said, /0\.0004 – 0\.000459/);
+});
+
+check('many nodes with long names: the first ones and the failed one, and how many more', `#/${MANY}`, async (page) => {
+  assert.match(await page.locator('.facts').innerText(), /1,500 nodes ran/);
+  assert.equal(await page.locator('.nodes tbody tr').count(), 1000);
+  assert.match(await text(page), /500 more nodes ran\. The failed ones and the first ones are shown\./);
+  assert.match(await page.locator('.nodes tbody tr').last().innerText(), /Step 1499/);
+  await page.locator('.error-box a').click();
+  await arrives(page, /tab=error/);
+  assert.match(await page.locator('.node-view').innerText(), /The last step failed/);
+  await page.goto(`${PAGE}#/${MANY}?node=${encodeURIComponent(`Step 1200 ${'of many '.repeat(60)}`)}`);
+  await ready(page);
+  assert.match(await page.locator('.node-view').innerText(), /1 item/, 'a node that is not in the table');
+  await page.goto(`${PAGE}#/${MANY}?view=graph`);
+  await ready(page);
+  assert.match(await text(page), /500 more nodes of the workflow are not drawn\./);
+});
+
+check('the list: what leads to one workflow is drawn', '#/', async (page) => {
+  assert.equal(await page.locator('.only').first().innerText(), '');
+  const { width, height } = await page.locator('.only svg').first().boundingBox();
+  assert.ok(width > 8 && height > 8, `${width} x ${height}`);
 });
 
 check('the nodes: sort, filter, and a name that no node has', `#/${FAILING}`, async (page) => {

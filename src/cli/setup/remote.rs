@@ -10,6 +10,7 @@ use tracing::subscriber::NoSubscriber;
 use super::entry::NAME;
 use super::{Error, terminal};
 use crate::gateway::{Config, Gateway, Settings};
+use crate::units::counted;
 
 /// How long a server may take to answer, and how often it is looked at.
 const LIMIT: Duration = Duration::from_secs(15);
@@ -32,7 +33,9 @@ pub(super) async fn check(url: &str, has_token: bool) -> Result<(), Error> {
     let answer = timeout(LIMIT, answer(&gateway)).await;
     gateway.stop().await;
     match answer {
-        Ok(Ok(tools)) => terminal::print(&format!("ok: {} answers, with {tools} tools.", terminal::plain(url))),
+        Ok(Ok(tools)) => {
+            terminal::print(&format!("ok: {} answers, with {}.", terminal::plain(url), counted(tools, "tool", "tools")))
+        }
         Ok(Err(reason)) => Err(Error::Input(format!("{url} does not answer as an MCP server ({reason}). {ADVICE}"))),
         Err(_) => Err(Error::Input(format!("{url} does not answer within {} s. {ADVICE}", LIMIT.as_secs()))),
     }

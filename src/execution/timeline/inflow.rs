@@ -2,25 +2,39 @@
 
 use std::collections::HashMap;
 
+use indexmap::IndexMap;
+
 use crate::execution::run::InputSource;
 
-/// How many output counts and open questions are held: 4 MiB, and 1.5 MiB.
-const COUNTS: usize = 1024 * 1024;
-const PENDING: usize = 64 * 1024;
+/// What is held of nodes, of the counts of their outputs, and of open questions.
+const BYTES: usize = 8 * 1024 * 1024;
 
 /// The items that nodes took. A source can come before or after the run that names it.
 #[derive(Debug, Default)]
 pub(super) struct Inflow {
-    nodes: HashMap<String, Node>,
-    /// Sources that were not there yet when they were named, each with the node that took its items.
-    pending: Vec<(InputSource, String)>,
-    counts: usize,
+    nodes: IndexMap<String, Node>,
+    /// Sources that were not there yet when they were named.
+    pending: Vec<Pending>,
+    /// How many nodes have begun.
+    begun: u64,
+    bytes: usize,
     /// Whether there were too many runs.
     is_full: bool,
 }
 
+/// A node that took the items of a source, which was not there yet.
+#[derive(Debug)]
+struct Pending {
+    source: InputSource,
+    /// Where the node is, and its `begun`.
+    taker: usize,
+    begun: u64,
+}
+
 #[derive(Debug, Default)]
 struct Node {
+    /// How many nodes began before it: another one with its name has another number.
+    begun: u64,
     taken: u64,
     /// The items of each output of each run, one run after the other.
     counts: Vec<u32>,
@@ -42,32 +56,45 @@ impl Node {
 impl Inflow {
     /// The runs of this node follow; of several nodes with the same name the last one counts.
     pub(super) fn begin(&mut self, node: &str) {
-        if let Some(before) = self.nodes.insert(node.to_owned(), Node::default()) {
-            self.counts -= before.counts.len() + before.ends.len();
+        self.begun += 1;
+        if self.hold(size_of::<Node>() + node.len()) {
+            self.nodes.insert(node.to_owned(), Node { begun: self.begun, ..Node::default() });
         }
-        self.pending.retain(|(_, taker)| taker != node);
     }
 
     /// The next run of a node.
     pub(super) fn add(&mut self, node: &str, outputs: &[u64], sources: &[Option<InputSource>]) {
-        self.counts += outputs.len() + 1;
-        self.is_full |= self.counts > COUNTS || self.pending.len() > PENDING;
-        if self.is_full {
+        if !self.hold(size_of::<u32>() * (outputs.len() + 1)) {
             return;
         }
-        let of_node = self.nodes.entry(node.to_owned()).or_default();
+        let Some((taker, _, of_node)) = self.nodes.get_full_mut(node) else { return };
         of_node.counts.extend(outputs.iter().map(|items| u32::try_from(*items).unwrap_or(u32::MAX)));
         of_node.ends.push(u32::try_from(of_node.counts.len()).unwrap_or(u32::MAX));
+        let begun = of_node.begun;
         for source in sources.iter().flatten() {
-            match self.nodes.get(&source.node).and_then(|from| from.items(source.run, source.output)) {
-                Some(items) => self.take(node, items),
-                None => self.pending.push((source.clone(), node.to_owned())),
+            if let Some(items) = self.items(source) {
+                self.take(taker, items);
+            } else if self.hold(size_of::<Pending>() + source.node.len()) {
+                self.pending.push(Pending { source: source.clone(), taker, begun });
             }
         }
     }
 
-    fn take(&mut self, node: &str, items: u64) {
-        if let Some(node) = self.nodes.get_mut(node) {
+    /// Whether there is room for so many bytes more; if not, nothing is held any longer.
+    fn hold(&mut self, bytes: usize) -> bool {
+        self.bytes += bytes;
+        if self.bytes > BYTES && !self.is_full {
+            *self = Self { is_full: true, ..Self::default() };
+        }
+        !self.is_full
+    }
+
+    fn items(&self, source: &InputSource) -> Option<u64> {
+        self.nodes.get(&source.node).and_then(|from| from.items(source.run, source.output))
+    }
+
+    fn take(&mut self, taker: usize, items: u64) {
+        if let Some((_, node)) = self.nodes.get_index_mut(taker) {
             node.taken = node.taken.saturating_add(items);
         }
     }
@@ -77,9 +104,11 @@ impl Inflow {
         if self.is_full {
             return None;
         }
-        for (source, node) in std::mem::take(&mut self.pending) {
-            let items = self.nodes.get(&source.node).and_then(|from| from.items(source.run, source.output));
-            self.take(&node, items.unwrap_or(0));
+        for Pending { source, taker, begun } in std::mem::take(&mut self.pending) {
+            let is_current = self.nodes.get_index(taker).is_some_and(|(_, node)| node.begun == begun);
+            if let Some(items) = self.items(&source).filter(|_| is_current) {
+                self.take(taker, items);
+            }
         }
         Some(self.nodes.into_iter().map(|(name, node)| (name, node.taken)).collect())
     }
@@ -111,8 +140,24 @@ mod tests {
     fn too_many_runs_are_not_counted() {
         let mut inflow = Inflow::default();
         inflow.begin("Loop");
-        (0..COUNTS).for_each(|_| inflow.add("Loop", &[1], &[]));
-        assert!(inflow.nodes["Loop"].counts.len() <= COUNTS);
+        (0..BYTES / 8 - 100).for_each(|_| inflow.add("Loop", &[1], &[]));
+        assert!(!inflow.is_full && !inflow.nodes.is_empty());
+        (0..100).for_each(|_| inflow.add("Loop", &[1], &[]));
+        assert!(inflow.is_full && inflow.nodes.is_empty(), "nothing is held any longer");
+        inflow.begin("Loop");
+        assert!(inflow.nodes.is_empty());
         assert_eq!(inflow.finish(), None);
+    }
+
+    #[test]
+    fn of_two_nodes_with_one_name_the_last_one_counts() {
+        let mut inflow = Inflow::default();
+        for _ in 0..2 {
+            inflow.begin("Work");
+            inflow.add("Work", &[9], &[source("Read", 0, 0)]);
+        }
+        inflow.begin("Read");
+        inflow.add("Read", &[20], &[]);
+        assert_eq!(inflow.finish().unwrap()["Work"], 20);
     }
 }

@@ -12,7 +12,7 @@ pub use self::bars::Bar;
 use self::bars::Bars;
 use self::inflow::Inflow;
 use super::graph::{self, Graph};
-use super::summary::{self, Data, Run, RunObserver, Summary, SummaryProjection};
+use super::summary::{self, Data, NodeSummary, Run, RunObserver, Summary, SummaryProjection};
 use super::workflow::Workflow;
 use super::{Error, body};
 use crate::json::{Cursor, Keep, Projection, Pruner};
@@ -40,9 +40,14 @@ const DATA: Keep = Keep::Members(&summary::data(Keep::Members(&RESULT)));
 /// The most bars of all nodes together.
 const BARS: usize = 64 * 1024;
 
+/// The most nodes on the axis. n8n's editor can hardly show a workflow of this many.
+const NODES: usize = 1000;
+
 /// Reads a [`Timeline`].
 ///
-/// Memory is bounded by 65,536 bars of all nodes together, and by a million counts of items (4 MiB) for what each node took.
+/// Memory is bounded by 1,000 nodes (failed ones first, then in the order of the document) and as many that failed besides,
+/// by 65,536 bars of all nodes together, and by 8 MiB for what each node took; the graph by as many nodes and their
+/// connections.
 ///
 /// ```
 /// use n8n_lens::execution::timeline::TimelineProjection;
@@ -68,12 +73,12 @@ pub struct TimelineProjection {
 /// When the nodes of an execution ran.
 #[derive(Debug)]
 pub struct Timeline {
-    /// The summary that get_execution shows, too.
+    /// The summary that get_execution shows, too, with at most 1,000 nodes.
     pub summary: Summary,
     /// When the first run began and the last one ended, milliseconds since 1970, whatever range was asked for. Runs that a
     /// retry has copied are not on the axis.
     pub range: Option<(f64, f64)>,
-    /// The runs of each node, by its name.
+    /// The runs of each node of the summary, by its name.
     pub nodes: IndexMap<String, NodeTimeline>,
     /// The workflow that was executed.
     pub graph: Graph,
@@ -116,7 +121,8 @@ impl Projection for TimelineProjection {
         let graph = std::mem::take(&mut workflow.graph);
         let summary = body.data.unwrap_or_default().summarize(body.header, workflow);
         let range = axis.range;
-        Ok(Timeline { summary, range, nodes: axis.into_nodes(), graph })
+        let nodes = axis.into_nodes(&summary);
+        Ok(Timeline { summary, range, nodes, graph })
     }
 }
 
@@ -158,11 +164,14 @@ impl<'p> Axis<'p> {
         }
     }
 
-    fn into_nodes(self) -> IndexMap<String, NodeTimeline> {
+    /// The nodes of the summary.
+    fn into_nodes(mut self, summary: &Summary) -> IndexMap<String, NodeTimeline> {
         let taken = self.inflow.finish();
-        let nodes = self.nodes.into_iter().map(|(name, node)| {
-            let input_items = taken.as_ref().and_then(|taken| taken.get(&name).copied());
-            (name, NodeTimeline { bars: node.bars.into_bars(), failed_runs: node.failed_runs, input_items })
+        let nodes = summary.nodes.iter().filter_map(|NodeSummary { name, .. }| {
+            let node = self.nodes.swap_remove(name)?;
+            let input_items = taken.as_ref().and_then(|taken| taken.get(name).copied());
+            let bars = node.bars.into_bars();
+            Some((name.clone(), NodeTimeline { bars, failed_runs: node.failed_runs, input_items }))
         });
         nodes.collect()
     }
@@ -191,5 +200,18 @@ impl RunObserver for Axis<'_> {
             let failed = run.failed.into();
             self.add(node, Bar { from, to, run: run.index, runs: 1, failed, items: run.items, ms: run.ms });
         }
+    }
+
+    fn end(&mut self, node: &str, kept: bool) {
+        if kept {
+            return;
+        }
+        if let Some(left_out) = self.nodes.swap_remove(node) {
+            self.bars -= left_out.bars.len();
+        }
+    }
+
+    fn most_nodes(&self) -> usize {
+        NODES
     }
 }

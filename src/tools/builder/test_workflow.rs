@@ -19,6 +19,7 @@ use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
 use crate::tools::executions::summary_answer;
 use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::units::counted;
 use crate::workflow::Document;
 use crate::workflow::trigger::{Trigger, Triggers};
 
@@ -265,8 +266,10 @@ async fn ended(context: &Context, id: &str, others: usize, progress: &Progress) 
     let text = summary_answer::compose(&summary, Some(id), 0, context.locale);
     let data = serde_json::from_str::<Value>(&text).map(|answer| answer["data"].clone()).unwrap_or_default();
     let status = summary.header.status.clone().unwrap_or_else(|| "unknown".to_owned());
-    let note =
-        format!("{others} more executions began meanwhile; this is the first, and might belong to another caller.");
+    let note = format!(
+        "{} began meanwhile; this is the first, and might belong to another caller.",
+        counted(others, "more execution", "more executions")
+    );
     Ok(plain(&Answer {
         success: status == "success",
         execution_id: Some(id.to_owned()),
@@ -302,8 +305,9 @@ fn logs(summary: &Summary) -> Vec<String> {
     let mut nodes: Vec<_> = summary.nodes.iter().collect();
     nodes.sort_by_key(|node| node.position);
     let line = |node: &&NodeSummary| {
-        let runs = if node.runs == 1 { String::new() } else { format!(", {} runs", node.runs) };
-        format!("{}: {}, {} items, {} ms{runs}", shorten(&node.name, 100), node.status, node.items, node.execution_time)
+        let runs = if node.runs == 1 { String::new() } else { format!(", {}", counted(node.runs, "run", "runs")) };
+        let items = counted(node.items, "item", "items");
+        format!("{}: {}, {items}, {} ms{runs}", shorten(&node.name, 100), node.status, node.execution_time)
     };
     nodes.iter().take(MAX_LINES).map(line).collect()
 }

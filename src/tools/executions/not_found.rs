@@ -2,9 +2,10 @@
 
 use super::no_data::no_data;
 use crate::execution::Header;
-use crate::json::{CUT_NAME_CHARS, is_name, shorten_name};
+use crate::json::{CUT_NAME_CHARS, is_name, quoted_name};
 use crate::toolkit::nearest;
 use crate::tools::Error;
+use crate::units::counted;
 
 /// Refuses a node that none of these names is.
 pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> Result<(), Error> {
@@ -16,21 +17,27 @@ pub(super) fn check_node(requested: &str, names: &[String], header: &Header, id:
 
 /// Says that no node has the name, and which ones there are.
 pub(super) fn no_node(requested: &str, names: &[String], header: &Header, id: Option<&str>) -> String {
-    let (name, id) = (shorten_name(requested, CUT_NAME_CHARS), header.id.as_deref().or(id).unwrap_or("?"));
+    let (name, id) = (quoted_name(requested, CUT_NAME_CHARS), header.id.as_deref().or(id).unwrap_or("?"));
     let why = match names.is_empty() {
         true => no_data(header).unwrap_or_else(|| "It has no run data.".to_owned()),
         false => nearest("Nodes", requested, names),
     };
-    format!("Node '{name}' not found in execution '{id}'. {why}")
+    format!("Node {name} not found in execution '{id}'. {why}")
 }
 
 /// Says that a node, which has this many runs, does not have the requested one.
 pub(super) fn no_run(node: &str, runs: u64, requested: u64, id: &str) -> String {
-    let name = shorten_name(node, CUT_NAME_CHARS);
+    let name = quoted_name(node, CUT_NAME_CHARS);
     match runs.checked_sub(1) {
-        None => format!("Node '{name}' has no runs in execution '{id}'. Look at another node."),
+        None => format!("Node {name} has no runs in execution '{id}'. Look at another node."),
         Some(last) => {
-            format!("Node '{name}' has {runs} runs in execution '{id}': runIndex {requested} must be from 0 to {last}.")
+            let runs = counted(runs, "run", "runs");
+            format!("Node {name} has {runs} in execution '{id}': runIndex {requested} must be {}.", from_0(last))
         }
     }
+}
+
+/// The indexes that there are, of which `last` is the last: `0`, or `from 0 to 4`.
+pub(super) fn from_0(last: u64) -> String {
+    if last == 0 { "0".to_owned() } else { format!("from 0 to {last}") }
 }

@@ -1,5 +1,6 @@
 //! `view_overview`: everything of the page's first picture in one pass: head, nodes, time axis, graph.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
@@ -9,10 +10,10 @@ use crate::execution::graph::{Graph, GraphNode, Link};
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::execution::timeline::{NodeTimeline, Timeline, TimelineProjection};
 use crate::execution::{Children, ErrorItems};
-use crate::json::Projection;
+use crate::json::{CUT_NAME_CHARS, Projection, cut_name, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Arguments, Audience, Effect, Kind, Parameter};
 use crate::tools::executions::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure};
 use crate::tools::executions::{IGNORE_SIZE_LIMIT, execution};
 use crate::tools::{Call, Context, Handler, Tool};
@@ -34,27 +35,32 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
     Box::pin(async move {
         let execution = execution(&arguments);
         let bars = arguments.integer("bars").unwrap_or(DEFAULT) as usize;
-        let id = execution.id.clone();
         let projection = TimelineProjection { bars, range: None };
-        let projection = projection.map(move |timeline| Ok(success("", &Overview::new(timeline?, &id))));
+        let projection = projection.map(move |timeline| Ok(success("", &Overview::new(timeline?))));
         context.executions().read(&execution, &projection, &progress).await?.view
     })
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct Overview {
     execution: Head,
     /// When the first run began and the last one ended, milliseconds since 1970; 0 and 0 without runs.
     start: f64,
     end: f64,
+    /// At most 1,000: those that failed, and then those that ran first.
     nodes: Vec<ShownNode>,
+    /// How many more nodes ran.
+    #[serde(skip_serializing_if = "is_zero")]
+    more_nodes: u64,
     graph: ShownGraph,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head {
-    id: String,
+    /// Its own, whatever id it was requested by.
+    id: Option<String>,
     workflow_id: Option<String>,
     workflow_name: Option<String>,
     status: Option<String>,
@@ -122,9 +128,14 @@ struct ShownErrorItems {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ShownGraph {
     nodes: Vec<ShownGraphNode>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_nodes: u64,
     connections: Vec<ShownLink>,
+    #[serde(skip_serializing_if = "is_zero")]
+    more_connections: u64,
 }
 
 #[derive(Serialize)]
@@ -151,25 +162,27 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl Overview {
-    fn new(timeline: Timeline, id: &str) -> Self {
+    fn new(timeline: Timeline) -> Self {
         let Timeline { mut summary, range, mut nodes, graph } = timeline;
         let (start, end) = range.unwrap_or_default();
-        let execution = Head::new(&summary, id);
+        let execution = Head::new(&summary);
         summary.nodes.sort_by_key(|node| node.position);
+        let in_graph: HashMap<_, _> = graph.nodes.iter().map(|node| (&*node.name, node)).collect();
         let nodes = summary.nodes.into_iter().map(|node| {
             let on_axis = nodes.swap_remove(&node.name).unwrap_or_default();
-            let in_graph = graph.nodes.iter().find(|other| other.name == node.name);
+            let in_graph = in_graph.get(&*node.name).copied();
             ShownNode::new(node, on_axis, in_graph, start)
         });
-        Self { execution, start, end, nodes: nodes.collect(), graph: ShownGraph::new(graph) }
+        let nodes = nodes.collect();
+        Self { execution, start, end, nodes, more_nodes: summary.left_out.nodes, graph: ShownGraph::new(graph) }
     }
 }
 
 impl Head {
-    fn new(summary: &Summary, id: &str) -> Self {
+    fn new(summary: &Summary) -> Self {
         let header = &summary.header;
         Self {
-            id: id.to_owned(),
+            id: header.id.clone(),
             workflow_id: header.workflow_id.clone(),
             workflow_name: summary.workflow_name.clone(),
             status: header.status.clone(),
@@ -183,7 +196,11 @@ impl Head {
             items: summary.processed(),
             bytes: header.json_size_bytes.filter(|bytes| *bytes > 0),
             parent_execution: summary.parent.as_ref().and_then(|parent| parent.id.clone()),
-            notes: notes(summary, 0, NOTED_CHARS),
+            // Only the page reads this answer.
+            notes: notes(summary, 0, NOTED_CHARS)
+                .iter()
+                .map(|note| Audience::Page.tell(note).into_owned())
+                .collect(),
             too_large: header.data_too_large,
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS)),
         }
@@ -196,7 +213,7 @@ impl ShownNode {
         // A summary leaves them out of a node with one output.
         let outputs = if node.outputs.is_empty() && node.items > 0 { vec![node.items] } else { node.outputs };
         Self {
-            node_name: node.name,
+            node_name: cut_name(node.name),
             node_type: node.node_type,
             status: node.status,
             runs: node.runs,
@@ -227,19 +244,26 @@ impl ShownErrorItems {
 
 impl ShownGraph {
     fn new(graph: Graph) -> Self {
+        let names: HashSet<_> = graph.nodes.iter().map(|node| node.name.clone()).collect();
         let nodes = graph.nodes.into_iter().map(|node| ShownGraphNode {
-            node_name: node.name,
+            node_name: cut_name(node.name),
             node_type: node.node_type,
             position: node.position,
             disabled: node.disabled,
         });
-        Self { nodes: nodes.collect(), connections: graph.links.into_iter().map(ShownLink).collect() }
+        let links = graph.links.len() as u64 + graph.more_links;
+        // A link to a node that is left out cannot be drawn.
+        let is_drawn = |link: &Link| graph.more_nodes == 0 || (names.contains(&link.from) && names.contains(&link.to));
+        let connections: Vec<_> = graph.links.into_iter().filter(is_drawn).map(ShownLink).collect();
+        let (more_nodes, more_connections) = (graph.more_nodes, links - connections.len() as u64);
+        Self { nodes: nodes.collect(), more_nodes, connections, more_connections }
     }
 }
 
 impl Serialize for ShownLink {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let Link { from, output, to: target, input, kind } = &self.0;
-        (from, output, target, input, kind).serialize(to)
+        let name = |name: &str| shorten_name(name, CUT_NAME_CHARS);
+        (name(from), output, name(target), input, kind).serialize(to)
     }
 }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::bars::{BARS, DEFAULT, ShownBar};
 use crate::execution::timeline::{Timeline, TimelineProjection};
-use crate::json::Projection;
+use crate::json::{Projection, cut_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
 use crate::toolkit::{Arguments, Effect, Kind, Parameter};
@@ -58,6 +58,6 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
 fn compose(timeline: Timeline, start: f64, from: u64, to: u64) -> String {
     let nodes = timeline.nodes.into_iter().filter(|(_, node)| !node.bars.is_empty());
     let shown = |bars: Vec<_>| bars.into_iter().map(|bar| ShownBar { bar, start }).collect();
-    let nodes = nodes.map(|(name, node)| (name, shown(node.bars))).collect();
+    let nodes = nodes.map(|(name, node)| (cut_name(name), shown(node.bars))).collect();
     success("", &Shown { from, to, nodes })
 }

@@ -7,12 +7,13 @@ use serde_json::value::RawValue;
 
 use super::{ID, RAW, raw, require_workflow};
 use crate::budget::{Entry, Page};
-use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, shorten};
+use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, quoted_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
 use crate::tools::{Call, Context, Error, Handler, Tool};
 use crate::workflow::PublishedVersion;
+use crate::units::counted;
 use crate::workflow::node::{NodeLookup, NodeProjection};
 use crate::workflow::outline::{Outline, OutlineProjection};
 use crate::workflow::raw::RawProjection;
@@ -76,7 +77,7 @@ fn small(message: &str, outline: &Outline) -> String {
     let tags: Vec<_> = outline.tag_names().map(|value| Entry { value, tag: None }).collect();
     let write = |page: &Page| {
         let left_out = outline.tags() - page.shown as u64;
-        let reason = format!("{left_out} more tags");
+        let reason = counted(left_out, "more tag", "more tags");
         let data = Data {
             id: &outline.id,
             name: &outline.name,
@@ -93,12 +94,9 @@ fn small(message: &str, outline: &Outline) -> String {
 
 fn node(message: &str, found: &NodeLookup, wanted: &str) -> Result<String, Error> {
     let Some(node) = &found.node else {
-        let wanted = shorten(wanted, CUT_NAME_CHARS);
-        let names = nearest("Nodes", &wanted, &found.names);
-        return Err(Error::FailedPrecondition(format!(
-            "Node '{wanted}' not found in workflow '{}'. {names}",
-            found.id
-        )));
+        let names = nearest("Nodes", wanted, &found.names);
+        let wanted = quoted_name(wanted, CUT_NAME_CHARS);
+        return Err(Error::FailedPrecondition(format!("Node {wanted} not found in workflow '{}'. {names}", found.id)));
     };
     let word = |text: &String| Excerpt::from(text.as_str());
     let members = vec![("id", word(&found.id)), ("name", word(&found.name)), ("node", node.clone())];

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{ID, MAX_RAW_TOKENS, RAW, require_workflow};
 use crate::budget::{self, Entry};
-use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, cut_name, shorten};
+use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, cut_name, quoted_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
@@ -167,10 +167,10 @@ fn find<'a>(graph: &'a Graph, wanted: &str) -> Result<&'a GraphNode, Error> {
     let name = cut_name(wanted.to_owned());
     let by_name = graph.nodes.iter().find(|node| node.name == name);
     by_name.or_else(|| graph.nodes.iter().find(|node| node.id == *wanted)).ok_or_else(|| {
-        let wanted = shorten(wanted, CUT_NAME_CHARS);
         let names: Vec<_> = graph.nodes.iter().map(|node| node.name.clone()).collect();
-        let nearest = nearest("Nodes", &wanted, &names);
-        Error::FailedPrecondition(format!("Node '{wanted}' not found in workflow '{}'. {nearest}", graph.id))
+        let nearest = nearest("Nodes", wanted, &names);
+        let wanted = quoted_name(wanted, CUT_NAME_CHARS);
+        Error::FailedPrecondition(format!("Node {wanted} not found in workflow '{}'. {nearest}", graph.id))
     })
 }
 

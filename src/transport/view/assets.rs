@@ -39,6 +39,7 @@ static FILES: [(&str, &[u8]); 28] = files![
     "main.js",
     "node.js",
     "nodes.js",
+    "route.js",
     "search.js",
     "status.js",
     "style.css",

@@ -9,6 +9,7 @@ use axum::http::HeaderMap;
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures::stream;
+use indexmap::IndexMap;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
@@ -16,6 +17,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::Page;
 use crate::n8n::{Progress, Stage};
+use crate::toolkit::{Audience, answer};
 use crate::tools::Tool;
 use crate::transport::rest;
 
@@ -72,17 +74,40 @@ async fn run(page: Arc<Page>, tool: &'static Tool, arguments: Map<String, Value>
         Ok(answer) => result(&answer),
         Err(error) => {
             let (_, code, message) = error.parts();
-            json!({"error": {"message": message, "code": code}}).to_string()
+            json!({"error": {"message": Audience::Page.tell(&message), "code": code}}).to_string()
         }
     };
     // The client may be gone.
     let _ = lines.send(Bytes::from(last + "\n")).await;
 }
 
-/// The last line: what the tool returned, without the envelope.
+/// The last line: what the tool returned, without the envelope, and with its hints in the words of the page.
 fn result(answer: &str) -> String {
     let data = serde_json::from_str::<Answer<'_>>(answer).ok().and_then(|answer| answer.data);
-    format!("{{\"result\":{}}}", data.map_or(answer, RawValue::get))
+    let data = data.map_or(answer, RawValue::get);
+    format!("{{\"result\":{}}}", for_page(data).as_deref().unwrap_or(data))
+}
+
+/// An answer with the words of the page in `truncated.reason` and `notes`; `None` if it has neither.
+fn for_page(data: &str) -> Option<String> {
+    let mut members: IndexMap<String, Box<RawValue>> = serde_json::from_str(data).ok()?;
+    let reason = members.get("truncated").and_then(|truncated| {
+        let mut truncated: Map<String, Value> = serde_json::from_str(truncated.get()).ok()?;
+        let told = Audience::Page.tell(truncated.get("reason")?.as_str()?).into_owned();
+        truncated.insert("reason".to_owned(), told.into());
+        Some(("truncated", answer::json(&Value::Object(truncated).to_string())))
+    });
+    let notes = members.get("notes").and_then(|notes| {
+        let notes: Vec<String> = serde_json::from_str(notes.get()).ok()?;
+        let told: Vec<_> = notes.iter().map(|note| Audience::Page.tell(note)).collect();
+        Some(("notes", answer::json(&json!(told).to_string())))
+    });
+    let told: Vec<_> = reason.into_iter().chain(notes).collect();
+    if told.is_empty() {
+        return None;
+    }
+    told.into_iter().for_each(|(name, value)| drop(members.insert(name.to_owned(), value)));
+    serde_json::to_string(&members).ok()
 }
 
 /// Sends progress for as long as the tool runs.

@@ -139,11 +139,11 @@ fn what_cannot_be_traced_is_refused_with_what_to_do() {
         ),
         (
             json!({"nodeName": "Code", "item": 0, "runIndex": 1}),
-            "Node 'Code' has 1 runs in execution '7': runIndex 1 must be from 0 to 0.",
+            "Node 'Code' has 1 run in execution '7': runIndex 1 must be 0.",
         ),
         (
             json!({"nodeName": "Code", "item": 0, "outputIndex": 2}),
-            "Node 'Code' has 1 outputs in run 0: outputIndex 2 must be from 0 to 0.",
+            "Node 'Code' has 1 output in run 0: outputIndex 2 must be 0.",
         ),
     ] {
         let mut arguments = more;

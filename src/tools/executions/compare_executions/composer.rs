@@ -11,6 +11,7 @@ use crate::execution::compare::{
 };
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
+use crate::units::counted;
 
 /// The answer as it is sent: as many nodes, with as many of their paths, as fit.
 pub(super) fn compose(pair: Pair<'_>, request: &CompareRequest) -> String {
@@ -186,7 +187,8 @@ impl Answer<'_> {
         let mut reasons = Vec::new();
         let nodes = self.comparison.nodes.len().saturating_sub(shown.nodes);
         if nodes > 0 {
-            reasons.push(format!("{nodes} more nodes differ: use a larger maxTokens."));
+            reasons
+                .push(format!("{}: use a larger maxTokens.", counted(nodes, "more node differs", "more nodes differ")));
         }
         if cut {
             reasons.push("Lists were cut: get_execution_fields shows all fields of a node.".to_owned());

@@ -13,6 +13,7 @@ use crate::secrets::redact;
 use crate::toolkit::Locale;
 use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
+use crate::units::counted;
 
 /// Composes an answer within its budget.
 pub(super) struct Composer<'a> {
@@ -285,10 +286,17 @@ impl<'a> Composer<'a> {
     fn hidden(&self, input: &Pages, output: &Pages) -> Option<String> {
         let advice = match (self.input.lists.hidden(input), self.output.lists.hidden(output)) {
             (0, 0) => return None,
-            (0, outputs) => format!("No item of {outputs} outputs fits: request one of them with outputIndex"),
-            (inputs, 0) => format!("No item of {inputs} inputs fits: use a larger maxTokens or a smaller limit"),
+            (0, outputs) => format!(
+                "No item of {} fits: request one of them with outputIndex",
+                counted(outputs, "output", "outputs")
+            ),
+            (inputs, 0) => format!(
+                "No item of {} fits: use a larger maxTokens or a smaller limit",
+                counted(inputs, "input", "inputs")
+            ),
             (inputs, outputs) => {
-                format!("No item of {inputs} inputs and {outputs} outputs fits: use a larger maxTokens")
+                let (inputs, outputs) = (counted(inputs, "input", "inputs"), counted(outputs, "output", "outputs"));
+                format!("No item of {inputs} and {outputs} fits: use a larger maxTokens")
             }
         };
         Some(advice + ".")
@@ -296,15 +304,15 @@ impl<'a> Composer<'a> {
 
     fn beyond_the_end(&self, offset: u64) -> Option<String> {
         let longest = self.input.longest().max(self.output.longest());
-        let items = if longest == 1 { "item" } else { "items" };
+        let items = counted(longest, "item", "items");
         (offset > 0 && longest <= offset)
-            .then(|| format!("offset {offset} is beyond the end: the longest input or output has {longest} {items}."))
+            .then(|| format!("offset {offset} is beyond the end: the longest input or output has {items}."))
     }
 
     fn unlisted(&self, envelope: Envelope) -> Option<String> {
         let lists = self.outputs.len().max(self.node.inputs.len());
         let unlisted = lists.saturating_sub(envelope.listed);
-        (unlisted > 0).then(|| format!("{unlisted} inputs or outputs are not listed."))
+        (unlisted > 0).then(|| counted(unlisted, "input or output is not listed.", "inputs or outputs are not listed."))
     }
 }
 

@@ -9,17 +9,18 @@ mod section;
 
 use std::sync::Arc;
 
-use super::not_found::{no_node, no_run};
+use super::not_found::{from_0, no_node, no_run};
 use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::node::{Node, NodeProjection, NodeView};
 use crate::execution::{ItemList, Run};
-use crate::json::{CUT_NAME_CHARS, shorten_name};
+use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::units::counted;
 use composer::Composer;
 
 /// The most items of one input or output.
@@ -205,17 +206,17 @@ fn in_rows(composer: Composer<'_>, items: String) -> String {
 
 fn ambiguous(view: &NodeView, requested: &str) -> String {
     const NAMES: usize = 5;
-    let names: Vec<_> = view.ambiguous.iter().take(NAMES).map(|name| format!("'{}'", short(name))).collect();
+    let names: Vec<_> = view.ambiguous.iter().take(NAMES).map(|name| quoted(name)).collect();
     format!(
-        "'{}' matches {} nodes: {}. Pass the full name of one of them, or its name as get_execution shows it.",
-        short(requested),
+        "{} matches {} nodes: {}. Pass the full name of one of them, or its name as get_execution shows it.",
+        quoted(requested),
         view.ambiguous.len(),
         names.join(", ")
     )
 }
 
-fn short(name: &str) -> String {
-    shorten_name(name, CUT_NAME_CHARS)
+fn quoted(name: &str) -> String {
+    quoted_name(name, CUT_NAME_CHARS)
 }
 
 /// An output to show: its index, its items, and its label.
@@ -236,10 +237,11 @@ fn chosen_outputs<'a>(run: &'a Run, node: &'a Node, only: Option<u64>) -> Result
     let count = outputs.len();
     let chosen: Vec<_> = outputs.into_iter().filter(|output| output.index == only).collect();
     if chosen.is_empty() {
-        let name = short(&node.name);
+        let name = quoted(&node.name);
         return Err(Error::FailedPrecondition(format!(
-            "Node '{name}' has {count} outputs in this run: outputIndex {only} must be from 0 to {}.",
-            count - 1
+            "Node {name} has {} in this run: outputIndex {only} must be {}.",
+            counted(count, "output", "outputs"),
+            from_0(count as u64 - 1)
         )));
     }
     Ok(chosen)

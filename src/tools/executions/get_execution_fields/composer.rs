@@ -10,6 +10,7 @@ use crate::budget;
 use crate::execution::fields::{FieldView, FieldsView, KINDS, Odd, OddOne, Range};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
+use crate::units::counted;
 
 /// The most odd values of all nodes that are listed.
 const MAX_ODD: usize = 20;
@@ -200,18 +201,22 @@ fn truncated(view: &FieldsView, shown: Shown) -> Option<Truncated> {
     let mut reasons = Vec::new();
     let fields = view.fields.len().saturating_sub(shown.entries);
     if fields > 0 {
-        reasons.push(format!("{fields} more fields: use path, or a larger maxTokens."));
+        reasons.push(format!("{}: use path, or a larger maxTokens.", counted(fields, "more field", "more fields")));
     }
     let odd = view.odd.len().saturating_sub(shown.entries);
     if odd > 0 {
-        reasons.push(format!("{odd} more odd values: pass nodeName to see those of one node."));
+        reasons.push(format!(
+            "{}: use nodeName to see those of one node.",
+            counted(odd, "more odd value", "more odd values")
+        ));
     }
     if view.has_more_paths {
         reasons.push("A node has more than 400 paths; the others were not read: use path.".to_owned());
     }
     if view.too_large > 0 {
-        let items = if view.too_large == 1 { "item" } else { "items" };
-        reasons.push(format!("{} {items} of more than 1 MiB were not read.", view.too_large));
+        let items =
+            counted(view.too_large, "item of more than 1 MiB was not read.", "items of more than 1 MiB were not read.");
+        reasons.push(items);
     }
     (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
 }

@@ -9,6 +9,7 @@ use crate::budget;
 use crate::execution::search::{Hit, NodeHits, SearchView};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
+use crate::units::counted;
 
 /// The answer as it is sent: as many hits as fit, and the nodes that have them.
 pub(super) fn compose(view: &SearchView, request: &SearchRequest) -> String {
@@ -133,18 +134,26 @@ fn truncated(view: &SearchView, request: &SearchRequest, shown: Shown, clipped: 
             }
             false => "raise limit, or narrow the search with nodeName, path or a condition",
         };
-        reasons.push(format!("There are {more} more hits: {advice}."));
+        reasons.push(format!(
+            "There {} {}: {advice}.",
+            if more == 1 { "is" } else { "are" },
+            counted(more, "more hit", "more hits")
+        ));
     }
     let nodes = view.nodes.len() - shown.nodes;
     if nodes > 0 {
-        reasons.push(format!("{nodes} more nodes have hits."));
+        reasons.push(counted(nodes, "more node has hits.", "more nodes have hits."));
     }
     if clipped > 0 {
         reasons.push("Names and values were clipped: a larger maxTokens shows more of them.".to_owned());
     }
     if view.too_large > 0 {
-        let items = if view.too_large == 1 { "item" } else { "items" };
-        reasons.push(format!("{} {items} of more than 1 MiB were not searched.", view.too_large));
+        let items = counted(
+            view.too_large,
+            "item of more than 1 MiB was not searched.",
+            "items of more than 1 MiB were not searched.",
+        );
+        reasons.push(items);
     }
     let clipped_values = (clipped > 0).then_some(clipped);
     (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values })

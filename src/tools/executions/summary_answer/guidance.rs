@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Lengths;
 use crate::execution::Header;
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::json::shorten_name;
+use crate::json::{quoted_name, shorten_name};
 
 #[derive(Serialize)]
 pub(super) struct Guidance {
@@ -69,8 +69,8 @@ impl Guidance {
                 example: format!("get_execution(id: '{id}')"),
             };
         }
-        let workflow = header.workflow_id.as_ref().map(|id| escape(&shorten_name(id, lengths.word)));
-        let workflow = workflow.map(|id| format!("workflowId: '{id}'")).unwrap_or_default();
+        let workflow = header.workflow_id.as_ref().map(|id| format!("workflowId: {}", quoted_name(id, lengths.word)));
+        let workflow = workflow.unwrap_or_default();
         Self {
             message: "There is no node to show: list_executions finds other executions".into(),
             example: format!("list_executions({workflow})"),
@@ -100,7 +100,7 @@ fn state(header: &Header, node: Option<&String>, lengths: Lengths) -> String {
         "new" => "is queued",
         _ => "is running",
     };
-    let at = node.map(|node| format!(" at node '{}'", shorten_name(node, lengths.node))).unwrap_or_default();
+    let at = node.map(|node| format!(" at node {}", quoted_name(node, lengths.node))).unwrap_or_default();
     let until = match &header.wait_till {
         Some(_) if header.waits_for_call() => " for a call".to_owned(),
         Some(till) if status == "waiting" => format!(" until {}", shorten_name(till, lengths.word)),
@@ -162,17 +162,6 @@ fn argument(name: &str, value: Option<u64>) -> String {
 }
 
 fn by_node(id: &str, node: &NodeSummary, arguments: &str, lengths: Lengths) -> String {
-    let name = escape(&shorten_name(&node.name, lengths.node));
-    format!("get_execution_by_node(id: '{id}', nodeName: '{name}'{arguments})")
-}
-
-fn escape(name: &str) -> String {
-    let mut escaped = String::new();
-    for char in name.chars() {
-        if matches!(char, '\'' | '"' | '\\') {
-            escaped.push('\\');
-        }
-        escaped.push(char);
-    }
-    escaped
+    let name = quoted_name(&node.name, lengths.node);
+    format!("get_execution_by_node(id: '{id}', nodeName: {name}{arguments})")
 }

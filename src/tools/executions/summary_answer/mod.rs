@@ -12,9 +12,10 @@ use super::no_data::no_data;
 use crate::budget;
 use crate::execution::Failure;
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::json::{Beginning, CUT_NAME_CHARS, shorten_name};
+use crate::json::{Beginning, CUT_NAME_CHARS, quoted_name, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
+use crate::units::counted;
 
 /// The budget of a summary, always.
 pub const MAX_TOKENS: usize = 1000;
@@ -259,7 +260,8 @@ pub fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
     if summary.nodes.is_empty() {
         notes.push(no_data(header).unwrap_or_else(|| "This execution has no run data.".to_owned()));
     } else if offset >= summary.nodes.len() {
-        notes.push(format!("offset {offset} is beyond the end: the execution has {} nodes.", summary.nodes.len()));
+        let nodes = counted(summary.nodes.len(), "node", "nodes");
+        notes.push(format!("offset {offset} is beyond the end: the execution has {nodes}."));
     }
     if summary.redacted {
         notes.push("n8n redacted the data: items are counted, but their values are not included.".to_owned());
@@ -277,7 +279,7 @@ pub fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
 /// What is known of an execution that was running when n8n ended.
 fn abandoned(summary: &Summary, chars: usize) -> String {
     let place = match &summary.current_node {
-        Some(node) => format!("; it was at node '{}'", shorten_name(node, chars)),
+        Some(node) => format!("; it was at node {}", quoted_name(node, chars)),
         None => String::new(),
     };
     format!("n8n is not running{place}. This execution does not go on: n8n marks it as crashed when it starts again.")
@@ -293,8 +295,8 @@ fn crashed(nodes: &[NodeSummary], chars: usize) -> String {
             format!("n8n crashed during this execution. What ran was recovered {RECOVERED}.")
         }
         (1, Some(node)) => format!(
-            "n8n crashed during this execution. Node '{}' was recovered {RECOVERED}; the other nodes are as n8n had saved them.",
-            shorten_name(&node.name, chars)
+            "n8n crashed during this execution. Node {} was recovered {RECOVERED}; the other nodes are as n8n had saved them.",
+            quoted_name(&node.name, chars)
         ),
         (recovered, _) => format!(
             "n8n crashed during this execution. {recovered} of {} nodes were recovered {RECOVERED}; the others are as n8n had saved them.",
@@ -307,10 +309,10 @@ fn crashed(nodes: &[NodeSummary], chars: usize) -> String {
 fn copied(summary: &Summary, chars: usize) -> Option<String> {
     let of = shorten_name(summary.header.retry_of.as_ref()?, chars);
     let copied = summary.nodes.iter().filter(|node| node.copied_runs > 0).count();
-    let nodes = if copied == 1 { "node" } else { "nodes" };
+    let nodes = counted(copied, "node", "nodes");
     (copied > 0).then(|| {
         format!(
-            "This execution retries execution '{of}': what {copied} {nodes} had output there was copied and is not counted as processed."
+            "This execution retries execution '{of}': what {nodes} had output there was copied and is not counted as processed."
         )
     })
 }

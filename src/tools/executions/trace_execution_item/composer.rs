@@ -7,8 +7,9 @@ use super::super::no_data::no_data;
 use super::TraceRequest;
 use crate::budget;
 use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
-use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, shorten, shorten_name};
+use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, quoted_name, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
+use crate::units::counted;
 
 /// The most changes of a step.
 const CHANGES: usize = 12;
@@ -155,10 +156,7 @@ impl Answer<'_> {
             },
             Note::NoSource => "The item names no source.".to_owned(),
             Note::SubNode(user) => {
-                format!(
-                    "An AI sub-node that '{}' used: its items name no source.",
-                    shorten_name(user, shown.name_chars())
-                )
+                format!("An AI sub-node that {} used: its items name no source.", quoted_name(user, shown.name_chars()))
             }
             Note::NoItem => "The execution has no such item.".to_owned(),
             Note::NotHeld => "Its lineage is not held.".to_owned(),
@@ -174,15 +172,21 @@ impl Answer<'_> {
         let mut reasons = Vec::new();
         let steps = self.route.steps.len() - shown.steps;
         if steps > 0 {
-            reasons.push(format!("{steps} more steps: use a larger maxTokens, or trace the last item."));
+            reasons.push(format!(
+                "{}: use a larger maxTokens, or trace the last item.",
+                counted(steps, "more step", "more steps")
+            ));
         }
         if self.route.more > 0 {
-            reasons.push(format!("{} more items to follow: trace the last ones.", self.route.more));
+            reasons.push(format!(
+                "{}: trace the last ones.",
+                counted(self.route.more, "more item to follow", "more items to follow")
+            ));
         }
         if let Some((node, run)) = &self.trace.stopped {
-            let node = shorten_name(node, shown.name_chars());
+            let node = quoted_name(node, shown.name_chars());
             reasons.push(format!(
-                "The lineage of items is too large to be held: from '{node}', run {run}, on it is unknown."
+                "The lineage of items is too large to be held: from {node}, run {run}, on it is unknown."
             ));
         }
         if left_out.is_partial {
@@ -234,7 +238,7 @@ fn changed(old: &Excerpt, new: &Excerpt, shown: Shown, left_out: &mut LeftOut) -
     }
     let more = changes.len().saturating_sub(CHANGES);
     if more > 0 {
-        members.push(("…".to_owned(), format!("\"+{more} changes\"")));
+        members.push(("…".to_owned(), format!("\"+{}\"", counted(more, "change", "changes"))));
     }
     Members(members.into_iter().map(|(name, text)| (name, json(&text))).collect())
 }

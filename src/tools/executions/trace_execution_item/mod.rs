@@ -4,17 +4,18 @@ mod composer;
 
 use std::sync::Arc;
 
-use super::not_found::{check_node, no_run};
+use super::not_found::{check_node, from_0, no_run};
 use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::trace::{Absent, Direction, ItemsProjection, ItemsView, LineageProjection, Place, Trace};
 use crate::execution::{self, StoredProjection};
-use crate::json::{CUT_NAME_CHARS, Projection, shorten_name};
+use crate::json::{CUT_NAME_CHARS, Projection, quoted_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
 use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
 use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::units::counted;
 
 /// Where a trace can lead.
 pub const DIRECTIONS: [&str; 3] = ["back", "forward", "both"];
@@ -126,7 +127,7 @@ pub fn answer(
 /// Why there is no such item, and what there is.
 fn refusal(absent: Absent, start: &Place, trace: &Trace, id: Option<&str>) -> String {
     let id = trace.header.id.as_deref().or(id).unwrap_or("?");
-    let node = format!("Node '{}'", shorten_name(&start.node, CUT_NAME_CHARS));
+    let node = format!("Node {}", quoted_name(&start.node, CUT_NAME_CHARS));
     let Place { run, output, item, .. } = start;
     match absent {
         Absent::Node => format!("{node} is not the only one with this name in execution '{id}': pass its full name."),
@@ -136,15 +137,17 @@ fn refusal(absent: Absent, start: &Place, trace: &Trace, id: Option<&str>) -> St
         }
         Absent::Output(outputs) => {
             format!(
-                "{node} has {outputs} outputs in run {run}: outputIndex {output} must be from 0 to {}.",
-                outputs - 1
+                "{node} has {} in run {run}: outputIndex {output} must be {}.",
+                counted(outputs, "output", "outputs"),
+                from_0(outputs - 1)
             )
         }
         Absent::Item(0) => format!("{node} has no items at output {output} of run {run}."),
         Absent::Item(items) => {
             format!(
-                "{node} has {items} items at output {output} of run {run}: item {item} must be from 0 to {}.",
-                items - 1
+                "{node} has {} at output {output} of run {run}: item {item} must be {}.",
+                counted(items, "item", "items"),
+                from_0(items - 1)
             )
         }
         Absent::NotHeld => {

@@ -51,12 +51,13 @@ export class Execution {
   }
 
   #show(overview) {
-    this.#overview = overview;
+    // A saved execution is asked for by an id that is not its own.
+    this.#overview = { ...overview, id: this.id };
     const { execution } = overview;
-    this.trail([execution.workflowName || execution.workflowId || t('execution'), `#${execution.id}`]);
+    this.trail([execution.workflowName || execution.workflowId || t('execution'), ...(execution.id ? [`#${execution.id}`] : [])]);
     this.field = searchField();
     fill(this.search, this.field.element);
-    this.node = new NodeView(overview);
+    this.node = new NodeView(this.#overview);
     fill(this.lower, this.node.element);
     this.element.append(h('section', { class: 'card', 'aria-label': t('wholeExecution') }, this.tabs, this.stage), this.lower);
     this.#refresh();

@@ -2,14 +2,13 @@
 
 import { to } from './address.js';
 import { h, shown, svg } from './dom.js';
+import { HEIGHT, Routes, WIDTH } from './route.js';
 import { statusWord } from './status.js';
 import { count, number, t } from './words.js';
 
-const WIDTH = 164;
-const HEIGHT = 56;
 /** Where n8n draws a node from its position: its square is 96 wide, ours is wider. */
 const SHIFT = (WIDTH - 96) / 2;
-const NAME = 19;
+const NAME = 18;
 /** The narrowest and widest picture, in units of the workflow. */
 const ZOOM = [300, 60_000];
 /** The scale below which names cannot be read. */
@@ -20,18 +19,22 @@ export class Graph {
   #links = new Map();
   #box;
 
-  constructor({ nodes, graph }) {
+  constructor({ nodes, moreNodes = 0, graph }) {
+    this.missing = moreNodes ? t('notListed') : t('didNotRun');
     this.ran = new Map(nodes.map((node) => [node.nodeName, node]));
     this.places = new Map(graph.nodes.map((node) => [node.nodeName, { ...node, x: node.position[0] - SHIFT, y: node.position[1] }]));
     this.outputs = outputsOf(graph.connections);
-    this.#box = this.whole = bounds([...this.places.values()]);
+    this.subNodes = this.#subNodes(graph.connections);
+    this.routes = new Routes([...this.places.values()]);
+    const wires = this.#wires(graph.connections);
+    this.#box = this.whole = bounds([...this.places.values()], this.routes.lowest);
     this.picture = svg('svg', {
       class: 'graph', role: 'group', 'aria-label': t('view.graph'), tabindex: '-1', preserveAspectRatio: 'xMidYMid meet',
       onwheel: (event) => this.#wheel(event), onpointerdown: (event) => this.#press(event),
       onpointermove: (event) => this.#move(event), onpointerup: () => { this.drag = null; }, onpointercancel: () => { this.drag = null; },
       onclick: (event) => this.dragged && event.preventDefault(),
     },
-    graph.connections.map((connection) => this.#connection(connection)),
+    wires,
     nodes.flatMap((node) => this.#nowhere(node)),
     [...this.places.values()].map((node) => this.#node(node)));
     const button = (key, text, label) => h('button', { type: 'button', onclick: () => this.zoom(key), 'aria-label': label, title: `${label} (${key})` }, text);
@@ -40,6 +43,8 @@ export class Graph {
         button('-', '−', t('zoomOut')), button('0', '⤢', t('wholePicture')), button('+', '+', t('zoomIn'))));
     this.element = h('div', {},
       this.places.size ? this.picture : h('p', { class: 'empty' }, t('noWorkflow')),
+      graph.moreNodes > 0 && h('p', { class: 'fine pad' }, count('moreInGraph', graph.moreNodes)),
+      graph.moreConnections > 0 && h('p', { class: 'fine pad' }, count('moreConnections', graph.moreConnections)),
       this.#table(graph.connections));
     this.#show();
   }
@@ -111,7 +116,7 @@ export class Graph {
     const status = ran?.status ?? 'idle';
     const name = shown(nodeName);
     const items = ran ? ran.outputs.reduce((sum, n) => sum + n, 0) : 0;
-    const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : t('didNotRun');
+    const words = ran ? `${statusWord(status)}, ${count('items', items)}` : disabled ? t('disabled') : this.missing;
     const short = name.length > NAME ? `${name.slice(0, NAME - 1)}…` : name;
     const small = ran ? `${SIGN[status] ?? ''} ${ran.failedRuns ? statusWord(status) : count('items', items)}` : words;
     // What can be read, first, and then what could not: those who speak to their computer say what they read.
@@ -131,26 +136,39 @@ export class Graph {
     return [place.x + WIDTH, place.y + (HEIGHT * (output + 1)) / (outputs + 1)];
   }
 
-  #connection([from, output, to, input, type]) {
-    if (!this.places.has(from) || !this.places.has(to)) return null;
-    const target = this.places.get(to);
-    if (type !== 'main') {
-      const source = this.places.get(from);
-      const [x1, y1, x2, y2] = [source.x + WIDTH / 2, source.y, target.x + WIDTH / 2, target.y + HEIGHT];
-      return svg('path', { class: 'wire part', d: `M${x1} ${y1}C${x1} ${y1 - 50} ${x2} ${y2 + 50} ${x2} ${y2}` });
+  /** The connections, of which first all lines are laid, so that labels stand beside them. */
+  #wires(connections) {
+    const wires = connections.filter(([from, , to]) => this.places.has(from) && this.places.has(to)).map((connection) => this.#wire(connection));
+    return wires.map(({ route, items, part }) => part
+      ? svg('path', { class: 'wire part', d: route.d })
+      : svg('g', { class: items ? 'wire full' : 'wire', 'aria-hidden': 'true' },
+        svg('path', { d: route.d }), items > 0 && svg('text', this.routes.label(route, number(items)), number(items))));
+  }
+
+  #wire([from, output, to, , type]) {
+    const ends = [this.places.get(from), this.places.get(to)];
+    const [source, target] = ends;
+    if (type !== 'main') return { part: true, route: this.routes.upward(source, this.#port(source, target), ends) };
+    const route = this.routes.across(this.#leaves(from, output), [target.x, target.y + HEIGHT / 2], ends);
+    return { items: this.#flow(from, output), route };
+  }
+
+  /** Where a sub-node enters the node that uses it: side by side at its bottom, in the order in which they stand. */
+  #port(source, target) {
+    const all = this.subNodes.get(target.nodeName);
+    return [target.x + (WIDTH * (all.indexOf(source.nodeName) + 1)) / (all.length + 1), target.y + HEIGHT];
+  }
+
+  /** The sub-nodes of each node that uses any, from the left. */
+  #subNodes(connections) {
+    const subNodes = new Map();
+    for (const [from, , to, , type] of connections) {
+      if (type === 'main' || !this.places.has(from)) continue;
+      if (!subNodes.has(to)) subNodes.set(to, new Set());
+      subNodes.get(to).add(from);
     }
-    const [x1, y1] = this.#leaves(from, output);
-    const [x2, y2] = [target.x, target.y + HEIGHT / 2];
-    const back = x2 < x1 - 20;
-    const below = Math.max(y1, y2) + 90;
-    const bend = Math.max(24, Math.abs(x2 - x1) / 2);
-    const d = back
-      ? `M${x1} ${y1}C${x1 + 60} ${y1} ${x1 + 60} ${below} ${x1 - 20} ${below}L${x2 + 20} ${below}C${x2 - 60} ${below} ${x2 - 60} ${y2} ${x2} ${y2}`
-      : `M${x1} ${y1}C${x1 + bend} ${y1} ${x2 - bend} ${y2} ${x2} ${y2}`;
-    const items = this.#flow(from, output);
-    return svg('g', { class: items ? 'wire full' : 'wire', 'aria-hidden': 'true' },
-      svg('path', { d }),
-      items > 0 && svg('text', back ? { x: (x1 + x2) / 2, y: below - 6 } : { x: (x1 + x2) / 2, y: (y1 + y2) / 2 - 7 }, number(items)));
+    const x = (name) => this.places.get(name).x;
+    return new Map([...subNodes].map(([to, names]) => [to, [...names].sort((one, other) => x(one) - x(other))]));
   }
 
   #flow(from, output) {
@@ -186,9 +204,9 @@ function outputsOf(connections) {
   return outputs;
 }
 
-function bounds(places) {
+function bounds(places, lowest) {
   const xs = places.map(({ x }) => x);
   const ys = places.map(({ y }) => y);
   const [left, top] = [Math.min(...xs, 0) - 60, Math.min(...ys, 0) - 70];
-  return { x: left, y: top, width: Math.max(900, Math.max(...xs, 0) + WIDTH + 80 - left), height: Math.max(240, Math.max(...ys, 0) + HEIGHT + 110 - top) };
+  return { x: left, y: top, width: Math.max(900, Math.max(...xs, 0) + WIDTH + 80 - left), height: Math.max(240, Math.max(...ys, lowest - HEIGHT, 0) + HEIGHT + 110 - top) };
 }

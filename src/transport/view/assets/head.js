@@ -9,29 +9,29 @@ import { bytes, count, duration, t, time } from './words.js';
 const CHILDREN = 20;
 
 /** The head, for `view_overview`'s answer and what the server said about itself. */
-export function head({ execution, nodes }, server) {
+export function head({ execution, nodes, moreNodes = 0 }, server) {
   const { id, workflowId, workflowName, status, mode, startedAt, waitTill, items, tooLarge } = execution;
   return h('div', { class: 'head' },
     h('div', { class: 'title' },
-      h('h1', {}, data(workflowName || workflowId || `#${id}`)),
+      h('h1', {}, data(workflowName || workflowId || (id ? `#${id}` : t('savedExecution')))),
       badge(status),
       h('span', { class: 'actions' },
         !server.execution && h('a', { class: 'button', ...to({ view: 'compare' }) }, t('compareWithGood')),
         external(execution, server))),
     h('ul', { class: 'facts' }, [
-      h('span', { class: 'number' }, `#${id}`),
+      id && h('span', { class: 'number' }, `#${id}`),
       mode && h('span', {}, shown(mode)),
       startedAt && h('time', { datetime: startedAt }, time(startedAt)),
       execution.duration !== null && h('span', { class: 'number' }, duration(execution.duration)),
       waitTill && h('span', {}, waits(waitTill)),
-      !tooLarge && h('span', { class: 'number' }, count('nodesRan', nodes.length)),
+      !tooLarge && h('span', { class: 'number' }, count('nodesRan', nodes.length + moreNodes)),
       !tooLarge && h('span', { class: 'number' }, count('items', items)),
-      execution.bytes && h('span', { class: 'number' }, bytes(execution.bytes)),
+      execution.bytes && h('span', { class: 'number' }, t('storedSize', { size: bytes(execution.bytes) })),
       ...relatives(execution, nodes, server),
     ].filter(Boolean).map((fact) => h('li', {}, fact))),
     (execution.notes ?? []).map((note) => h('p', { class: 'notice' }, shown(note),
       execution.tooLarge && h('a', { class: 'button', ...to({ large: '1' }) }, t('readAnyway')))),
-    error(execution.error, nodes));
+    error(execution.error, (name) => moreNodes > 0 || nodes.some(({ nodeName }) => nodeName === name)));
 }
 
 function external({ id, workflowId }, { n8nUrl }) {
@@ -58,13 +58,12 @@ function relatives({ parentExecution, retryOf, retrySuccessId }, nodes, server) 
   ];
 }
 
-function error(error, nodes) {
+function error(error, ran) {
   if (!error) return null;
   const { nodeName, name, message, description, httpCode } = error;
-  const ran = nodes.some((node) => node.nodeName === nodeName);
   return h('section', { class: 'error-box', 'aria-label': t('error') },
     h('p', { class: 'what' },
-      nodeName && (ran ? h('a', { ...to({ node: nodeName, tab: 'error' }) }, data(nodeName, 80)) : h('strong', {}, data(nodeName, 80))),
+      nodeName && (ran(nodeName) ? h('a', { ...to({ node: nodeName, tab: 'error' }) }, data(nodeName, 80)) : h('strong', {}, data(nodeName, 80))),
       nodeName && ': ',
       data(message ?? t('error'), 600), ' ',
       h('span', { class: 'fine' }, [name, httpCode && `HTTP ${httpCode}`].filter(Boolean).map((part, i) => [i ? ' · ' : '', data(part, 80)]))),

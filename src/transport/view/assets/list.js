@@ -2,7 +2,7 @@
 
 import { format, go, to } from './address.js';
 import { call } from './api.js';
-import { data, fill, h, shown } from './dom.js';
+import { data, fill, h, shown, svg } from './dom.js';
 import { STATUSES, badge, statusWord } from './status.js';
 import { waits } from './head.js';
 import { bytes, count, duration, t, time } from './words.js';
@@ -125,7 +125,7 @@ export class List {
         h('a', { class: 'cover', href: format({ id }) }, data(workflowName ?? workflowId ?? '')),
         h('span', { class: 'fine number narrow' }, ` #${id}`),
         relations && h('span', { class: 'fine' }, ` ${relations}`),
-        workflowId && h('a', { class: 'only', ...to({ workflow: workflowId }), title: t('onlyThis'), 'aria-label': t('onlyThis') }, '⧩')),
+        workflowId && h('a', { class: 'only', ...to({ workflow: workflowId }), title: t('onlyThis'), 'aria-label': t('onlyThis') }, funnel())),
       h('td', { class: 'number id' }, `#${id}`),
       h('td', {}, time(startedAt)),
       h('td', { class: 'number' }, duration(executionTime)),
@@ -143,6 +143,11 @@ export class List {
     const at = links.indexOf(document.activeElement);
     links[Math.min(links.length - 1, Math.max(0, at + by))]?.focus();
   }
+}
+
+/** Drawn, because few fonts have a sign for it. */
+function funnel() {
+  return svg('svg', { class: 'icon', viewBox: '0 0 16 16', 'aria-hidden': 'true' }, svg('path', { d: 'M2 3h12l-4.5 5.5V13l-3 1.5v-6z' }));
 }
 
 function openById(event) {

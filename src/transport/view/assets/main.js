@@ -52,7 +52,7 @@ function show() {
     page = state.id ? new Execution(state, server, { trail: showTrail, search }) : new List();
     fill(search);
     fill(main, page.element);
-    showTrail(state.id ? [`#${state.id}`] : []);
+    showTrail(state.id && !server.execution ? [`#${state.id}`] : []);
     scrollTo(0, 0);
   }
   page.update(state);

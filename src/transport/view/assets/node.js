@@ -22,7 +22,8 @@ export class NodeView {
   #state = null;
 
   constructor(overview) {
-    this.id = overview.execution.id;
+    this.id = overview.id;
+    this.moreNodes = overview.moreNodes > 0;
     this.nodes = new Map(overview.nodes.map((node) => [node.nodeName, node]));
     this.head = h('div', { class: 'node-head' });
     this.bar = h('div', {});
@@ -50,7 +51,7 @@ export class NodeView {
     this.loader.cancel();
     if (!state.node) return;
     this.#showHead(null);
-    if (!this.nodes.has(state.node)) {
+    if (!this.nodes.has(state.node) && !this.moreNodes) {
       fill(this.bar);
       fill(this.body, h('p', { class: 'empty' }, t('nodeDidNotRun')));
       return;
@@ -195,7 +196,7 @@ export class NodeView {
 
   #outputs({ nodeName, run, output, error }) {
     const { out } = this;
-    const { outputs: all } = this.nodes.get(nodeName);
+    const all = this.nodes.get(nodeName)?.outputs ?? output?.outputs ?? [];
     const total = this.#totalOf(out);
     const table = total > 0 ? this.#table({
       name: t('outputItems'), total, first: itemsOf(output, out),
@@ -216,7 +217,7 @@ export class NodeView {
 
   /** What n8n calls an output, such as `true`; its number where it has no name. */
   #nameOf(output) {
-    const { outputLabels } = this.nodes.get(this.#answer.nodeName);
+    const outputLabels = this.nodes.get(this.#answer.nodeName)?.outputLabels;
     const label = this.#answer.output?.outputs?.find(({ outputIndex }) => outputIndex === output)?.label ?? outputLabels?.[output];
     return label ? data(label, 30) : `${t('output')} ${output}`;
   }

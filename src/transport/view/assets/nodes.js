@@ -39,7 +39,8 @@ export class Nodes {
     this.waterfall = new Waterfall(overview, this.scroller, axis, () => this.#rows);
     this.scroller.prepend(this.waterfall.element);
     this.tools = h('div', { class: 'tools' }, this.said, this.filter, this.waterfall.controls);
-    this.element = h('div', {}, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')));
+    this.element = h('div', {}, this.scroller, this.waterfall.tip, !this.#nodes.length && h('p', { class: 'empty' }, t(overview.execution.tooLarge ? 'notSent' : 'nothingRan')),
+      overview.moreNodes > 0 && h('p', { class: 'fine pad more-nodes' }, count('moreNodes', overview.moreNodes)));
     for (const node of this.#nodes) this.#elements.set(node.nodeName, this.#row(node));
   }
 

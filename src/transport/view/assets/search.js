@@ -29,8 +29,8 @@ export function searchField() {
 export class Search {
   #shown = null;
 
-  constructor({ execution, nodes }) {
-    this.id = execution.id;
+  constructor({ id, nodes }) {
+    this.id = id;
     this.nodes = nodes;
     this.form = h('form', { class: 'filters', onsubmit: (event) => this.#submit(event) });
     this.hits = h('div', { class: 'hits' });
@@ -82,7 +82,7 @@ export class Search {
   #answer({ total, perNode = [], hits = [], truncated }, { q, regex }) {
     if (!total) return h('p', { class: 'empty' }, t('noHits'));
     return [
-      h('p', { role: 'status' }, h('strong', {}, count('hits', total)), hits.length < total && h('span', { class: 'fine' }, ` ${t('firstShown', { n: number(hits.length) })}`)),
+      h('p', { role: 'status' }, h('strong', {}, count('hits', total)), hits.length < total && h('span', { class: 'fine' }, ` ${count('firstShown', hits.length)}`)),
       truncated && h('p', { class: 'fine' }, shown(truncated.reason ?? '')),
       h('ul', { class: 'chips' }, perNode.map(({ nodeName, hits: n }) =>
         h('li', {}, h('a', { class: 'chip', ...to({ within: nodeName }) }, data(nodeName, 60), ' ', h('span', { class: 'number' }, number(n)))))),

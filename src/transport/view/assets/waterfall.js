@@ -25,7 +25,7 @@ export class Waterfall {
   #state = {};
 
   constructor(overview, scroller, axis, rows) {
-    this.id = overview.execution.id;
+    this.id = overview.id;
     this.start = overview.start;
     this.full = Math.max(SHORTEST, overview.end - overview.start);
     this.range = [0, this.full];

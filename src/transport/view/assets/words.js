@@ -25,6 +25,8 @@ export function count(key, n) {
 
 const locale = navigator.languages?.length ? navigator.languages : undefined;
 const plain = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 });
+const small = new Intl.NumberFormat(locale, { maximumSignificantDigits: 4 });
+const smallest = new Intl.NumberFormat(locale, { notation: 'scientific', maximumSignificantDigits: 4 });
 const unit = (name, digits, display) =>
   new Intl.NumberFormat(locale, { style: 'unit', unit: name, unitDisplay: display, maximumFractionDigits: digits });
 const milliseconds = unit('millisecond', 0, 'narrow');
@@ -36,9 +38,11 @@ const moment = new Intl.DateTimeFormat(locale, {
   year: 'numeric', month: 'short', day: 'numeric', hour: '2-digit', minute: '2-digit', second: '2-digit',
 });
 
-/** 50000 as 50,000, or as the reader writes it. */
+/** 50000 as 50,000, or as the reader writes it; never 0 or -0 for a number that is not. */
 export function number(n) {
-  return plain.format(n);
+  if (n === 0) return plain.format(0);
+  const size = Math.abs(n);
+  return (size >= 0.001 ? plain : size >= 1e-6 ? small : smallest).format(n);
 }
 
 /** Milliseconds as n8n writes them: 294ms, 23.6s, 9m 16s. */
