@@ -138,9 +138,13 @@ mod tests {
         [&[kind], length.to_be_bytes().as_slice(), &vec![0; length.min(1000) as usize - 4]].concat()
     }
 
+    fn limits(row_bytes: u64) -> Limits {
+        Limits { login: Duration::ZERO, reply: Duration::ZERO, message_bytes: 100, row_bytes }
+    }
+
     #[test]
     fn messages_and_replies_are_limited_however_they_arrive() {
-        let limits = Limits { reply: Duration::ZERO, message_bytes: 100, row_bytes: 300 };
+        let limits = limits(300);
         let cases: [(&[(u8, u32)], bool); 7] = [
             (&[(b'R', 99), (DATA_ROW, 100), (DATA_ROW, 100)], true),
             (&[(DATA_ROW, 101)], false),
@@ -162,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_next_request_begins_a_reply() {
-        let mut replies = Replies::new(Limits { reply: Duration::ZERO, message_bytes: 100, row_bytes: 100 });
+        let mut replies = Replies::new(limits(100));
         for _ in 0..3 {
             replies.begin();
             replies.feed(&message(DATA_ROW, 80)).unwrap();

@@ -30,6 +30,8 @@ const FAREWELL: Duration = Duration::from_millis(100);
 /// How patient we are with a server, and how much we take from it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
+    /// How long a login to a host may take, even if the URL allows more.
+    pub login: Duration,
     /// How long it may take until a reply, or the next row of it, is complete.
     pub reply: Duration,
     /// The largest message, bytes. All messages of a reply that are not rows may take as much together.
@@ -85,7 +87,7 @@ pub(crate) fn connect(
     let runtime = Builder::new_current_thread().enable_all().build().map_err(Error::Io)?;
     let mut waiter = Waiter { runtime: Some(runtime), limits, cancel, end: End::default(), connection: None };
     let hosts = u32::try_from(config.get_hosts().len()).unwrap_or(u32::MAX).max(1);
-    let each = config.get_connect_timeout().map_or(LOGIN_TIMEOUT, |timeout| *timeout).min(limits.reply);
+    let each = config.get_connect_timeout().map_or(LOGIN_TIMEOUT, |timeout| *timeout).min(limits.login);
     let log_in = log_in(config, tls, limits, Arc::clone(&waiter.end));
     let (client, connection) = waiter.run(each.saturating_mul(hosts), log_in)?;
     waiter.connection = Some(connection);

@@ -22,7 +22,12 @@ use crate::postgres::{self, Limits, Waiter};
 
 /// A reply comes before its caller gives up; the server ends a statement sooner by itself. A row has some texts of 32 KiB,
 /// and a list some thousand rows.
-const LIMITS: Limits = Limits { reply: ANSWER_TIMEOUT, message_bytes: 4 * 1024 * 1024, row_bytes: 256 * 1024 * 1024 };
+const LIMITS: Limits = Limits {
+    login: ANSWER_TIMEOUT,
+    reply: ANSWER_TIMEOUT,
+    message_bytes: 4 * 1024 * 1024,
+    row_bytes: 256 * 1024 * 1024,
+};
 
 /// How long the migrations may take together.
 const MIGRATION_TIMEOUT: Duration = Duration::from_secs(60);

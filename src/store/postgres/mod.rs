@@ -81,8 +81,12 @@ impl Database {
         cancel: &Cancel,
         work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let reply = self.reading.reply_timeout.saturating_add(GRACE);
-        let limits = Limits { reply, message_bytes: MAX_MESSAGE_BYTES, row_bytes: MAX_ROW_BYTES };
+        let limits = Limits {
+            login: self.reading.reply_timeout,
+            reply: self.reading.reply_timeout.saturating_add(GRACE),
+            message_bytes: MAX_MESSAGE_BYTES,
+            row_bytes: MAX_ROW_BYTES,
+        };
         let (client, waiter) = self.address.connect(&self.reading, limits, cancel)?;
         // The end of the connection ends the transaction.
         waiter.wait(client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")).map_err(error)?;

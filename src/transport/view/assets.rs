@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 28] = files![
+static FILES: [(&str, &[u8]); 29] = files![
     "address.js",
     "api.js",
     "compare.js",
