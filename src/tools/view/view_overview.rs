@@ -197,10 +197,7 @@ impl Head {
             bytes: header.json_size_bytes.filter(|bytes| *bytes > 0),
             parent_execution: summary.parent.as_ref().and_then(|parent| parent.id.clone()),
             // Only the page reads this answer.
-            notes: notes(summary, 0, NOTED_CHARS)
-                .iter()
-                .map(|note| Audience::Page.tell(note).into_owned())
-                .collect(),
+            notes: notes(summary, 0, NOTED_CHARS).iter().map(|note| Audience::Page.tell(note).into_owned()).collect(),
             too_large: header.data_too_large,
             error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS)),
         }
