@@ -224,11 +224,18 @@ impl<'d> Pair<'d> {
             Filled::This => (self.this, self.other),
             Filled::Other => (self.other, self.this),
         };
-        let names = parameters(other);
+        let (names, containers) = (parameters(other), containers(&other.values));
+        let is_of_element = |path: &str| {
+            let end = path.rfind("[].").map(|at| at + "[]".len());
+            end.is_some_and(|end| !path[end + 1..].contains(['.', '[']) && containers.contains(&(&path[..end], b'.')))
+        };
         paths.retain(|path| match (one.values.get(*path), parameter(path)) {
             (Some(values), Some(name)) if !other.values.contains_key(*path) => {
-                let can_be_default = || is_parameter(path) || is_empty_locator(one, name);
-                !values.are_empty() && (names.contains(name) || !can_be_default())
+                let can_be_default = || match names.contains(name) {
+                    true => is_of_element(path),
+                    false => is_parameter(path) || is_empty_locator(one, name),
+                };
+                !values.are_empty() && !can_be_default()
             }
             _ => true,
         });

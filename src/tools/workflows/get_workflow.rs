@@ -22,8 +22,7 @@ use crate::workflow::raw::RawProjection;
 pub static TOOL: Tool = Tool {
     name: "get_workflow",
     title: "Get a workflow",
-    description: "Get one n8n workflow: name, active, tags and number of nodes. publishedVersion older: it has an unpublished \
-                  draft. raw: true shows nodes, connections and \
+    description: "Get one n8n workflow: name, active, tags and number of nodes. raw: true shows nodes, connections and \
                   settings; node shows one node in full. For a workflow file, use workflow_load (toolset \
                   builder).",
     parameters: &[

@@ -290,6 +290,11 @@ fn fill_in(workflow: &mut Value, random: &mut Random) {
                 parameters.entry(name).or_insert_with(|| default.parse().unwrap());
             }
         }
+        for element in parameters.get_mut("list").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(element) = element.as_object_mut() {
+                element.entry("order").or_insert_with(|| "ascending".into());
+            }
+        }
     }
 }
 
@@ -520,11 +525,13 @@ fn defaults_that_n8n_fills_in_are_no_edits() {
             saved.as_array_mut().into_iter().flatten().filter_map(|node| node["parameters"].as_object_mut())
         {
             let before = parameters.len();
+            empty += parameters.values().filter(|value| [json!(""), json!(false), json!({})].contains(value)).count();
             let defaults = ["", "GET", "manual", "none", "onReceived", "append", "javaScript"].map(Value::from);
             parameters.retain(|_, value| ![json!(false), json!({})].contains(value) && !defaults.contains(value));
             removed += before - parameters.len();
         }
-        if removed < 2 {
+        // One empty parameter is not enough to tell a workflow that is filled in from one that was edited.
+        if empty < 2 {
             continue;
         }
         compared += 1;

@@ -281,7 +281,14 @@ fn is_default(path: &str, one: &Settings, other: &Settings) -> bool {
     let is_new = !other.keys().any(|known| parameter(known) == Some(name));
     let member = |member: &str| one.get(&format!("parameters.{name}.{member}"));
     let is_locator = member("__rl").is_some() && member("value").is_some_and(|values| is_empty(values));
-    !other.contains_key(path) && (is_empty(values) || (is_new && (path == format!("parameters.{name}") || is_locator)))
+    let element = path.rfind("[].").map(|at| path.split_at(at + 2));
+    let is_of_element = element.is_some_and(|(element, member)| {
+        let of_element = format!("{element}.");
+        !member[1..].contains(['.', '[']) && other.keys().any(|known| known.starts_with(&of_element))
+    });
+    let is_whole = path == format!("parameters.{name}");
+    !other.contains_key(path)
+        && (is_empty(values) || (is_new && (is_whole || is_locator)) || (!is_new && is_of_element))
 }
 
 /// The paths that differ, without those below another one, and without an empty container that the other one fills.

@@ -28,7 +28,7 @@ fn a_store_is_described() {
         "ok: executions by status: success 3, error 1",
         "ok: executions by place (storedAt): db 3, fs 1",
         "ok: 4 of the newest 4 executions can be opened",
-        "ok: 1 of 1 bundles among them can be reached",
+        "ok: 1 of 1 bundle among them can be reached",
     ] {
         assert!(found.lines().any(|found| found == line), "{line}\n{found}");
     }
