@@ -152,9 +152,8 @@ fn agents_read_names_of_arguments_and_tools() {
 
 #[test]
 fn options_in_messages_are_options_of_commands() {
-    let help: String = ["list", "summary", "node", "search", "fields", "trace", "compare"]
-        .map(|command| seen(&[command, "--help"]))
-        .concat();
+    let help = |command: &str| pseudoterminal::plain(&lens(&[command, "--help"]), 200);
+    let help = ["list", "summary", "node", "search", "fields", "trace", "compare"].map(help).concat();
     for option in
         ["--ignore-data-size-limit", "--offset", "--cursor", "--max-tokens", "--limit", "--run-index", "--output-index"]
     {
