@@ -371,7 +371,7 @@ fn a_workflow_with_a_webhook_is_called_and_its_execution_read() {
     assert_eq!(tested["executionTime"], 294);
     let logs: Vec<_> = tested["logs"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
     assert!(
-        logs[0].starts_with("Webhook: success, 1 items, ") && logs[1].starts_with("HTTP Request: error, 0 items, "),
+        logs[0].starts_with("Webhook: success, 1 item, ") && logs[1].starts_with("HTTP Request: error, 0 items, "),
         "{logs:?}"
     );
     let called = called.lock().unwrap();

@@ -336,7 +336,7 @@ fn workflow(this: &Value, other: &Value) -> Option<Value> {
         let mut paths = different(this, other);
         let all = paths.len();
         paths.retain(|path| {
-            !(this_is_filled && is_default(path, this, other)) && !(other_is_filled && is_default(path, other, this))
+            !(this_is_filled && is_default(path, this, other) || other_is_filled && is_default(path, other, this))
         });
         defaults += all - paths.len();
         if paths == ["typeVersion"] {
