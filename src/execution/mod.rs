@@ -73,6 +73,7 @@
 mod body;
 pub mod compare;
 mod edits;
+mod executed;
 mod failure;
 pub mod fields;
 mod flow;

@@ -146,9 +146,7 @@ where
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         // One of the guard comes out again as itself.
-        let io = innermost(&error).downcast_ref::<std::io::Error>();
-        let is_ours = io.and_then(std::io::Error::get_ref).is_some_and(|inner| inner.is::<TooLarge>());
-        if is_ours { Self::TooLarge } else { Self::Server(error) }
+        if innermost(&error).is::<TooLarge>() { Self::TooLarge } else { Self::Server(error) }
     }
 }
 

@@ -125,5 +125,5 @@ fn a_search_passes_over_what_cannot_be_read() {
 #[test]
 fn dates_that_are_not_dates_are_refused() {
     let said = complaint(&mut lens(store(&[]).path(), &["list", "--started-after", "yesterday"]));
-    assert!(said.contains("startedAfter"), "{said}");
+    assert!(said.contains("--started-after"), "{said}");
 }

@@ -210,7 +210,7 @@ fn an_answer_stays_within_its_budget_and_uses_it() {
         let answer = client.call("trace_execution_item", question).unwrap();
         let tokens = budget::count(&answer);
         assert!((least..=max_tokens).contains(&tokens), "{tokens} of {max_tokens}");
-        assert!(data(&answer)["truncated"]["reason"].as_str().unwrap().contains("1 more items to follow"), "{answer}");
+        assert!(data(&answer)["truncated"]["reason"].as_str().unwrap().contains("1 more item to follow"), "{answer}");
     }
 }
 
