@@ -240,7 +240,6 @@ pub fn a_server_inherits_what_a_program_needs_and_nothing_else() {
         ("N8N_API_KEY", VARIABLE),
         ("N8N_LENS_AUTH_TOKEN", VARIABLE),
         ("N8N_LENS_DB", VARIABLE),
-        ("N8N_LENS_STORE", "/no/such/store"),
         ("N8N_ENCRYPTION_KEY", VARIABLE),
         ("N8N_URL", &url),
         ("DB_POSTGRESDB_PASSWORD", VARIABLE),

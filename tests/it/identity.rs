@@ -49,7 +49,6 @@ fn a_body_about_something_else_is_refused() {
         ("node_add", json!({"workflowId": "w1", "nodeType": "n8n-nodes-base.set"}), ["w2", "w1"]),
         ("test_workflow", json!({"workflowId": "w1"}), ["w2", "w1"]),
         ("set_workflow_active", json!({"id": "w1", "active": true}), ["w2", "w1"]),
-        ("set_workflow_active", json!({"id": "w1", "active": false}), ["w2", "w1"]),
     ];
     for (tool, arguments, [received, requested]) in reads {
         let refused = client.call(tool, arguments.clone()).expect_err(tool);
@@ -57,10 +56,14 @@ fn a_body_about_something_else_is_refused() {
             format!("n8n's response is about '{received}', but '{requested}' was requested. None of it is shown");
         assert!(refused.starts_with(&said) && !refused.contains(CANARY), "{tool} {arguments}: {refused}");
     }
-    let unsure = client.call("delete_workflow", json!({"id": "w1"})).expect_err("delete_workflow");
-    let said = "n8n did not confirm the change (n8n's response is about 'w2', but 'w1' was requested): it may have \
-                been made. Check the workflow before you try again.";
-    assert_eq!(unsure, said);
+    let changes =
+        [("set_workflow_active", json!({"id": "w1", "active": false})), ("delete_workflow", json!({"id": "w1"}))];
+    for (tool, arguments) in changes {
+        let unsure = client.call(tool, arguments).expect_err(tool);
+        let said = "n8n did not confirm the change (n8n's response is about 'w2', but 'w1' was requested): it may have \
+                    been made. Check the workflow before you try again.";
+        assert_eq!(unsure, said, "{tool}");
+    }
 }
 
 #[test]

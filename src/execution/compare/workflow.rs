@@ -29,11 +29,14 @@ const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 /// Memory for one node, and for the connections.
 const PART_BYTES: usize = 1024 * 1024;
 
-/// The most memory for the paths of a workflow, and for their values, bytes.
-const PATHS_BYTES: usize = 1024 * 1024;
+/// The most memory for the paths of a workflow, bytes.
+const PATHS_BYTES: usize = 768 * 1024;
+
+/// The most memory for their values, bytes.
+const VALUES_BYTES: usize = 256 * 1024;
 
 /// The memory of a path or a value besides its text, bytes: an estimate.
-const OVERHEAD_BYTES: usize = 64;
+const OVERHEAD_BYTES: usize = 112;
 
 /// Stands for all paths of a node for which there was no room.
 const OTHER_PATHS: &str = "…";
@@ -91,7 +94,7 @@ struct Room {
 
 impl Default for Room {
     fn default() -> Self {
-        Self { paths: PATHS_BYTES, values: PATHS_BYTES }
+        Self { paths: PATHS_BYTES, values: VALUES_BYTES }
     }
 }
 
@@ -134,6 +137,7 @@ impl WorkflowDigest {
         if let Some(name) = node.name.filter(|_| node.node_type.as_deref() != Some(STICKY_NOTE)) {
             self.room = node.room;
             node.settings.values.shrink_to_fit();
+            node.settings.cosmetic.shrink_to_fit();
             let before = known.entry(name.clone()).or_default();
             self.nodes.insert((name, *before), node.settings);
             *before += 1;
@@ -202,6 +206,8 @@ impl NodeReader {
         let is_shown = self.shows.as_ref().is_none_or(|shows| shows.contains(&leaf.hash));
         let json = if is_shown { leaf.json() } else { serde_json::Value::from(REDACTED).to_string() };
         if path != OTHER_PATHS && take(&mut self.room.values, &json) {
+            // Most paths have one value.
+            values.held.reserve_exact(usize::from(values.held.is_empty()));
             values.held.push(Value { hash: leaf.hash, json });
         }
     }
