@@ -30,7 +30,7 @@ const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 const PART_BYTES: usize = 1024 * 1024;
 
 /// The most memory for the paths of a workflow, bytes.
-const PATHS_BYTES: usize = 768 * 1024;
+const PATHS_BYTES: usize = 448 * 1024;
 
 /// The most memory for their values, bytes.
 const VALUES_BYTES: usize = 256 * 1024;
