@@ -63,7 +63,7 @@
 //! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 1,000 nodes, 65,536 bars and 8 MiB of
 //! counts;
 //! a trace the lineage of all items (7 MiB, half as much again while it grows), then 40 items of 64 KiB; a comparison 2 MiB
-//! of fields and 704 KiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
+//! of fields and 576 KiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
 //! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
 #![cfg_attr(

@@ -30,10 +30,10 @@ const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 const PART_BYTES: usize = 1024 * 1024;
 
 /// The most memory for the paths of a workflow, bytes.
-const PATHS_BYTES: usize = 448 * 1024;
+const PATHS_BYTES: usize = 384 * 1024;
 
 /// The most memory for their values, bytes.
-const VALUES_BYTES: usize = 256 * 1024;
+const VALUES_BYTES: usize = 192 * 1024;
 
 /// The memory of a path or a value besides its text, bytes: an estimate.
 const OVERHEAD_BYTES: usize = 112;
@@ -204,7 +204,8 @@ impl NodeReader {
         values.hash = values.hash.wrapping_add(leaf.hash);
         values.count += 1;
         let is_shown = self.shows.as_ref().is_none_or(|shows| shows.contains(&leaf.hash));
-        let json = if is_shown { leaf.json() } else { serde_json::Value::from(REDACTED).to_string() };
+        let mut json = if is_shown { leaf.json() } else { serde_json::Value::from(REDACTED).to_string() };
+        json.shrink_to_fit();
         if path != OTHER_PATHS && take(&mut self.room.values, &json) {
             // Most paths have one value.
             values.held.reserve_exact(usize::from(values.held.is_empty()));
