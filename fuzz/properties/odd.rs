@@ -97,7 +97,7 @@ fn json(entropy: &mut Entropy<'_>) -> Tree {
     Tree::Record(members)
 }
 
-/// What an `error` can be, not all of which is one.
+/// The value of an `error` member; some values are no errors.
 fn error(entropy: &mut Entropy<'_>) -> Tree {
     match entropy.below(4) {
         0 => raw("null"),

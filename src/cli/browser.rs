@@ -47,7 +47,7 @@ async fn launch(file: &Path) -> bool {
         opener.process_group(0);
         let Ok(mut opener) = opener.spawn() else { continue };
         match timeout(FAILURE_TIMEOUT, opener.wait()).await {
-            // Explorer, on Windows, reports failures that are none.
+            // On Windows, Explorer reports failure even when it opens the file.
             Ok(Ok(status)) if !status.success() && !cfg!(windows) => {}
             _ => return true,
         }

@@ -124,7 +124,8 @@ pub(super) fn summary(summary: &Summary) -> Styled {
             text += &format!("\n{}", paint(DIM, &description.kept));
         }
     }
-    for note in notes_for_people(summary) {
+    for note in notes(summary, 0, NOTED_CHARS) {
+        let note = Audience::Terminal.tell(&note);
         text += &format!("\n{}", paint(DIM, &note));
     }
     let unusual: String = summary.nodes.iter().take(ROWS).flat_map(unusual).collect();
@@ -141,12 +142,6 @@ fn relations(header: &Header) -> Vec<String> {
         false => format!("until {} UTC", second(till)),
     });
     [retry_of, retried, waits].into_iter().flatten().collect()
-}
-
-/// The notes of the answer; the option of the command line instead of the tool's parameter.
-fn notes_for_people(summary: &Summary) -> Vec<String> {
-    let notes = notes(summary, 0, NOTED_CHARS).into_iter();
-    notes.map(|note| note.replace("ignoreDataSizeLimit: true", "--ignore-data-size-limit")).collect()
 }
 
 /// What is unusual about the flow of a node's items, a line each.

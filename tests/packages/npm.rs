@@ -166,8 +166,8 @@ fn packages_contain_what_they_need() {
         files
     };
     assert_eq!(list("n8n-lens"), ["LICENSE", "README.md", "n8n-lens.js", "package.json"]);
-    assert_eq!(list("n8n-lens-cli-linux-x64"), ["LICENSE", "n8n-lens", "package.json"]);
-    assert_eq!(list("n8n-lens-cli-win32-x64"), ["LICENSE", "n8n-lens.exe", "package.json"]);
+    assert_eq!(list("n8n-lens-cli-linux-x64"), ["LICENSE", "THIRD-PARTY-LICENSES.txt", "n8n-lens", "package.json"]);
+    assert_eq!(list("n8n-lens-cli-win32-x64"), ["LICENSE", "THIRD-PARTY-LICENSES.txt", "n8n-lens.exe", "package.json"]);
 }
 
 /// The launcher ends by the same signal as the binary; SIGKILL shows that it is not only exit code 128 + n.

@@ -20,7 +20,7 @@ use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Time, Work, migrations};
 use crate::postgres::{self, Limits, Waiter};
 
-/// A reply comes before its caller gives up; the server ends a statement sooner by itself. A row has some texts of 32 KiB,
+/// A reply must arrive before its caller gives up; the server ends slow statements before that. A row has some texts of 32 KiB,
 /// and a list some thousand rows.
 const LIMITS: Limits = Limits {
     login: ANSWER_TIMEOUT,

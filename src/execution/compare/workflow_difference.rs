@@ -11,7 +11,7 @@ const VERSION: &str = "typeVersion";
 
 const PARAMETERS: &str = "parameters";
 
-/// The most settings of a node whose values are told.
+/// How many settings of a node are shown with their values.
 const TOLD_VALUES: usize = 12;
 
 /// Values that n8n's node types declare as defaults most often.
@@ -49,8 +49,8 @@ pub struct ChangedNode {
 pub struct ChangedPath {
     /// Its path.
     pub path: String,
-    /// The first value that differs in the other workflow and in this one, as JSON, `null` where there is none; `None` if
-    /// it was not held. Only the first 12 settings of a node have them.
+    /// The first value that differs, as JSON: in the other workflow, then in this one; `null` where it is missing. `None`
+    /// if it was not held, and after the first 12 settings of a node.
     pub values: Option<(String, String)>,
 }
 
