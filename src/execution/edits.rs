@@ -1,10 +1,9 @@
 //! What changes in the run data on the way from the store to a projection: what n8n redacts is cleared, and what the
 //! shown run does not need is left out before it is looked for.
 
-use std::collections::HashSet;
-
 use super::node::{NodeProjection, NodeView};
 use super::redaction::Reason;
+use super::workflow::Workflow;
 use crate::json::flatted::{Edit, Peek, Step, Verdict};
 use crate::json::{ReadError, hold_name, is_name};
 
@@ -23,11 +22,9 @@ pub(super) enum Focus<'a> {
     All,
     /// These, and what is needed of the requested node.
     Runs(&'a Runs<'a>),
-    /// Of the items those that may stand for an error, of nodes that continue after one and of others; the rest is
+    /// Of the items those that may stand for an error or come from a sub-workflow, as this workflow allows; the rest is
     /// counted.
-    Errors {
-        continuing: &'a HashSet<String>,
-    },
+    Marked(&'a Workflow),
 }
 
 /// The runs that a view needs.
@@ -100,10 +97,12 @@ pub(super) enum Wanted<'a> {
 pub(super) enum Items {
     All,
     None,
-    /// Those that may stand for an error.
-    Errors {
-        /// Whether an `error` in their `json` does.
+    /// Those that may stand for an error, or come from a sub-workflow.
+    Marked {
+        /// Whether an `error` in their `json` stands for one.
         in_json: bool,
+        /// Whether the node calls a sub-workflow.
+        calls_workflow: bool,
     },
 }
 
@@ -124,7 +123,7 @@ impl<'a> Edit for Edits<'a> {
                 Step::Look { place: Place::Error, name: Some("redactedError") }
             }
             (Place::Run(Items::None), "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
-            (Place::Run(items @ Items::Errors { .. }), "data") => Step::Enter(Place::ItemLists(items)),
+            (Place::Run(items @ Items::Marked { .. }), "data") => Step::Enter(Place::ItemLists(items)),
             (Place::Run(items), "data" | "inputOverride") if clears => Step::Enter(Place::ItemLists(items)),
             (Place::ItemLists(items), _) => Step::Enter(Place::Outputs(items)),
             (Place::Item(_), "json") if clears => Step::Put("{}"),
@@ -153,9 +152,12 @@ impl<'a> Edit for Edits<'a> {
     }
 
     fn look(&self, place: Place<'a>, value: &mut Peek<'_, '_>) -> Result<Verdict<Place<'a>>, ReadError> {
-        if let Place::Item(Items::Errors { in_json }) = place {
-            let may_be_error = has_error(value)? || (in_json && has_error_in_json(value)?);
-            return Ok(if may_be_error { Verdict::Extend(place, String::new()) } else { Verdict::Count });
+        if let Place::Item(Items::Marked { in_json, calls_workflow }) = place {
+            // No item that is cleared has an error.
+            let may_be_error =
+                self.redaction.is_none() && (has_error(value)? || (in_json && has_in(value, "json", "error")?));
+            let is_marked = may_be_error || (calls_workflow && has_in(value, "metadata", "subExecution")?);
+            return Ok(if is_marked { Verdict::Extend(place, String::new()) } else { Verdict::Count });
         }
         let Some(reason) = self.redaction else {
             return Ok(Verdict::Extend(place, String::new()));
@@ -179,9 +181,11 @@ impl<'a> Edits<'a> {
         match self.focus {
             Focus::All if self.redaction.is_none() => Step::Keep,
             Focus::All => Step::Enter(Place::Runs(Wanted::All(Items::All))),
-            Focus::Errors { continuing } => {
-                let in_json = continuing.contains(&hold_name(name));
-                Step::Enter(Place::Runs(Wanted::All(Items::Errors { in_json })))
+            Focus::Marked(workflow) => {
+                let name = hold_name(name);
+                let in_json = workflow.continuing.contains(&name);
+                let calls_workflow = workflow.calls_workflow(&name);
+                Step::Enter(Place::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
             }
             Focus::Runs(focus) => {
                 let name = hold_name(name);
@@ -206,8 +210,9 @@ fn has_error(value: &mut Peek<'_, '_>) -> Result<bool, ReadError> {
     Ok(value.member("error")?.is_some())
 }
 
-fn has_error_in_json(item: &mut Peek<'_, '_>) -> Result<bool, ReadError> {
-    item.member("json")?.map_or(Ok(false), |mut json| has_error(&mut json))
+/// Whether this member of an item is an object that has this member.
+fn has_in(item: &mut Peek<'_, '_>, object: &str, name: &str) -> Result<bool, ReadError> {
+    item.member(object)?.map_or(Ok(false), |mut object| Ok(object.member(name)?.is_some()))
 }
 
 /// What n8n leaves of an error: its class, and for an error of a service its HTTP status. `None` if there was no error.

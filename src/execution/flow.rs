@@ -1,11 +1,12 @@
 //! How items flow through a node, as far as a summary tells it: how many each output holds, which of them stand for an
-//! error, and which executions of sub-workflows they went through.
+//! error, and which executions of sub-workflows they came from.
 
+use std::collections::HashSet;
 use std::io::Read;
 
 use super::failure;
 use super::values::ITEM_BYTES;
-use crate::json::{Beginning, Cursor, Detail, Element, Excerpt, Keep, ReadError, hold_name};
+use crate::json::{Beginning, Cursor, Detail, Element, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name};
 use crate::secrets::redact;
 
 /// What is kept of a reference to the execution of a sub-workflow.
@@ -28,6 +29,15 @@ const ERROR_BYTES: usize = 16 * 1024;
 
 /// Characters held of an error's message.
 const MESSAGE_CHARS: usize = 300;
+
+/// The ids of a run's items that are held, so that each counts once; after them an id counts when it differs from the one
+/// before.
+const DISTINCT_CHILDREN: usize = 4096;
+
+/// Of the items, captures those that may stand for an error or name the execution of a sub-workflow.
+pub(super) fn marked_items(pruner: Pruner) -> Pruner {
+    pruner.with_member("error", Some("subExecution"))
+}
 
 /// The execution that started this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -86,6 +96,25 @@ impl Children {
     }
 }
 
+/// Executions of sub-workflows that the items of a run name. A sub-workflow that returns several items is named by each.
+#[derive(Debug, Default)]
+struct NamedChildren {
+    children: Children,
+    seen: HashSet<String>,
+    last: Option<String>,
+}
+
+impl NamedChildren {
+    fn add(&mut self, id: Option<String>) {
+        let Some(id) = id.filter(|id| self.last.as_ref() != Some(id) && !self.seen.contains(id)) else { return };
+        self.children.add(Children { ids: vec![id.clone()], total: 1 });
+        if self.seen.len() < DISTINCT_CHILDREN {
+            self.seen.insert(id.clone());
+        }
+        self.last = Some(id);
+    }
+}
+
 /// The id in `{executionId, workflowId}`.
 pub(super) fn read_child<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
     let mut id = None;
@@ -126,7 +155,10 @@ pub(super) struct Flow {
     /// In `main` outputs of runs that were not copied.
     pub processed: u64,
     pub empty_runs: u64,
+    /// That the runs name.
     pub children: Children,
+    /// That the runs name, or else their items. Items that pass through another node still name them.
+    pub called: Children,
     outputs: Vec<u64>,
     /// Items with an `error`.
     failed: Option<Box<ErrorItems>>,
@@ -137,7 +169,10 @@ pub(super) struct Flow {
 /// The items of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunFlow {
+    /// That the run names.
     pub children: Children,
+    /// That its items name.
+    named: NamedChildren,
     /// In `main` outputs.
     main: u64,
     /// The items of each `main` output.
@@ -155,6 +190,7 @@ impl Flow {
         self.items = self.items.saturating_add(items);
         self.processed = self.processed.saturating_add(if copied { 0 } else { run.main });
         self.empty_runs += u64::from(items == 0);
+        self.called.add(if run.children.total > 0 { run.children.clone() } else { run.named.children });
         self.children.add(run.children);
         self.outputs.resize(self.outputs.len().max(run.outputs.len()), 0);
         for (sum, items) in self.outputs.iter_mut().zip(run.outputs) {
@@ -216,6 +252,7 @@ impl RunFlow {
 
     fn read_output<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64, output: u64) -> Result<(), ReadError> {
         let mut item = 0;
+        let mut names_children = false;
         cursor.array(|cursor, _| {
             let json = match cursor.element()? {
                 Element::Omitted(items) => {
@@ -227,8 +264,10 @@ impl RunFlow {
             };
             if let Some(json) = json {
                 let tells = self.failed.is_none() || self.suspect.is_none();
-                let error = ItemError::read(&mut Cursor::unpruned(&json[..]), tells)?;
-                self.note(&error, run, output, item);
+                let marks = ItemMarks::read(&mut Cursor::unpruned(&json[..]), tells)?;
+                self.note(&marks, run, output, item);
+                names_children |= marks.child.is_some() && item < SHARED_WITHIN;
+                self.named.add(marks.child.filter(|_| names_children));
             }
             item += 1;
             Ok(())
@@ -240,13 +279,13 @@ impl RunFlow {
         Ok(())
     }
 
-    fn note(&mut self, error: &ItemError, run: u64, output: u64, item: u64) {
+    fn note(&mut self, marks: &ItemMarks, run: u64, output: u64, item: u64) {
         let place = |message: &Beginning| {
             let first = ErrorItem { run, output, item, message: message.clone() };
             Some(Box::new(ErrorItems { count: 1, first }))
         };
-        add_errors(&mut self.failed, error.own.as_ref().and_then(place));
-        add_errors(&mut self.suspect, error.own.as_ref().or(error.in_json.as_ref()).and_then(place));
+        add_errors(&mut self.failed, marks.own.as_ref().and_then(place));
+        add_errors(&mut self.suspect, marks.own.as_ref().or(marks.in_json.as_ref()).and_then(place));
     }
 }
 
@@ -275,25 +314,34 @@ fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) 
     }
 }
 
-/// The messages of an item's errors; empty ones if they were not asked for.
+/// What is special about an item.
 #[derive(Debug, Default)]
-struct ItemError {
-    /// That of `error`.
+struct ItemMarks {
+    /// The message of `error`; an empty one if it was not asked for.
     own: Option<Beginning>,
-    /// That of `json.error`.
+    /// That of `json.error`, likewise.
     in_json: Option<Beginning>,
+    /// The id in `metadata.subExecution`.
+    child: Option<String>,
 }
 
-impl ItemError {
+impl ItemMarks {
     fn read<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Self, ReadError> {
-        let mut errors = Self::default();
+        let mut marks = Self::default();
         cursor.object(|cursor, member| {
             match member {
-                "error" => errors.own = read_message(cursor, tells)?,
+                "error" => marks.own = read_message(cursor, tells)?,
                 "json" => {
-                    errors.in_json = None;
+                    marks.in_json = None;
                     cursor.object(|cursor, member| match member {
-                        "error" => read_message(cursor, tells).map(|message| errors.in_json = message),
+                        "error" => read_message(cursor, tells).map(|message| marks.in_json = message),
+                        _ => cursor.skip(),
+                    })?;
+                }
+                "metadata" => {
+                    marks.child = None;
+                    cursor.object(|cursor, member| match member {
+                        "subExecution" => read_child(cursor).map(|child| marks.child = child),
                         _ => cursor.skip(),
                     })?;
                 }
@@ -301,7 +349,7 @@ impl ItemError {
             }
             Ok(())
         })?;
-        Ok(errors)
+        Ok(marks)
     }
 }
 

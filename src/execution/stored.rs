@@ -181,18 +181,17 @@ impl<'a> Opened<'a> {
         Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)
     }
 
-    /// Reads a summary: of the items only those that may stand for an error, if there can be one.
+    /// Reads a summary: of the items only those that may stand for an error or come from a sub-workflow, if there can be one.
     fn read_summary<P, V>(&mut self, projection: &P) -> Result<V, Error>
     where
         P: Projection<View = Result<V, Error>>,
         V: Send + 'static,
     {
         let workflow = self.workflow()?;
-        // No item that is cleared has an error.
-        if self.redaction.is_some() || !workflow.may_have_error_items() {
+        if !workflow.may_have_marked_items() {
             return self.read(&Counting(projection.clone()), Focus::All);
         }
-        self.read(projection, Focus::Errors { continuing: &workflow.continuing })
+        self.read(projection, Focus::Marked(&workflow))
     }
 
     /// Reads the body that n8n would send.

@@ -95,8 +95,7 @@ impl Projection for SummaryProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        // Of the items only those are read that may stand for an error.
-        Pruner::new(Self::KEEP, self.window()).with_member("error")
+        flow::marked_items(Pruner::new(Self::KEEP, self.window()))
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
@@ -105,7 +104,8 @@ impl Projection for SummaryProjection {
     }
 }
 
-/// The same projection, for an execution in which no item stands for an error: items are counted, and not read.
+/// The same projection, for an execution in which no item stands for an error or comes from a sub-workflow: items are
+/// counted, and not read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Counting<P>(pub P);
 
@@ -193,6 +193,8 @@ pub struct NodeSummary {
 
 impl NodeSummary {
     fn new(name: String, mut node: NodeRuns, position: usize, workflow: &mut Workflow) -> Self {
+        let node_type = workflow.types.remove(&name);
+        let calls_workflow = node_type.as_deref() == Some(workflow::EXECUTE_WORKFLOW);
         let last = node.last_status.unwrap_or_else(|| "success".to_owned());
         let status = match (node.crashed, node.failed) {
             (true, _) => "crashed".to_owned(),
@@ -204,13 +206,13 @@ impl NodeSummary {
             unconnected: node.flow.unconnected(workflow.connected.get(&name)),
             empty_runs: if node.runs > 1 { node.flow.empty_runs } else { 0 },
             error_items: node.flow.errors(workflow.continuing.contains(&name)),
-            node_type: workflow.types.remove(&name),
+            node_type,
             name,
             status,
             failed: node.failed,
             items: node.flow.items,
             processed: node.flow.processed,
-            children: node.flow.children,
+            children: if calls_workflow { node.flow.called } else { node.flow.children },
             runs: node.runs,
             copied_runs: node.copied,
             recovered_runs: node.recovered,

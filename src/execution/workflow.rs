@@ -10,7 +10,7 @@ use crate::json::{Cursor, Excerpt, Keep, ReadError, hold_name};
 const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 
 /// Its items come from another execution, those that stand for an error included.
-const EXECUTE_WORKFLOW: &str = "n8n-nodes-base.executeWorkflow";
+pub(super) const EXECUTE_WORKFLOW: &str = "n8n-nodes-base.executeWorkflow";
 
 /// A longer node type is cut; real ones never are.
 const TYPE_CHARS: usize = 200;
@@ -85,11 +85,15 @@ impl Workflow {
         Ok(workflow)
     }
 
-    /// Whether an item of its executions can stand for an error: a node continues after one, or returns what another
-    /// workflow returned.
-    pub(super) fn may_have_error_items(&self) -> bool {
-        let is_from_elsewhere = |node_type: &String| node_type == EXECUTE_WORKFLOW;
-        !self.continuing.is_empty() || self.types.values().any(is_from_elsewhere)
+    /// Whether an item of its executions can stand for an error or come from a sub-workflow: a node continues after an
+    /// error, or returns what another workflow returned.
+    pub(super) fn may_have_marked_items(&self) -> bool {
+        !self.continuing.is_empty() || self.types.values().any(|node_type| node_type == EXECUTE_WORKFLOW)
+    }
+
+    /// Whether this node returns what another workflow returned.
+    pub(super) fn calls_workflow(&self, node: &str) -> bool {
+        self.types.get(node).is_some_and(|node_type| node_type == EXECUTE_WORKFLOW)
     }
 
     fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {

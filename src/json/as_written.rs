@@ -5,6 +5,9 @@ use memchr::memmem;
 use super::block::Pair;
 use super::pick::Pick;
 
+/// Within how many elements of an array a name must be found for all of its elements to be searched for it.
+pub const SHARED_WITHIN: u64 = 16;
+
 /// The most bytes of a value that is captured as it is written.
 const WRITTEN_BYTES: usize = 1024 * 1024;
 
@@ -13,26 +16,68 @@ pub(super) enum Sought {
     All,
     /// Those that are picked.
     Picked(Box<dyn Pick>),
-    /// Those in which a member has this name.
-    Member(Box<QuotedName>),
+    /// Those in which a member has this name, or one that others in their array have.
+    Member(Box<SoughtNames>),
 }
 
 impl Sought {
-    /// Containers in which a member has this name.
-    pub(super) fn member(name: &str) -> Self {
-        let quoted = serde_json::Value::from(name).to_string();
-        let (pair, finder) = (Pair::rarest(quoted.as_bytes(), frequency), memmem::Finder::new(&quoted).into_owned());
-        Self::Member(Box::new(QuotedName { pair, finder }))
+    /// Containers in which a member has this name, or the `shared` one if one of the first elements of their array has it.
+    pub(super) fn member(name: &str, shared: Option<&str>) -> Self {
+        let shared = shared.map(|name| SharedName { name: QuotedName::new(name), array: None });
+        Self::Member(Box::new(SoughtNames { name: QuotedName::new(name), shared }))
     }
 }
 
+/// The names of members that are looked for.
+pub(super) struct SoughtNames {
+    /// In all containers.
+    name: QuotedName,
+    /// In the first elements of each array, and in all of an array of which one of them has it.
+    shared: Option<SharedName>,
+}
+
+impl SoughtNames {
+    /// Whether the name that others have is looked for in this element of this array.
+    #[inline]
+    fn looks_for_shared(&self, (array, at): (u64, u64)) -> bool {
+        self.shared.as_ref().is_some_and(|shared| at < SHARED_WITHIN || shared.array == Some(array))
+    }
+
+    /// Whether the element has a member with a name that is looked for there.
+    fn is_in(&mut self, element: (u64, u64), json: &[u8]) -> bool {
+        let looks_for_shared = self.looks_for_shared(element);
+        let shared = self.shared.as_mut().filter(|shared| looks_for_shared && shared.name.is_in(json));
+        let has_shared = shared.is_some_and(|shared| {
+            let has_it = shared.name.is_of_member(json);
+            if has_it {
+                shared.array = Some(element.0);
+            }
+            has_it
+        });
+        has_shared || self.name.is_of_member(json)
+    }
+}
+
+/// A name that members of all elements of an array have, if one of the first has it.
+struct SharedName {
+    name: QuotedName,
+    /// The array in which it was found last.
+    array: Option<u64>,
+}
+
 /// The name of a member, with its quotes.
-pub(super) struct QuotedName {
+struct QuotedName {
     pair: Pair,
     finder: memmem::Finder<'static>,
 }
 
 impl QuotedName {
+    fn new(name: &str) -> Self {
+        let quoted = serde_json::Value::from(name).to_string();
+        let (pair, finder) = (Pair::rarest(quoted.as_bytes(), frequency), memmem::Finder::new(&quoted).into_owned());
+        Self { pair, finder }
+    }
+
     fn len(&self) -> usize {
         self.finder.needle().len()
     }
@@ -136,10 +181,11 @@ impl AsWritten {
     pub(super) fn found<'a>(&'a mut self, piece: Piece<'a>, end: usize, element: (u64, u64)) -> Option<&'a [u8]> {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
-        if matches!(self.sought, Sought::Member(_))
-            && (self.is_too_large || self.len(end) > WRITTEN_BYTES || !(self.is_candidate || is_cut))
-        {
-            return None;
+        if let Sought::Member(names) = &self.sought {
+            let is_too_large = self.is_too_large || self.len(end) > WRITTEN_BYTES;
+            if is_too_large || !(self.is_candidate || is_cut || names.looks_for_shared(element)) {
+                return None;
+            }
         }
         if is_cut {
             hold_more(&mut self.held, &piece.chunk[self.from..end]);
@@ -149,7 +195,7 @@ impl AsWritten {
         let is_wanted = match &mut self.sought {
             Sought::All => true,
             Sought::Picked(pick) => pick.picks(element.0, element.1, json),
-            Sought::Member(name) => name.is_of_member(json),
+            Sought::Member(names) => names.is_in(element, json),
         };
         is_wanted.then_some(json)
     }
@@ -162,7 +208,8 @@ impl AsWritten {
     /// time than one at each.
     #[inline]
     fn is_in_piece(&mut self, piece: Piece<'_>) -> bool {
-        let Sought::Member(name) = &self.sought else { return true };
+        let Sought::Member(names) = &self.sought else { return true };
+        let name = &names.name;
         *self.in_piece.get_or_insert_with(|| {
             let before = name.len().min(piece.start);
             name.is_in(&piece.chunk[piece.start - before..piece.end])
@@ -187,13 +234,32 @@ mod tests {
 
     /// The containers with a member of this name, of a text that is fed in chunks.
     fn found(name: &str, json: &[u8], chunk: usize) -> Vec<Vec<u8>> {
-        let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member(name);
+        let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member(name, None);
         let mut found = Vec::new();
         for chunk in json.chunks(chunk) {
             found.extend(pruner.feed(chunk).unwrap().captured.iter().map(|value| value.json.to_vec()));
         }
         pruner.finish().unwrap();
         found
+    }
+
+    #[test]
+    fn a_shared_name_is_looked_for_where_one_of_the_first_elements_has_it() {
+        let list = |first: usize, count: usize| {
+            let item = |at: usize| if at < first { "{}".to_owned() } else { format!(r#"{{"child":{{"id":{at}}}}}"#) };
+            format!("[{}]", (0..count).map(item).collect::<Vec<_>>().join(","))
+        };
+        let json = format!(r#"[{},{},{},[{{"error":1}}],{}]"#, list(0, 40), list(15, 40), list(16, 40), list(0, 1));
+        for chunk in [json.len(), 100, 7, 1] {
+            let mut pruner =
+                Pruner::new(Keep::EachElement(&Keep::Window), 0..u64::MAX).with_member("error", Some("child"));
+            let mut found = 0;
+            for chunk in json.as_bytes().chunks(chunk) {
+                found += pruner.feed(chunk).unwrap().captured.len();
+            }
+            pruner.finish().unwrap();
+            assert_eq!(found, 40 + 25 + 1 + 1, "{chunk}");
+        }
     }
 
     #[test]

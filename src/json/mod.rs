@@ -70,6 +70,7 @@ mod utf8;
 mod walk;
 mod word;
 
+pub use as_written::SHARED_WITHIN;
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};

@@ -158,12 +158,13 @@ impl Pruner {
 
     /// The same filter, but of the containers in a [`Keep::Window`] only those are captured in which a member has this
     /// name, written without escapes, as they are written; the others are counted like those outside the window. One of
-    /// more than 1 MiB is only counted.
+    /// more than 1 MiB is only counted. A `shared` name is looked for in the first 16 elements of each array, and in the
+    /// others of an array if one of these has it.
     ///
     /// ```
     /// use n8n_lens::json::{Fault, Keep, Pruner};
     ///
-    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member("error");
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member("error", None);
     /// let mut left = pruner.feed(br#"[{"n": 1}, {"error": "lost"}, {"errors": 3}, {"is": "error"}]"#)?;
     /// left.append(pruner.finish()?);
     /// assert_eq!(left.text, b"[-1,1,-2]");
@@ -171,8 +172,8 @@ impl Pruner {
     /// # Ok::<_, Fault>(())
     /// ```
     #[must_use]
-    pub fn with_member(self, name: &str) -> Self {
-        Self { written: Some(AsWritten::new(Sought::member(name))), ..self }
+    pub fn with_member(self, name: &str, shared: Option<&str>) -> Self {
+        Self { written: Some(AsWritten::new(Sought::member(name, shared))), ..self }
     }
 
     /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,

@@ -33,7 +33,8 @@ fn error() -> impl Strategy<Value = Option<Value>> {
 
 fn item() -> impl Strategy<Value = Value> {
     let padding = prop_oneof![4 => 0usize..40, 1 => 4000usize..9000];
-    (error(), error(), any::<bool>(), padding).prop_map(|(own, in_json, json_first, padding)| {
+    let child = prop::option::weighted(0.2, 0u32..5);
+    (error(), error(), any::<bool>(), padding, child).prop_map(|(own, in_json, json_first, padding, child)| {
         let mut data = json!({"n": padding, "text": "\"error\": ".repeat(padding % 3), "pad": "x".repeat(padding)});
         data["deep"] = json!({"error": "deeper"});
         if let Some(error) = in_json {
@@ -42,6 +43,9 @@ fn item() -> impl Strategy<Value = Value> {
         let mut item = if json_first { json!({"json": data.clone()}) } else { json!({"pairedItem": 0}) };
         if let Some(error) = own {
             item["error"] = error;
+        }
+        if let Some(child) = child {
+            item["metadata"] = json!({"subExecution": {"executionId": format!("8{child}"), "workflowId": "w"}});
         }
         item["json"] = data;
         item
@@ -68,7 +72,10 @@ fn start() -> impl Strategy<Value = Value> {
 
 /// What a node returns: `main` outputs, those of a sub-node of an AI agent, or both.
 fn data() -> impl Strategy<Value = Value> {
-    let list = || prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some)];
+    let list = || {
+        prop_oneof![1 => Just(None), 5 => prop::collection::vec(item(), 0..6).prop_map(Some),
+        1 => prop::collection::vec(item(), 14..22).prop_map(Some)]
+    };
     let main = prop::option::weighted(0.8, prop::collection::vec(list(), 0..4));
     let returned = prop::option::weighted(0.3, prop::collection::vec(list(), 0..3));
     let kind = prop::sample::select(vec!["ai_tool", "ai_languageModel", "ai_memory"]);

@@ -196,7 +196,7 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
     if copied > 0 {
         entry["copiedRuns"] = json!(copied);
     }
-    let children = children(runs);
+    let children = children(runs, node_type(body, name) == "n8n-nodes-base.executeWorkflow");
     if !children.is_empty() {
         entry["subExecutions"] = json!(children);
     }
@@ -253,18 +253,40 @@ fn error_message(error: &Value) -> String {
     clip_to(&text, MESSAGE_TEXT)
 }
 
-/// The ids of child executions: three, and how many more there are.
-fn children(runs: &[Value]) -> Vec<String> {
-    let runs = runs.iter().filter(|run| run["metadata"]["subExecution"]["executionId"].is_string());
+/// The ids of child executions: three, and how many more there are. Where the runs of a node that calls a workflow name
+/// none, those that the items name.
+fn children(runs: &[Value], calls_workflow: bool) -> Vec<String> {
     let (mut ids, mut total) = (vec![], 0);
     for run in runs {
-        ids.push(run["metadata"]["subExecution"]["executionId"].as_str().unwrap_or_default().to_owned());
-        total += run["metadata"]["subExecutionsCount"].as_u64().unwrap_or(1).max(1);
+        let child = &run["metadata"]["subExecution"]["executionId"];
+        let of_items = if calls_workflow && !child.is_string() { children_of_items(run) } else { vec![] };
+        total += of_items.len() as u64;
+        ids.extend(of_items);
+        if let Some(child) = child.as_str() {
+            ids.push(child.to_owned());
+            total += run["metadata"]["subExecutionsCount"].as_u64().unwrap_or(1).max(1);
+        }
     }
     ids.truncate(3);
     let more = total - ids.len() as u64;
     if more > 0 {
         ids.push(format!("…[+{more}]"));
+    }
+    ids
+}
+
+/// Each id once, of the outputs where one of the first 16 items has one.
+fn children_of_items(run: &Value) -> Vec<String> {
+    let mut ids: Vec<String> = vec![];
+    for output in array(&run["data"]["main"]) {
+        let id = |item: &Value| Some(item["metadata"]["subExecution"]["executionId"].as_str()?.to_owned());
+        if array(output).iter().take(16).any(|item| id(item).is_some()) {
+            for id in array(output).iter().filter_map(id) {
+                if !ids.contains(&id) {
+                    ids.push(id);
+                }
+            }
+        }
     }
     ids
 }

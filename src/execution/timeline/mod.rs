@@ -12,6 +12,7 @@ pub use self::bars::Bar;
 use self::bars::Bars;
 use self::inflow::Inflow;
 use super::executed::{Run, RunObserver};
+use super::flow;
 use super::graph::{self, Graph};
 use super::summary::{self, Data, NodeSummary, Summary, SummaryProjection};
 use super::workflow::Workflow;
@@ -105,7 +106,7 @@ impl Projection for TimelineProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).with_member("error")
+        flow::marked_items(Pruner::new(Self::KEEP, self.window()))
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
