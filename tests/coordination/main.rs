@@ -29,6 +29,7 @@ mod budgets;
 mod contract;
 mod crashes;
 mod floods;
+mod hostile;
 mod instance;
 mod load;
 mod migrations;
@@ -120,6 +121,10 @@ fn main() {
             a_call_counts_until_its_unit_of_work_has_ended;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
+    let servers = Trial::test("hostile::servers_that_are_silent_or_flood_are_given_up", || {
+        hostile::servers_that_are_silent_or_flood_are_given_up();
+        Ok(())
+    });
     let long = trials! {
         kinds;
         races: one_of_many_wins_a_thousand_times, one_of_sixteen_processes_wins_for_a_minute,
@@ -134,7 +139,7 @@ fn main() {
     let mut arguments = Arguments::from_args();
     // Each test is concurrent already, and some kill the server that others would use.
     arguments.test_threads = Some(1);
-    let conclusion = libtest_mimic::run(&arguments, short.into_iter().chain(long).collect());
+    let conclusion = libtest_mimic::run(&arguments, short.into_iter().chain([servers]).chain(long).collect());
     database::stop_postgres();
     conclusion.exit();
 }

@@ -10,8 +10,17 @@ pub fn peak(pid: u32) -> u64 {
     bytes(pid, "VmHWM:")
 }
 
+/// The same of a process that may have ended.
+pub fn peak_while_running(pid: u32) -> Option<u64> {
+    read(pid, "VmHWM:")
+}
+
 fn bytes(pid: u32, field: &str) -> u64 {
-    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix(field)).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
+    read(pid, field).unwrap()
+}
+
+fn read(pid: u32, field: &str) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix(field))?;
+    Some(line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024)
 }

@@ -19,6 +19,8 @@ pub mod fixtures;
 pub mod flatten;
 /// Execution bodies of any size.
 pub mod generator;
+/// A PostgreSQL server that misbehaves.
+pub mod hostile_postgres;
 /// A client of the real binary over HTTP.
 pub mod http_client;
 /// Run data of any size as n8n stores it.
