@@ -181,8 +181,8 @@ impl<'a> ShortName<'a> {
     }
 }
 
-/// FNV-1a, folded: the same on every platform and in every version.
-fn fingerprint(text: &str) -> u16 {
+/// FNV-1a, folded to 16 bits: the same on every platform and in every version.
+pub(crate) fn fingerprint(text: &str) -> u16 {
     let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
     (hash >> 16) as u16 ^ hash as u16
 }

@@ -74,6 +74,7 @@ pub use as_written::SHARED_WITHIN;
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};
 pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
+pub(crate) use cut::fingerprint;
 pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};

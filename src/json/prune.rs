@@ -110,7 +110,7 @@ impl Pruner {
 
     /// The same filter, but containers in a [`Keep::Window`] are captured as they are written, at the speed of skipping:
     /// only those in which `seeker` finds something, if there is one; the others are counted like those outside the
-    /// window. Their grammar is then checked by who reads them. One of more than 1 MiB is kept in the text, as ever.
+    /// window. The reader then checks their grammar. One of more than 1 MiB is kept in the text, as ever.
     ///
     /// ```
     /// use n8n_lens::json::{Fault, Keep, Pruner, Seeker};

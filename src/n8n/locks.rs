@@ -1,7 +1,6 @@
 //! Named locks: calls that change the same workflow run one after another, because n8n has no locking and the last
 //! writer would win. The locks also apply to other processes on this machine.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::ErrorKind;
 
 use tokio::sync::OwnedMutexGuard;
@@ -9,6 +8,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::error::Error;
 use crate::blocking::blocking;
 use crate::file_lock::FileLock;
+use crate::json::fingerprint;
 use crate::named_locks::NamedLocks;
 
 /// A held lock; dropping it releases it.
@@ -34,15 +34,27 @@ impl Locks {
 
 /// Acquires the lock between processes; `None` if there is no lock file, as for a user without a data folder.
 fn lock_file(name: &str) -> Result<Option<FileLock>, Error> {
-    let mut hasher = DefaultHasher::new();
-    name.hash(&mut hasher);
     let folder = dirs::data_local_dir().map(|folder| folder.join("n8n-lens").join("locks"));
     let Some(folder) = folder.filter(|folder| std::fs::create_dir_all(folder).is_ok()) else { return Ok(None) };
-    // Few files for many names: two names that share a file wait for each other, which is harmless.
-    let file = folder.join(format!("{:02x}", hasher.finish() % 256));
-    match FileLock::acquire(&file) {
+    match FileLock::acquire(&folder.join(file_name(name))) {
         Ok(lock) => Ok(Some(lock)),
         Err(error) if error.kind() == ErrorKind::WouldBlock => Err(Error::Locked(error.to_string())),
         Err(_) => Ok(None),
+    }
+}
+
+/// The name of the lock file: the same in every build, because other processes must find it. Few files for many names:
+/// two names that share a file wait for each other, which is harmless.
+fn file_name(name: &str) -> String {
+    format!("{:02x}", fingerprint(name) % 256)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_name;
+
+    #[test]
+    fn every_build_locks_the_same_file() {
+        assert_eq!(["", "1", "workflow 1", "é"].map(file_name), ["d9", "10", "88", "5c"]);
     }
 }

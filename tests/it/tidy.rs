@@ -183,12 +183,18 @@ fn each_library_is_used_only_where_it_belongs() {
         ("struson::", &["json"]),
         ("tiktoken_rs::", &["budget"]),
         ("comfy_table::", &["cli"]),
-        ("jsonschema::", &["gateway"]),
+        ("boon::", &["gateway"]),
         ("prometheus_client::", &["gateway"]),
         ("rusqlite::", &["coordination", "store"]),
         ("tokio_postgres::", &["coordination", "postgres", "store"]),
         ("argon2::", &["coordination"]),
     ];
+    let manifest = include_str!("../../Cargo.toml");
+    for (library, _) in homes_of {
+        let package = library.trim_end_matches("::").replace('_', "-");
+        let is_dependency = |line: &str| line.split(['=', '.']).next().is_some_and(|name| name.trim() == package);
+        assert!(manifest.lines().any(is_dependency), "{package} is no dependency; guard what took its place");
+    }
     for (path, text) in sources() {
         for (library, homes) in homes_of {
             assert!(!text.contains(library) || homes.contains(&room(&path)), "{} knows {library}", path.display());
