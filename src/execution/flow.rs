@@ -6,7 +6,9 @@ use std::io::Read;
 
 use super::failure;
 use super::values::ITEM_BYTES;
-use crate::json::{Beginning, Cursor, Detail, Element, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name};
+use crate::json::{
+    Beginning, Capture, Cursor, Detail, Element, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name,
+};
 use crate::secrets::redact;
 
 /// What is kept of a reference to the execution of a sub-workflow.
@@ -36,7 +38,7 @@ const DISTINCT_CHILDREN: usize = 4096;
 
 /// Of the items, captures those that may stand for an error or name the execution of a sub-workflow.
 pub(super) fn marked_items(pruner: Pruner) -> Pruner {
-    pruner.with_member("error", Some("subExecution"))
+    pruner.capturing(Capture::member("error", Some("subExecution")))
 }
 
 /// The execution that started this one.

@@ -183,7 +183,8 @@ impl Config {
 fn parse(text: &str) -> Result<ConfigFile, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     serde_saphyr::from_str(text).map_err(|error| {
-        let why = wrong_type::describe(text, &error).unwrap_or_else(|| without_value(&error.without_snippet()));
+        let why =
+            wrong_type::describe::<ConfigFile>(text, &error).unwrap_or_else(|| without_value(&error.without_snippet()));
         ConfigError(format!("The configuration cannot be used: {why}."))
     })
 }

@@ -1,13 +1,14 @@
 //! Names the field of a configuration whose value has the wrong type. The YAML parser reports line and column only.
 
-use std::fmt;
-
-use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_saphyr::{Error, Location, Spanned};
+use serde::Deserialize;
+use serde_json::Value;
+use serde_path_to_error::{Path, Segment, Track};
+use serde_saphyr::Error;
 
 /// Describes a type error as `servers.foo.timeoutMs: expected a whole number of milliseconds, found a string at line 4,
-/// column 16`. The value itself is not shown: it may be a secret. `None` if `error` is not about a type.
-pub(super) fn describe(text: &str, error: &Error) -> Option<String> {
+/// column 16`. The value itself is not shown: it may be a secret. `None` if the error of reading `text` as a `T` is not about
+/// a type.
+pub(super) fn describe<'de, T: Deserialize<'de>>(text: &'de str, error: &Error) -> Option<String> {
     let error = error.without_snippet();
     let is_type_error = matches!(
         error,
@@ -18,10 +19,15 @@ pub(super) fn describe(text: &str, error: &Error) -> Option<String> {
             | Error::SerdeInvalidValue { .. }
     );
     let location = error.location().filter(|_| is_type_error)?;
-    let document: Spanned<Node> = serde_saphyr::from_str(text).ok()?;
-    let mut path = Vec::new();
-    let mut found = find(&document, location, &mut path)?.kind(error);
-    if let ([.., Step::Key("env" | "headers"), _], NULL) = (&path[..], found) {
+    let path = path_of_error::<T>(text);
+    let mut path: Vec<_> = path.iter().map(step).collect::<Option<_>>()?;
+    let document: Value = serde_saphyr::from_str(text).ok()?;
+    let value = path.iter().try_fold(&document, |value, step| match step {
+        Step::Key(key) => value.get(key),
+        Step::Index(index) => value.get(index),
+    })?;
+    let mut found = kind(value, error);
+    if let ([.., Step::Key("env" | "headers"), _], Value::Null) = (&path[..], value) {
         // In `env: { SECRET }` the name is the secret.
         path.pop();
         found = "a name without a value";
@@ -29,6 +35,16 @@ pub(super) fn describe(text: &str, error: &Error) -> Option<String> {
     let field = if path.is_empty() { String::new() } else { format!("{}: ", dotted(&path)) };
     let (expected, line, column) = (expected(&path), location.line(), location.column());
     Some(format!("{field}expected {expected}, found {found} at line {line}, column {column}"))
+}
+
+/// Where a text is not a `T`.
+fn path_of_error<'de, T: Deserialize<'de>>(text: &'de str) -> Path {
+    let mut track = Track::new();
+    // Its error is known; only the path is new.
+    let _ = serde_saphyr::with_deserializer_from_str(text, |document| {
+        T::deserialize(serde_path_to_error::Deserializer::new(document, &mut track)).map(drop)
+    });
+    track.path()
 }
 
 /// What the field at `path` must be.
@@ -52,6 +68,14 @@ enum Step<'a> {
     Index(usize),
 }
 
+fn step(segment: &Segment) -> Option<Step<'_>> {
+    match segment {
+        Segment::Map { key } => Some(Step::Key(key)),
+        Segment::Seq { index } => Some(Step::Index(*index)),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    }
+}
+
 fn dotted(path: &[Step<'_>]) -> String {
     let mut text = String::new();
     for step in path {
@@ -68,128 +92,20 @@ fn dotted(path: &[Step<'_>]) -> String {
     text
 }
 
-/// The node at `location`; its path is appended to `path`.
-fn find<'a>(node: &'a Spanned<Node>, location: Location, path: &mut Vec<Step<'a>>) -> Option<&'a Node> {
-    let is_here = |place: &Location| (place.line(), place.column()) == (location.line(), location.column());
-    if is_here(&node.referenced) || is_here(&node.defined) {
-        return Some(&node.value);
-    }
-    let children: Vec<(Step<'a>, &'a Spanned<Node>)> = match &node.value {
-        Node::Mapping(entries) => entries.iter().map(|(key, value)| (Step::Key(key), value)).collect(),
-        Node::List(items) => items.iter().enumerate().map(|(index, item)| (Step::Index(index), item)).collect(),
-        _ => return None,
-    };
-    for (step, child) in children {
-        path.push(step);
-        if let Some(found) = find(child, location, path) {
-            return Some(found);
-        }
-        path.pop();
-    }
-    None
-}
-
-/// A value of any type, of which only the type is kept.
-enum Node {
-    Null,
-    Boolean,
-    Integer,
-    NegativeInteger,
-    Decimal,
-    String,
-    List(Vec<Spanned<Node>>),
-    Mapping(Vec<(String, Spanned<Node>)>),
-}
-
-const NULL: &str = "null";
-
-impl Node {
-    fn kind(&self, error: &Error) -> &'static str {
-        // Only the value of a scalar can be invalid; otherwise a list or a mapping was expected.
-        let is_invalid = matches!(error, Error::InvalidScalar { .. });
-        match self {
-            Self::Null => NULL,
-            Self::Boolean => "a boolean",
-            Self::Integer if is_invalid => "a number out of range",
-            Self::NegativeInteger if is_invalid => "a negative number",
-            Self::Decimal if is_invalid => "a decimal number",
-            Self::Integer | Self::NegativeInteger | Self::Decimal => "a number",
-            Self::String => "a string",
-            Self::List(_) => "a list",
-            Self::Mapping(_) => "a mapping",
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Node {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(NodeVisitor)
-    }
-}
-
-struct NodeVisitor;
-
-impl<'de> Visitor<'de> for NodeVisitor {
-    type Value = Node;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_none<E>(self) -> Result<Node, E> {
-        Ok(Node::Null)
-    }
-
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Node, D::Error> {
-        Node::deserialize(deserializer)
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<Node, E> {
-        Ok(Node::Boolean)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<Node, E> {
-        Ok(Node::Integer)
-    }
-
-    fn visit_u128<E>(self, _: u128) -> Result<Node, E> {
-        Ok(Node::Integer)
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Node, E> {
-        Ok(if value < 0 { Node::NegativeInteger } else { Node::Integer })
-    }
-
-    fn visit_i128<E>(self, value: i128) -> Result<Node, E> {
-        Ok(if value < 0 { Node::NegativeInteger } else { Node::Integer })
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<Node, E> {
-        Ok(Node::Decimal)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<Node, E> {
-        Ok(Node::String)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Node, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(node) = items.next_element()? {
-            nodes.push(node);
-        }
-        Ok(Node::List(nodes))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Node, A::Error> {
-        let mut nodes = Vec::new();
-        while let Some(entry) = entries.next_entry()? {
-            nodes.push(entry);
-        }
-        Ok(Node::Mapping(nodes))
+/// What a value is, as YAML calls it.
+fn kind(value: &Value, error: &Error) -> &'static str {
+    // Only the value of a scalar can be invalid; otherwise a list or a mapping was expected.
+    let is_invalid = matches!(error, Error::InvalidScalar { .. });
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "a boolean",
+        Value::Number(number) if is_invalid && number.is_u64() => "a number out of range",
+        Value::Number(number) if is_invalid && number.is_i64() => "a negative number",
+        Value::Number(_) if is_invalid => "a decimal number",
+        Value::Number(_) => "a number",
+        Value::String(_) => "a string",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a mapping",
     }
 }
 

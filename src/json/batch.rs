@@ -11,7 +11,7 @@ pub const CAPTURE_BYTES: usize = 64 * 1024;
 /// A captured value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Captured {
-    /// Its JSON text. If it is captured [as it is written](super::Pruner::as_written), it can hold lone surrogates.
+    /// Its JSON text. If it is captured [raw](super::Capture), it can hold lone surrogates.
     pub json: Bytes,
     /// Where its mark ends: bytes of the pruned text from the beginning of the first batch.
     pub end: u64,

@@ -8,8 +8,8 @@
 //!   short JSON text in which everything else is replaced by `0`, and captured values, which travel beside the text.
 //! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
 //!   value was.
-//! - [`walk`] tells a [`Visitor`] what is in a captured value, without building anything of it. With a [`Pick`], the
-//!   pruner captures only some values; a [`Seeker`] picks those that may have a text in them.
+//! - [`walk`] tells a [`Visitor`] what is in a captured value, without building anything of it. [`Capture`]
+//!   says which values the pruner captures; a [`Seeker`] picks those that may have a text in them.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`markup`] recognizes a page that arrived in the place of JSON.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
@@ -41,7 +41,6 @@
 //! # Ok::<_, ReadError>(())
 //! ```
 
-mod as_written;
 mod batch;
 mod block;
 mod count;
@@ -59,6 +58,7 @@ mod pick;
 mod projection;
 mod prune;
 mod pruned_reader;
+mod raw_capture;
 mod read_ahead;
 mod read_at;
 mod scalar;
@@ -70,11 +70,10 @@ mod utf8;
 mod walk;
 mod word;
 
-pub use as_written::SHARED_WITHIN;
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};
-pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
 pub(crate) use cut::fingerprint;
+pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
 pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};
@@ -84,6 +83,7 @@ pub use pick::Pick;
 pub use projection::{Map, Projection};
 pub use prune::Pruner;
 pub use pruned_reader::{PrunedReader, check};
+pub use raw_capture::{Capture, SHARED_WITHIN};
 pub use read_ahead::ReadAhead;
 pub use read_at::{InOrder, ReadAt};
 pub use seek::Seeker;

@@ -6,14 +6,12 @@
 
 use std::ops::Range;
 
-use super::as_written::{AsWritten, Piece, Sought};
 use super::batch::Batch;
 use super::block::{Masks, STRIDE, Scanner};
 use super::fault::{Fault, FaultKind};
 use super::keep::Keep;
-use super::pick::Pick;
+use super::raw_capture::{Capture, Piece, RawCapture};
 use super::scalar::{SCALAR_BYTES, begins_scalar, is_scalar};
-use super::seek::Seeker;
 use super::selection::Selection;
 use super::skip::OpenBrackets;
 use super::utf8::Utf8;
@@ -52,8 +50,8 @@ pub struct Pruner {
     brackets: OpenBrackets,
     scalar: Vec<u8>,
     selection: Selection,
-    /// How windows are captured: `None` token by token, otherwise as they are written.
-    written: Option<AsWritten>,
+    /// How containers in windows are captured: `None` token by token, otherwise raw.
+    raw: Option<RawCapture>,
     /// The first fault: a decoder may feed what it had buffered after it.
     fault: Option<Fault>,
 }
@@ -70,8 +68,8 @@ enum State {
     Dropped,
     /// A container that is skipped.
     SkippedContainer,
-    /// A container that is captured as it is written.
-    WrittenContainer,
+    /// A container that is captured raw.
+    RawContainer,
 }
 
 /// What the grammar allows next.
@@ -103,77 +101,15 @@ impl Pruner {
             brackets: OpenBrackets::default(),
             scalar: Vec::new(),
             selection: Selection::new(keep, window),
-            written: None,
+            raw: None,
             fault: None,
         }
     }
 
-    /// The same filter, but containers in a [`Keep::Window`] are captured as they are written, at the speed of skipping:
-    /// only those in which `seeker` finds something, if there is one; the others are counted like those outside the
-    /// window. The reader then checks their grammar. One of more than 1 MiB is kept in the text, as ever.
-    ///
-    /// ```
-    /// use n8n_lens::json::{Fault, Keep, Pruner, Seeker};
-    ///
-    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).as_written(Seeker::text("lost", true));
-    /// let mut left = pruner.feed(br#"[{"n": 1}, {"s": "Lost"}, {"n": 3}, {"s": "lost"}]"#)?;
-    /// left.append(pruner.finish()?);
-    /// assert_eq!(left.text, b"[-1,1,-1,1]");
-    /// assert_eq!([&left.captured[0].json, &left.captured[1].json], [r#"{"s": "Lost"}"#, r#"{"s": "lost"}"#]);
-    /// # Ok::<_, Fault>(())
-    /// ```
+    /// The same filter, but containers in a [`Keep::Window`] are captured raw.
     #[must_use]
-    pub fn as_written(self, seeker: Option<Seeker>) -> Self {
-        match seeker {
-            Some(seeker) => self.picking(seeker),
-            None => Self { written: Some(AsWritten::new(Sought::All)), ..self },
-        }
-    }
-
-    /// The same filter, but of the containers in a [`Keep::Window`] only those that `pick` picks are captured, as they are
-    /// written; the others are counted like those outside the window.
-    ///
-    /// ```
-    /// use n8n_lens::json::{Fault, Keep, Pick, Pruner};
-    ///
-    /// struct Second;
-    ///
-    /// impl Pick for Second {
-    ///     fn picks(&mut self, _array: u64, index: u64, _json: &[u8]) -> bool {
-    ///         index == 1
-    ///     }
-    /// }
-    ///
-    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).picking(Second);
-    /// let mut left = pruner.feed(br#"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#)?;
-    /// left.append(pruner.finish()?);
-    /// assert_eq!(left.text, b"[-1,1,-2]");
-    /// assert_eq!(left.captured[0].json, r#"{"n": 2}"#);
-    /// # Ok::<_, Fault>(())
-    /// ```
-    #[must_use]
-    pub fn picking(self, pick: impl Pick + 'static) -> Self {
-        Self { written: Some(AsWritten::new(Sought::Picked(Box::new(pick)))), ..self }
-    }
-
-    /// The same filter, but of the containers in a [`Keep::Window`] only those are captured in which a member has this
-    /// name, written without escapes, as they are written; the others are counted like those outside the window. One of
-    /// more than 1 MiB is only counted. A `shared` name is looked for in the first 16 elements of each array, and in the
-    /// others of an array if one of these has it.
-    ///
-    /// ```
-    /// use n8n_lens::json::{Fault, Keep, Pruner};
-    ///
-    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member("error", None);
-    /// let mut left = pruner.feed(br#"[{"n": 1}, {"error": "lost"}, {"errors": 3}, {"is": "error"}]"#)?;
-    /// left.append(pruner.finish()?);
-    /// assert_eq!(left.text, b"[-1,1,-2]");
-    /// assert_eq!(left.captured[0].json, r#"{"error": "lost"}"#);
-    /// # Ok::<_, Fault>(())
-    /// ```
-    #[must_use]
-    pub fn with_member(self, name: &str, shared: Option<&str>) -> Self {
-        Self { written: Some(AsWritten::new(Sought::member(name, shared))), ..self }
+    pub fn capturing(self, capture: Capture) -> Self {
+        Self { raw: Some(RawCapture::new(capture)), ..self }
     }
 
     /// The same filter, but of the outermost object that is kept by [`Keep::EachMember`], only the members with this name,
@@ -227,8 +163,8 @@ impl Pruner {
                 return Err(FaultKind::Utf8.at(self.offset));
             }
         }
-        if let Some(written) = self.written.as_mut().filter(|_| self.state == State::WrittenContainer) {
-            written.hold(chunk);
+        if let Some(raw) = self.raw.as_mut().filter(|_| self.state == State::RawContainer) {
+            raw.hold(chunk);
         }
         Ok(self.selection.take())
     }
@@ -303,8 +239,8 @@ impl Pruner {
 
     fn walk_tokens(&mut self, piece: Piece<'_>, masks: &Masks) -> Step<()> {
         let (bytes, mut at) = (piece.bytes(), 0);
-        if let Some(written) = &mut self.written {
-            written.begin_piece();
+        if let Some(raw) = &mut self.raw {
+            raw.begin_piece();
         }
         while at < bytes.len() {
             at = match self.state {
@@ -317,7 +253,7 @@ impl Pruner {
                     }
                     None => bytes.len(),
                 },
-                State::WrittenContainer => self.written(piece, at, masks)?,
+                State::RawContainer => self.raw_container(piece, at, masks)?,
                 State::Name | State::Text | State::Dropped => {
                     let quote = Masks::next(&masks.quotes, at, bytes.len()).filter(|quote| *quote < bytes.len());
                     self.string(&bytes[at..quote.unwrap_or(bytes.len())]).map_err(|kind| (kind, at))?;
@@ -361,29 +297,29 @@ impl Pruner {
 
     /// Begins a container, of which the bracket is at this index of the chunk.
     fn open(&mut self, object: bool, at: usize) {
-        match &mut self.written {
-            Some(written) if self.selection.captures() => {
-                written.begin(at);
+        match &mut self.raw {
+            Some(raw) if self.selection.captures() => {
+                raw.begin(at);
                 self.brackets.enter(object);
-                self.state = State::WrittenContainer;
+                self.state = State::RawContainer;
             }
             _ => self.enter(object),
         }
     }
 
-    /// The next bytes of a container that is captured as it is written; returns the index after them.
-    fn written(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
+    /// The next bytes of a container that is captured raw; returns the index after them.
+    fn raw_container(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
         let bytes = piece.bytes();
         let end = self.brackets.skip(bytes, at, masks)?;
-        let Some(written) = &mut self.written else { return Ok(bytes.len()) };
+        let Some(raw) = &mut self.raw else { return Ok(bytes.len()) };
         let after = end.unwrap_or(bytes.len());
-        if !written.extend(piece, after) {
-            let begun = written.begun(piece, at);
+        if !raw.extend(piece, after) {
+            let begun = raw.begun(piece, at);
             self.read_again(&begun, at)?;
             return Ok(at);
         }
         if end.is_some() {
-            match written.found(piece, after, self.selection.element()) {
+            match raw.found(piece, after, self.selection.element()) {
                 Some(json) => self.selection.capture(json),
                 None => self.selection.count(1),
             }

@@ -21,7 +21,7 @@ use super::header::Header;
 use super::order::{Order, Start};
 use super::values::{ITEM_LISTS, Item, read_items, walk_item};
 use super::{Error, body, stored_json};
-use crate::json::{Cursor, Keep, Projection, Pruner, ReadError, hold_name, is_name};
+use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, hold_name, is_name};
 
 /// Of a run: when it started, and its items.
 const RUN: Keep = Keep::Members(&[("executionIndex", Keep::Whole), ("startTime", Keep::Whole), ("data", ITEM_LISTS)]);
@@ -145,7 +145,7 @@ impl Projection for FieldsProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).as_written(None).with_focus(self.node.as_deref())
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::all()).with_focus(self.node.as_deref())
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {

@@ -18,7 +18,7 @@ use super::run::ERROR_BYTES;
 use super::values::{ITEM_LISTS, Item, ItemPlace, Path, ValueVisitor, read_items, walk_error, walk_item};
 use super::{Error, body, failure, stored_json};
 use crate::json::{
-    Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, hold_name, is_name, shorten,
+    Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, hold_name, is_name, shorten,
 };
 
 /// Of a run: when it started, its error and its items.
@@ -124,7 +124,9 @@ impl Projection for SearchProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).as_written(self.query.seeker()).with_focus(self.node.as_deref())
+        Pruner::new(Self::KEEP, self.window())
+            .capturing(self.query.seeker().map_or_else(Capture::all, Capture::picked))
+            .with_focus(self.node.as_deref())
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::route::Place;
 use crate::execution::values::ITEM_LISTS;
 use crate::execution::{Error, Header, body, items, stored_json};
-use crate::json::{Cursor, Element, Excerpt, Keep, Pick, Projection, Pruner, ReadError, hold_name};
+use crate::json::{Capture, Cursor, Element, Excerpt, Keep, Pick, Projection, Pruner, ReadError, hold_name};
 use crate::secrets::redact;
 
 /// Of a run: its items.
@@ -46,7 +46,7 @@ impl Projection for ItemsProjection {
 
     fn pruner(&self) -> Pruner {
         let indexes = self.places.iter().map(|place| place.item).collect();
-        Pruner::new(Self::KEEP, self.window()).picking(Indexes(indexes))
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(Indexes(indexes)))
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {

@@ -23,7 +23,7 @@ use super::header::Header;
 use super::run::read_sources;
 use super::values::ITEM_LISTS;
 use super::{Error, body, stored_json};
-use crate::json::{Cursor, Element, Keep, Projection, Pruner, ReadError, hold_name};
+use crate::json::{Capture, Cursor, Element, Keep, Projection, Pruner, ReadError, hold_name};
 
 /// Of a run: what its inputs came from, and its items.
 const RUN: Keep = Keep::Members(&[
@@ -94,7 +94,7 @@ impl Projection for LineageProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).picking(News::default())
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(News::default()))
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {

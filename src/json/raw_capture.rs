@@ -1,4 +1,4 @@
-//! Containers that are captured as they are written, at the speed of skipping: all of them, or those with something in it.
+//! Containers that are captured raw, at the speed of skipping: all of them, or some.
 
 use memchr::memmem;
 
@@ -8,28 +8,84 @@ use super::pick::Pick;
 /// Within how many elements of an array a name must be found for all of its elements to be searched for it.
 pub const SHARED_WITHIN: u64 = 16;
 
-/// The most bytes of a value that is captured as it is written.
-const WRITTEN_BYTES: usize = 1024 * 1024;
+/// The most bytes of a container that is captured raw.
+const RAW_BYTES: usize = 1024 * 1024;
 
-/// Which containers are captured.
-pub(super) enum Sought {
+/// Which containers in a [`Keep::Window`](super::Keep::Window) are captured raw: as their bytes are, at the speed of
+/// skipping. The others are counted like those outside the window.
+///
+/// The reader checks the grammar of what is captured, which can hold lone surrogates. Except for [`Capture::member`], a
+/// container of more than 1 MiB is kept in the text like any value.
+pub struct Capture(Sought);
+
+enum Sought {
     All,
-    /// Those that are picked.
     Picked(Box<dyn Pick>),
-    /// Those in which a member has this name, or one that others in their array have.
     Member(Box<SoughtNames>),
 }
 
-impl Sought {
-    /// Containers in which a member has this name, or the `shared` one if one of the first elements of their array has it.
-    pub(super) fn member(name: &str, shared: Option<&str>) -> Self {
+impl Capture {
+    /// All containers.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Capture, Fault, Keep, Pruner};
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..2).capturing(Capture::all());
+    /// let mut left = pruner.feed(br#"[{"n": 1}, 2, {"n": 3}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[1,1,-1]");
+    /// assert_eq!([&left.captured[0].json, &left.captured[1].json], [r#"{"n": 1}"#, "2"]);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    pub fn all() -> Self {
+        Self(Sought::All)
+    }
+
+    /// Those that `pick` picks. A [`Seeker`](super::Seeker) picks those in which its text may be.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Capture, Fault, Keep, Pick, Pruner};
+    ///
+    /// struct Second;
+    ///
+    /// impl Pick for Second {
+    ///     fn picks(&mut self, _array: u64, index: u64, _json: &[u8]) -> bool {
+    ///         index == 1
+    ///     }
+    /// }
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).capturing(Capture::picked(Second));
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"n": 2}, {"n": 3}, {"n": 4}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[-1,1,-2]");
+    /// assert_eq!(left.captured[0].json, r#"{"n": 2}"#);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    pub fn picked(pick: impl Pick + 'static) -> Self {
+        Self(Sought::Picked(Box::new(pick)))
+    }
+
+    /// Those in which a member has this name, written without escapes. One of more than 1 MiB is only counted. A `shared`
+    /// name is looked for in the first 16 elements of each array, and in the others of an array if one of these has it.
+    ///
+    /// ```
+    /// use n8n_lens::json::{Capture, Fault, Keep, Pruner};
+    ///
+    /// let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).capturing(Capture::member("error", None));
+    /// let mut left = pruner.feed(br#"[{"n": 1}, {"error": "lost"}, {"errors": 3}, {"is": "error"}]"#)?;
+    /// left.append(pruner.finish()?);
+    /// assert_eq!(left.text, b"[-1,1,-2]");
+    /// assert_eq!(left.captured[0].json, r#"{"error": "lost"}"#);
+    /// # Ok::<_, Fault>(())
+    /// ```
+    pub fn member(name: &str, shared: Option<&str>) -> Self {
         let shared = shared.map(|name| SharedName { name: QuotedName::new(name), array: None });
-        Self::Member(Box::new(SoughtNames { name: QuotedName::new(name), shared }))
+        Self(Sought::Member(Box::new(SoughtNames { name: QuotedName::new(name), shared })))
     }
 }
 
 /// The names of members that are looked for.
-pub(super) struct SoughtNames {
+struct SoughtNames {
     /// In all containers.
     name: QuotedName,
     /// In the first elements of each array, and in all of an array of which one of them has it.
@@ -115,7 +171,7 @@ impl<'a> Piece<'a> {
 }
 
 /// The container that is being captured. Nothing of it is copied unless it lies in several chunks.
-pub(super) struct AsWritten {
+pub(super) struct RawCapture {
     sought: Sought,
     /// Its bytes in the chunks before this one.
     held: Vec<u8>,
@@ -129,8 +185,8 @@ pub(super) struct AsWritten {
     in_piece: Option<bool>,
 }
 
-impl AsWritten {
-    pub(super) fn new(sought: Sought) -> Self {
+impl RawCapture {
+    pub(super) fn new(Capture(sought): Capture) -> Self {
         Self { sought, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None }
     }
 
@@ -150,7 +206,7 @@ impl AsWritten {
 
     /// Holds what this chunk has of the container.
     pub(super) fn hold(&mut self, chunk: &[u8]) {
-        if self.len(chunk.len()) > WRITTEN_BYTES {
+        if self.len(chunk.len()) > RAW_BYTES {
             // It is only counted: nothing of it is needed.
             (self.is_too_large, self.held) = (true, Vec::new());
         }
@@ -167,7 +223,7 @@ impl AsWritten {
             self.is_candidate |= self.is_in_piece(piece);
             return true;
         }
-        self.len(piece.start + end) <= WRITTEN_BYTES
+        self.len(piece.start + end) <= RAW_BYTES
     }
 
     /// The container up to this index of the piece.
@@ -182,7 +238,7 @@ impl AsWritten {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
         if let Sought::Member(names) = &self.sought {
-            let is_too_large = self.is_too_large || self.len(end) > WRITTEN_BYTES;
+            let is_too_large = self.is_too_large || self.len(end) > RAW_BYTES;
             if is_too_large || !(self.is_candidate || is_cut || names.looks_for_shared(element)) {
                 return None;
             }
@@ -221,7 +277,7 @@ impl AsWritten {
 fn hold_more(held: &mut Vec<u8>, bytes: &[u8]) {
     let needed = held.len() + bytes.len();
     if needed > held.capacity() {
-        let room = needed.max(WRITTEN_BYTES.min(2 * held.len()));
+        let room = needed.max(RAW_BYTES.min(2 * held.len()));
         held.reserve_exact(room - held.len());
     }
     held.extend_from_slice(bytes);
@@ -230,11 +286,11 @@ fn hold_more(held: &mut Vec<u8>, bytes: &[u8]) {
 #[cfg(test)]
 mod tests {
     use crate::json::block::STRIDE;
-    use crate::json::{Keep, Pruner};
+    use crate::json::{Capture, Keep, Pruner};
 
     /// The containers with a member of this name, of a text that is fed in chunks.
     fn found(name: &str, json: &[u8], chunk: usize) -> Vec<Vec<u8>> {
-        let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).with_member(name, None);
+        let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).capturing(Capture::member(name, None));
         let mut found = Vec::new();
         for chunk in json.chunks(chunk) {
             found.extend(pruner.feed(chunk).unwrap().captured.iter().map(|value| value.json.to_vec()));
