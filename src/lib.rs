@@ -66,11 +66,6 @@
 //! of fields and 576 KiB of settings for each of two executions; a workflow that is changed is held whole (64 MiB at most; n8n
 //! accepts 16). Nothing grows with the body: `tests/memory.rs` compares 1 MB with 1 GB.
 
-#![cfg_attr(
-    not(all(feature = "coordination", feature = "gateway", feature = "postgres")),
-    allow(dead_code, unused_imports, reason = "shared code is whole, whichever of its users are built")
-)]
-
 pub mod units;
 
 pub mod node_outputs;
@@ -114,8 +109,13 @@ mod blocking;
 mod cause;
 mod file_lock;
 #[cfg(feature = "application")]
+#[cfg_attr(not(feature = "gateway"), allow(dead_code, unused_imports, reason = "the gateway uses all of it"))]
 mod json_rpc;
 mod named_locks;
+#[cfg_attr(
+    not(all(feature = "coordination", feature = "gateway")),
+    allow(dead_code, reason = "each room uses what it needs of it")
+)]
 mod platform;
 #[cfg(feature = "postgres")]
 mod postgres;

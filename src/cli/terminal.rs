@@ -99,6 +99,7 @@ pub(super) fn print_styled(Styled(text): &Styled) -> Result<bool, Error> {
 }
 
 /// Clears the terminal.
+#[cfg(feature = "coordination")]
 pub(super) fn clear() -> Result<(), Error> {
     write_to(stdout().lock(), "\u{1b}[2J\u{1b}[H").map(drop)
 }

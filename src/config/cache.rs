@@ -79,6 +79,7 @@ impl CacheOptions {
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
+    #[cfg(feature = "gateway")]
     pub(super) fn environment(&self) -> [(&'static str, Option<String>); 4] {
         let folder = self.folder();
         let if_used = |value: String| folder.map(|_| value);

@@ -8,6 +8,7 @@ mod coordination;
 mod gateway;
 mod store;
 
+#[cfg(feature = "gateway")]
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -296,6 +297,7 @@ impl Options {
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
+    #[cfg(feature = "gateway")]
     fn environment(&self) -> BTreeMap<String, String> {
         let path = |path: &Option<PathBuf>| path.as_ref().and_then(|path| path.to_str().map(str::to_owned));
         let given = [

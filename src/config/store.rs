@@ -40,6 +40,7 @@ impl StoreOptions {
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
+    #[cfg(feature = "gateway")]
     pub(super) fn environment(&self) -> [(&'static str, Option<String>); 4] {
         let flag = |is_on: bool| is_on.then(|| "true".to_owned());
         [

@@ -52,9 +52,11 @@ pub(super) const SIGNATURE: &str = "signature";
 
 /// How the names of environment variables begin that hold secrets of ours or of n8n: keys, tokens, passwords, and
 /// addresses with passwords.
+#[cfg(feature = "application")]
 const VARIABLES: [&str; 6] = ["N8N_", "GATEWAY_", "DB_", "PG", "QUEUE_", "CREDENTIALS_"];
 
 /// Whether the value of an environment variable of this name can be a secret of ours or of n8n.
+#[cfg(feature = "application")]
 pub(super) fn is_secret_variable(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
     VARIABLES.iter().any(|prefix| name.starts_with(prefix))

@@ -63,7 +63,10 @@ const LISTED_WORKFLOW_BYTES: u64 = 4 * 1024 * 1024;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Dialect {
     Sqlite,
-    Postgres { schema: String },
+    #[cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "both dialects are written either way"))]
+    Postgres {
+        schema: String,
+    },
 }
 
 /// A value of a statement. Numbers begin at `$1`.

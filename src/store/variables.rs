@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
+#[cfg(feature = "postgres")]
 use crate::secrets::Secret;
 
 /// The variables that say where n8n keeps its executions. Empty ones count as unset.
@@ -44,11 +45,13 @@ impl Variables {
     }
 
     /// A secret among n8n's variables.
+    #[cfg(feature = "postgres")]
     pub(super) fn secret(&self, name: &str) -> Result<Option<Secret>, String> {
         Ok(self.get(name)?.map(Secret::new))
     }
 
     /// Whether a variable of n8n is on; `default` if it is not set.
+    #[cfg(feature = "postgres")]
     pub(super) fn flag(&self, name: &str, default: bool) -> Result<bool, String> {
         Ok(match self.get(name)?.map(|value| value.to_ascii_lowercase()).as_deref() {
             Some("true" | "1") => true,

@@ -1,6 +1,6 @@
 //! The tools that a server offers.
 
-use super::{TOOLSETS, Tool, Toolset, executions, view};
+use super::{TOOLSETS, Tool, Toolset, executions};
 use crate::toolkit::Prompt;
 
 /// The toolsets that are offered by default.
@@ -93,9 +93,10 @@ impl Toolbox {
     }
 
     /// What the page may call: the tools that change nothing, and the page's own calls if executions can be read at all.
+    #[cfg(feature = "application")]
     pub(crate) fn for_page(&self) -> Self {
         let reads_executions = self.find(executions::get_execution::TOOL.name).is_ok();
-        let own = view::CALLS.into_iter().filter(|_| reads_executions);
+        let own = super::view::CALLS.into_iter().filter(|_| reads_executions);
         let tools = self.tools().filter(|tool| tool.reads_only()).chain(own).collect();
         Self { toolsets: Vec::new(), tools, read_only: true }
     }

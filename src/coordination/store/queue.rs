@@ -1,7 +1,7 @@
 //! Passes units of work to the threads of the database, and their answers back.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ pub(super) const ANSWER_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// How long the thread that is next in line keeps its connection without work. The others wait for the lock on
 /// the receiver.
+#[cfg(feature = "postgres")]
 const IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A unit of work with any type of answer.
@@ -54,11 +55,12 @@ impl JobReceiver {
 
     /// Waits for the next job; `Ok(None)` if none came within the idle timeout, `Err` once the store has been
     /// dropped.
+    #[cfg(feature = "postgres")]
     pub(super) fn next_or_idle(&self) -> Result<Option<Box<dyn Job>>, StoreError> {
         match self.0.lock().unwrap_or_else(PoisonError::into_inner).recv_timeout(IDLE_TIMEOUT) {
             Ok(job) => Ok(Some(job)),
-            Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(StoreError::Closed),
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => Ok(None),
+            Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => Err(StoreError::Closed),
         }
     }
 
