@@ -307,8 +307,8 @@ mod tests {
         };
         let json = format!(r#"[{},{},{},[{{"error":1}}],{}]"#, list(0, 40), list(15, 40), list(16, 40), list(0, 1));
         for chunk in [json.len(), 100, 7, 1] {
-            let mut pruner =
-                Pruner::new(Keep::EachElement(&Keep::Window), 0..u64::MAX).with_member("error", Some("child"));
+            let mut pruner = Pruner::new(Keep::EachElement(&Keep::Window), 0..u64::MAX)
+                .capturing(Capture::member("error", Some("child")));
             let mut found = 0;
             for chunk in json.as_bytes().chunks(chunk) {
                 found += pruner.feed(chunk).unwrap().captured.len();
