@@ -24,7 +24,7 @@ const LEVEL: i32 = 1;
 /// Looks back 2 MiB, where n8n's bodies repeat themselves, instead of the 512 KiB of this level.
 const WINDOW_LOG: u32 = 21;
 
-/// How often those that wait are told how much was read.
+/// How often waiting readers learn how much was read.
 const REPORT_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Sees a body while it is written, and says whether it is to be kept.

@@ -1,5 +1,5 @@
 //! The faults of answers that a transport finds. They reach the call as JSON-RPC errors, which is all that a transport
-//! can pass on, and are told from errors of the server by a mark that no server knows.
+//! can pass on, and are distinguished from errors of the server by a mark that no server knows.
 
 use std::sync::LazyLock;
 

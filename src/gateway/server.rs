@@ -53,7 +53,7 @@ pub(super) struct ToolList {
 pub(super) struct Server {
     pub(super) name: String,
     pub(super) source: Source,
-    /// Hides what only a remote server is told, which it may quote in an error.
+    /// Hides what is sent only to a remote server, which may quote it in an error.
     redactor: Redactor,
     /// The timeout of a call, in milliseconds. A reload may change it.
     timeout_ms: AtomicU64,

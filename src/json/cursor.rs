@@ -349,7 +349,7 @@ impl<R: Read> Cursor<R> {
     }
 }
 
-/// A text of which no more is held than is needed to know that it is too long.
+/// A text; no more of it is held than is needed to know that it is too long.
 struct BoundedCopy {
     text: Vec<u8>,
     most: usize,

@@ -8,7 +8,7 @@
 //!   short JSON text in which everything else is replaced by `0`, and captured values, which travel beside the text.
 //! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
 //!   value was.
-//! - [`walk`] tells a [`Visitor`] what is in a captured value, without building anything of it. [`Capture`]
+//! - [`walk`] shows a [`Visitor`] what is in a captured value, without building anything of it. [`Capture`]
 //!   says which values the pruner captures; a [`Seeker`] picks those that may have a text in them.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`markup`] recognizes a page that arrived in the place of JSON.
@@ -24,7 +24,7 @@
 //!
 //! const KEEP: Keep = Keep::Members(&[("name", Keep::Whole), ("nodes", Keep::Count)]);
 //!
-//! // A body of 10 MB, of which the cursor sees `{"name":"Orders","nodes":3,"":0}`.
+//! // A body of 10 MB. The cursor sees `{"name":"Orders","nodes":3,"":0}`.
 //! let body = format!(r#"{{"name": "Orders", "nodes": [1, 2, 3], "log": "{}"}}"#, "x".repeat(10_000_000));
 //! let mut cursor = Cursor::over(PrunedReader::new(body.as_bytes(), Pruner::new(KEEP, 0..0)));
 //! let (mut name, mut nodes) = (None, 0);

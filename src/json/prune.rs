@@ -295,7 +295,7 @@ impl Pruner {
         Ok(at + 1)
     }
 
-    /// Begins a container, of which the bracket is at this index of the chunk.
+    /// Begins a container, whose bracket is at this index of the chunk.
     fn open(&mut self, object: bool, at: usize) {
         match &mut self.raw {
             Some(raw) if self.selection.captures() => {

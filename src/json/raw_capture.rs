@@ -88,7 +88,7 @@ impl Capture {
 struct SoughtNames {
     /// In all containers.
     name: QuotedName,
-    /// In the first elements of each array, and in all of an array of which one of them has it.
+    /// In the first elements of each array, and in all elements if one of the first has it.
     shared: Option<SharedName>,
 }
 

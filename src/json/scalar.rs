@@ -1,4 +1,4 @@
-//! Numbers and literals, as they are written.
+//! Numbers and literals, unparsed.
 
 /// The longest number that is accepted, bytes.
 pub(super) const SCALAR_BYTES: usize = 1024;

@@ -1,4 +1,4 @@
-//! The half of the filter that knows the [`Keep`] table: it is told the parts of a text, value by value, and collects
+//! The half of the filter that knows the [`Keep`] table: it receives the parts of a text, value by value, and collects
 //! what is kept of them. It does not know how the text is written; [`Pruner`](super::Pruner) reads JSON, and
 //! [`Expansion`](super::flatted::Expansion) the form in which n8n stores it.
 
@@ -119,7 +119,7 @@ impl Selection {
         matches!(self.rule(), Keep::Capture)
     }
 
-    /// Captures the next value, of which this is the text.
+    /// Captures the next value; this is its text.
     pub(super) fn capture(&mut self, json: &[u8]) {
         self.begin_value();
         self.out.put_captured(json);
@@ -137,7 +137,7 @@ impl Selection {
         self.frames.last().map_or(0, |frame| frame.silent(&self.window))
     }
 
-    /// Counts elements of which nothing else is kept.
+    /// Counts elements; nothing else of them is kept.
     #[inline]
     pub(super) fn count(&mut self, elements: u64) {
         if let Some(frame) = self.frames.last_mut() {

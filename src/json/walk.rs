@@ -1,4 +1,4 @@
-//! Walks over a JSON text that is in memory, such as a captured value, and tells a visitor what is there.
+//! Walks over a JSON text that is in memory, such as a captured value, and passes what it finds to a visitor.
 //!
 //! Nothing is built and nothing is decoded unless the visitor asks for it, so that a walk is several times as fast as
 //! reading values.
@@ -68,7 +68,7 @@ impl<'a> Written<'a> {
         same(self.bytes, bytes)
     }
 
-    /// Whether it consists of characters of ASCII, none of which is escaped.
+    /// Whether it consists of unescaped ASCII characters.
     pub fn is_plain_ascii(&self) -> bool {
         self.surplus == 0 && self.bytes.is_ascii()
     }
@@ -246,7 +246,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// The string of which the text begins here.
+    /// The string whose text begins here.
     #[inline(never)]
     fn long_string(&mut self) -> Result<Written<'a>, FaultKind> {
         let text = self.rest;
@@ -323,7 +323,7 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// White space, of which n8n writes none.
+    /// White space, which n8n does not write.
     #[inline(always)]
     fn space(&mut self) {
         if self.rest.first().is_some_and(|byte| *byte <= b' ') {
@@ -402,7 +402,7 @@ fn number_len(text: &[u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// Writes what it is told as JSON again.
+    /// Writes what it receives as JSON again.
     #[derive(Default)]
     struct Echo(String, Vec<bool>);
 

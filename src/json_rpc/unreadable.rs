@@ -16,7 +16,7 @@ const KEPT_BYTES: usize = 64 * 1024;
 /// The longest id, in bytes.
 const ID_BYTES: usize = 1000;
 
-/// A message of which only the id is kept. Bytes that are not UTF-8 and control characters do not hide it; after any
+/// A message; only its id is kept. Bytes that are not UTF-8 and control characters do not hide it; after any
 /// other fault, the rest of the message is ignored.
 pub(crate) struct UnreadableMessage {
     /// `None` after a fault.
@@ -25,7 +25,7 @@ pub(crate) struct UnreadableMessage {
 }
 
 impl UnreadableMessage {
-    /// A message of which nothing is read yet.
+    /// A message before anything of it is read.
     pub(crate) fn new() -> Self {
         Self { pruner: Some(Pruner::new(ID, 0..0)), kept: Vec::new() }
     }

@@ -58,7 +58,7 @@ impl Address {
         url.into()
     }
 
-    /// The URL of one resource; `None` if the segments cannot be part of a URL as they are.
+    /// The URL of one resource; `None` if the segments cannot be part of a URL unchanged.
     pub(super) fn join(&self, segments: &[&str], query: &[(&str, &str)]) -> Option<Url> {
         extended(self.0.clone(), segments, query)
     }

@@ -237,7 +237,7 @@ impl Client {
         Ok(text)
     }
 
-    /// The next chunk of a body, of which `offset` bytes were read; `None` at its end.
+    /// The next chunk of a body, after `offset` bytes; `None` at its end.
     pub(super) async fn chunk(&self, body: &mut Body, offset: u64) -> Result<Option<Bytes>, Error> {
         if let Some(first) = body.first.take() {
             return Ok(Some(first));

@@ -144,7 +144,7 @@ async fn read<P: Projection>(entry: Entry, projection: &P) -> Option<P::View> {
     let projection = projection.clone();
     let (view, entry) = blocking(move || {
         let mut body = ReadAhead::new(body);
-        // It was checked to be UTF-8 when it was downloaded, and the watch tells whether it is still the same.
+        // It was checked to be UTF-8 when it was downloaded, and the watch knows whether it is still the same.
         let batches = PrunedReader::new(&mut body, projection.pruner().trusting_utf8());
         let view = projection.read(Cursor::over(batches));
         // A reader that stops early has not seen whether the rest is sound.

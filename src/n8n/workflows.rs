@@ -257,7 +257,7 @@ fn not_as_requested(error: Error) -> Error {
     }
 }
 
-/// Reads a response of which only the id matters.
+/// Reads a response; only the id matters.
 #[derive(Clone)]
 struct Nothing;
 

@@ -126,7 +126,7 @@ pub(crate) fn is_file_at(file: &File, path: &Path) -> bool {
     file.metadata().ok().map(identity).is_some_and(|opened| file_identity(path) == Some(opened))
 }
 
-/// What tells a file from a later one with the same path while it is open: the device and the inode.
+/// Distinguishes a file from a later one with the same path while it is open: the device and the inode.
 pub(crate) type FileIdentity = (u64, u64);
 
 /// The identity of the file that a path leads to, if there is one.

@@ -27,7 +27,7 @@ pub(crate) fn shutdown_signal() -> impl Future<Output = ()> {
     }
 }
 
-/// The name of the signal that ended a process: there are none.
+/// The name of the signal that ended a process: Windows has no signals.
 pub(crate) fn signal_name(_status: ExitStatus) -> Option<String> {
     None
 }
@@ -108,7 +108,7 @@ pub(crate) fn is_file_at(_file: &File, _path: &Path) -> bool {
     false
 }
 
-/// What tells a file from a later one with the same path while it is open: its path without links. SQLite opens its
+/// Distinguishes a file from a later one with the same path while it is open: its path without links. SQLite opens its
 /// files so that they can be neither deleted nor renamed meanwhile.
 pub(crate) type FileIdentity = PathBuf;
 

@@ -147,7 +147,7 @@ impl<'a> Flatted<'a> {
         &mut *self.source
     }
 
-    /// The first 12 bytes of the source as they are written, which begin with a bracket if it is a flatted text.
+    /// The first 12 bytes of the source, unchanged; they begin with a bracket if it is a flatted text.
     ///
     /// # Errors
     /// When the source cannot be read.

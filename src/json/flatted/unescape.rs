@@ -51,7 +51,7 @@ struct Escapes {
     count: usize,
 }
 
-/// By the bits of a mask, of which the lowest stands for the first byte.
+/// By the bits of a mask, whose lowest bit stands for the first byte.
 static ESCAPES: [Escapes; 256] = escapes();
 
 const fn escapes() -> [Escapes; 256] {

@@ -55,7 +55,7 @@ pub(super) fn is_offered(node: &NodeType) -> bool {
 }
 
 impl SearchEntry {
-    /// `exists` tells whether there is a type with a full name.
+    /// `exists` returns whether there is a type with a full name.
     pub(super) fn new(place: usize, node: &NodeType, exists: impl Fn(&str) -> bool) -> Self {
         let bare = node.bare_name();
         let trigger = node.group.iter().any(|group| group == "trigger") || bare.ends_with("Trigger");
