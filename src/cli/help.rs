@@ -5,14 +5,22 @@ use std::io::{IsTerminal, stdout};
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
+use super::commands::COMMANDS;
 use super::{Cli, examples, terminal};
 
-/// The commands, as the help groups them.
+/// The other commands, as the help groups them: the first group begins with those that are made from tools.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace", "compare", "view"]),
+    ("Look at executions", &["view"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),
 ];
+
+/// The commands in groups.
+fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut groups: Vec<_> = GROUPS.iter().map(|(title, names)| (*title, names.to_vec())).collect();
+    groups[0].1.splice(..0, COMMANDS.iter().map(|command| command.name));
+    groups
+}
 
 /// The width of the column with the names of commands.
 const NAMES: usize = 14;
@@ -119,7 +127,7 @@ fn with_examples(command: Command, path: &str) -> Command {
 fn groups(command: &Command, width: usize) -> String {
     let (header, literal) = (*command.get_styles().get_header(), *command.get_styles().get_literal());
     let mut text = String::new();
-    for (title, names) in GROUPS {
+    for (title, names) in grouped() {
         text += &format!("\n{header}{title}:{header:#}\n");
         for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
             let names: Vec<_> = [subcommand.get_name()].into_iter().chain(subcommand.get_visible_aliases()).collect();
@@ -155,7 +163,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_a_group() {
-        let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let grouped: Vec<_> = grouped().into_iter().flat_map(|(_, names)| names).collect();
         for subcommand in Cli::command().get_subcommands() {
             assert!(grouped.contains(&subcommand.get_name()), "{}", subcommand.get_name());
         }
@@ -170,8 +178,9 @@ mod tests {
             }
         }
         check(&Cli::command(), "");
-        for (_, examples) in examples::EXAMPLES {
-            for example in *examples {
+        let of_tools = COMMANDS.iter().map(|command| command.examples);
+        for examples in of_tools.chain(examples::EXAMPLES.iter().map(|(_, examples)| *examples)) {
+            for example in examples {
                 // Only the first of a pipeline of commands is ours; quotes hold words together.
                 let words = example.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
                     0 => part.split_whitespace().map(str::to_owned).collect(),

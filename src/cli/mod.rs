@@ -5,30 +5,26 @@ mod browser;
 mod cache;
 mod catalogue;
 mod check;
-mod compare;
+mod commands;
 #[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
-mod fields;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod help;
 #[cfg(unix)]
 mod launcher;
-mod list;
 mod log;
-mod node;
 mod panic_hook;
 mod progress;
 mod render;
-mod search;
 mod setup;
 mod source;
-mod summary;
+mod spelling;
 mod table;
 mod terminal;
+mod tool_command;
 mod tools;
-mod trace;
 mod view;
 
 use std::process::ExitCode;
@@ -64,21 +60,8 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// List executions, newest first
-    #[command(visible_alias = "ls")]
-    List(list::List),
-    /// Summarize an execution
-    Summary(summary::Summary),
-    /// Show one node of an execution
-    Node(node::Node),
-    /// Search an execution for a value
-    Search(search::Search),
-    /// Show what all items of a node look like, or the odd values of all nodes
-    Fields(fields::Fields),
-    /// Follow an item to what it came from, or to what came from it
-    Trace(trace::Trace),
-    /// Show what is different from another execution, such as the last successful one
-    Compare(compare::Compare),
+    #[command(flatten)]
+    Asked(tool_command::Asked),
     /// Open a page in the browser: the list of executions, or one of them
     View(view::View),
     /// Serve n8n's tools over MCP (the default)
@@ -89,7 +72,7 @@ enum Command {
     /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
     #[cfg(feature = "coordination")]
     Coordinate(coordinate::Coordinate),
-    /// Enter n8n-lens in the settings of an MCP client
+    /// Add n8n-lens to an MCP client's configuration
     Setup(setup::Setup),
     /// Check the address, the API key, its scopes and n8n's version
     Check,
@@ -187,13 +170,7 @@ impl Cli {
         match self.command {
             None => serve(&self.server, &options).await,
             Some(Command::Serve(server)) => serve(&server, &options).await,
-            Some(Command::Summary(command)) => command.run(&options).await,
-            Some(Command::Node(command)) => command.run(&options).await,
-            Some(Command::Search(command)) => command.run(&options).await,
-            Some(Command::Fields(command)) => command.run(&options).await,
-            Some(Command::Trace(command)) => command.run(&options).await,
-            Some(Command::Compare(command)) => command.run(&options).await,
-            Some(Command::List(command)) => command.run(&options).await,
+            Some(Command::Asked(command)) => command.run(&options).await,
             Some(Command::View(command)) => command.run(&options).await,
             #[cfg(feature = "gateway")]
             Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,

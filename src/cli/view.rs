@@ -38,7 +38,7 @@ impl View {
             return Err(Error::Usage(refusal.to_owned()));
         }
         let executions = match file {
-            Some(file) => source::of_file(file)?,
+            Some(file) => source::of_file(file, SAVED)?,
             None => source::of(options)?,
         };
         let selection = Selection {

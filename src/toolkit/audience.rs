@@ -131,8 +131,8 @@ impl Audience {
     }
 }
 
-/// `maxTokens` as `max-tokens`.
-fn kebab_case(name: &str) -> String {
+/// `maxTokens` as `max-tokens`, the name of its option.
+pub fn kebab_case(name: &str) -> String {
     let mut kebab = String::new();
     for char in name.chars() {
         if char.is_uppercase() {
