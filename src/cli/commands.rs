@@ -219,3 +219,22 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         ..ROW
     },
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_name_parameters_of_their_tools() {
+        for command in COMMANDS {
+            let ToolCommand { spelling, of_json, raw, of_store, .. } = command;
+            let words = |words: Words| words.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+            let own_help = spelling.help.iter().filter(|help| **help != COMMON).flat_map(|help| words(help));
+            let named = [spelling.positional, of_json, of_store].concat().into_iter();
+            for name in named.chain(words(spelling.flags)).chain(own_help).chain(*raw) {
+                let is_there = command.tool.parameters.iter().any(|parameter| parameter.name == name);
+                assert!(is_there, "{}: {name}", command.name);
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! Help: commands in groups, only the options that a command uses, and examples at the end.
+//! Help: commands in groups, and examples at the end.
 
 use std::io::{IsTerminal, stdout};
 
@@ -22,6 +22,9 @@ fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
     groups
 }
 
+/// The options that the help of n8n-lens itself shows.
+const OWN_OPTIONS: [&str; 7] = ["n8n_url", "api_key", "api_key_file", "locale", "log_level", "help", "version"];
+
 /// The width of the column with the names of commands.
 const NAMES: usize = 14;
 
@@ -32,18 +35,17 @@ pub(super) fn command() -> Command {
         // Programs read help by lines.
         command = command.term_width(0);
     }
-    // Gives each subcommand the options of all.
+    // Gives each subcommand the options that all have.
     command.build();
     let width = terminal::width().map_or(usize::MAX, usize::from);
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{{all-args}}{{after-help}}",
         groups(&command, width)
     );
-    let serve: Vec<_> = command.find_subcommand("serve").map(own_options).unwrap_or_default();
     with_examples(command, "")
         .mut_args(|option| {
-            // Without a command, n8n-lens takes the options of serve, which shows them.
-            let is_shown = !serve.contains(&option.get_id().to_string()) && uses(&[], option.get_id().as_str());
+            // Without a command, n8n-lens takes all options of serve, whose help shows them.
+            let is_shown = OWN_OPTIONS.contains(&option.get_id().as_str());
             option.hide(!is_shown)
         })
         .mut_subcommands(|subcommand| tailored(subcommand, &[]).hide(true))
@@ -51,66 +53,14 @@ pub(super) fn command() -> Command {
         .help_template(StyledStr::from(template))
 }
 
-fn own_options(command: &Command) -> Vec<String> {
-    let own = command.get_arguments().filter(|option| !option.is_global_set());
-    own.map(|option| option.get_id().to_string()).collect()
-}
-
-/// A command with examples, and without the options that it does not use.
+/// A command and its subcommands with examples.
 fn tailored(command: Command, parents: &[&str]) -> Command {
     let name = command.get_name().to_owned();
     if name == "help" {
         return command;
     }
     let path = [parents, &[name.as_str()]].concat();
-    let command = with_examples(command, &path.join(" "));
-    let command = command.mut_args(|option| {
-        let is_shown = !option.is_hide_set() && uses(&path, option.get_id().as_str());
-        option.hide(!is_shown)
-    });
-    command.mut_subcommands(|subcommand| tailored(subcommand, &path))
-}
-
-/// Whether the command with this path uses an option that all commands accept.
-fn uses(path: &[&str], option: &str) -> bool {
-    let command = path.first().copied().unwrap_or_default();
-    let commands: &[&str] = match option {
-        "api_key" => &[
-            "", "list", "summary", "node", "search", "fields", "trace", "compare", "view", "check", "serve", "gateway",
-        ],
-        "n8n_url" | "api_key_file" => &[
-            "", "list", "summary", "node", "search", "fields", "trace", "compare", "view", "setup", "check", "serve",
-            "gateway",
-        ],
-        "first_byte_timeout" | "idle_timeout" => {
-            &["list", "summary", "node", "search", "fields", "trace", "compare", "view", "check", "serve"]
-        }
-        "locale" if path.len() < 2 => &[
-            "",
-            "list",
-            "summary",
-            "node",
-            "search",
-            "fields",
-            "trace",
-            "compare",
-            "view",
-            "serve",
-            "coordinate",
-            "setup",
-        ],
-        "session_ttl" | "session_max" if path.len() < 2 => return true,
-        "locale" | "session_ttl" | "session_max" => return false,
-        "redact" => &["summary", "node", "search", "fields", "trace", "compare", "view", "serve"],
-        "catalogue" => &["serve", "gateway", "catalogue"],
-        "max_downloads" => &["serve"],
-        "cache" | "cache_max" | "cache_ttl" => {
-            &["summary", "node", "search", "fields", "trace", "compare", "view", "check", "cache", "serve", "gateway"]
-        }
-        "offline" => &["summary", "node", "search", "fields", "trace", "compare", "view", "serve", "gateway"],
-        _ => return true,
-    };
-    commands.contains(&command)
+    with_examples(command, &path.join(" ")).mut_subcommands(|subcommand| tailored(subcommand, &path))
 }
 
 fn with_examples(command: Command, path: &str) -> Command {

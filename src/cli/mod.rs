@@ -35,7 +35,7 @@ use serde_json::{Map, Value};
 use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
-use crate::config::{self, Options, ServerOptions, Transport};
+use crate::config::{self, LogOptions, Reading, ServerOptions, Transport};
 use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
@@ -52,10 +52,10 @@ pub struct Cli {
     command: Option<Command>,
 
     #[command(flatten)]
-    options: Options,
+    server: ServerOptions,
 
     #[command(flatten)]
-    server: ServerOptions,
+    log: LogOptions,
 }
 
 #[derive(Subcommand)]
@@ -75,7 +75,7 @@ enum Command {
     /// Add n8n-lens to an MCP client's configuration
     Setup(setup::Setup),
     /// Check the address, the API key, its scopes and n8n's version
-    Check,
+    Check(check::Check),
     /// List the tools that the server offers
     Tools(tools::Tools),
     /// Manage the catalogue of node types, which node_search uses
@@ -126,7 +126,7 @@ pub fn run() -> ExitCode {
     #[cfg(unix)]
     launcher::end_with_launcher();
     let cli = arguments::parse(std::env::args_os().collect()).unwrap_or_else(|error| terminal::usage(&error));
-    log::install(cli.options.log_level());
+    log::install(cli.log.level());
     let done = runtime(&cli)
         .enable_all()
         .build()
@@ -166,22 +166,19 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
 
 impl Cli {
     async fn run(self) -> Result<(), Error> {
-        let options = self.options;
         match self.command {
-            None => serve(&self.server, &options).await,
-            Some(Command::Serve(server)) => serve(&server, &options).await,
-            Some(Command::Asked(command)) => command.run(&options).await,
-            Some(Command::View(command)) => command.run(&options).await,
+            None => serve(&self.server).await,
+            Some(Command::Serve(server)) => serve(&server).await,
+            Some(Command::Asked(command)) => command.run().await,
+            Some(Command::View(command)) => command.run().await,
             #[cfg(feature = "gateway")]
-            Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
+            Some(Command::Gateway(options)) => gateway::run(&options).await,
             #[cfg(feature = "coordination")]
-            Some(Command::Coordinate(command)) => command.run(&options).await,
-            Some(Command::Setup(command)) => command.run(&options).await,
-            Some(Command::Check) => check::run(&options).await,
-            Some(Command::Catalogue(catalogue::Command::Update { from })) => {
-                catalogue::update(from.as_deref(), options.catalogue())
-            }
-            Some(Command::Cache(command)) => command.run(&options).await,
+            Some(Command::Coordinate(command)) => command.run().await,
+            Some(Command::Setup(command)) => command.run().await,
+            Some(Command::Check(command)) => command.run().await,
+            Some(Command::Catalogue(command)) => command.run(),
+            Some(Command::Cache(command)) => command.run().await,
             Some(Command::Tools(command)) => command.run(),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();
@@ -193,39 +190,44 @@ impl Cli {
 }
 
 /// Serves n8n's tools until the client closes the connection or a signal arrives.
-async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
+async fn serve(server: &ServerOptions) -> Result<(), Error> {
     if server.transport == Transport::Stdio {
         introduce("n8n-lens");
     }
-    let (toolbox, files) = (server.toolbox(options)?, server.files()?);
+    let (toolbox, files, reading) = (server.toolbox()?, server.files()?, server.reading());
+    let with_files = |executions| Context {
+        files,
+        catalogue: CatalogueCache::new(server.catalogue.path()),
+        ..context(&reading, executions)
+    };
     match server.transport {
         Transport::Stdio => {
-            let context = context(options, source::of(options)?, files);
+            let context = with_files(source::of(&reading)?);
             transport::serve_stdio(context, toolbox).await
         }
         Transport::Http => {
             let access = server.access()?;
-            options.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
-            let context = context(options, source::of_requests(options)?, files);
-            let page = view::settings(options);
+            reading.sources.store.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
+            let context = with_files(source::of_requests(&reading)?);
+            let page = view::settings(&reading.language);
             transport::serve_http(context, toolbox, (server.bare_host(), server.port), &access, &page).await
         }
     }
     .map_err(Error::Transport)
 }
 
-/// The context of every tool call.
-fn context(options: &Options, executions: Executions, files: Files) -> Context {
+/// The context of every tool call, without workflow files and a catalogue.
+fn context(reading: &Reading, executions: Executions) -> Context {
     Context {
         api: executions.api,
         store: executions.store,
         saved: executions.saved,
-        locale: options.locale,
-        redact: options.redact,
-        files,
+        locale: reading.language.locale(),
+        redact: reading.redact,
+        files: Files::default(),
         folders: Folders::default(),
         memory: MemoryStore::default(),
-        catalogue: CatalogueCache::new(options.catalogue()),
+        catalogue: CatalogueCache::new(None),
         identical: IdenticalCalls::default(),
     }
 }

@@ -1,16 +1,16 @@
 //! Where the command line reads executions from: n8n, a file, or standard input.
 
 use super::Error;
-use crate::config::Options;
+use crate::config::{Reading, StoreOptions};
 use crate::n8n::{Client, Settings};
 use crate::tools::executions::{SavedExecution, SavedExecutions, Source, open};
 
 /// The execution that is not in n8n, but in a file or on standard input. Digits are an id; a file with such a name is
 /// `./1234`.
-pub(super) fn saved(named: &str, options: &Options) -> Option<SavedExecution> {
+pub(super) fn saved(named: &str, store: &StoreOptions) -> Option<SavedExecution> {
     match named {
         "-" => Some(SavedExecution::standard_input()),
-        id if is_id(id) || (options.has_store() && is_uuid(id)) => None,
+        id if is_id(id) || (store.is_named() && is_uuid(id)) => None,
         file => Some(SavedExecution::file(file)),
     }
 }
@@ -19,10 +19,11 @@ pub(super) fn saved(named: &str, options: &Options) -> Option<SavedExecution> {
 ///
 /// # Errors
 /// The address or the key is missing or malformed, or there is no store where one is expected.
-pub(super) fn of(options: &Options) -> Result<Source, Error> {
-    let store = options.stored_executions()?;
-    let needs_api = store.is_none() || options.has_api();
-    let api = if needs_api { Some(client(options.n8n()?, options)?) } else { None };
+pub(super) fn of(reading: &Reading) -> Result<Source, Error> {
+    let sources = &reading.sources;
+    let store = sources.stored_executions()?;
+    let needs_api = store.is_none() || sources.api.is_complete();
+    let api = if needs_api { Some(client(sources.n8n()?, reading)?) } else { None };
     Ok(Source { api, store, saved: SavedExecutions::default() })
 }
 
@@ -30,10 +31,11 @@ pub(super) fn of(options: &Options) -> Result<Source, Error> {
 ///
 /// # Errors
 /// As [`of`], but the key is not required.
-pub(super) fn of_requests(options: &Options) -> Result<Source, Error> {
-    let store = options.stored_executions()?;
-    let needs_api = store.is_none() || options.has_address();
-    let api = if needs_api { Some(client(options.n8n_without_key()?, options)?) } else { None };
+pub(super) fn of_requests(reading: &Reading) -> Result<Source, Error> {
+    let sources = &reading.sources;
+    let store = sources.stored_executions()?;
+    let needs_api = store.is_none() || sources.api.has_address();
+    let api = if needs_api { Some(client(sources.n8n_without_key()?, reading)?) } else { None };
     Ok(Source { api, store, saved: SavedExecutions::default() })
 }
 
@@ -48,9 +50,9 @@ pub(super) fn of_file(path: &str, id: &str) -> Result<Source, Error> {
 }
 
 /// A client with a cache, if there is one.
-fn client(settings: Settings, options: &Options) -> Result<Client, Error> {
+fn client(settings: Settings, reading: &Reading) -> Result<Client, Error> {
     let client = Client::new(settings);
-    Ok(match options.caching()? {
+    Ok(match reading.caching()? {
         Some(caching) => client.with_cache(caching),
         None => client,
     })

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use clap::error::ErrorKind;
-use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, Subcommand};
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, Subcommand};
 use serde_json::{Map, Value};
 
 use super::commands::COMMANDS;
 use super::spelling::Spelling;
 use super::terminal::{Styled, for_people, print_json, print_styled};
 use super::{Error, context, progress, render, source};
-use crate::config::Options;
+use crate::config::{Language, Reading, Sources, StoreOptions};
 use crate::toolkit::{Kind, kebab_case};
 use crate::tools::Tool;
 use crate::tools::executions::{SavedExecution, Source};
-use crate::workflow::file::Files;
 
 /// A tool, and what a terminal adds to it.
 pub(super) struct ToolCommand {
@@ -47,6 +46,7 @@ pub(super) struct ToolCommand {
 pub(super) struct Asked {
     command: &'static ToolCommand,
     arguments: ArgMatches,
+    reading: Reading,
 }
 
 impl Subcommand for Asked {
@@ -65,11 +65,12 @@ impl Subcommand for Asked {
 
 impl FromArgMatches for Asked {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let asked = matches.subcommand().and_then(|(name, arguments)| {
+        let named = matches.subcommand().and_then(|(name, arguments)| {
             let command = COMMANDS.iter().find(|command| command.name == name)?;
-            Some(Self { command, arguments: arguments.clone() })
+            Some((command, arguments))
         });
-        asked.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))
+        let (command, arguments) = named.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
+        Ok(Self { command, arguments: arguments.clone(), reading: command.reading(arguments)? })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
@@ -81,11 +82,28 @@ impl FromArgMatches for Asked {
 impl ToolCommand {
     fn command(&self) -> Command {
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue);
-        Command::new(self.name)
+        let command = Command::new(self.name)
             .about(self.about)
             .visible_aliases(self.alias)
             .args(self.tool.parameters.iter().map(|parameter| self.spelling.argument(parameter)))
-            .arg(json.help("Print the tool's JSON on a terminal, too"))
+            .arg(json.help("Print the tool's JSON on a terminal, too"));
+        match self.reads() {
+            true => Reading::augment_args(command),
+            false => Language::augment_args(Sources::augment_args(command)),
+        }
+    }
+
+    /// The settings that the command has.
+    fn reading(&self, arguments: &ArgMatches) -> Result<Reading, clap::Error> {
+        match self.reads() {
+            true => Reading::from_arg_matches(arguments),
+            false => Ok(Reading::lists(Sources::from_arg_matches(arguments)?, Language::from_arg_matches(arguments)?)),
+        }
+    }
+
+    /// Whether it reads an execution, and not only a list of them.
+    fn reads(&self) -> bool {
+        self.executions().next().is_some()
     }
 
     /// The parameters that name executions.
@@ -101,12 +119,13 @@ impl Asked {
     ///
     /// # Errors
     /// The arguments cannot be used, the call fails, or standard output cannot be written.
-    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
-        let Self { command, arguments } = self;
+    pub(super) async fn run(self) -> Result<(), Error> {
+        let Self { command, arguments, reading } = self;
         let is_json = arguments.get_flag("json") || command.raw.is_some_and(|raw| arguments.get_flag(raw));
         let is_for_people = for_people(is_json);
         let mut values = command.spelling.values(command.tool.parameters, &arguments);
-        let mut without_store = command.of_store.iter().filter(|_| !options.has_store());
+        let store = &reading.sources.store;
+        let mut without_store = command.of_store.iter().filter(|_| !store.is_named());
         if let Some(name) = without_store.find(|name| values.contains_key(**name)) {
             let option = kebab_case(name);
             return Err(Error::Usage(format!(
@@ -116,15 +135,15 @@ impl Asked {
         if is_for_people {
             values.retain(|name, _| !command.of_json.contains(&name.as_str()));
         }
-        let saved = saved(command, &mut values, options)?;
+        let saved = saved(command, &mut values, store)?;
         let names = command.executions().filter(|name| values.contains_key(*name)).count();
         let source = match names > 0 && names == saved.len() {
             true => Source { api: None, store: None, saved: Default::default() },
-            false => source::of(options)?,
+            false => source::of(&reading)?,
         };
         let (progress, bar) = if names > saved.len() { progress::bar() } else { Default::default() };
         let source = Source { saved: saved.into_iter().collect(), ..source };
-        let context = Arc::new(context(options, source, Files::default()));
+        let context = Arc::new(context(&reading, source));
         let tool = command.tool_for_people.filter(|_| is_for_people).unwrap_or(command.tool);
         let answer = bar.around(tool.run(context, values, progress)).await?;
         if !is_for_people {
@@ -140,12 +159,12 @@ impl Asked {
 fn saved(
     command: &ToolCommand,
     values: &mut Map<String, Value>,
-    options: &Options,
+    store: &StoreOptions,
 ) -> Result<Vec<(String, SavedExecution)>, Error> {
     let mut saved = Vec::new();
     for name in command.executions() {
         let named = values.get(name).and_then(Value::as_str);
-        if let Some(execution) = named.and_then(|named| source::saved(named, options)) {
+        if let Some(execution) = named.and_then(|named| source::saved(named, store)) {
             let id = "0".repeat(saved.len() + 1);
             values.insert(name.to_owned(), id.as_str().into());
             saved.push((id, execution));

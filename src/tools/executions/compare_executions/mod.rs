@@ -75,9 +75,10 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         };
         let other = ExecutionRequest { id: with, ..this.clone() };
         let with = source.read(&other, &request.projection, &progress).await?.view?;
+        let ids = (source.own_id(&this.id), source.own_id(&other.id));
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || {
-            let pair = Pair { this: (&digest, Some(&this.id)), other: (&with, Some(&other.id)) };
+            let pair = Pair { this: (&digest, ids.0.as_deref()), other: (&with, ids.1.as_deref()) };
             Ok(origin.mark(answer(pair, &request)))
         })
         .await

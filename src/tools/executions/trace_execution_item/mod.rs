@@ -103,8 +103,9 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             Some(projection) => Some(source.read(&execution, &projection, &progress).await?.view?),
             None => Some(ItemsView::new()),
         };
+        let id = source.own_id(&execution.id);
         // Counting tokens takes time: not on the thread that downloads.
-        blocking(move || Ok(origin.mark(answer(&trace, items.as_ref(), Some(&execution.id), &request)?))).await
+        blocking(move || Ok(origin.mark(answer(&trace, items.as_ref(), id.as_deref(), &request)?))).await
     })
 }
 
