@@ -30,7 +30,6 @@ mod view;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use serde_json::{Map, Value};
 
 use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
@@ -230,13 +229,4 @@ fn context(reading: &Reading, executions: Executions) -> Context {
         catalogue: CatalogueCache::new(None),
         identical: IdenticalCalls::default(),
     }
-}
-
-/// The arguments that were given, as an MCP client would send them.
-fn as_arguments(arguments: Value) -> Map<String, Value> {
-    let Value::Object(mut arguments) = arguments else {
-        return Map::new();
-    };
-    arguments.retain(|_, value| !value.is_null());
-    arguments
 }

@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::{Error, failed, print_value};
-use crate::cli::as_arguments;
 use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
 use crate::coordination::{Caller, Coordinator, Tool};
 
@@ -369,4 +368,13 @@ fn read(file: &Path) -> Result<String, Error> {
 fn read_json(file: &Path) -> Result<Value, Error> {
     serde_json::from_str(&read(file)?)
         .map_err(|error| Error::Input(format!("{} is not JSON: {error}.", file.display())))
+}
+
+/// The arguments that were given, as an MCP client would send them.
+fn as_arguments(arguments: Value) -> Map<String, Value> {
+    let Value::Object(mut arguments) = arguments else {
+        return Map::new();
+    };
+    arguments.retain(|_, value| !value.is_null());
+    arguments
 }
