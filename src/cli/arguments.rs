@@ -8,7 +8,7 @@ use clap::{Arg, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
 use super::{Cli, help};
 
-/// Parses the arguments, of which the first is the program.
+/// Parses the arguments. The first one is the program.
 ///
 /// # Errors
 /// The arguments are wrong, or request help.
@@ -18,7 +18,7 @@ pub(super) fn parse(mut arguments: Vec<OsString>) -> Result<Cli, Error> {
     command.build();
     move_after_subcommands(&command, &mut arguments)?;
     let parsed = command.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
-        // Only who asks for help waits for all of it to be put together.
+        // Help is put together only when it is requested.
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             help::command().try_get_matches_from(&arguments)
         }

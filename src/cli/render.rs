@@ -69,7 +69,7 @@ fn bold_count(count: &Value, one: &str, many: &str) -> String {
     format!("{} {what}", paint(BOLD, number))
 }
 
-/// A time as `2026-11-21 02:03:59`, in UTC; as it is if it is not a time.
+/// A time as `2026-11-21 02:03:59`, in UTC; a text that is not a time is unchanged.
 fn second(time: &str) -> String {
     match time.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%F %T").to_string(),
@@ -249,7 +249,7 @@ pub(super) fn search(answer: &Value) -> Styled {
     Styled(shown)
 }
 
-/// Fields: a row for each path of a node, or for each odd value of all nodes.
+/// Fields: a row for each path of a node, or for each outlier of all nodes.
 pub(super) fn fields(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);

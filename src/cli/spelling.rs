@@ -1,7 +1,7 @@
 //! The arguments of a command, made from the parameters of the tool that it asks.
 //!
-//! A parameter `maxTokens` becomes the option `--max-tokens`, its description the help. Whether a value is allowed is the
-//! tool's to say: only what has another form on a command line, words and numbers, is parsed here.
+//! A parameter `maxTokens` becomes the option `--max-tokens`, its description the help; a secret becomes the flag `--stdin`.
+//! Only words and numbers are parsed here: which of them are allowed is the tool's to say.
 
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
@@ -16,7 +16,7 @@ pub(super) type Words = &'static [(&'static str, &'static str)];
 /// How a command line spells parameters that are not options of the same name.
 #[derive(Clone, Copy)]
 pub(super) struct Spelling {
-    /// Passed without the name of an option, in this order.
+    /// Passed without the name of an option, in the order of the tool.
     pub(super) positional: &'static [&'static str],
     /// Whether the last of them takes several words, which are one text.
     pub(super) takes_words: bool,
@@ -36,29 +36,37 @@ impl Spelling {
     pub(super) fn argument(&self, parameter: &Parameter) -> Arg {
         let name = word(self.renamed, parameter).map_or_else(|| kebab_case(parameter.name), str::to_owned);
         let arg = Arg::new(parameter.name).help(self.help(parameter)).required(parameter.required);
-        let arg = match self.positional.iter().position(|name| *name == parameter.name) {
-            Some(at) => arg.value_name(name.to_uppercase()).index(at + 1),
-            None => arg.long(name),
-        };
-        match (&parameter.kind, word(self.flags, parameter)) {
-            (_, Some(flag)) => arg.long(flag).action(ArgAction::SetTrue),
-            (Kind::Flag { .. }, None) => arg.action(ArgAction::SetTrue),
-            (Kind::Choice(choices), None) => arg.value_parser(PossibleValuesParser::new(*choices)),
-            (Kind::Integer { default, .. }, None) => {
+        if let Some(flag) = self.flag(parameter, &name) {
+            return arg.long(flag).action(ArgAction::SetTrue);
+        }
+        let arg = arg.value_name(name.to_uppercase());
+        let is_positional = self.positional.contains(&parameter.name);
+        let arg = if is_positional { arg } else { arg.long(name) };
+        match &parameter.kind {
+            Kind::Choice(choices) => arg.value_parser(PossibleValuesParser::new(*choices)),
+            Kind::Integer { default, .. } => {
                 let default = default.map(|default| default.to_string());
-                arg.value_parser(value_parser!(u64)).value_name("N").default_values(default)
+                let arg = arg.value_parser(value_parser!(u64)).default_values(default);
+                if is_positional { arg } else { arg.value_name("N") }
             }
-            (Kind::Number, None) => {
-                arg.value_parser(value_parser!(f64)).value_name("NUMBER").allow_negative_numbers(true)
+            Kind::Number => arg.value_parser(value_parser!(f64)).allow_negative_numbers(true),
+            Kind::Texts => arg.action(ArgAction::Append),
+            _ if self.takes_words && self.positional.last() == Some(&parameter.name) => {
+                arg.num_args(1..).action(ArgAction::Append)
             }
-            (Kind::Texts, None) => arg.action(ArgAction::Append),
-            (_, None) if self.takes_words && self.is_last(parameter) => arg.num_args(1..).action(ArgAction::Append),
-            (_, None) => arg,
+            _ => arg,
         }
     }
 
-    fn is_last(&self, parameter: &Parameter) -> bool {
-        self.positional.last() == Some(&parameter.name)
+    /// The name of a flag, if the parameter is one.
+    fn flag(&self, parameter: &Parameter, name: &str) -> Option<String> {
+        match (&parameter.kind, word(self.flags, parameter)) {
+            (_, Some(flag)) => Some(flag.to_owned()),
+            (Kind::Flag { .. }, None) => Some(name.to_owned()),
+            // Other processes see the arguments of this one.
+            (Kind::Secret, None) => Some("stdin".to_owned()),
+            _ => None,
+        }
     }
 
     fn help(&self, parameter: &Parameter) -> String {
@@ -84,7 +92,7 @@ impl Spelling {
         let name = parameter.name;
         match (&parameter.kind, word(self.flags, parameter)) {
             (_, Some(choice)) => choice.into(),
-            (Kind::Flag { .. }, None) => true.into(),
+            (Kind::Flag { .. } | Kind::Secret, None) => true.into(),
             (Kind::Integer { .. }, None) => arguments.get_one::<u64>(name).copied().into(),
             (Kind::Number, None) => arguments.get_one::<f64>(name).copied().into(),
             (kind, None) => {

@@ -21,8 +21,7 @@ pub(super) struct ToolCommand {
     pub(super) name: &'static str,
     /// Its short name.
     pub(super) alias: Option<&'static str>,
-    /// What it asks. The parameters are its arguments; those that are ids and positional name executions, and can also be
-    /// files.
+    /// What it asks. The parameters are its arguments; positional ids name executions, and can also be files.
     pub(super) tool: &'static Tool,
     /// What it asks for a person instead, whose terminal shows more than an agent's budget holds.
     pub(super) tool_for_people: Option<&'static Tool>,
@@ -115,7 +114,7 @@ impl ToolCommand {
 }
 
 impl Asked {
-    /// Calls the tool, and prints its answer: for people as a table, otherwise as it is.
+    /// Calls the tool, and prints its answer: for people as a table, otherwise unchanged.
     ///
     /// # Errors
     /// The arguments cannot be used, the call fails, or standard output cannot be written.
@@ -155,7 +154,7 @@ impl Asked {
     }
 }
 
-/// Takes the executions that are not in n8n out of the arguments: an id stands for each, one that n8n never gives.
+/// Takes the executions that are not in n8n out of the arguments, and puts ids in their places that n8n never assigns.
 fn saved(
     command: &ToolCommand,
     values: &mut Map<String, Value>,

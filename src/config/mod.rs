@@ -321,7 +321,7 @@ impl ToolChoice {
 }
 
 impl ServerOptions {
-    /// The tools to offer. Those that need n8n's API are left out if it cannot be used: over HTTP each request can bring a
+    /// The tools to offer. Tools that need n8n's API are left out if it cannot be used: over HTTP each request can bring a
     /// key, but not an address.
     ///
     /// # Errors

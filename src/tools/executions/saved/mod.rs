@@ -30,7 +30,7 @@ impl SavedExecutions {
         self.0.iter().find(|(its, _)| its == id).map(|(_, execution)| execution)
     }
 
-    /// Whether there is none.
+    /// Whether there are no saved executions.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
