@@ -8,25 +8,23 @@ use clap::{Arg, ArgMatches, Command, CommandFactory, Error, FromArgMatches};
 
 use super::{Cli, help};
 
-/// Parses the arguments, of which the first is the program.
+/// Parses the arguments. The first one is the program.
 ///
 /// # Errors
 /// The arguments are wrong, or request help.
-pub(super) fn parse(arguments: Vec<OsString>) -> Result<Cli, Error> {
+pub(super) fn parse(mut arguments: Vec<OsString>) -> Result<Cli, Error> {
     let mut command = Cli::command();
-    let arguments = after_subcommand(&command, arguments);
+    // Gives each subcommand the options of all.
+    command.build();
+    move_after_subcommands(&command, &mut arguments)?;
     let parsed = command.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
-        // Only who asks for help waits for all of it to be put together.
+        // Help is put together only when it is requested.
         ErrorKind::DisplayHelp | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             help::command().try_get_matches_from(&arguments)
         }
         _ => Err(with_usage(error, &command, &arguments)),
     });
-    let matches = parsed?;
-    refuse_unused(&mut command, &matches)?;
-    let mut cli = Cli::from_arg_matches(&matches).map_err(|error| error.format(&mut command))?;
-    cli.options.locale_is_given = is_given(&matches, "locale");
-    Ok(cli)
+    Cli::from_arg_matches(&parsed?).map_err(|error| error.format(&mut command))
 }
 
 /// The error with the usage of the command: clap's own also shows as required what the environment sets.
@@ -43,60 +41,54 @@ fn innermost<'a>(command: &'a Command, arguments: &[OsString]) -> &'a Command {
     arguments.iter().fold(command, |command, argument| command.find_subcommand(argument).unwrap_or(command))
 }
 
-/// The arguments, with the options before a subcommand that has them moved after its name.
-fn after_subcommand(command: &Command, mut arguments: Vec<OsString>) -> Vec<OsString> {
-    if let Some((at, subcommand, before)) = subcommand(command, &arguments)
-        && given(command, &before).all(|option| has(subcommand, option))
-    {
-        arguments[1..=at].rotate_right(1);
+/// Moves the options before a subcommand after its name, on every level. The first argument names `command`.
+///
+/// # Errors
+/// The subcommand does not have one of them.
+fn move_after_subcommands(command: &Command, arguments: &mut [OsString]) -> Result<(), Error> {
+    let Some((at, before)) = first_subcommand(command, arguments) else { return Ok(()) };
+    let called = subcommands(command, &arguments[at..]);
+    let Some(innermost) = called.last() else { return Ok(()) };
+    if let Some(option) = given(command, &before).find(|option| !has(innermost, option)) {
+        let unfit = called.iter().find(|subcommand| !has(subcommand, option)).unwrap_or(innermost);
+        return Err(refusal(unfit, option));
     }
-    arguments
+    arguments[1..at + called.len()].rotate_right(called.len());
+    move_after_subcommands(innermost, &mut arguments[called.len()..])
 }
 
-/// The first subcommand with options before it: its place among the arguments, and these options.
-fn subcommand<'a>(command: &'a Command, arguments: &[OsString]) -> Option<(usize, &'a Command, ArgMatches)> {
-    (2..arguments.len()).find_map(|at| {
-        let subcommand = command.find_subcommand(&arguments[at])?;
+/// The place of the first subcommand among the arguments, and the options before it.
+fn first_subcommand(command: &Command, arguments: &[OsString]) -> Option<(usize, ArgMatches)> {
+    (1..arguments.len()).find_map(|at| {
+        command.find_subcommand(&arguments[at])?;
         // A value of an option can have the name of a subcommand; without it, the option is incomplete.
         let before = command.clone().try_get_matches_from(&arguments[..at]).ok()?;
-        before.subcommand_name().is_none().then_some((at, subcommand, before))
+        before.subcommand_name().is_none().then_some((at, before))
     })
+}
+
+/// The subcommands whose names follow each other, such as `catalogue update`.
+fn subcommands<'a>(mut command: &'a Command, names: &[OsString]) -> Vec<&'a Command> {
+    let called = names.iter().map_while(|name| {
+        command = command.find_subcommand(name)?;
+        Some(command)
+    });
+    called.collect()
 }
 
 /// The options that the command line contains for this command itself.
 fn given<'a>(command: &'a Command, matches: &'a ArgMatches) -> impl Iterator<Item = &'a Arg> {
-    let is_given = |option: &&Arg| {
-        let id = option.get_id().as_str();
-        matches.try_contains_id(id).is_ok() && matches.value_source(id) == Some(ValueSource::CommandLine)
-    };
+    let is_given = |option: &&Arg| matches.value_source(option.get_id().as_str()) == Some(ValueSource::CommandLine);
     command.get_arguments().filter(is_given)
 }
 
-/// Whether an option that all commands accept is on the command line, or its variable is not empty.
-fn is_given(matches: &ArgMatches, option: &str) -> bool {
-    match matches.value_source(option) {
-        Some(ValueSource::EnvVariable) => {
-            matches.get_raw(option).is_some_and(|mut values| values.any(|value| !value.is_empty()))
-        }
-        source => source == Some(ValueSource::CommandLine),
-    }
-}
-
 fn has(command: &Command, option: &Arg) -> bool {
-    let is_own = |name| command.get_arguments().any(|other| other.get_long() == Some(name));
-    option.is_global_set() || option.get_long().is_some_and(is_own)
+    option.get_long().is_some_and(|name| command.get_arguments().any(|other| other.get_long() == Some(name)))
 }
 
-/// Refuses options before a subcommand that does not have them, on every level.
-fn refuse_unused(command: &mut Command, matches: &ArgMatches) -> Result<(), Error> {
-    let Some((name, below)) = matches.subcommand() else { return Ok(()) };
-    let unused = given(command, matches).find(|option| !option.is_global_set()).cloned();
-    let Some(subcommand) = command.find_subcommand_mut(name) else { return Ok(()) };
-    if let Some(option) = unused {
-        let path = subcommand.get_bin_name().unwrap_or(name).to_owned();
-        let option = option.get_long().unwrap_or_default();
-        let message = format!("'{path}' does not use --{option}: leave it out. '{path} --help' lists its options");
-        return Err(subcommand.error(ErrorKind::ArgumentConflict, message));
-    }
-    refuse_unused(subcommand, below)
+fn refusal(command: &Command, option: &Arg) -> Error {
+    let path = command.get_bin_name().unwrap_or(command.get_name());
+    let option = option.get_long().unwrap_or_default();
+    let message = format!("'{path}' does not use --{option}: leave it out. '{path} --help' lists its options");
+    command.clone().error(ErrorKind::ArgumentConflict, message)
 }

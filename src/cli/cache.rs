@@ -8,32 +8,36 @@ use super::table::table;
 use super::terminal::{Styled, plain, print, print_styled};
 use crate::blocking::blocking;
 use crate::cache::{Cache, Listed};
-use crate::config::Options;
+use crate::config::CacheOptions;
 use crate::units::{counted, lasting, megabytes};
 
 #[derive(Args)]
 pub(super) struct Command {
     #[command(subcommand)]
     action: Option<Action>,
+
+    #[command(flatten)]
+    cache: CacheOptions,
 }
 
 #[derive(Subcommand)]
 enum Action {
     /// Remove everything from it
-    Clear,
+    Clear(CacheOptions),
 }
 
 /// The characters of a name that tell it from the others in a table.
 const NAME_CHARS: usize = 12;
 
 impl Command {
-    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+    pub(super) async fn run(self) -> Result<(), Error> {
+        let options = if let Some(Action::Clear(options)) = &self.action { options } else { &self.cache };
         let cache = options.cache()?.ok_or_else(|| {
             Error::Usage("Which cache? Name its folder with --cache or N8N_LENS_CACHE, or use --cache auto for the default folder.".to_owned())
         })?;
         match self.action {
             None => show(&cache, &entries(&cache, Cache::list).await?),
-            Some(Action::Clear) => {
+            Some(Action::Clear(_)) => {
                 let removed = entries(&cache, Cache::clear).await?;
                 print(&format!(
                     "Removed {} ({}).",

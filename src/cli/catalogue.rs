@@ -14,6 +14,7 @@ use clap::Subcommand;
 
 use super::Error;
 use super::terminal::print;
+use crate::config::CatalogueOptions;
 use crate::platform::find_program;
 use crate::secrets;
 use crate::units::{counted, megabytes};
@@ -26,6 +27,9 @@ pub(super) enum Command {
         /// The folder
         #[arg(long, value_name = "DIR")]
         from: Option<PathBuf>,
+
+        #[command(flatten)]
+        to: CatalogueOptions,
     },
 }
 
@@ -45,8 +49,15 @@ struct Package {
     nodes: Vec<u8>,
 }
 
+impl Command {
+    pub(super) fn run(self) -> Result<(), Error> {
+        let Self::Update { from, to } = self;
+        update(from.as_deref(), to.path())
+    }
+}
+
 /// Builds the catalogue from an installed n8n, or from the packages that npm downloads, and writes it.
-pub(super) fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Error> {
+fn update(from: Option<&Path>, to: Option<PathBuf>) -> Result<(), Error> {
     let to =
         to.ok_or_else(|| Error::Input("This system has no data folder: name the file with --catalogue.".to_owned()))?;
     let packages = match from {

@@ -1,24 +1,38 @@
 //! `n8n-lens check`: what n8n's version and the API key allow, and what is in n8n's store, for people.
 
+use clap::Args;
+
 use super::terminal::print;
 use super::{Error, cache};
 use crate::blocking::blocking;
-use crate::config::Options;
+use crate::config::{CacheOptions, Sources};
 use crate::n8n::{Client, SCOPES};
 use crate::store::{Finding, Store};
 use crate::tools;
 use crate::units::counted;
 
-/// Checks the store, if there is one, and n8n's API, unless the store is all that there is.
-pub(super) async fn run(options: &Options) -> Result<(), Error> {
-    if let Some(cache) = options.cache()? {
-        print(&cache::check(&cache).await?)?;
+#[derive(Args)]
+pub(super) struct Check {
+    #[command(flatten)]
+    sources: Sources,
+
+    #[command(flatten)]
+    cache: CacheOptions,
+}
+
+impl Check {
+    /// Checks the cache and the store, if there are any, and n8n's API, unless the store is all that there is.
+    pub(super) async fn run(self) -> Result<(), Error> {
+        if let Some(cache) = self.cache.cache()? {
+            print(&cache::check(&cache).await?)?;
+        }
+        let store = self.sources.store()?;
+        let needs_api = store.is_none() || self.sources.api.is_complete();
+        if let Some(store) = store {
+            check_store(store).await?;
+        }
+        if needs_api { check_api(&self.sources).await } else { Ok(()) }
     }
-    let Some(store) = options.store()? else {
-        return check_api(&Client::new(options.n8n()?)).await;
-    };
-    check_store(store).await?;
-    if options.has_api() { check_api(&Client::new(options.n8n()?)).await } else { Ok(()) }
 }
 
 /// Prints what is in the store; fails if something cannot be read.
@@ -46,8 +60,8 @@ async fn check_store(store: Store) -> Result<(), Error> {
 }
 
 /// Prints what works; fails if a tool would.
-async fn check_api(n8n: &Client) -> Result<(), Error> {
-    let access = n8n.check().await.map_err(tools::Error::from)?;
+pub(super) async fn check_api(sources: &Sources) -> Result<(), Error> {
+    let access = Client::new(sources.n8n()?).check().await.map_err(tools::Error::from)?;
     let version = access
         .version
         .map_or_else(|| "n8n (unknown version) responds".to_owned(), |version| format!("n8n {version} responds"));

@@ -1,6 +1,8 @@
 //! The examples at the end of each help.
 
-/// The examples of each command, by its path.
+use super::commands::COMMANDS;
+
+/// The examples of each command that is not made from a tool, by its path.
 pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
     (
         "",
@@ -10,61 +12,6 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
             "n8n-lens node 1234 'HTTP Request'",
             "n8n-lens serve --transport http --port 3000",
         ],
-    ),
-    (
-        "list",
-        &[
-            "n8n-lens list --status error --limit 50",
-            "n8n-lens list --started-after 2026-11-21T00:00:00Z",
-            "n8n-lens list --json | jq -r .data.nextCursor",
-            "n8n-lens list --store ~/.n8n --failing-node 'HTTP Request'",
-        ],
-    ),
-    (
-        "summary",
-        &[
-            "n8n-lens summary 1234",
-            "n8n-lens summary failed.json.gz",
-            "n8n-lens summary - < execution.json",
-            "n8n-lens summary 1234 --store ~/.n8n",
-            "n8n-lens summary 1234 --cache auto",
-        ],
-    ),
-    (
-        "node",
-        &[
-            "n8n-lens node 1234 'HTTP Request'",
-            "n8n-lens node 1234 Loop --run-index 3 --limit 1",
-            "n8n-lens node execution.json Code --json",
-        ],
-    ),
-    (
-        "search",
-        &[
-            "n8n-lens search 1234 ann@example.com",
-            "n8n-lens search 1234 --path lines[].taxRate --above 0.2",
-            "n8n-lens search execution.json '^INV-\\d+$' --regex --node 'HTTP Request'",
-        ],
-    ),
-    (
-        "fields",
-        &[
-            "n8n-lens fields 1234",
-            "n8n-lens fields 1234 'HTTP Request' --path customer",
-            "n8n-lens fields execution.json Code --json",
-        ],
-    ),
-    (
-        "trace",
-        &[
-            "n8n-lens trace 1234 Merge 17",
-            "n8n-lens trace 1234 'Loop Over Items' 3 --run-index 2 --output-index 1",
-            "n8n-lens trace execution.json Read 0 --direction forward",
-        ],
-    ),
-    (
-        "compare",
-        &["n8n-lens compare 1234", "n8n-lens compare 1234 1229", "n8n-lens compare failed.json good.json.gz --json"],
     ),
     (
         "view",
@@ -173,5 +120,6 @@ pub(super) const EXAMPLES: &[(&str, &[&str])] = &[
 
 /// The examples of the command with this path, such as `coordinate status`.
 pub(super) fn of(path: &str) -> &'static [&'static str] {
-    EXAMPLES.iter().find(|(of, _)| *of == path).map_or(&[], |(_, examples)| examples)
+    let of_tool = COMMANDS.iter().find(|command| command.name == path).map(|command| command.examples);
+    of_tool.or(EXAMPLES.iter().find(|(of, _)| *of == path).map(|(_, examples)| *examples)).unwrap_or_default()
 }

@@ -2,18 +2,18 @@
 
 use super::Error;
 use super::terminal::report;
-use crate::config::{GatewayOptions, Options};
+use crate::config::GatewayOptions;
 use crate::gateway::{self, Config, Gateway};
 use crate::transport;
 
 /// Serves the gateway until SIGINT or SIGTERM.
-pub(super) async fn run(options: &GatewayOptions, shared: &Options) -> Result<(), Error> {
+pub(super) async fn run(options: &GatewayOptions) -> Result<(), Error> {
     let usage = |error: gateway::ConfigError| Error::Usage(error.to_string());
     let text = Config::read(&options.config).map_err(usage)?;
     let config = Config::from_bytes(&text).map_err(usage)?;
-    let ((host, port), settings) = (options.address(&config)?, options.settings(shared)?);
+    let ((host, port), settings) = (options.address(&config)?, options.settings()?);
     let access = options.access(&host)?;
-    shared.check_access(&access, "GATEWAY_TOKEN")?;
+    options.store.check_access(&access, "GATEWAY_TOKEN")?;
     if !settings.checks {
         report("VALIDATION IS DISABLED. The names and inputs of calls are not checked.");
     }

@@ -1,18 +1,29 @@
-//! Help: commands in groups, only the options that a command uses, and examples at the end.
+//! Help: commands in groups, and examples at the end.
 
 use std::io::{IsTerminal, stdout};
 
 use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
+use super::commands::COMMANDS;
 use super::{Cli, examples, terminal};
 
-/// The commands, as the help groups them.
+/// The other commands, as the help groups them: the first group begins with those that are made from tools.
 const GROUPS: [(&str, &[&str]); 3] = [
-    ("Look at executions", &["list", "summary", "node", "search", "fields", "trace", "compare", "view"]),
+    ("Look at executions", &["view"]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),
 ];
+
+/// The commands in groups.
+fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
+    let mut groups: Vec<_> = GROUPS.iter().map(|(title, names)| (*title, names.to_vec())).collect();
+    groups[0].1.splice(..0, COMMANDS.iter().map(|command| command.name));
+    groups
+}
+
+/// The options that the help of n8n-lens itself shows.
+const OWN_OPTIONS: [&str; 7] = ["n8n_url", "api_key", "api_key_file", "locale", "log_level", "help", "version"];
 
 /// The width of the column with the names of commands.
 const NAMES: usize = 14;
@@ -24,18 +35,17 @@ pub(super) fn command() -> Command {
         // Programs read help by lines.
         command = command.term_width(0);
     }
-    // Gives each subcommand the options of all.
+    // Gives each subcommand the options that all have.
     command.build();
     let width = terminal::width().map_or(usize::MAX, usize::from);
     let template = format!(
         "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\n{{all-args}}{{after-help}}",
         groups(&command, width)
     );
-    let serve: Vec<_> = command.find_subcommand("serve").map(own_options).unwrap_or_default();
     with_examples(command, "")
         .mut_args(|option| {
-            // Without a command, n8n-lens takes the options of serve, which shows them.
-            let is_shown = !serve.contains(&option.get_id().to_string()) && uses(&[], option.get_id().as_str());
+            // Without a command, n8n-lens takes all options of serve, whose help shows them.
+            let is_shown = OWN_OPTIONS.contains(&option.get_id().as_str());
             option.hide(!is_shown)
         })
         .mut_subcommands(|subcommand| tailored(subcommand, &[]).hide(true))
@@ -43,66 +53,14 @@ pub(super) fn command() -> Command {
         .help_template(StyledStr::from(template))
 }
 
-fn own_options(command: &Command) -> Vec<String> {
-    let own = command.get_arguments().filter(|option| !option.is_global_set());
-    own.map(|option| option.get_id().to_string()).collect()
-}
-
-/// A command with examples, and without the options that it does not use.
+/// A command and its subcommands with examples.
 fn tailored(command: Command, parents: &[&str]) -> Command {
     let name = command.get_name().to_owned();
     if name == "help" {
         return command;
     }
     let path = [parents, &[name.as_str()]].concat();
-    let command = with_examples(command, &path.join(" "));
-    let command = command.mut_args(|option| {
-        let is_shown = !option.is_hide_set() && uses(&path, option.get_id().as_str());
-        option.hide(!is_shown)
-    });
-    command.mut_subcommands(|subcommand| tailored(subcommand, &path))
-}
-
-/// Whether the command with this path uses an option that all commands accept.
-fn uses(path: &[&str], option: &str) -> bool {
-    let command = path.first().copied().unwrap_or_default();
-    let commands: &[&str] = match option {
-        "api_key" => &[
-            "", "list", "summary", "node", "search", "fields", "trace", "compare", "view", "check", "serve", "gateway",
-        ],
-        "n8n_url" | "api_key_file" => &[
-            "", "list", "summary", "node", "search", "fields", "trace", "compare", "view", "setup", "check", "serve",
-            "gateway",
-        ],
-        "first_byte_timeout" | "idle_timeout" => {
-            &["list", "summary", "node", "search", "fields", "trace", "compare", "view", "check", "serve"]
-        }
-        "locale" if path.len() < 2 => &[
-            "",
-            "list",
-            "summary",
-            "node",
-            "search",
-            "fields",
-            "trace",
-            "compare",
-            "view",
-            "serve",
-            "coordinate",
-            "setup",
-        ],
-        "session_ttl" | "session_max" if path.len() < 2 => return true,
-        "locale" | "session_ttl" | "session_max" => return false,
-        "redact" => &["summary", "node", "search", "fields", "trace", "compare", "view", "serve"],
-        "catalogue" => &["serve", "gateway", "catalogue"],
-        "max_downloads" => &["serve"],
-        "cache" | "cache_max" | "cache_ttl" => {
-            &["summary", "node", "search", "fields", "trace", "compare", "view", "check", "cache", "serve", "gateway"]
-        }
-        "offline" => &["summary", "node", "search", "fields", "trace", "compare", "view", "serve", "gateway"],
-        _ => return true,
-    };
-    commands.contains(&command)
+    with_examples(command, &path.join(" ")).mut_subcommands(|subcommand| tailored(subcommand, &path))
 }
 
 fn with_examples(command: Command, path: &str) -> Command {
@@ -119,7 +77,7 @@ fn with_examples(command: Command, path: &str) -> Command {
 fn groups(command: &Command, width: usize) -> String {
     let (header, literal) = (*command.get_styles().get_header(), *command.get_styles().get_literal());
     let mut text = String::new();
-    for (title, names) in GROUPS {
+    for (title, names) in grouped() {
         text += &format!("\n{header}{title}:{header:#}\n");
         for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
             let names: Vec<_> = [subcommand.get_name()].into_iter().chain(subcommand.get_visible_aliases()).collect();
@@ -155,7 +113,7 @@ mod tests {
 
     #[test]
     fn every_command_is_in_a_group() {
-        let grouped: Vec<_> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let grouped: Vec<_> = grouped().into_iter().flat_map(|(_, names)| names).collect();
         for subcommand in Cli::command().get_subcommands() {
             assert!(grouped.contains(&subcommand.get_name()), "{}", subcommand.get_name());
         }
@@ -170,8 +128,9 @@ mod tests {
             }
         }
         check(&Cli::command(), "");
-        for (_, examples) in examples::EXAMPLES {
-            for example in *examples {
+        let of_tools = COMMANDS.iter().map(|command| command.examples);
+        for examples in of_tools.chain(examples::EXAMPLES.iter().map(|(_, examples)| *examples)) {
+            for example in examples {
                 // Only the first of a pipeline of commands is ours; quotes hold words together.
                 let words = example.split('\'').enumerate().flat_map(|(at, part)| match at % 2 {
                     0 => part.split_whitespace().map(str::to_owned).collect(),

@@ -1,4 +1,4 @@
-//! The launcher of the npm package, which runs beside the binary for as long as that runs.
+//! The launcher of the npm package, which runs next to the binary for as long as that runs.
 
 use std::os::unix::process::parent_id;
 use std::time::Duration;

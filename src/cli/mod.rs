@@ -5,41 +5,36 @@ mod browser;
 mod cache;
 mod catalogue;
 mod check;
-mod compare;
+mod commands;
 #[cfg(feature = "coordination")]
 mod coordinate;
 mod examples;
-mod fields;
 #[cfg(feature = "gateway")]
 mod gateway;
 mod help;
 #[cfg(unix)]
 mod launcher;
-mod list;
 mod log;
-mod node;
 mod panic_hook;
 mod progress;
 mod render;
-mod search;
 mod setup;
 mod source;
-mod summary;
+mod spelling;
 mod table;
 mod terminal;
+mod tool_command;
 mod tools;
-mod trace;
 mod view;
 
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
-use serde_json::{Map, Value};
 
 use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
-use crate::config::{self, Options, ServerOptions, Transport};
+use crate::config::{self, LogOptions, Reading, ServerOptions, Transport};
 use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
@@ -56,29 +51,16 @@ pub struct Cli {
     command: Option<Command>,
 
     #[command(flatten)]
-    options: Options,
+    server: ServerOptions,
 
     #[command(flatten)]
-    server: ServerOptions,
+    log: LogOptions,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// List executions, newest first
-    #[command(visible_alias = "ls")]
-    List(list::List),
-    /// Summarize an execution
-    Summary(summary::Summary),
-    /// Show one node of an execution
-    Node(node::Node),
-    /// Search an execution for a value
-    Search(search::Search),
-    /// Show what all items of a node look like, or the odd values of all nodes
-    Fields(fields::Fields),
-    /// Follow an item to what it came from, or to what came from it
-    Trace(trace::Trace),
-    /// Show what is different from another execution, such as the last successful one
-    Compare(compare::Compare),
+    #[command(flatten)]
+    Asked(tool_command::Asked),
     /// Open a page in the browser: the list of executions, or one of them
     View(view::View),
     /// Serve n8n's tools over MCP (the default)
@@ -89,10 +71,10 @@ enum Command {
     /// Coordinate agents: projects, tasks, sessions, handoffs (serves MCP by default)
     #[cfg(feature = "coordination")]
     Coordinate(coordinate::Coordinate),
-    /// Enter n8n-lens in the settings of an MCP client
+    /// Add n8n-lens to an MCP client's configuration
     Setup(setup::Setup),
     /// Check the address, the API key, its scopes and n8n's version
-    Check,
+    Check(check::Check),
     /// List the tools that the server offers
     Tools(tools::Tools),
     /// Manage the catalogue of node types, which node_search uses
@@ -143,7 +125,7 @@ pub fn run() -> ExitCode {
     #[cfg(unix)]
     launcher::end_with_launcher();
     let cli = arguments::parse(std::env::args_os().collect()).unwrap_or_else(|error| terminal::usage(&error));
-    log::install(cli.options.log_level());
+    log::install(cli.log.level());
     let done = runtime(&cli)
         .enable_all()
         .build()
@@ -183,28 +165,19 @@ fn runtime(cli: &Cli) -> tokio::runtime::Builder {
 
 impl Cli {
     async fn run(self) -> Result<(), Error> {
-        let options = self.options;
         match self.command {
-            None => serve(&self.server, &options).await,
-            Some(Command::Serve(server)) => serve(&server, &options).await,
-            Some(Command::Summary(command)) => command.run(&options).await,
-            Some(Command::Node(command)) => command.run(&options).await,
-            Some(Command::Search(command)) => command.run(&options).await,
-            Some(Command::Fields(command)) => command.run(&options).await,
-            Some(Command::Trace(command)) => command.run(&options).await,
-            Some(Command::Compare(command)) => command.run(&options).await,
-            Some(Command::List(command)) => command.run(&options).await,
-            Some(Command::View(command)) => command.run(&options).await,
+            None => serve(&self.server).await,
+            Some(Command::Serve(server)) => serve(&server).await,
+            Some(Command::Asked(command)) => command.run().await,
+            Some(Command::View(command)) => command.run().await,
             #[cfg(feature = "gateway")]
-            Some(Command::Gateway(gateway_options)) => gateway::run(&gateway_options, &options).await,
+            Some(Command::Gateway(options)) => gateway::run(&options).await,
             #[cfg(feature = "coordination")]
-            Some(Command::Coordinate(command)) => command.run(&options).await,
-            Some(Command::Setup(command)) => command.run(&options).await,
-            Some(Command::Check) => check::run(&options).await,
-            Some(Command::Catalogue(catalogue::Command::Update { from })) => {
-                catalogue::update(from.as_deref(), options.catalogue())
-            }
-            Some(Command::Cache(command)) => command.run(&options).await,
+            Some(Command::Coordinate(command)) => command.run().await,
+            Some(Command::Setup(command)) => command.run().await,
+            Some(Command::Check(command)) => command.run().await,
+            Some(Command::Catalogue(command)) => command.run(),
+            Some(Command::Cache(command)) => command.run().await,
             Some(Command::Tools(command)) => command.run(),
             Some(Command::Completions { shell }) => {
                 let mut script = Vec::new();
@@ -216,48 +189,44 @@ impl Cli {
 }
 
 /// Serves n8n's tools until the client closes the connection or a signal arrives.
-async fn serve(server: &ServerOptions, options: &Options) -> Result<(), Error> {
+async fn serve(server: &ServerOptions) -> Result<(), Error> {
     if server.transport == Transport::Stdio {
         introduce("n8n-lens");
     }
-    let (toolbox, files) = (server.toolbox(options)?, server.files()?);
+    let (toolbox, files, reading) = (server.toolbox()?, server.files()?, server.reading());
+    let with_files = |executions| Context {
+        files,
+        catalogue: CatalogueCache::new(server.catalogue.path()),
+        ..context(&reading, executions)
+    };
     match server.transport {
         Transport::Stdio => {
-            let context = context(options, source::of(options)?, files);
+            let context = with_files(source::of(&reading)?);
             transport::serve_stdio(context, toolbox).await
         }
         Transport::Http => {
             let access = server.access()?;
-            options.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
-            let context = context(options, source::of_requests(options)?, files);
-            let page = view::settings(options);
+            reading.sources.store.check_access(&access, "N8N_LENS_AUTH_TOKEN")?;
+            let context = with_files(source::of_requests(&reading)?);
+            let page = view::settings(&reading.language);
             transport::serve_http(context, toolbox, (server.bare_host(), server.port), &access, &page).await
         }
     }
     .map_err(Error::Transport)
 }
 
-/// The context of every tool call.
-fn context(options: &Options, executions: Executions, files: Files) -> Context {
+/// The context of every tool call, without workflow files and a catalogue.
+fn context(reading: &Reading, executions: Executions) -> Context {
     Context {
         api: executions.api,
         store: executions.store,
         saved: executions.saved,
-        locale: options.locale,
-        redact: options.redact,
-        files,
+        locale: reading.language.locale(),
+        redact: reading.redact,
+        files: Files::default(),
         folders: Folders::default(),
         memory: MemoryStore::default(),
-        catalogue: CatalogueCache::new(options.catalogue()),
+        catalogue: CatalogueCache::new(None),
         identical: IdenticalCalls::default(),
     }
-}
-
-/// The arguments that were given, as an MCP client would send them.
-fn as_arguments(arguments: Value) -> Map<String, Value> {
-    let Value::Object(mut arguments) = arguments else {
-        return Map::new();
-    };
-    arguments.retain(|_, value| !value.is_null());
-    arguments
 }

@@ -16,12 +16,13 @@ const DELAY: Duration = Duration::from_millis(500);
 const TICK: Duration = Duration::from_millis(100);
 
 /// The progress of a call; nothing is shown if standard error is not a terminal.
+#[derive(Default)]
 pub(super) struct Bar(Option<watch::Receiver<Stage>>);
 
 /// Creates the progress of a call, and the bar that shows it.
 pub(super) fn bar() -> (Progress, Bar) {
     if !std::io::stderr().is_terminal() {
-        return (Progress::default(), Bar(None));
+        return Default::default();
     }
     let (progress, stages) = Progress::watched();
     (progress, Bar(Some(stages)))

@@ -7,19 +7,13 @@ use serde_json::Value;
 use super::table::table;
 use super::terminal::{self, Styled, plain, wrapped};
 use crate::execution::Header;
-use crate::execution::summary::{NodeSummary, Summary};
 use crate::toolkit::Audience;
-use crate::tools::executions::Origin;
-use crate::tools::executions::summary_answer::{NOTED_CHARS, notes};
 use crate::units::{self, counted};
 
 const BOLD: Style = Style::new().bold();
 const DIM: Style = Style::new().dimmed();
 const KEY: Style = AnsiColor::Cyan.on_default();
 const RED: Style = AnsiColor::Red.on_default();
-
-/// The most nodes in a table; the rest is counted.
-const ROWS: usize = 200;
 
 fn paint(style: Style, text: &str) -> String {
     format!("{style}{}{style:#}", plain(text))
@@ -75,7 +69,7 @@ fn bold_count(count: &Value, one: &str, many: &str) -> String {
     format!("{} {what}", paint(BOLD, number))
 }
 
-/// A time as `2026-11-21 02:03:59`, in UTC; as it is if it is not a time.
+/// A time as `2026-11-21 02:03:59`, in UTC; a text that is not a time is unchanged.
 fn second(time: &str) -> String {
     match time.parse::<jiff::Timestamp>() {
         Ok(time) => time.strftime("%F %T").to_string(),
@@ -84,60 +78,69 @@ fn second(time: &str) -> String {
 }
 
 /// What is shown, with a line about where it came from if there are several sources.
-pub(super) fn sourced(shown: Styled, origin: Origin) -> Styled {
-    let source = match origin {
-        Origin::Only => return shown,
-        Origin::Api => "from n8n's API: the store cannot give it".to_owned(),
-        Origin::Cache { age } => format!("from the cache, downloaded {} ago", units::lasting(age)),
-        Origin::Store { deleted: false } => "from n8n's store".to_owned(),
-        Origin::Store { deleted: true } => "from n8n's store; deleted in n8n".to_owned(),
+pub(super) fn sourced(shown: Styled, answer: &Value) -> Styled {
+    let source = match (answer["source"].as_str(), answer["deleted"] == true) {
+        (Some("api"), _) => "from n8n's API: the store cannot give it".to_owned(),
+        (Some("cache"), _) => {
+            let age = units::lasting(answer["ageSeconds"].as_u64().unwrap_or_default());
+            format!("from the cache, downloaded {age} ago")
+        }
+        (Some(_), false) => "from n8n's store".to_owned(),
+        (Some(_), true) => "from n8n's store; deleted in n8n".to_owned(),
+        (None, _) => return shown,
     };
     Styled(format!("{}\n{}", shown.0, paint(DIM, &source)))
 }
 
 /// A summary: a line, the error, and a row for each node.
-pub(super) fn summary(summary: &Summary) -> Styled {
-    let header = &summary.header;
-    let word = |word: &Option<String>| word.clone().unwrap_or_else(|| "?".to_owned());
-    let name = summary.workflow_name.as_deref().unwrap_or("Unknown Workflow");
+pub(super) fn summary(answer: &Value) -> Styled {
+    let data = &answer["data"];
+    let word = |member: &str| data[member].as_str().unwrap_or("?");
     let mut text = format!(
         "{} {} · {} · {}",
-        paint(BOLD, name),
-        paint(DIM, &word(&header.id)),
-        status_word(&word(&header.status)),
-        plain(&word(&header.mode))
+        paint(BOLD, word("workflowName")),
+        paint(DIM, word("id")),
+        status_word(word("status")),
+        plain(word("mode"))
     );
-    if let Some(started) = &header.started_at {
+    if let Some(started) = data["startedAt"].as_str() {
         text += &format!(" · {} UTC", second(started));
     }
-    if let Some(duration) = header.duration() {
+    if let Some(duration) = data["duration"].as_i64() {
         text += &format!(" · {} s", seconds(duration));
     }
-    for relation in relations(header) {
+    for relation in relations(data) {
         text += &format!(" · {relation}");
     }
-    if let Some(error) = &summary.error {
-        let message = error.message.as_ref().map(|message| message.kept.as_str()).unwrap_or_default();
-        let node = error.node_name.as_deref().map(|node| format!("{node}: ")).unwrap_or_default();
+    let error = &data["error"];
+    if error.is_object() {
+        let message = error["message"].as_str().unwrap_or_default();
+        let node = error["nodeName"].as_str().map(|node| format!("{node}: ")).unwrap_or_default();
         text += &format!("\n{}", paint(RED, &format!("{node}{message}")));
-        if let Some(description) = &error.description {
-            text += &format!("\n{}", paint(DIM, &description.kept));
+        if let Some(description) = error["description"].as_str() {
+            text += &format!("\n{}", paint(DIM, description));
         }
     }
-    for note in notes(summary, 0, NOTED_CHARS) {
-        let note = Audience::Terminal.tell(&note);
-        text += &format!("\n{}", paint(DIM, &note));
+    text += &remarks(data);
+    let nodes = data["availableNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let unusual: String = nodes.iter().flat_map(unusual).collect();
+    let mut shown = wrapped(&text);
+    if !nodes.is_empty() {
+        shown += &format!("\n{}", nodes_table(nodes));
     }
-    let unusual: String = summary.nodes.iter().take(ROWS).flat_map(unusual).collect();
-    let nodes = if summary.nodes.is_empty() { String::new() } else { format!("\n{}", nodes(&summary.nodes)) };
-    Styled(format!("{}{nodes}{}", wrapped(&text), wrapped(&unusual)))
+    if let Some(more) = data["omittedNodes"].as_u64() {
+        shown += &format!("\n{}", counted(more, "more node", "more nodes"));
+    }
+    Styled(shown + &wrapped(&unusual))
 }
 
 /// What an execution has to do with retries, and until when it waits.
-fn relations(header: &Header) -> Vec<String> {
-    let retry_of = header.retry_of.as_ref().map(|id| format!("retry of {}", plain(id)));
-    let retried = header.retry_success_id.as_ref().map(|id| format!("retried by {}", plain(id)));
-    let waits = header.wait_till.as_ref().map(|till| match header.waits_for_call() {
+fn relations(execution: &Value) -> Vec<String> {
+    let text = |member: &str| execution[member].as_str();
+    let retry_of = text("retryOf").map(|id| format!("retry of {}", plain(id)));
+    let retried = text("retrySuccessId").map(|id| format!("retried by {}", plain(id)));
+    let waits_for_call = |till| Header { wait_till: Some(till), ..Header::default() }.waits_for_call();
+    let waits = text("waitTill").map(|till| match waits_for_call(till.to_owned()) {
         true => "until a call".to_owned(),
         false => format!("until {} UTC", second(till)),
     });
@@ -145,62 +148,63 @@ fn relations(header: &Header) -> Vec<String> {
 }
 
 /// What is unusual about the flow of a node's items, a line each.
-fn unusual(node: &NodeSummary) -> Vec<String> {
-    let errors = node.error_items.as_ref().map(|errors| {
-        let first = &errors.first;
-        let items = counted(errors.count, "item stands for an error", "items stand for an error");
-        format!("{items}, first item {}: {}", first.item, first.message.cut(120).0)
+fn unusual(node: &Value) -> Vec<String> {
+    let number = |member: &str| node[member].as_u64();
+    let errors = &node["errorItems"];
+    let errors = errors["count"].as_u64().map(|count| {
+        let items = counted(count, "item stands for an error", "items stand for an error");
+        format!("{items}, first item {}: {}", errors["item"], errors["message"].as_str().unwrap_or_default())
     });
-    let unconnected = node.unconnected.iter().map(|output| {
-        let items =
-            usize::try_from(*output).ok().and_then(|output| node.outputs.get(output)).copied().unwrap_or(node.items);
+    let unconnected = node["unconnected"].as_array().into_iter().flatten().filter_map(Value::as_u64).map(|output| {
+        let of_output = usize::try_from(output).ok().and_then(|output| node["outputs"][output].as_u64());
         counted(
-            items,
+            of_output.or(number("items")).unwrap_or_default(),
             &format!("item of output {output} leads nowhere"),
             &format!("items of output {output} lead nowhere"),
         )
     });
-    let empty = (node.empty_runs > 0)
-        .then(|| format!("{} of {} output no item", node.empty_runs, counted(node.runs, "run", "runs")));
-    let copied = match node.copied_runs {
-        0 => None,
-        all if all == node.runs => Some("copied by the retry".to_owned()),
-        some => Some(format!("{some} of {} runs were copied by the retry", node.runs)),
-    };
+    let runs = runs(node);
+    let empty = number("emptyRuns").map(|empty| format!("{empty} of {} output no item", counted(runs, "run", "runs")));
+    let copied = number("copiedRuns").map(|copied| match copied == runs {
+        true => "copied by the retry".to_owned(),
+        false => format!("{copied} of {runs} runs were copied by the retry"),
+    });
+    let name = node["nodeName"].as_str().unwrap_or_default();
     let remarks = errors.into_iter().chain(unconnected).chain(empty).chain(copied);
-    remarks.map(|remark| format!("\n{}", paint(DIM, &plain(&format!("{}: {remark}", node.name))))).collect()
+    remarks.map(|remark| format!("\n{}", paint(DIM, &plain(&format!("{name}: {remark}"))))).collect()
 }
 
-fn nodes(nodes: &[NodeSummary]) -> String {
-    let rows = nodes.iter().take(ROWS).map(|node| {
+/// How often a node of a summary ran, which says so only if it was not once.
+fn runs(node: &Value) -> u64 {
+    node["runs"].as_u64().unwrap_or(1)
+}
+
+fn nodes_table(nodes: &[Value]) -> String {
+    let rows = nodes.iter().map(|node| {
+        let text = |member: &str| node[member].as_str().unwrap_or_default();
         vec![
-            Cell::new(plain(&node.name)),
-            Cell::new(plain(node.node_type.as_deref().unwrap_or("unknown"))).add_attribute(Attribute::Dim),
-            status_cell(&node.status),
-            number_cell(node.items),
-            number_cell(node.runs),
+            Cell::new(plain(text("nodeName"))),
+            Cell::new(plain(text("nodeType"))).add_attribute(Attribute::Dim),
+            status_cell(text("status")),
+            number_cell(node["items"].as_u64().unwrap_or_default()),
+            number_cell(runs(node)),
         ]
     });
-    let table = table(["Node", "Type", "Status", "Items", "Runs"], rows, &[0, 1]);
-    match nodes.len().saturating_sub(ROWS) {
-        0 => table,
-        more => format!("{table}\n{}", counted(more, "more node", "more nodes")),
-    }
+    table(["Node", "Type", "Status", "Items", "Runs"], rows, &[0, 1])
 }
 
 /// A list of executions.
-pub(super) fn list(answer: &str) -> Styled {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+pub(super) fn list(answer: &Value) -> Styled {
     let executions = answer["data"]["executions"].as_array().map(Vec::as_slice).unwrap_or_default();
     let has_mode = executions.iter().any(|execution| execution["mode"].is_string());
-    let has_relations = executions.iter().any(|execution| !listed_relations(execution).is_empty());
+    let has_relations = executions.iter().any(|execution| !relations(execution).is_empty());
     let rows = executions.iter().map(|execution| {
         let text = |member: &str| execution[member].as_str().unwrap_or_default();
         let mut row = vec![id_cell(text("id")), Cell::new(plain(text("workflowName"))), status_cell(text("status"))];
         row.extend(has_mode.then(|| Cell::new(plain(text("mode"))).add_attribute(Attribute::Dim)));
         row.push(Cell::new(second(text("startedAt"))));
         row.push(number_cell(execution["executionTime"].as_i64().map(seconds).unwrap_or_default()));
-        row.extend(has_relations.then(|| Cell::new(listed_relations(execution)).add_attribute(Attribute::Dim)));
+        row.extend(has_relations.then(|| Cell::new(relations(execution).join(", ")).add_attribute(Attribute::Dim)));
         row
     });
     let mut header = vec!["Id", "Workflow", "Status"];
@@ -220,21 +224,8 @@ pub(super) fn list(answer: &str) -> Styled {
     Styled(shown)
 }
 
-/// What an execution of a list has to do with retries, and until when it waits.
-fn listed_relations(execution: &Value) -> String {
-    let text = |member: &str| execution[member].as_str().map(str::to_owned);
-    let header = Header {
-        retry_of: text("retryOf"),
-        retry_success_id: text("retrySuccessId"),
-        wait_till: text("waitTill"),
-        ..Header::default()
-    };
-    relations(&header).join(", ")
-}
-
 /// What a search found: a line with counts, and a row for each hit.
-pub(super) fn search(answer: &str) -> Styled {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+pub(super) fn search(answer: &Value) -> Styled {
     let data = &answer["data"];
     let mut shown = bold_count(&data["total"], "hit", "hits");
     for node in data["perNode"].as_array().into_iter().flatten() {
@@ -258,9 +249,8 @@ pub(super) fn search(answer: &str) -> Styled {
     Styled(shown)
 }
 
-/// Fields: a row for each path of a node, or for each odd value of all nodes.
-pub(super) fn fields(answer: &str) -> Styled {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+/// Fields: a row for each path of a node, or for each outlier of all nodes.
+pub(super) fn fields(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let some = |value: &Value| if value.is_null() { String::new() } else { text(value) };
@@ -297,8 +287,7 @@ pub(super) fn fields(answer: &str) -> Styled {
 }
 
 /// A trace: a row for each step.
-pub(super) fn trace(answer: &str) -> Styled {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+pub(super) fn trace(answer: &Value) -> Styled {
     let data = &answer["data"];
     let rows = data["steps"].as_array().into_iter().flatten().map(|step| {
         let number = |member: &str| number_cell(step[member].as_u64().unwrap_or_default());
@@ -326,8 +315,7 @@ pub(super) fn trace(answer: &str) -> Styled {
 }
 
 /// A comparison: a line with counts, and a row for each difference.
-pub(super) fn compare(answer: &str) -> Styled {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+pub(super) fn compare(answer: &Value) -> Styled {
     let data = &answer["data"];
     let (id, with) = (plain(&listed(&data["id"])), plain(&listed(&data["with"])));
     let mut rows = Vec::new();
@@ -410,8 +398,7 @@ fn more(cursor: &str) -> String {
 }
 
 /// A node: what the tool returns, indented and colored.
-pub(super) fn node(answer: &str) -> Styled {
-    let answer: Value = serde_json::from_str(answer).unwrap_or_default();
+pub(super) fn node(answer: &Value) -> Styled {
     let data = &answer["data"];
     let text = |member: &str| data[member].as_str().unwrap_or_default();
     let mut shown = format!(

@@ -41,7 +41,7 @@ fn row(cells: Vec<Cell>) -> Row {
     row
 }
 
-/// Lets only the flexible columns become narrower, if there is room for them beside the others.
+/// Lets only the flexible columns become narrower, if there is room for them next to the others.
 fn keep_columns(table: &mut Table, width: u16, flexible: &[usize]) {
     let widths = table.column_max_content_widths();
     let is_flexible = |at: &usize| flexible.contains(at);

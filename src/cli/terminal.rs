@@ -21,7 +21,7 @@ pub(super) fn for_people(json: bool) -> bool {
     !json && stdout().is_terminal()
 }
 
-/// The number of columns of the terminal that standard output is; `None` if it is none, or does not say.
+/// The number of columns of the terminal that standard output is; `None` if it is not a terminal, or does not say.
 pub(super) fn width() -> Option<u16> {
     terminal_size::terminal_size_of(stdout()).map(|(columns, _)| columns.0)
 }
@@ -86,7 +86,7 @@ pub(super) fn print(text: &str) -> Result<(), Error> {
     write_to(stdout().lock(), &lines(text)).map(drop)
 }
 
-/// Prints JSON to standard output; to anything but a terminal, as it is. Returns whether anything still reads it.
+/// Prints JSON to standard output; to anything but a terminal, unchanged. Returns whether anything still reads it.
 pub(super) fn print_json(json: &str) -> Result<bool, Error> {
     let text = if stdout().is_terminal() { lines(json) } else { json.to_owned() };
     write_to(stdout().lock(), &text)

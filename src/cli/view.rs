@@ -8,17 +8,22 @@ use super::source::{self, is_id};
 use super::terminal::print;
 use super::{Error, browser, context};
 use crate::budget;
-use crate::config::Options;
+use crate::config::{Downloads, Language, Reading};
 use crate::tools::{Selection, Toolbox};
 use crate::transport;
 use crate::transport::PageSettings;
-use crate::workflow::file::Files;
 
 /// The id under which the page asks for an execution in a file, which has only one.
 const SAVED: &str = "0";
 
 #[derive(Args)]
 pub(super) struct View {
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    downloads: Downloads,
+
     /// An execution's id, or a file with its body (may be gzip-compressed); without one, the page begins with the list
     execution: Option<String>,
     /// Print the address, and do not open it in the browser
@@ -30,7 +35,8 @@ pub(super) struct View {
 }
 
 impl View {
-    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+    pub(super) async fn run(self) -> Result<(), Error> {
+        let reading = self.reading.with(self.downloads);
         let id = self.execution.as_deref().filter(|execution| is_id(execution));
         let file = self.execution.as_deref().filter(|_| id.is_none());
         if file == Some("-") {
@@ -38,18 +44,18 @@ impl View {
             return Err(Error::Usage(refusal.to_owned()));
         }
         let executions = match file {
-            Some(file) => source::of_file(file)?,
-            None => source::of(options)?,
+            Some(file) => source::of_file(file, SAVED)?,
+            None => source::of(&reading)?,
         };
         let selection = Selection {
             toolsets: vec!["executions".to_owned()],
             read_only: true,
-            with_store: options.has_store(),
+            with_store: reading.sources.store.is_named(),
             ..Selection::default()
         };
         let toolbox = Toolbox::new(&selection).map_err(Error::Usage)?;
-        let settings = PageSettings { execution: file.map(|_| SAVED), ..settings(options) };
-        let context = context(options, executions, Files::default());
+        let settings = PageSettings { execution: file.map(|_| SAVED), ..settings(&reading.language) };
+        let context = context(&reading, executions);
         let view = transport::View::bind(context, toolbox, &settings, self.port).await.map_err(Error::Transport)?;
         // Otherwise the first click on a node would wait for the tokenizer.
         budget::preload();
@@ -77,6 +83,6 @@ impl View {
 }
 
 /// The page's settings, as the options give them.
-pub(super) fn settings(options: &Options) -> PageSettings {
-    PageSettings { locale: options.locale_is_given.then_some(options.locale), execution: None }
+pub(super) fn settings(language: &Language) -> PageSettings {
+    PageSettings { locale: language.given(), execution: None }
 }

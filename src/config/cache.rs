@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use super::{Error, N8N, Options, path};
+use super::{Error, N8N, path};
 use crate::cache::{Cache, Settings};
 use crate::n8n::Caching;
 
@@ -14,28 +14,41 @@ use crate::n8n::Caching;
 const FOLDER: &str = "n8n-lens";
 
 /// Settings of the cache of executions.
-#[derive(Args, Clone)]
+#[derive(Args, Clone, Default)]
 pub struct CacheOptions {
     /// Keep the bodies of finished executions in this folder, so that n8n sends each once: a folder, or auto (the user's cache folder)
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_LENS_CACHE", value_name = "DIR", value_parser = path)]
+    #[arg(long, help_heading = N8N, env = "N8N_LENS_CACHE", value_name = "DIR", value_parser = path)]
     cache: Option<PathBuf>,
 
     /// With --cache: its largest size, such as 500MB or 2GB
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_LENS_CACHE_MAX", value_name = "SIZE", default_value = "2GB", value_parser = Size::parse)]
+    #[arg(long, help_heading = N8N, env = "N8N_LENS_CACHE_MAX", value_name = "SIZE", default_value = "2GB", value_parser = Size::parse)]
     cache_max: Size,
 
     /// With --cache: how long a body is used, such as 90m, 24h or 7d
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_LENS_CACHE_TTL", value_name = "TIME", default_value = "24h", value_parser = Period::parse)]
+    #[arg(long, help_heading = N8N, env = "N8N_LENS_CACHE_TTL", value_name = "TIME", default_value = "24h", value_parser = Period::parse)]
     cache_ttl: Period,
+}
+
+/// Settings of a command that reads executions by way of the cache.
+#[derive(Args, Clone, Default)]
+pub struct CachingOptions {
+    #[command(flatten)]
+    cache: CacheOptions,
 
     /// With --cache: show executions from there without asking n8n whether they have changed
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_LENS_OFFLINE", value_parser = FalseyValueParser::new())]
+    #[arg(long, help_heading = N8N, env = "N8N_LENS_OFFLINE", value_parser = FalseyValueParser::new())]
     offline: bool,
 }
 
 /// Bytes, such as `500MB`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Size(u64);
+
+impl Default for Size {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
 
 impl Size {
     const DEFAULT: Self = Self(2_000_000_000);
@@ -53,6 +66,12 @@ impl Size {
 /// Seconds, such as `24h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Period(u64);
+
+impl Default for Period {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
 
 impl Period {
     const DEFAULT: Self = Self(24 * 3600);
@@ -78,51 +97,52 @@ impl CacheOptions {
         self.cache.as_deref().filter(|folder| !folder.as_os_str().is_empty())
     }
 
-    /// The settings as environment variables, for another process of n8n-lens.
-    #[cfg(feature = "gateway")]
-    pub(super) fn environment(&self) -> [(&'static str, Option<String>); 4] {
-        let folder = self.folder();
-        let if_used = |value: String| folder.map(|_| value);
-        [
-            ("N8N_LENS_CACHE", folder.and_then(Path::to_str).map(str::to_owned)),
-            ("N8N_LENS_CACHE_MAX", if_used(format!("{}kb", self.cache_max.0 / 1000))),
-            ("N8N_LENS_CACHE_TTL", if_used(format!("{}s", self.cache_ttl.0))),
-            ("N8N_LENS_OFFLINE", self.offline.then(|| "true".to_owned())),
-        ]
-    }
-}
-
-impl Options {
-    /// The cache of executions, if there is one.
+    /// The cache, if there is one.
     ///
     /// # Errors
-    /// This system has no folder for caches, or another option needs a cache.
+    /// This system has no folder for caches.
     pub fn cache(&self) -> Result<Option<Cache>, Error> {
-        let options = &self.cache;
-        let Some(folder) = options.folder() else {
-            return match options.offline {
-                true => {
-                    Err(Error("--offline works only with --cache: name the folder, or leave --offline out.".to_owned()))
-                }
-                false => Ok(None),
-            };
-        };
+        let Some(folder) = self.folder() else { return Ok(None) };
         let folder = match folder.to_str() {
             Some("auto") => dirs::cache_dir().map(|caches| caches.join(FOLDER)).ok_or_else(|| {
                 Error("This system has no folder for caches: name one with --cache instead of auto.".to_owned())
             })?,
             _ => folder.to_owned(),
         };
-        let (max_bytes, ttl) = (options.cache_max.0, Duration::from_secs(options.cache_ttl.0));
+        let (max_bytes, ttl) = (self.cache_max.0, Duration::from_secs(self.cache_ttl.0));
         Ok(Some(Cache::new(Settings { folder, max_bytes, ttl })))
     }
 
+    /// The settings as environment variables, for another process of n8n-lens.
+    fn environment(&self) -> [(&'static str, Option<String>); 3] {
+        let folder = self.folder();
+        let if_used = |value: String| folder.map(|_| value);
+        [
+            ("N8N_LENS_CACHE", folder.and_then(Path::to_str).map(str::to_owned)),
+            ("N8N_LENS_CACHE_MAX", if_used(format!("{}kb", self.cache_max.0 / 1000))),
+            ("N8N_LENS_CACHE_TTL", if_used(format!("{}s", self.cache_ttl.0))),
+        ]
+    }
+}
+
+impl CachingOptions {
     /// How executions are cached, if they are.
     ///
     /// # Errors
-    /// As [`cache`](Self::cache).
-    pub fn caching(&self) -> Result<Option<Caching>, Error> {
-        Ok(self.cache()?.map(|cache| Caching { cache, offline: self.cache.offline }))
+    /// This system has no folder for caches, or there is no cache to be used offline.
+    pub(super) fn caching(&self) -> Result<Option<Caching>, Error> {
+        match self.cache.cache()? {
+            None if self.offline => {
+                Err(Error("--offline works only with --cache: name the folder, or leave --offline out.".to_owned()))
+            }
+            cache => Ok(cache.map(|cache| Caching { cache, offline: self.offline })),
+        }
+    }
+
+    /// The settings as environment variables, for another process of n8n-lens.
+    pub(super) fn environment(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
+        let offline = ("N8N_LENS_OFFLINE", self.offline.then(|| "true".to_owned()));
+        self.cache.environment().into_iter().chain([offline])
     }
 }
 

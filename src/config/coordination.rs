@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use super::{Access, Error, Options, Transport, bare, filled};
+use super::{Access, Error, Language, Transport, bare, filled};
 use crate::coordination::store::{Clock, DatabaseLocation};
 use crate::coordination::{Cost, SessionPolicy, Settings};
 
@@ -16,12 +16,15 @@ pub struct CoordinationOptions {
     db: Option<String>,
 
     /// Seconds after which an unused session expires
-    #[arg(long, global = true, default_value_t = 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    #[arg(long, default_value_t = 3600, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     session_ttl: u64,
 
     /// Seconds after which a session expires even if it is used
-    #[arg(long, global = true, default_value_t = 86_400, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
+    #[arg(long, default_value_t = 86_400, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=31_536_000))]
     session_max: u64,
+
+    #[command(flatten)]
+    language: Language,
 
     /// How clients connect
     #[arg(long, value_enum, default_value = "stdio", value_name = "TRANSPORT")]
@@ -63,7 +66,7 @@ impl CoordinationOptions {
     ///
     /// # Errors
     /// `--db` is missing, or is neither a path nor a PostgreSQL URL.
-    pub fn settings(&self, options: &Options, create: bool) -> Result<Settings, Error> {
+    pub fn settings(&self, create: bool) -> Result<Settings, Error> {
         let db = filled(self.db.as_deref()).ok_or_else(|| {
             Error("--db is missing; give it the path of the database file, or postgres://….".to_owned())
         })?;
@@ -74,7 +77,7 @@ impl CoordinationOptions {
             policy: SessionPolicy {
                 session_ttl: Duration::from_secs(self.session_ttl),
                 session_max: Duration::from_secs(self.session_max),
-                locale: options.locale,
+                locale: self.language.locale(),
             },
             cost: Cost::default(),
             clock: Clock::Database,

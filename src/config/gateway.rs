@@ -1,19 +1,33 @@
 //! Settings of the gateway.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroU32;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use clap::Args;
 use clap::builder::FalseyValueParser;
 
-use super::{Access, Error, Options, bare, filled};
+use super::{Access, Api, CachingOptions, CatalogueOptions, Error, StoreOptions, bare, filled};
 use crate::gateway::{Config, Settings};
 
 /// Settings of the gateway.
 #[derive(Args, Clone)]
 pub struct GatewayOptions {
+    #[command(flatten)]
+    api: Api,
+
+    /// n8n's own store.
+    #[command(flatten)]
+    pub store: StoreOptions,
+
+    #[command(flatten)]
+    caching: CachingOptions,
+
+    #[command(flatten)]
+    catalogue: CatalogueOptions,
+
     /// Configuration file: YAML, or the mcpServers JSON of Claude Desktop and Cursor. Changes are applied while running
     #[arg(long, env = "GATEWAY_CONFIG", default_value = "config.yaml", value_name = "FILE")]
     pub config: PathBuf,
@@ -62,15 +76,23 @@ impl GatewayOptions {
         Access::new(host, ("GATEWAY_TOKEN", self.auth_token.as_deref()), &self.allowed_hosts)
     }
 
-    /// How the gateway behaves; `options` are passed on to the built-in servers.
+    /// How the gateway behaves, and what it passes on to the built-in servers.
     ///
     /// # Errors
     /// The timeout is not a positive number of milliseconds.
-    pub fn settings(&self, options: &Options) -> Result<Settings, Error> {
+    pub fn settings(&self) -> Result<Settings, Error> {
         let timeout = number::<NonZeroU32>("GATEWAY_TIMEOUT_MS", "1 to 4294967295", self.timeout_ms.as_deref())?;
         let timeout = timeout.map(|ms| Duration::from_millis(ms.get().into()));
-        let builtin_environment = options.environment();
+        let builtin_environment = self.environment();
         Ok(Settings { timeout, checks: !self.disable_validation, builtin_environment, owns_process: true })
+    }
+
+    /// The settings of the built-in servers, as environment variables.
+    fn environment(&self) -> BTreeMap<String, String> {
+        let catalogue = self.catalogue.catalogue.as_deref().and_then(Path::to_str).map(str::to_owned);
+        let given = self.api.environment().into_iter().chain([("N8N_LENS_CATALOGUE", catalogue)]);
+        let given = given.chain(self.store.environment()).chain(self.caching.environment());
+        given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
     }
 }
 

@@ -6,27 +6,26 @@ mod cache;
 mod coordination;
 #[cfg(feature = "gateway")]
 mod gateway;
+mod n8n;
 mod store;
 
-#[cfg(feature = "gateway")]
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use clap::builder::{FalseyValueParser, PossibleValue};
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
 
-pub use cache::CacheOptions;
+pub use cache::{CacheOptions, CachingOptions};
 #[cfg(feature = "coordination")]
 pub use coordination::CoordinationOptions;
 #[cfg(feature = "gateway")]
 pub use gateway::GatewayOptions;
+pub use n8n::{Api, Downloads, Sources};
 pub use store::StoreOptions;
 
-use crate::n8n::{Address, Settings};
+use crate::n8n::Caching;
 use crate::secrets::Secret;
 use crate::toolkit::Locale;
 use crate::tools::{Selection, Toolbox};
@@ -38,63 +37,66 @@ const MAX_SESSIONS: u16 = 512;
 /// Above the options for n8n in help.
 const N8N: &str = "Connection to n8n";
 
-/// Settings of every command.
+/// Settings of a command that reads executions.
+#[derive(Args, Clone, Default)]
+pub struct Reading {
+    /// Where they are.
+    #[command(flatten)]
+    pub sources: Sources,
+
+    #[command(flatten)]
+    caching: CachingOptions,
+
+    /// The language of messages.
+    #[command(flatten)]
+    pub language: Language,
+
+    /// Mask the values of known secret keys in items, too
+    #[arg(long)]
+    pub redact: bool,
+}
+
+/// The language of messages.
+#[derive(Args, Clone, Default)]
+pub struct Language {
+    /// Language of messages: ja (default) or en
+    #[arg(long, visible_alias = "lang", env = "N8N_LENS_LOCALE", value_parser = GivenLocale::parse, default_value = "", hide_default_value = true, value_name = "LOCALE")]
+    locale: GivenLocale,
+}
+
+/// A language, if one was given.
+#[derive(Clone, Copy, Default)]
+struct GivenLocale(Option<Locale>);
+
+/// How much is logged.
 #[derive(Args, Clone)]
-pub struct Options {
-    /// Address of n8n, with or without /api/v1
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_URL", value_name = "URL", hide_env_values = true)]
-    n8n_url: Option<String>,
-
-    /// API key, created in n8n under Settings > n8n API
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_API_KEY", value_name = "KEY", hide_env_values = true)]
-    api_key: Option<String>,
-
-    /// File that contains the API key
-    #[arg(long, global = true, help_heading = N8N, env = "N8N_API_KEY_FILE", value_name = "FILE", value_parser = path, hide_env_values = true)]
-    api_key_file: Option<PathBuf>,
-
+pub struct LogOptions {
     /// Log level on standard error: off, error, warn, info, debug or trace
     #[arg(long, global = true, env = "LOG_LEVEL", value_parser = one_of::<LogLevel>, default_value = "warn", value_name = "LEVEL")]
     log_level: LogLevel,
+}
 
-    /// Language of messages: ja or en
-    #[arg(long, global = true, visible_alias = "lang", env = "N8N_LENS_LOCALE", value_parser = one_of::<Locale>, default_value = "ja", value_name = "LOCALE")]
-    pub locale: Locale,
-
-    /// Whether the language was given rather than the default.
-    #[arg(skip)]
-    pub locale_is_given: bool,
-
-    /// Mask the values of known secret keys in items, too
-    #[arg(long, global = true)]
-    pub redact: bool,
-
+/// The catalogue of node types.
+#[derive(Args, Clone)]
+pub struct CatalogueOptions {
     /// Catalogue of node types (default: in the user's data folder)
-    #[arg(long, global = true, env = "N8N_LENS_CATALOGUE", value_name = "FILE", value_parser = path)]
+    #[arg(long, env = "N8N_LENS_CATALOGUE", value_name = "FILE", value_parser = path)]
     catalogue: Option<PathBuf>,
-
-    /// Maximum number of executions read at once, and separately of workflows and lists
-    #[arg(long, global = true, help_heading = N8N, default_value_t = 4, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
-    max_downloads: u16,
-
-    /// Seconds to wait for the first byte of a body, which n8n builds in memory first
-    #[arg(long, global = true, help_heading = N8N, default_value_t = 300, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    first_byte_timeout: u64,
-
-    /// Seconds to wait for the next bytes of a body
-    #[arg(long, global = true, help_heading = N8N, default_value_t = 60, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    idle_timeout: u64,
-
-    #[command(flatten)]
-    store: StoreOptions,
-
-    #[command(flatten)]
-    cache: CacheOptions,
 }
 
 /// Settings of the MCP server.
 #[derive(Args, Clone)]
 pub struct ServerOptions {
+    #[command(flatten)]
+    reading: Reading,
+
+    #[command(flatten)]
+    downloads: Downloads,
+
+    /// The catalogue of node types.
+    #[command(flatten)]
+    pub catalogue: CatalogueOptions,
+
     /// How clients connect
     #[arg(long, value_enum, default_value = "stdio", value_name = "TRANSPORT")]
     pub transport: Transport,
@@ -222,96 +224,58 @@ fn filled_names(names: &[String]) -> Vec<String> {
     names.iter().filter_map(|name| filled(Some(name))).map(str::to_owned).collect()
 }
 
-impl Options {
-    /// How to reach n8n. The key is optional: each request can carry its own.
+impl GivenLocale {
+    fn parse(name: &str) -> Result<Self, String> {
+        let given = filled(Some(name)).map(one_of::<Locale>).transpose()?;
+        Ok(Self(given))
+    }
+}
+
+impl Language {
+    /// The language.
+    pub fn locale(&self) -> Locale {
+        self.given().unwrap_or_default()
+    }
+
+    /// The language, unless it is the default.
+    pub fn given(&self) -> Option<Locale> {
+        self.locale.0
+    }
+}
+
+impl Reading {
+    /// Settings of a command that only lists executions: without a cache, and without items to mask.
+    pub fn lists(sources: Sources, language: Language) -> Self {
+        Self { sources, language, ..Self::default() }
+    }
+
+    /// The same with so many executions read at once.
+    #[must_use]
+    pub fn with(mut self, downloads: Downloads) -> Self {
+        self.sources.limit(downloads);
+        self
+    }
+
+    /// How executions are cached, if they are.
     ///
     /// # Errors
-    /// The address is missing, or the address or the key is malformed.
-    pub fn n8n_without_key(&self) -> Result<Settings, Error> {
-        self.settings(self.given_key()?)
+    /// This system has no folder for caches, or there is no cache to be used offline.
+    pub fn caching(&self) -> Result<Option<Caching>, Error> {
+        self.caching.caching()
     }
+}
 
-    /// How to reach n8n.
-    ///
-    /// # Errors
-    /// The address or the key is missing or malformed.
-    pub fn n8n(&self) -> Result<Settings, Error> {
-        let key = self.given_key()?.ok_or_else(|| {
-            Error(
-                "N8N_API_KEY is missing: create a key in n8n under Settings > n8n API, and set it, or --api-key-file."
-                    .to_owned(),
-            )
-        });
-        // A missing address is reported before a missing key.
-        self.settings(None)?;
-        self.settings(Some(key?))
-    }
-
-    fn settings(&self, api_key: Option<Secret>) -> Result<Settings, Error> {
-        let url = filled(self.n8n_url.as_deref()).ok_or_else(|| {
-            Error("N8N_URL is missing: set it, or --n8n-url, to the address of your n8n, such as https://n8n.example.com.".to_owned())
-        })?;
-        Ok(Settings {
-            address: Address::parse(url).map_err(Error)?,
-            api_key,
-            first_byte_timeout: Duration::from_secs(self.first_byte_timeout),
-            idle_timeout: Duration::from_secs(self.idle_timeout),
-            max_downloads: usize::from(self.max_downloads),
-        })
-    }
-
-    fn given_key(&self) -> Result<Option<Secret>, Error> {
-        let key = match (filled(self.api_key.as_deref()), self.key_file()) {
-            (Some(key), _) => key.to_owned(),
-            (None, Some(file)) => read_key(file)?,
-            (None, None) => return Ok(None),
-        };
-        let Some(key) = filled(Some(&key)) else {
-            return Ok(None);
-        };
-        secret("N8N_API_KEY", key).map(Some)
-    }
-
-    /// The address of n8n as it was given.
-    pub fn given_url(&self) -> Option<&str> {
-        filled(self.n8n_url.as_deref())
-    }
-
-    /// The file with the API key, if one was given.
-    ///
-    /// # Errors
-    /// It cannot be read.
-    pub fn readable_key_file(&self) -> Result<Option<&Path>, Error> {
-        let readable = |file| read_key(file).map(|_| file);
-        self.key_file().map(readable).transpose()
-    }
-
-    fn key_file(&self) -> Option<&Path> {
-        self.api_key_file.as_deref().filter(|file| !file.as_os_str().is_empty())
-    }
-
+impl CatalogueOptions {
     /// The path of the catalogue of node types; `None` on a system without a data folder.
-    pub fn catalogue(&self) -> Option<PathBuf> {
+    pub fn path(&self) -> Option<PathBuf> {
         let named = self.catalogue.clone().filter(|file| !file.as_os_str().is_empty());
         named.or_else(|| Some(dirs::data_local_dir()?.join("n8n-lens").join("catalogue.json")))
     }
+}
 
-    /// The settings as environment variables, for another process of n8n-lens.
-    #[cfg(feature = "gateway")]
-    fn environment(&self) -> BTreeMap<String, String> {
-        let path = |path: &Option<PathBuf>| path.as_ref().and_then(|path| path.to_str().map(str::to_owned));
-        let given = [
-            ("N8N_URL", self.n8n_url.clone()),
-            ("N8N_API_KEY", self.api_key.clone()),
-            ("N8N_API_KEY_FILE", path(&self.api_key_file)),
-            ("N8N_LENS_CATALOGUE", path(&self.catalogue)),
-        ];
-        let given = given.into_iter().chain(self.store.environment()).chain(self.cache.environment());
-        given.filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-    }
-
+impl LogOptions {
     /// How much is logged.
-    pub fn log_level(&self) -> LevelFilter {
+    pub fn level(&self) -> LevelFilter {
         match self.log_level {
             LogLevel::Off => LevelFilter::OFF,
             LogLevel::Error => LevelFilter::ERROR,
@@ -332,13 +296,6 @@ fn secret(variable: &str, value: &str) -> Result<Secret, Error> {
     }
     let unfit = || Error(format!("{variable} contains characters that no API key or token has. Copy it again."));
     Secret::key(value).ok_or_else(unfit)
-}
-
-/// The error does not name the file: some users pass the key itself.
-fn read_key(file: &Path) -> Result<String, Error> {
-    std::fs::read_to_string(file).map_err(|error| {
-        Error(format!("The file with the API key cannot be read: {error}. Check N8N_API_KEY_FILE or --api-key-file."))
-    })
 }
 
 impl ToolChoice {
@@ -364,14 +321,20 @@ impl ToolChoice {
 }
 
 impl ServerOptions {
-    /// The tools to offer. Those that need n8n's API are left out if it cannot be used: over HTTP each request can bring a
+    /// The tools to offer. Tools that need n8n's API are left out if it cannot be used: over HTTP each request can bring a
     /// key, but not an address.
     ///
     /// # Errors
     /// A toolset or a tool is unknown, or no tool is left.
-    pub fn toolbox(&self, options: &Options) -> Result<Toolbox, Error> {
-        let has_api = if self.transport == Transport::Http { options.has_address() } else { options.has_api() };
-        self.choice.toolbox_for(options.has_store(), options.has_store() && !has_api)
+    pub fn toolbox(&self) -> Result<Toolbox, Error> {
+        let Sources { api, store, .. } = &self.reading.sources;
+        let has_api = if self.transport == Transport::Http { api.has_address() } else { api.is_complete() };
+        self.choice.toolbox_for(store.is_named(), store.is_named() && !has_api)
+    }
+
+    /// How executions are read.
+    pub fn reading(&self) -> Reading {
+        self.reading.clone().with(self.downloads)
     }
 
     /// Where workflow files can be: below the working directory by default. Over HTTP without a token every user of this

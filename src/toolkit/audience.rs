@@ -131,14 +131,17 @@ impl Audience {
     }
 }
 
-/// `maxTokens` as `max-tokens`.
-fn kebab_case(name: &str) -> String {
+/// `maxTokens` and `max_tokens` as `max-tokens`, the name of the option.
+pub fn kebab_case(name: &str) -> String {
     let mut kebab = String::new();
     for char in name.chars() {
         if char.is_uppercase() {
             kebab.push('-');
         }
-        kebab.extend(char.to_lowercase());
+        match char {
+            '_' => kebab.push('-'),
+            char => kebab.extend(char.to_lowercase()),
+        }
     }
     kebab
 }

@@ -17,7 +17,7 @@ mod tool;
 
 pub use answer::Answers;
 pub use arguments::{ArgumentError, Arguments};
-pub use audience::Audience;
+pub use audience::{Audience, kebab_case};
 pub use effect::Effect;
 pub use locale::Locale;
 pub use nearest::nearest;

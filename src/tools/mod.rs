@@ -93,8 +93,8 @@ pub struct Context {
     pub api: Option<n8n::Client>,
     /// n8n's store, if executions come from there.
     pub store: Option<executions::StoredExecutions>,
-    /// The one execution that there is, if it was saved to a file.
-    pub saved: Option<executions::SavedExecution>,
+    /// Executions that were saved to a file.
+    pub saved: executions::SavedExecutions,
     /// The language of messages.
     pub locale: Locale,
     /// Whether the values of known secret keys in items are masked.
@@ -140,9 +140,9 @@ impl Context {
     /// There is none: n8n-lens was started with a store, or with a saved execution.
     pub fn n8n(&self) -> Result<&n8n::Client, Error> {
         self.api.as_ref().ok_or_else(|| {
-            Error::FailedPrecondition(match self.saved {
-                Some(_) => "This needs n8n's API, but n8n-lens was started with a saved execution: start it without.",
-                None => "This needs n8n's API, but n8n-lens was started with n8n's store only. Set N8N_URL and N8N_API_KEY.",
+            Error::FailedPrecondition(match self.saved.is_empty() {
+                false => "This needs n8n's API, but n8n-lens was started with a saved execution: start it without.",
+                true => "This needs n8n's API, but n8n-lens was started with n8n's store only. Set N8N_URL and N8N_API_KEY.",
             }.to_owned())
         })
     }

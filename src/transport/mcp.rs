@@ -246,7 +246,7 @@ mod tests {
         let context = Context {
             api: Some(Client::new(settings)),
             store: None,
-            saved: None,
+            saved: crate::tools::executions::SavedExecutions::default(),
             locale: Locale::En,
             redact: false,
             files: Files::default(),

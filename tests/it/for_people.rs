@@ -63,6 +63,10 @@ fn options_that_a_subcommand_does_not_use_are_refused() {
         (&["--toolsets", "builder", "check"], "n8n-lens check", "--toolsets"),
         (&["--tools", "list_executions", "catalogue", "update"], "n8n-lens catalogue", "--tools"),
         (&["coordinate", "--db", "a.db", "--port", "1", "status"], "n8n-lens coordinate status", "--port"),
+        (&["--log-level", "error", "--store", "auto", "tools"], "n8n-lens tools", "--store"),
+        (&["--redact", "catalogue", "update"], "n8n-lens catalogue", "--redact"),
+        (&["--port", "1", "coordinate", "status"], "n8n-lens coordinate status", "--port"),
+        (&["--idle-timeout", "5", "coordinate", "--db", "a.db", "status"], "n8n-lens coordinate", "--idle-timeout"),
     ] {
         let said = shown(arguments, 2);
         assert!(said.contains(&format!("'{command}' does not use {option}: leave it out")), "{arguments:?}: {said}");
@@ -319,6 +323,72 @@ fn help_shows_only_the_options_that_a_command_uses() {
         assert!(serve.contains(option), "{option}: {serve}");
     }
     assert_eq!(help(&["ls"]), list, "ls is list");
+}
+
+/// The options that several commands have, each group with its commands.
+const SHARED_OPTIONS: [(&[&str], &str); 9] = [
+    (
+        &["--n8n-url", "--api-key", "--api-key-file"],
+        "list, summary, node, search, fields, trace, compare, view, serve, gateway, setup, check",
+    ),
+    (
+        &["--first-byte-timeout", "--idle-timeout"],
+        "list, summary, node, search, fields, trace, compare, view, serve, check",
+    ),
+    (
+        &["--store", "--deleted", "--reveal", "--spool-dir"],
+        "list, summary, node, search, fields, trace, compare, view, serve, gateway, check",
+    ),
+    (
+        &["--cache", "--cache-max", "--cache-ttl"],
+        "summary, node, search, fields, trace, compare, view, serve, gateway, check, cache, cache clear",
+    ),
+    (&["--offline"], "summary, node, search, fields, trace, compare, view, serve, gateway"),
+    (&["--redact"], "summary, node, search, fields, trace, compare, view, serve"),
+    (&["--locale"], "list, summary, node, search, fields, trace, compare, view, serve, coordinate, setup"),
+    (&["--max-downloads"], "view, serve"),
+    (&["--catalogue"], "serve, gateway, catalogue update"),
+];
+
+#[test]
+fn shared_options_are_those_that_a_command_uses() {
+    let commands = [
+        "list",
+        "summary",
+        "node",
+        "search",
+        "fields",
+        "trace",
+        "compare",
+        "view",
+        "serve",
+        "gateway",
+        "setup",
+        "check",
+        "cache",
+        "cache clear",
+        "tools",
+        "completions",
+        "catalogue",
+        "catalogue update",
+        "coordinate",
+        "coordinate status",
+        "coordinate watch",
+        "coordinate admin",
+        "coordinate admin project list",
+    ];
+    for command in commands {
+        let arguments: Vec<_> = command.split(' ').chain(["--help"]).collect();
+        let help = String::from_utf8(lens(&arguments).output().unwrap().stdout).unwrap();
+        let declared: Vec<_> = help.lines().filter_map(|line| line.trim_start().strip_prefix("--")).collect();
+        for (options, users) in SHARED_OPTIONS {
+            for option in options {
+                let declares = |line: &&str| line.split([' ', ',']).next() == option.strip_prefix("--");
+                let is_shown = declared.iter().any(declares);
+                assert_eq!(is_shown, users.split(", ").any(|user| user == command), "{command} {option}: {help}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,241 +1,86 @@
-//! `n8n-lens coordinate admin …`: each command calls the administration tool of the same name.
+//! `n8n-lens coordinate admin …`: each command is made from the administration tool of its name, `project set-status` from
+//! `admin_project_set_status`, and calls it.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use clap::{Args, Subcommand};
-use serde_json::{Value, json};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgMatches, Command, FromArgMatches, Subcommand};
+use serde_json::{Map, Value};
 
 use super::{Error, failed, print_value};
-use crate::cli::as_arguments;
-use crate::coordination::admin::{agent, assignment, backup, doctor, import, passkey, project, session, task, token};
+use crate::cli::spelling::Spelling;
+use crate::coordination::admin::TOOLS;
 use crate::coordination::{Caller, Coordinator, Tool};
+use crate::toolkit::Kind;
 
-/// The administration commands; each prints one JSON object.
-#[derive(Subcommand)]
-pub(super) enum Admin {
-    /// Projects
-    #[command(subcommand)]
-    Project(Project),
-    /// Agents
-    #[command(subcommand)]
-    Agent(Agent),
-    /// Assign an agent to a project
-    Assign(Pair),
-    /// Remove an agent from a project and unassign its open tasks
-    Unassign(Pair),
-    /// Agents' passkeys
-    #[command(subcommand)]
-    Passkey(Passkey),
-    /// Tasks
-    #[command(subcommand)]
-    Task(Task),
-    /// Sessions
-    #[command(subcommand)]
-    Session(Session),
-    /// Bearer tokens of HTTP clients
-    #[command(subcommand)]
-    Token(Token),
-    /// Add or update projects, agents, assignments and tasks from a JSON file, all or nothing
-    Import {
-        /// The file, or - for standard input
-        file: PathBuf,
-    },
-    /// Copy the database to a new file, consistently, while it is in use (SQLite)
-    Backup {
-        /// The path of the new file
-        file: String,
-    },
-    /// Check the database; exit code 1 if there are problems
-    Doctor,
+/// The commands that consist of several, and what they are about.
+const GROUPS: [(&str, &str); 6] = [
+    ("project", "Projects"),
+    ("agent", "Agents"),
+    ("passkey", "Agents' passkeys"),
+    ("task", "Tasks"),
+    ("session", "Sessions"),
+    ("token", "Bearer tokens of HTTP clients"),
+];
+
+/// The option that reads the parameter `system_prompt` from a file.
+const SYSTEM_PROMPT_FILE: &str = "system-prompt-file";
+
+/// An administration command with what was passed to it; it prints one JSON object.
+pub(super) struct Admin {
+    tool: &'static Tool,
+    arguments: ArgMatches,
 }
 
-#[derive(Subcommand)]
-pub(super) enum Project {
-    /// Add a project
-    Add {
-        /// Its id (default: a new one)
-        #[arg(long)]
-        id: Option<String>,
-        /// Its name
-        #[arg(long)]
-        name: String,
-        /// The folder its agents are started in
-        #[arg(long, value_name = "DIR")]
-        working_directory: String,
-        /// What it is about
-        #[arg(long, value_name = "TEXT")]
-        description: Option<String>,
-    },
-    /// List all projects
-    List,
-    /// Archive a project, or reactivate it: active or archived
-    SetStatus(SetStatus),
+impl Subcommand for Admin {
+    fn augment_subcommands(command: Command) -> Command {
+        let of = |group| TOOLS.iter().filter(move |tool| words(tool).0 == group).map(|tool| self::command(tool));
+        let groups = GROUPS.iter().map(|(name, about)| {
+            let group = Command::new(*name).about(*about).subcommands(of(Some(*name)));
+            group.subcommand_required(true).arg_required_else_help(true)
+        });
+        command.subcommands(groups).subcommands(of(None))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        TOOLS.iter().map(|tool| words(tool)).any(|(group, command)| group.unwrap_or(&command) == name)
+    }
 }
 
-#[derive(Subcommand)]
-pub(super) enum Agent {
-    /// Add an agent
-    Add(NewAgent),
-    /// List all agents
-    List,
-    /// Set an agent's status: active, inactive, suspended or archived
-    SetStatus(SetStatus),
-}
+impl FromArgMatches for Admin {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let called = matches.subcommand().map(|(first, arguments)| match arguments.subcommand() {
+            Some((second, arguments)) => ((Some(first), second.to_owned()), arguments),
+            None => ((None, first.to_owned()), arguments),
+        });
+        let found = called.and_then(|(called, arguments)| {
+            let tool = TOOLS.iter().find(|tool| words(tool) == called)?;
+            Some(Self { tool, arguments: arguments.clone() })
+        });
+        found.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))
+    }
 
-#[derive(Args)]
-pub(super) struct NewAgent {
-    /// Its id (default: a new one)
-    #[arg(long)]
-    id: Option<String>,
-    /// Its name
-    #[arg(long)]
-    name: String,
-    /// The type of AI that a Runner starts for it (default: claude)
-    #[arg(long, value_name = "TYPE")]
-    ai_type: Option<String>,
-    /// Its role
-    #[arg(long)]
-    role: Option<String>,
-    /// Something it is good at; can be repeated
-    #[arg(long = "capability", value_name = "TEXT")]
-    capabilities: Vec<String>,
-    /// The system prompt it gets when it authenticates
-    #[arg(long, value_name = "TEXT", conflicts_with = "system_prompt_file")]
-    system_prompt: Option<String>,
-    /// A file with the system prompt
-    #[arg(long, value_name = "FILE")]
-    system_prompt_file: Option<PathBuf>,
-    /// ai (default) or human
-    #[arg(long = "type", value_name = "TYPE")]
-    kind: Option<String>,
-}
-
-#[derive(Args)]
-pub(super) struct SetStatus {
-    /// Its id
-    id: String,
-    /// Its new status
-    status: String,
-}
-
-#[derive(Args)]
-pub(super) struct Pair {
-    /// The project's id
-    #[arg(long)]
-    project: String,
-    /// The agent's id
-    #[arg(long)]
-    agent: String,
-}
-
-#[derive(Subcommand)]
-pub(super) enum Passkey {
-    /// Give an agent its first passkey; it is printed only once
-    Issue(NewPasskey),
-    /// Give an agent a new passkey; the previous one stays valid until the next rotation
-    Rotate(NewPasskey),
-    /// Revoke all passkeys of an agent
-    Revoke {
-        /// The agent's id
-        #[arg(long)]
-        agent: String,
-    },
-}
-
-#[derive(Args)]
-pub(super) struct NewPasskey {
-    /// The agent's id
-    #[arg(long)]
-    agent: String,
-    /// Read the passkey from standard input (default: a random one)
-    #[arg(long)]
-    stdin: bool,
-}
-
-#[derive(Subcommand)]
-pub(super) enum Task {
-    /// Add a task
-    Add(NewTask),
-    /// List the tasks of a project
-    List {
-        /// The project's id
-        #[arg(long)]
-        project: String,
-    },
-    /// Move a task to another status
-    SetStatus(SetStatus),
-}
-
-#[derive(Args)]
-pub(super) struct NewTask {
-    /// Its id (default: a new one)
-    #[arg(long)]
-    id: Option<String>,
-    /// The project's id
-    #[arg(long)]
-    project: String,
-    /// Its title
-    #[arg(long)]
-    title: String,
-    /// What to do
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
-    /// backlog (default), todo or in_progress
-    #[arg(long)]
-    status: Option<String>,
-    /// urgent, high, medium (default) or low
-    #[arg(long)]
-    priority: Option<String>,
-    /// The agent to assign it to
-    #[arg(long, value_name = "AGENT")]
-    assignee: Option<String>,
-}
-
-#[derive(Subcommand)]
-pub(super) enum Session {
-    /// List the open sessions that have not expired
-    List,
-    /// End the session of an agent in a project
-    Revoke(Pair),
-}
-
-#[derive(Subcommand)]
-pub(super) enum Token {
-    /// Create a bearer token for an HTTP client; it is printed only once
-    Issue {
-        /// runner, agent or admin
-        #[arg(long)]
-        scope: String,
-        /// The agent's id; required for scope agent
-        #[arg(long)]
-        agent: Option<String>,
-    },
-    /// List the tokens that are not revoked
-    List,
-    /// Revoke a token
-    Revoke {
-        /// Its id
-        id: String,
-    },
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 impl Admin {
     /// Whether the command makes sense on a database that does not exist yet, and so creates it.
     pub(super) fn can_create_database(&self) -> bool {
-        matches!(
-            self,
-            Self::Project(Project::Add { .. })
-                | Self::Agent(Agent::Add(_))
-                | Self::Token(Token::Issue { .. })
-                | Self::Import { .. }
-        )
+        matches!(self.tool.name, "admin_project_add" | "admin_agent_add" | "admin_token_issue" | "admin_import")
     }
 
     pub(super) async fn run(self, coordinator: &Arc<Coordinator>, json: bool) -> Result<(), Error> {
-        let (tool, values) = self.tool_call()?;
-        let mut answer = coordinator.call(tool, as_arguments(values), &Caller::Local).await.map_err(failed)?;
+        let values = self.values()?;
+        let mut answer = coordinator.call(self.tool, values, &Caller::Local).await.map_err(failed)?;
         if let Some(answer) = answer.as_object_mut() {
             // On the command line, the exit code says so.
             answer.shift_remove("success");
@@ -249,124 +94,76 @@ impl Admin {
         }
     }
 
-    fn tool_call(self) -> Result<ToolCall, Error> {
-        Ok(match self {
-            Self::Project(command) => command.tool_call(),
-            Self::Agent(command) => command.tool_call()?,
-            Self::Assign(Pair { project, agent }) => (&assignment::ASSIGN, json!({"project": project, "agent": agent})),
-            Self::Unassign(Pair { project, agent }) => {
-                (&assignment::UNASSIGN, json!({"project": project, "agent": agent}))
+    /// The arguments of the call, with what files and standard input contain.
+    fn values(&self) -> Result<Map<String, Value>, Error> {
+        let mut values = spelling(self.tool).values(self.tool.parameters, &self.arguments);
+        for parameter in self.tool.parameters {
+            match (&parameter.kind, values.get_mut(parameter.name)) {
+                (Kind::Secret, Some(value)) => *value = read("-")?.trim_end_matches(['\r', '\n']).into(),
+                (Kind::Object, Some(value)) => *value = read_json(value.as_str().unwrap_or_default())?,
+                _ => {}
             }
-            Self::Passkey(command) => command.tool_call()?,
-            Self::Task(command) => command.tool_call(),
-            Self::Session(Session::List) => (&session::LIST, json!({})),
-            Self::Session(Session::Revoke(Pair { project, agent })) => {
-                (&session::REVOKE, json!({"project": project, "agent": agent}))
-            }
-            Self::Token(Token::Issue { scope, agent }) => (&token::ISSUE, json!({"scope": scope, "agent": agent})),
-            Self::Token(Token::List) => (&token::LIST, json!({})),
-            Self::Token(Token::Revoke { id }) => (&token::REVOKE, json!({ "id": id })),
-            Self::Import { file } => (&import::TOOL, json!({"data": read_json(&file)?})),
-            Self::Backup { file } => (&backup::TOOL, json!({ "file": file })),
-            Self::Doctor => (&doctor::TOOL, json!({})),
-        })
-    }
-}
-
-/// The tool that a command calls, and its arguments; `null` stands for one that is absent.
-type ToolCall = (&'static Tool, Value);
-
-impl Project {
-    fn tool_call(self) -> ToolCall {
-        match self {
-            Self::Add { id, name, working_directory, description } => {
-                let arguments = json!({
-                    "id": id,
-                    "name": name,
-                    "working_directory": working_directory,
-                    "description": description,
-                });
-                (&project::ADD, arguments)
-            }
-            Self::List => (&project::LIST, json!({})),
-            Self::SetStatus(SetStatus { id, status }) => (&project::SET_STATUS, json!({"id": id, "status": status})),
         }
-    }
-}
-
-impl Agent {
-    fn tool_call(self) -> Result<ToolCall, Error> {
-        Ok(match self {
-            Self::Add(new) => {
-                let from_file = new.system_prompt_file.as_deref().map(read).transpose()?;
-                let arguments = json!({
-                    "id": new.id,
-                    "name": new.name,
-                    "ai_type": new.ai_type,
-                    "role": new.role,
-                    "capabilities": new.capabilities,
-                    "system_prompt": new.system_prompt.or(from_file),
-                    "type": new.kind,
-                });
-                (&agent::ADD, arguments)
-            }
-            Self::List => (&agent::LIST, json!({})),
-            Self::SetStatus(SetStatus { id, status }) => (&agent::SET_STATUS, json!({"id": id, "status": status})),
-        })
-    }
-}
-
-impl Passkey {
-    fn tool_call(self) -> Result<ToolCall, Error> {
-        Ok(match self {
-            Self::Issue(new) => (&passkey::ISSUE, new.arguments()?),
-            Self::Rotate(new) => (&passkey::ROTATE, new.arguments()?),
-            Self::Revoke { agent } => (&passkey::REVOKE, json!({ "agent": agent })),
-        })
-    }
-}
-
-impl NewPasskey {
-    fn arguments(self) -> Result<Value, Error> {
-        let passkey = self.stdin.then(|| read(Path::new("-"))).transpose()?;
-        let passkey = passkey.map(|line| line.trim_end_matches(['\r', '\n']).to_owned());
-        Ok(json!({"agent": self.agent, "passkey": passkey}))
-    }
-}
-
-impl Task {
-    fn tool_call(self) -> ToolCall {
-        match self {
-            Self::Add(new) => {
-                let arguments = json!({
-                    "id": new.id,
-                    "project": new.project,
-                    "title": new.title,
-                    "description": new.description,
-                    "status": new.status,
-                    "priority": new.priority,
-                    "assignee": new.assignee,
-                });
-                (&task::ADD, arguments)
-            }
-            Self::List { project } => (&task::LIST, json!({ "project": project })),
-            Self::SetStatus(SetStatus { id, status }) => (&task::SET_STATUS, json!({"id": id, "status": status})),
+        if let Ok(Some(file)) = self.arguments.try_get_one::<String>(SYSTEM_PROMPT_FILE) {
+            values.insert("system_prompt".to_owned(), read(file)?.into());
         }
+        Ok(values)
+    }
+}
+
+/// The words of a command: its group, if it is in one, and its own name.
+fn words(tool: &Tool) -> (Option<&str>, String) {
+    let name = tool.name.trim_start_matches("admin_");
+    match name.split_once('_') {
+        Some((group, command)) => (Some(group), command.replace('_', "-")),
+        None => (None, name.to_owned()),
+    }
+}
+
+fn command(tool: &Tool) -> Command {
+    let spelling = spelling(tool);
+    let command = Command::new(words(tool).1).about(tool.title);
+    let command = command.args(tool.parameters.iter().map(|parameter| spelling.argument(parameter)));
+    match tool.parameters.iter().any(|parameter| parameter.name == "system_prompt") {
+        true => command.arg(
+            Arg::new(SYSTEM_PROMPT_FILE)
+                .long(SYSTEM_PROMPT_FILE)
+                .value_name("FILE")
+                .conflicts_with("system_prompt")
+                .help("A file with the system prompt"),
+        ),
+        false => command,
+    }
+}
+
+/// How a command spells its arguments: one that changes something begins with its id, one that adds something can choose it.
+fn spelling(tool: &Tool) -> Spelling {
+    let is_named = tool.parameters.iter().any(|parameter| parameter.name == "id" && parameter.required);
+    Spelling {
+        positional: if is_named { &["id", "status"] } else { &["data", "file"] },
+        renamed: &[("capabilities", "capability"), ("data", "file")],
+        help: &[&[
+            ("capabilities", "Something it is good at; can be repeated"),
+            ("data", "A JSON file with projects, agents, assignments and tasks, or - for standard input"),
+            ("file", "The path of the new file"),
+            ("passkey", "Read the passkey from standard input (default: a random one)"),
+            ("system_prompt", "The system prompt that it receives when it authenticates"),
+        ]],
+        ..Spelling::OPTIONS
     }
 }
 
 /// The text of a file, or of standard input.
-fn read(file: &Path) -> Result<String, Error> {
+fn read(file: &str) -> Result<String, Error> {
     let mut text = String::new();
-    let read = match file.as_os_str() == "-" {
-        true => std::io::stdin().read_to_string(&mut text).map(drop),
-        false => std::fs::read_to_string(file).map(|read| text = read),
+    let read = match file {
+        "-" => std::io::stdin().read_to_string(&mut text).map(drop),
+        file => std::fs::read_to_string(Path::new(file)).map(|read| text = read),
     };
-    read.map_err(|error| Error::Input(format!("{} cannot be read: {error}.", file.display())))?;
+    read.map_err(|error| Error::Input(format!("{file} cannot be read: {error}.")))?;
     Ok(text)
 }
 
-fn read_json(file: &Path) -> Result<Value, Error> {
-    serde_json::from_str(&read(file)?)
-        .map_err(|error| Error::Input(format!("{} is not JSON: {error}.", file.display())))
+fn read_json(file: &str) -> Result<Value, Error> {
+    serde_json::from_str(&read(file)?).map_err(|error| Error::Input(format!("{file} is not JSON: {error}.")))
 }

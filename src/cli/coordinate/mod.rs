@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::Error;
 use super::terminal::{clear, for_people, introduce, print_json, print_styled};
-use crate::config::{CoordinationOptions, Options, Transport};
+use crate::config::{CoordinationOptions, Transport};
 use crate::coordination::Coordinator;
 use crate::transport::{self, CoordinationService};
 
@@ -49,7 +49,7 @@ impl Coordinate {
         self.command.is_none() && self.options.transport == Transport::Http
     }
 
-    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
+    pub(super) async fn run(self) -> Result<(), Error> {
         let create = match &self.command {
             None => true,
             Some(Command::Admin(command)) => command.can_create_database(),
@@ -58,7 +58,7 @@ impl Coordinate {
         if self.command.is_none() && self.options.transport == Transport::Stdio {
             introduce("n8n-lens coordinate");
         }
-        let settings = self.options.settings(options, create)?;
+        let settings = self.options.settings(create)?;
         let coordinator = Coordinator::open(&settings).await.map_err(failed)?;
         match self.command {
             None => {

@@ -1,4 +1,4 @@
-//! A client's file as a document that can be changed in places: everything else stays as it is written, with its
+//! A client's file as a document that can be changed in places: everything else stays as written, with its
 //! comments, its order and its white space.
 
 use serde_json::Value;

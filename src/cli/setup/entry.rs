@@ -32,7 +32,7 @@ const OWN_MEMBERS: [&str; 13] = [
     "bearer_token_env_var",
 ];
 
-/// Those that say how to authenticate over HTTP. They stay if nothing replaces them.
+/// The members that say how to authenticate over HTTP. They stay if nothing replaces them.
 const OWN_CREDENTIALS: [&str; 4] = ["headers", "http_headers", "env_http_headers", "bearer_token_env_var"];
 
 /// The variables that an entry sets. All others belong to the user.

@@ -108,7 +108,7 @@ impl ClientFile {
         Ok(copy)
     }
 
-    /// Copies the file to a new one beside it.
+    /// Copies the file to a new one next to it.
     fn copy(&self) -> std::io::Result<Option<PathBuf>> {
         let Some(content) = &self.content else { return Ok(None) };
         let metadata = fs::metadata(&self.path)?;
@@ -140,7 +140,7 @@ fn new_file(folder: &Path, is_shared: bool) -> std::io::Result<NamedTempFile> {
     builder.tempfile_in(folder)
 }
 
-/// A path with its links resolved; what is not there yet stays as it is.
+/// A path with its links resolved; what is not there yet is left unchanged.
 fn resolved(path: &Path) -> Result<PathBuf, String> {
     match path.canonicalize() {
         Ok(resolved) => Ok(platform::simplified(resolved)),

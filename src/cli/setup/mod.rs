@@ -28,7 +28,7 @@ use self::file::ClientFile;
 use self::launch::Launch;
 use super::terminal::{plain, print, report};
 use super::{Error, check, terminal};
-use crate::config::Options;
+use crate::config::{Api, Language, Sources};
 
 /// Arguments of `setup`.
 #[derive(Args)]
@@ -51,13 +51,20 @@ pub(super) struct Setup {
     /// Connect to an n8n-lens that serves HTTP at this address, such as http://127.0.0.1:3000/mcp
     #[arg(long, value_name = "URL")]
     http: Option<String>,
+
+    #[command(flatten)]
+    api: Api,
+
+    #[command(flatten)]
+    language: Language,
 }
 
 impl Setup {
     /// Shows or makes the change. The file that was written stays, and the command succeeds, even if the check after it
     /// fails.
-    pub(super) async fn run(self, options: &Options) -> Result<(), Error> {
-        let server = if self.remove { None } else { Some(self.server(options)?) };
+    pub(super) async fn run(self) -> Result<(), Error> {
+        let sources = Sources::api(self.api.clone());
+        let server = if self.remove { None } else { Some(self.server(&sources)?) };
         let path = self.path()?;
         let project = self.project.then(working_directory).transpose()?;
         let file = ClientFile::read(&path, project.as_deref()).map_err(Error::Input)?;
@@ -74,33 +81,33 @@ impl Setup {
         print(&self.written(&file, copy.as_deref()))?;
         notes::print(self.client, server.as_ref(), &file, self.project)?;
         if let Some(server) = server {
-            check_connection(&server, &file, options).await;
+            check_connection(&server, &file, &sources).await;
         }
         Ok(())
     }
 
     /// How the client is to connect.
-    fn server(&self, options: &Options) -> Result<Server, Error> {
+    fn server(&self, sources: &Sources) -> Result<Server, Error> {
         if let Some(url) = &self.http {
             return self.remote(url);
         }
-        let settings = options.n8n_without_key()?;
+        let settings = sources.n8n_without_key()?;
         if settings.address.has_credentials() {
             let message = "N8N_URL contains a user name or a password, which would stand in the client's file. Set it to an address without them.";
             return Err(Error::Usage(message.to_owned()));
         }
-        let key = match (options.readable_key_file()?, self.client.reference()) {
+        let key = match (self.api.readable_key_file()?, self.client.reference()) {
             (Some(file), _) => Key::File(absolute(file)?),
             (None, Reference::None) => {
-                let key = options.n8n()?.api_key;
+                let key = sources.n8n()?.api_key;
                 Key::Plain(key.map(|key| key.expose().to_owned()).unwrap_or_default())
             }
             (None, _) => Key::Referred,
         };
-        let locale = if options.locale_is_given { options.locale } else { launch::locale_of_user() };
+        let locale = self.language.given().unwrap_or_else(launch::locale_of_user);
         Ok(Server::Stdio {
             launch: Launch::of_this_process().map_err(Error::Input)?,
-            n8n_url: options.given_url().unwrap_or_default().to_owned(),
+            n8n_url: self.api.url().unwrap_or_default().to_owned(),
             key,
             locale: locale.choose("ja", "en"),
         })
@@ -180,13 +187,13 @@ impl Setup {
 }
 
 /// Checks what the client will use. A failure is reported, but the file stays written.
-async fn check_connection(server: &Server, file: &ClientFile, options: &Options) {
+async fn check_connection(server: &Server, file: &ClientFile, sources: &Sources) {
     let checked = match server {
         #[cfg(feature = "gateway")]
         Server::Http { url, has_token } => remote::check(url, *has_token).await,
         #[cfg(not(feature = "gateway"))]
         Server::Http { .. } => Ok(()),
-        Server::Stdio { .. } => check::run(options).await,
+        Server::Stdio { .. } => check::check_api(sources).await,
     };
     if let Err(error) = checked {
         report(&format!("{} is written, but the check failed: {error}", shown_path(file.path())));

@@ -31,9 +31,10 @@ pub static TOOL: Tool = Tool {
 fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
     Box::pin(async move {
         let execution = execution(&arguments);
-        let (id, locale) = (execution.id.clone(), context.locale);
+        let (source, locale) = (context.executions(), context.locale);
+        let id = source.own_id(&execution.id);
         let offset = arguments.integer("offset").unwrap_or(0);
-        let compose = move |summary| Ok(summary_answer::compose(&summary, Some(&id), offset, locale));
-        context.executions().answer(&execution, SummaryProjection, &progress, compose).await
+        let compose = move |summary| Ok(summary_answer::compose(&summary, id.as_deref(), offset, locale));
+        source.answer(&execution, SummaryProjection, &progress, compose).await
     })
 }

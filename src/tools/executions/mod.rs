@@ -8,14 +8,14 @@ pub mod get_execution_fields;
 pub mod list_executions;
 mod no_data;
 mod not_found;
-pub mod saved;
+mod saved;
 pub mod search_execution;
 mod source;
 mod stored_list;
 pub mod summary_answer;
 pub mod trace_execution_item;
 
-pub use saved::SavedExecution;
+pub use saved::{SavedExecution, SavedExecutions, open};
 pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 
 use super::Toolset;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 
-use super::{SavedExecution, list_executions, stored_list};
+use super::{SavedExecution, SavedExecutions, list_executions, stored_list};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::{self, Header, StoredExecution, StoredProjection};
@@ -124,8 +124,8 @@ pub struct Source {
     pub api: Option<Client>,
     /// n8n's own store, which comes first.
     pub store: Option<StoredExecutions>,
-    /// A saved execution, instead of both.
-    pub saved: Option<SavedExecution>,
+    /// Saved executions, which are in neither.
+    pub saved: SavedExecutions,
 }
 
 impl Source {
@@ -139,7 +139,7 @@ impl Source {
         projection: &P,
         progress: &Progress,
     ) -> Result<Read<P::View>, Error> {
-        if let Some(saved) = &self.saved {
+        if let Some(saved) = self.saved.get(&request.id) {
             return Ok(Read { view: saved.read(projection, progress).await?, origin: Origin::Only });
         }
         let from_store = match &self.store {
@@ -154,6 +154,21 @@ impl Source {
         let Some(api) = &self.api else { return Err(store::Error::NotFound(request.id.clone()).into()) };
         let Reading { view, age } = api.read_execution(request, projection, progress).await?;
         Ok(Read { view, origin: age.map_or(origin, |age| Origin::Cache { age: age.as_secs() }) })
+    }
+
+    /// Whether the execution with this id was saved.
+    pub(super) fn is_saved(&self, id: &str) -> bool {
+        self.saved.get(id).is_some()
+    }
+
+    /// The id, unless it stands for a saved execution, which does not have it.
+    pub(super) fn own_id(&self, id: &str) -> Option<String> {
+        (!self.is_saved(id)).then(|| id.to_owned())
+    }
+
+    /// Whether the execution with this id can be read only once.
+    pub(super) fn is_read_once(&self, id: &str) -> bool {
+        self.saved.get(id).is_some_and(SavedExecution::is_read_once)
     }
 
     /// The answer that `compose` makes of a view, marked with where it came from. Counting tokens takes time: it stays on

@@ -1,8 +1,10 @@
-//! What the page asks besides the tools: the whole execution as one picture, and a part of its time axis. Both are called as
-//! tools are, but only the page offers them: their answers are as large as a picture needs, and no agent reads them.
+//! What people ask besides the tools: the page the whole execution as one picture, and a part of its time axis; the command
+//! line a summary as long as a table can be. They are called like tools, but never offered to agents: their answers are as
+//! large as people need.
 
 mod bars;
 pub mod view_overview;
+pub mod view_summary;
 pub mod view_timeline;
 
 use super::Tool;

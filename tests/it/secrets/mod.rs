@@ -14,7 +14,7 @@ use std::process::Stdio;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use n8n_lens::config::{Access, CoordinationOptions, GatewayOptions, Options, ServerOptions};
+use n8n_lens::config::{Access, Api, CoordinationOptions, GatewayOptions, Reading, ServerOptions};
 use n8n_lens::coordination::store::{Credential, DatabaseLocation, Store};
 use n8n_lens::n8n::{Address, Client, Settings};
 use n8n_lens::secrets::Secret;
@@ -630,7 +630,8 @@ fn types_with_many_secrets_are_not_printable() {
         ("n8n::Client", <Probe<Client>>::PRINTS),
         ("tools::Context", <Probe<Context>>::PRINTS),
         ("tools::Arguments", <Probe<Arguments>>::PRINTS),
-        ("config::Options", <Probe<Options>>::PRINTS),
+        ("config::Api", <Probe<Api>>::PRINTS),
+        ("config::Reading", <Probe<Reading>>::PRINTS),
         ("config::ServerOptions", <Probe<ServerOptions>>::PRINTS),
         ("config::GatewayOptions", <Probe<GatewayOptions>>::PRINTS),
         ("config::CoordinationOptions", <Probe<CoordinationOptions>>::PRINTS),

@@ -44,7 +44,7 @@ mod undisturbed;
 /// The binary with a store and nothing else of n8n.
 fn lens(store: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
-    command.args(arguments).arg("--store").arg(store).args(["--lang", "en"]).env_clear();
+    command.args(arguments).arg("--store").arg(store).env_clear().env("N8N_LENS_LOCALE", "en");
     command
 }
 

@@ -62,7 +62,7 @@ fn read_only(folder: &Path, arguments: &[&str]) -> Option<Command> {
     }
     let mut command = Command::new("unshare");
     mounts(&mut command);
-    command.arg(binary()).args(arguments).arg("--store").arg(folder).args(["--lang", "en"]);
+    command.arg(binary()).args(arguments).arg("--store").arg(folder).env("N8N_LENS_LOCALE", "en");
     Some(command)
 }
 
@@ -87,7 +87,7 @@ fn other_user(folder: &Path, arguments: &[&str]) -> Option<(Command, tempfile::T
         mode(&file.unwrap().path(), 0o644);
     }
     let mut command = Command::new(&copy);
-    command.args(arguments).arg("--store").arg(folder).args(["--lang", "en"]).env_clear();
+    command.args(arguments).arg("--store").arg(folder).env_clear().env("N8N_LENS_LOCALE", "en");
     command.uid(OTHER_USER).gid(OTHER_USER);
     Some((command, place))
 }

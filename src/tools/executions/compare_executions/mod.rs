@@ -61,9 +61,12 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let request = CompareRequest::new(&arguments, context.redact, context.locale);
         let this = execution(&arguments);
         let with = arguments.text("with");
-        check_ids(&this.id, with.as_deref())?;
-        budget::preload();
         let source = context.executions();
+        check_ids(&this.id, with.as_deref())?;
+        if with.is_none() && source.is_saved(&this.id) {
+            return Err(Error::Argument(NEEDS_OTHER.to_owned()));
+        }
+        budget::preload();
         let Read { view, origin } = source.read(&this, &request.projection, &progress).await?;
         let digest = view?;
         let with = match with {
@@ -72,14 +75,19 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         };
         let other = ExecutionRequest { id: with, ..this.clone() };
         let with = source.read(&other, &request.projection, &progress).await?.view?;
+        let ids = (source.own_id(&this.id), source.own_id(&other.id));
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || {
-            let pair = Pair { this: (&digest, Some(&this.id)), other: (&with, Some(&other.id)) };
+            let pair = Pair { this: (&digest, ids.0.as_deref()), other: (&with, ids.1.as_deref()) };
             Ok(origin.mark(answer(pair, &request)))
         })
         .await
     })
 }
+
+/// The refusal of a saved execution without another one.
+const NEEDS_OTHER: &str = "A file does not tell which execution was the last successful one: pass the other execution, an id \
+                           or a file, as the second argument.";
 
 /// Refuses to compare an execution with itself.
 ///

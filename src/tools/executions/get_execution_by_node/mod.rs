@@ -147,13 +147,14 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let execution = execution(&arguments);
         budget::preload();
         let (source, request, progress) = (&context.executions(), &execution, &progress);
+        let id = source.own_id(&execution.id);
         let read = move |projection| async move {
             let read = source.read(request, &projection, progress).await?;
             Ok(Read { view: read.view?, origin: read.origin })
         };
         let Read { view, origin } = read_view::<_, Error>(&query.projection, read).await?;
         // Counting tokens takes time: not on the thread that downloads.
-        blocking(move || Ok(origin.mark(answer(&view, Some(&execution.id), &query)?))).await
+        blocking(move || Ok(origin.mark(answer(&view, id.as_deref(), &query)?))).await
     })
 }
 

@@ -1,10 +1,10 @@
-//! An execution that was saved to a file, as n8n sent it, gzip-compressed or not.
+//! Executions that were saved to a file, or come on standard input, as n8n sent them, gzip-compressed or not.
 
 mod gzip_reader;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,32 +14,83 @@ use crate::json::{Projection, ReadAhead, beginning, markup};
 use crate::n8n::{Progress, Stage};
 use crate::tools::Error;
 
-/// The saved execution that a server shows, whatever id it is asked for. Cheap to clone.
+/// Saved executions, each under the id by which calls ask for it. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct SavedExecutions(Arc<[(String, SavedExecution)]>);
+
+impl FromIterator<(String, SavedExecution)> for SavedExecutions {
+    fn from_iter<I: IntoIterator<Item = (String, SavedExecution)>>(executions: I) -> Self {
+        Self(executions.into_iter().collect())
+    }
+}
+
+impl SavedExecutions {
+    /// The execution with this id, if it was saved.
+    pub(super) fn get(&self, id: &str) -> Option<&SavedExecution> {
+        self.0.iter().find(|(its, _)| its == id).map(|(_, execution)| execution)
+    }
+
+    /// Whether there are no saved executions.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+/// Where the body of a saved execution is. Cheap to clone.
 #[derive(Clone, Debug)]
-pub struct SavedExecution(Arc<PathBuf>);
+pub enum SavedExecution {
+    /// In this file.
+    File(Arc<Path>),
+    /// On standard input, which can be read only once.
+    StandardInput {
+        /// Whether it was.
+        is_read: Arc<AtomicBool>,
+    },
+}
 
 impl SavedExecution {
-    /// The execution in this file.
-    ///
-    /// # Errors
-    /// The file cannot be opened.
-    pub fn new(path: PathBuf) -> Result<Self, Error> {
-        open(&path)?;
-        Ok(Self(Arc::new(path)))
+    /// The execution in this file, which is opened when it is read.
+    pub fn file(path: &str) -> Self {
+        Self::File(Path::new(path).into())
+    }
+
+    /// The execution on standard input.
+    pub fn standard_input() -> Self {
+        Self::StandardInput { is_read: Arc::default() }
+    }
+
+    /// Whether the execution can be read only once.
+    pub fn is_read_once(&self) -> bool {
+        matches!(self, Self::StandardInput { .. })
     }
 
     /// Reads the execution on a blocking thread. Dropping the future ends it soon.
     pub(super) async fn read<P: Projection>(&self, projection: &P, progress: &Progress) -> Result<P::View, Error> {
-        let (path, projection, progress) = (self.0.clone(), projection.clone(), progress.clone());
+        let (execution, projection, progress) = (self.clone(), projection.clone(), progress.clone());
         let is_cancelled = Arc::new(AtomicBool::new(false));
         let _guard = CancelOnDrop(is_cancelled.clone());
         blocking(move || {
-            let file = open(&path)?;
-            let total = file.metadata().ok().map(|metadata| metadata.len());
-            let body = Watched { file, bytes: 0, total, progress, is_cancelled };
+            let (body, total) = execution.body()?;
+            let body = Watched { body, bytes: 0, total, progress, is_cancelled };
             Ok(projection.read_from(decompress(body)?))
         })
         .await
+    }
+
+    /// The body, and its bytes if they are known.
+    fn body(&self) -> Result<(Box<dyn Read + Send>, Option<u64>), Error> {
+        match self {
+            Self::File(path) => {
+                let file = open(path)?;
+                let total = file.metadata().ok().map(|metadata| metadata.len());
+                Ok((Box::new(file), total))
+            }
+            Self::StandardInput { is_read } if is_read.swap(true, Ordering::Relaxed) => Err(Error::FailedPrecondition(
+                "The input of this node cannot be read in one pass. Save the body to a file and pass the file instead of -."
+                    .to_owned(),
+            )),
+            Self::StandardInput { .. } => Ok((Box::new(io::stdin()), None)),
+        }
     }
 }
 
@@ -60,7 +111,7 @@ pub fn open(path: &Path) -> Result<File, Error> {
 ///
 /// # Errors
 /// Its first bytes cannot be read, or are those of a page that was saved in the place of an execution.
-pub fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
+fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> {
     const MAGIC: [u8; 2] = [0x1f, 0x8b];
     let mut first = Vec::new();
     let read = body.by_ref().take(MAGIC.len() as u64).read_to_end(&mut first);
@@ -81,9 +132,9 @@ pub fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Err
     }
 }
 
-/// A file that reports how much of it was read, and ends when nobody waits for it.
+/// A body that reports how much of it was read, and ends when nobody waits for it.
 struct Watched {
-    file: File,
+    body: Box<dyn Read + Send>,
     bytes: u64,
     total: Option<u64>,
     progress: Progress,
@@ -95,7 +146,7 @@ impl Read for Watched {
         if self.is_cancelled.load(Ordering::Relaxed) {
             return Err(io::Error::other("the call was cancelled"));
         }
-        let read = self.file.read(buffer)?;
+        let read = self.body.read(buffer)?;
         self.bytes += read as u64;
         self.progress.set(Stage::Reading { bytes: self.bytes, total: self.total });
         Ok(read)

@@ -91,10 +91,11 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
     Box::pin(async move {
         let request = SearchRequest::new(&arguments, context.redact, context.locale)?;
         let execution = execution(&arguments);
-        let id = execution.id.clone();
+        let source = context.executions();
+        let id = source.own_id(&execution.id);
         let projection = request.projection.clone();
-        let compose = move |view| answer(&view, Some(&id), &request);
-        context.executions().answer(&execution, projection, &progress, compose).await
+        let compose = move |view| answer(&view, id.as_deref(), &request);
+        source.answer(&execution, projection, &progress, compose).await
     })
 }
 

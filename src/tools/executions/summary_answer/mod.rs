@@ -32,6 +32,12 @@ pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale)
     Composer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message }.compose()
 }
 
+/// The same answer without a budget: of at most so many nodes, but with whole texts.
+pub fn compose_for_people(summary: &Summary, nodes: usize) -> String {
+    let composer = Composer { summary, id: None, offset: 0, message: "" };
+    composer.text(&summary.nodes[..summary.nodes.len().min(nodes)], Lengths::UNLIMITED, None)
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Data {
@@ -115,6 +121,8 @@ struct Lengths {
 impl Lengths {
     const WHOLE: Self =
         Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS, listed: 20 };
+    const UNLIMITED: Self =
+        Self { error: usize::MAX, header: usize::MAX, node: usize::MAX, word: usize::MAX, listed: usize::MAX };
     const LEAST: usize = 8;
 
     fn shorter(self) -> Self {

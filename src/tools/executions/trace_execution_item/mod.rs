@@ -99,11 +99,13 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let Read { view, origin } = source.read(&execution, &request.steps(), &progress).await?;
         let trace = view?;
         let items = match request.items(&trace) {
-            Some(projection) => source.read(&execution, &projection, &progress).await?.view?,
-            None => ItemsView::new(),
+            Some(_) if source.is_read_once(&execution.id) => None,
+            Some(projection) => Some(source.read(&execution, &projection, &progress).await?.view?),
+            None => Some(ItemsView::new()),
         };
+        let id = source.own_id(&execution.id);
         // Counting tokens takes time: not on the thread that downloads.
-        blocking(move || Ok(origin.mark(answer(&trace, Some(&items), Some(&execution.id), &request)?))).await
+        blocking(move || Ok(origin.mark(answer(&trace, items.as_ref(), id.as_deref(), &request)?))).await
     })
 }
 

@@ -1,0 +1,240 @@
+//! The commands that are made from tools, a row each.
+
+use super::render;
+use super::spelling::{Spelling, Words};
+use super::tool_command::ToolCommand;
+use crate::tools::executions::{
+    compare_executions, get_execution, get_execution_by_node, get_execution_fields, list_executions, search_execution,
+    trace_execution_item,
+};
+use crate::tools::view::view_summary;
+
+/// What the rows that name an execution have in common.
+const EXECUTION: Spelling = Spelling {
+    positional: &["id"],
+    renamed: &[("id", "execution"), ("nodeName", "node"), ("with", "other")],
+    help: &[COMMON],
+    ..Spelling::OPTIONS
+};
+
+const COMMON: Words = &[
+    ("id", "An execution's id, a file with its body (may be gzip-compressed), or - for standard input"),
+    ("nodeName", "The node's name"),
+    ("cursor", "nextCursor of the previous answer"),
+    ("maxTokens", "Maximum size of the answer in tokens"),
+    ("ignoreDataSizeLimit", "Request data above n8n's display limit"),
+];
+
+/// A row, without what it has to have: `tool`, `about` and so on.
+const ROW: ToolCommand = ToolCommand {
+    name: "",
+    alias: None,
+    tool: &get_execution::TOOL,
+    tool_for_people: None,
+    about: "",
+    spelling: EXECUTION,
+    of_json: &[],
+    raw: None,
+    of_store: &[],
+    render: render::summary,
+    examples: &[],
+};
+
+/// The commands, in the order in which help lists them.
+pub(super) static COMMANDS: &[ToolCommand] = &[
+    ToolCommand {
+        name: "list",
+        alias: Some("ls"),
+        tool: &list_executions::STORE_TOOL,
+        about: "List executions, newest first",
+        spelling: Spelling {
+            help: &[
+                COMMON,
+                &[
+                    ("startedAfter", "Only executions started at or after this time (ISO 8601; n8n 2.37 and newer)"),
+                    ("startedBefore", "Only executions started at or before this time (ISO 8601; n8n 2.37 and newer)"),
+                    ("failingNode", "With --store: only failed executions whose error is of the node with this name"),
+                    ("error", "With --store: only failed executions whose error contains this text"),
+                    ("raw", "Print n8n's own objects, without workflow names"),
+                ],
+            ],
+            ..Spelling::OPTIONS
+        },
+        raw: Some("raw"),
+        of_store: &["failingNode", "error"],
+        render: render::list,
+        examples: &[
+            "n8n-lens list --status error --limit 50",
+            "n8n-lens list --started-after 2026-11-21T00:00:00Z",
+            "n8n-lens list --json | jq -r .data.nextCursor",
+            "n8n-lens list --store ~/.n8n --failing-node 'HTTP Request'",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "summary",
+        tool: &get_execution::TOOL,
+        tool_for_people: Some(&view_summary::TOOL),
+        about: "Summarize an execution",
+        spelling: Spelling { help: &[COMMON, &[("offset", "In JSON, skip this many nodes")]], ..EXECUTION },
+        render: render::summary,
+        examples: &[
+            "n8n-lens summary 1234",
+            "n8n-lens summary failed.json.gz",
+            "n8n-lens summary - < execution.json",
+            "n8n-lens summary 1234 --store ~/.n8n",
+            "n8n-lens summary 1234 --cache auto",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "node",
+        tool: &get_execution_by_node::TOOL,
+        about: "Show one node of an execution",
+        spelling: Spelling {
+            positional: &["id", "nodeName"],
+            flags: &[("format", "rows")],
+            help: &[
+                COMMON,
+                &[
+                    ("runIndex", "Which run, from 0 (default: the first failed run, or else the last)"),
+                    ("offset", "Skip this many items of each input and output"),
+                    ("limit", "At most this many items of each input and output"),
+                    ("part", "Only the items of the inputs or of the outputs"),
+                    ("format", "In JSON, show uniform items as table rows"),
+                ],
+            ],
+            ..EXECUTION
+        },
+        of_json: &["format"],
+        render: render::node,
+        examples: &[
+            "n8n-lens node 1234 'HTTP Request'",
+            "n8n-lens node 1234 Loop --run-index 3 --limit 1",
+            "n8n-lens node execution.json Code --json",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "search",
+        tool: &search_execution::TOOL,
+        about: "Search an execution for a value",
+        spelling: Spelling {
+            positional: &["id", "text"],
+            takes_words: true,
+            help: &[
+                &[
+                    ("text", "Part of a string, or a whole number or literal; several words are one text"),
+                    ("regex", "TEXT is a regular expression"),
+                    ("path", "The end of the value's path, such as customer.address or lines[].taxRate"),
+                    ("is", "Only values of this kind; missing: items without --path"),
+                    ("equals", "Only this value: a string, a number, true or false"),
+                    ("notEquals", "Only other values"),
+                    ("above", "Only numbers above this one"),
+                    ("below", "Only numbers below this one"),
+                    ("nodeName", "Only this node"),
+                    ("limit", "At most this many hits"),
+                ],
+                COMMON,
+            ],
+            ..EXECUTION
+        },
+        render: render::search,
+        examples: &[
+            "n8n-lens search 1234 ann@example.com",
+            "n8n-lens search 1234 --path lines[].taxRate --above 0.2",
+            "n8n-lens search execution.json '^INV-\\d+$' --regex --node 'HTTP Request'",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "fields",
+        tool: &get_execution_fields::TOOL,
+        about: "Show what all items of a node look like, or the outliers of all nodes",
+        spelling: Spelling {
+            positional: &["id", "nodeName"],
+            help: &[
+                &[
+                    ("nodeName", "The node's name (default: the outliers of all nodes)"),
+                    ("runIndex", "Only this run, from 0"),
+                    ("outputIndex", "Only this output, from 0"),
+                    ("path", "Only this path and those below it"),
+                ],
+                COMMON,
+            ],
+            ..EXECUTION
+        },
+        render: render::fields,
+        examples: &[
+            "n8n-lens fields 1234",
+            "n8n-lens fields 1234 'HTTP Request' --path customer",
+            "n8n-lens fields execution.json Code --json",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "trace",
+        tool: &trace_execution_item::TOOL,
+        about: "Trace an item back to its sources or forward to the items derived from it",
+        spelling: Spelling {
+            positional: &["id", "nodeName", "item"],
+            help: &[
+                &[
+                    ("nodeName", "The node that output the item"),
+                    ("item", "The item, from 0"),
+                    ("runIndex", "Its run, from 0 (default: 0)"),
+                    ("outputIndex", "Its output, from 0 (default: 0)"),
+                    ("direction", "Which way to trace (default: back)"),
+                ],
+                COMMON,
+            ],
+            ..EXECUTION
+        },
+        render: render::trace,
+        examples: &[
+            "n8n-lens trace 1234 Merge 17",
+            "n8n-lens trace 1234 'Loop Over Items' 3 --run-index 2 --output-index 1",
+            "n8n-lens trace execution.json Read 0 --direction forward",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "compare",
+        tool: &compare_executions::TOOL,
+        about: "Compare with another execution (default: the last successful one)",
+        spelling: Spelling {
+            positional: &["id", "with"],
+            help: &[
+                COMMON,
+                &[("with", "The other execution: an id, a file, or - (default: the last successful one before it)")],
+            ],
+            ..EXECUTION
+        },
+        render: render::compare,
+        examples: &[
+            "n8n-lens compare 1234",
+            "n8n-lens compare 1234 1229",
+            "n8n-lens compare failed.json good.json.gz --json",
+        ],
+        ..ROW
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_name_parameters_of_their_tools() {
+        for command in COMMANDS {
+            let ToolCommand { spelling, of_json, raw, of_store, .. } = command;
+            let words = |words: Words| words.iter().map(|(name, _)| *name).collect::<Vec<_>>();
+            let own_help = spelling.help.iter().filter(|help| **help != COMMON).flat_map(|help| words(help));
+            let named = [spelling.positional, of_json, of_store].concat().into_iter();
+            for name in named.chain(words(spelling.flags)).chain(own_help).chain(*raw) {
+                let is_there = command.tool.parameters.iter().any(|parameter| parameter.name == name);
+                assert!(is_there, "{}: {name}", command.name);
+            }
+        }
+    }
+}

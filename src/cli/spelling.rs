@@ -1,0 +1,112 @@
+//! The arguments of a command, made from the parameters of the tool that it asks.
+//!
+//! A parameter `maxTokens` becomes the option `--max-tokens`, its description the help; a secret becomes the flag `--stdin`.
+//! Only words and numbers are parsed here: which of them are allowed is the tool's to say.
+
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, value_parser};
+use serde_json::{Map, Value};
+
+use crate::toolkit::{Kind, Parameter, kebab_case};
+
+/// A list of parameters, each with what it is here.
+pub(super) type Words = &'static [(&'static str, &'static str)];
+
+/// How a command line spells parameters that are not options of the same name.
+#[derive(Clone, Copy)]
+pub(super) struct Spelling {
+    /// Passed without the name of an option, in the order of the tool.
+    pub(super) positional: &'static [&'static str],
+    /// Whether the last of them takes several words, which are one text.
+    pub(super) takes_words: bool,
+    /// Under another name: `("nodeName", "node")`.
+    pub(super) renamed: Words,
+    /// A choice that is a flag: `("format", "rows")` is `--rows` for `format: rows`.
+    pub(super) flags: Words,
+    /// Help instead of a description that is for agents; the first one counts.
+    pub(super) help: &'static [Words],
+}
+
+impl Spelling {
+    /// Every parameter is an option of its name.
+    pub(super) const OPTIONS: Self = Self { positional: &[], takes_words: false, renamed: &[], flags: &[], help: &[] };
+
+    /// The argument for a parameter.
+    pub(super) fn argument(&self, parameter: &Parameter) -> Arg {
+        let name = word(self.renamed, parameter).map_or_else(|| kebab_case(parameter.name), str::to_owned);
+        let arg = Arg::new(parameter.name).help(self.help(parameter)).required(parameter.required);
+        if let Some(flag) = self.flag(parameter, &name) {
+            return arg.long(flag).action(ArgAction::SetTrue);
+        }
+        let arg = arg.value_name(name.to_uppercase());
+        let is_positional = self.positional.contains(&parameter.name);
+        let arg = if is_positional { arg } else { arg.long(name) };
+        match &parameter.kind {
+            Kind::Choice(choices) => arg.value_parser(PossibleValuesParser::new(*choices)),
+            Kind::Integer { default, .. } => {
+                let default = default.map(|default| default.to_string());
+                let arg = arg.value_parser(value_parser!(u64)).default_values(default);
+                if is_positional { arg } else { arg.value_name("N") }
+            }
+            Kind::Number => arg.value_parser(value_parser!(f64)).allow_negative_numbers(true),
+            Kind::Texts => arg.action(ArgAction::Append),
+            _ if self.takes_words && self.positional.last() == Some(&parameter.name) => {
+                arg.num_args(1..).action(ArgAction::Append)
+            }
+            _ => arg,
+        }
+    }
+
+    /// The name of a flag, if the parameter is one.
+    fn flag(&self, parameter: &Parameter, name: &str) -> Option<String> {
+        match (&parameter.kind, word(self.flags, parameter)) {
+            (_, Some(flag)) => Some(flag.to_owned()),
+            (Kind::Flag { .. }, None) => Some(name.to_owned()),
+            // Other processes see the arguments of this one.
+            (Kind::Secret, None) => Some("stdin".to_owned()),
+            _ => None,
+        }
+    }
+
+    fn help(&self, parameter: &Parameter) -> String {
+        let help = self.help.iter().find_map(|words| word(words, parameter));
+        let help = help.unwrap_or(parameter.description).trim_end_matches('.');
+        match &parameter.kind {
+            Kind::Integer { range, .. } if *range.end() < u64::from(u32::MAX) => {
+                format!("{help}, {} to {}", range.start(), range.end())
+            }
+            _ => help.to_owned(),
+        }
+    }
+
+    /// The arguments of a call: what was passed, so that the defaults are the tool's.
+    pub(super) fn values(&self, parameters: &[Parameter], arguments: &ArgMatches) -> Map<String, Value> {
+        let is_given =
+            |parameter: &&Parameter| arguments.value_source(parameter.name) == Some(ValueSource::CommandLine);
+        let given = parameters.iter().filter(is_given);
+        given.map(|parameter| (parameter.name.to_owned(), self.value(parameter, arguments))).collect()
+    }
+
+    fn value(&self, parameter: &Parameter, arguments: &ArgMatches) -> Value {
+        let name = parameter.name;
+        match (&parameter.kind, word(self.flags, parameter)) {
+            (_, Some(choice)) => choice.into(),
+            (Kind::Flag { .. } | Kind::Secret, None) => true.into(),
+            (Kind::Integer { .. }, None) => arguments.get_one::<u64>(name).copied().into(),
+            (Kind::Number, None) => arguments.get_one::<f64>(name).copied().into(),
+            (kind, None) => {
+                let texts = arguments.get_many::<String>(name).into_iter().flatten().cloned();
+                match kind {
+                    Kind::Texts => texts.collect(),
+                    _ => texts.collect::<Vec<_>>().join(" ").into(),
+                }
+            }
+        }
+    }
+}
+
+/// What a parameter is in a list.
+fn word(words: Words, parameter: &Parameter) -> Option<&'static str> {
+    words.iter().find(|(name, _)| *name == parameter.name).map(|(_, word)| *word)
+}
