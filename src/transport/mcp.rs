@@ -89,7 +89,7 @@ pub(super) fn describe<H>(tool: &toolkit::Tool<H>, annotations: ToolAnnotations)
         .with_annotations(annotations)
 }
 
-/// Describes a prompt without its arguments: clients ask for those that are required.
+/// Describes a prompt, all of whose arguments are required or optional.
 pub(super) fn describe_prompt(
     (name, title, description): (&str, &str, &str),
     arguments: &[toolkit::PromptArgument],

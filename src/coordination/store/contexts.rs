@@ -86,7 +86,7 @@ impl Work<'_> {
         self.sql.select_one("WHERE task_id = ?1 LIMIT 1", values![task])
     }
 
-    /// Whether there are notes about a task that were saved after it was last taken from the agent, whoever saved them.
+    /// Whether there are notes about a task that were saved after it was last taken from the agent, by any agent.
     /// The audit log has the order: times can be equal, and the clock can be set back.
     pub(crate) fn has_notes_since_it_left(&mut self, task: &str, agent: &str) -> Result<bool, StoreError> {
         const QUERY: &str = "SELECT c.id FROM contexts c

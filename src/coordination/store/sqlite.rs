@@ -13,7 +13,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::open_files::{OpenFiles, beside};
+use super::open_files::{OpenFiles, with_suffix};
 use super::queue::{Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Work, migrations};
@@ -67,9 +67,9 @@ impl Database {
         }
         create_private(file).map_err(unusable)?;
         refuse_network_file_system(file)?;
-        // SQLite follows links, too: its other files are beside the file that they lead to.
+        // SQLite follows links, too: its other files are in the folder of the link's target.
         let resolved = file.canonicalize().map_err(unusable)?;
-        let lock = open_private(&beside(&resolved, ".lock")).map_err(unusable)?;
+        let lock = open_private(&with_suffix(&resolved, ".lock")).map_err(unusable)?;
         let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         with_lock(&lock, || {
             claim(file, &connection)?;
