@@ -24,9 +24,10 @@ use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::{StoredExecution, StoredProjection};
 use n8n_lens::json::ReadAt;
 use n8n_lens::json::flatted::Flatted;
-use n8n_lens::store::{Cancel, Settings, Store};
+use n8n_lens::store::{Settings, Store};
 use peak_alloc::PeakAlloc;
 use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
 
 #[path = "../tests/support/mod.rs"]
 mod support;
@@ -211,7 +212,7 @@ fn questions(large: LargeStore, limit: Duration, store: &Store) {
 }
 
 fn ask<P: StoredProjection>(projection: &P, store: &Store) -> P::View {
-    let read = store.read("900", &Cancel::default(), |execution| {
+    let read = store.read("900", &CancellationToken::new(), |execution| {
         let n8n_lens::store::Execution { header, workflow, data, .. } = execution;
         projection.read_stored(StoredExecution { header, workflow, data, reveal: false })
     });

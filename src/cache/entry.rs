@@ -8,6 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use tokio_util::sync::{CancellationToken, DropGuard};
+
 /// The length of the note's frame, at the end of the file.
 const LENGTH_BYTES: u64 = 4;
 
@@ -85,8 +87,10 @@ impl Entry {
         let mut file = self.file.try_clone()?;
         file.rewind()?;
         let frame = BufReader::with_capacity(BUFFER_BYTES, file.take(self.body_bytes));
-        let flags = Arc::<Flags>::default();
-        Ok((Body { decoder: zstd::Decoder::with_buffer(frame)?, flags: flags.clone() }, Watch(flags)))
+        let decoder = zstd::Decoder::with_buffer(frame)?;
+        let (is_whole, cancel) = (Arc::<AtomicBool>::default(), CancellationToken::new());
+        let watch = Watch { is_whole: is_whole.clone(), _cancel: cancel.clone().drop_guard() };
+        Ok((Body { decoder, is_whole, cancel }, watch))
     }
 }
 
@@ -105,43 +109,35 @@ pub(super) fn write_end(to: &mut File, fetched: SystemTime, note: &[u8]) -> io::
     to.write_all(&length.to_le_bytes())
 }
 
-#[derive(Default)]
-struct Flags {
-    is_whole: AtomicBool,
-    is_dropped: AtomicBool,
-}
-
 /// The body of an entry, expanded while it is read.
 pub struct Body {
     decoder: zstd::Decoder<'static, BufReader<Take<File>>>,
-    flags: Arc<Flags>,
+    is_whole: Arc<AtomicBool>,
+    cancel: CancellationToken,
 }
 
 impl Read for Body {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.flags.is_dropped.load(Relaxed) {
+        if self.cancel.is_cancelled() {
             return Err(io::ErrorKind::ConnectionAborted.into());
         }
         let read = self.decoder.read(buffer)?;
         if read == 0 && !buffer.is_empty() {
-            self.flags.is_whole.store(true, Relaxed);
+            self.is_whole.store(true, Relaxed);
         }
         Ok(read)
     }
 }
 
 /// Tells whether a body was read to its end, undamaged. Dropping it ends the reading.
-pub struct Watch(Arc<Flags>);
+pub struct Watch {
+    is_whole: Arc<AtomicBool>,
+    _cancel: DropGuard,
+}
 
 impl Watch {
     /// Whether everything was read, and its checksum was right.
     pub fn is_whole(&self) -> bool {
-        self.0.is_whole.load(Relaxed)
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        self.0.is_dropped.store(true, Relaxed);
+        self.is_whole.load(Relaxed)
     }
 }

@@ -177,8 +177,10 @@ impl Coordinator {
         match &answer {
             Ok(_) => tracing::debug!(tool = tool.name, "answered"),
             // The text of a refusal can quote an argument, so it is not logged.
-            Err(Error::Refused(_) | Error::TooManyAttempts(_)) => tracing::info!(tool = tool.name, "refused"),
-            Err(Error::Store(error)) => tracing::warn!(tool = tool.name, "failed: {error}"),
+            Err(Error::Refused(_) | Error::RefusedInSession(_) | Error::TooManyAttempts(_)) => {
+                tracing::info!(tool = tool.name, "refused");
+            }
+            Err(error @ (Error::Unhealthy(_) | Error::Store(_))) => tracing::warn!(tool = tool.name, "failed: {error}"),
         }
         answer
     }
@@ -196,13 +198,17 @@ impl Coordinator {
             Run::Read(rule) | Run::Write(rule) => {
                 let unit = move |work: &mut Work<'_>| {
                     checked.check(name, &arguments, work)?;
-                    rule(work, &arguments, &policy)
+                    match rule(work, &arguments, &policy) {
+                        // The renewal of the session is committed.
+                        Err(refusal @ Error::RefusedInSession(_)) => Ok(Err(refusal)),
+                        answer => answer.map(Ok),
+                    }
                 };
                 let unit = self.call_limit.admit(caller, unit).await;
                 if matches!(tool.handler.run, Run::Read(_)) {
-                    self.store.read(unit).await?
+                    self.store.read(unit).await??
                 } else {
-                    self.store.write(unit).await?
+                    self.store.write(unit).await??
                 }
             }
             // These limit themselves: `authenticate` turns calls away that would wait above.
@@ -252,14 +258,4 @@ impl Coordinator {
         }
         Ok(())
     }
-}
-
-/// The answer to a call that was refused or failed: `{"success": false, "error": "…"}`. If the call can be repeated
-/// after some time, `retry_after` says after how many seconds.
-pub fn failure(error: &Error) -> Value {
-    let mut failure = serde_json::json!({"success": false, "error": error.to_string()});
-    if let Error::TooManyAttempts(wait) = error {
-        failure["retry_after"] = wait.as_secs().into();
-    }
-    failure
 }

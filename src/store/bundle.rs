@@ -13,10 +13,11 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 use serde::Deserialize;
 use serde_json::value::RawValue;
+use tokio_util::sync::CancellationToken;
 
+use super::Cancellable;
 use super::error::{BUNDLE, Error};
 use super::session::{Contents, MAX_WORKFLOW_BYTES};
-use super::{Cancel, Cancellable};
 use crate::json::{InOrder, ReadAt, ReadError, check};
 
 /// Before the text.
@@ -61,7 +62,7 @@ pub(super) fn ids(path: &Path) -> Option<(String, String)> {
 ///
 /// # Errors
 /// None exists, one may not be read, or it is not a bundle; `id` is for the message.
-pub(super) fn open(files: &[PathBuf], id: &str, cancel: &Cancel) -> Result<Contents<'static>, Error> {
+pub(super) fn open(files: &[PathBuf], id: &str, cancel: &CancellationToken) -> Result<Contents<'static>, Error> {
     contents(first(files, id)?, cancel)
 }
 
@@ -69,7 +70,7 @@ pub(super) fn open(files: &[PathBuf], id: &str, cancel: &Cancel) -> Result<Conte
 ///
 /// # Errors
 /// As [`open`], except that the data is not looked at.
-pub(super) fn workflow(files: &[PathBuf], id: &str, cancel: &Cancel) -> Result<impl BufRead + use<>, Error> {
+pub(super) fn workflow(files: &[PathBuf], id: &str, cancel: &CancellationToken) -> Result<impl BufRead + use<>, Error> {
     let mut file = first(files, id)?;
     let Extents { workflow, .. } = Extents::find(&mut Cancellable { text: &mut file, cancel })?;
     Ok(InOrder::new(Part { file, extent: workflow }))
@@ -86,7 +87,7 @@ fn first(files: &[PathBuf], id: &str) -> Result<File, Error> {
     Err(Error::NoBundle(id.to_owned()))
 }
 
-fn contents(mut file: File, cancel: &Cancel) -> Result<Contents<'static>, Error> {
+fn contents(mut file: File, cancel: &CancellationToken) -> Result<Contents<'static>, Error> {
     let Extents { text, workflow } = Extents::find(&mut Cancellable { text: &mut file, cancel })?;
     let workflow = Part { file: file.try_clone()?, extent: workflow };
     Ok(Contents { workflow: Box::new(workflow), data: Box::new(Part { file, extent: text }), is_escaped: true })
@@ -224,7 +225,7 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         let workflow = r#"{"name":"]\",\"workflowData\":","a":["[x]"],"b":"]","workflowData":{}}"#;
         write!(file, r#"{{"data":{text},"workflowData":{workflow},"workflowVersionId":null,"version":1}}"#).unwrap();
-        let mut contents = contents(file, &Cancel::default()).unwrap();
+        let mut contents = contents(file, &CancellationToken::new()).unwrap();
         let mut read_workflow = String::new();
         InOrder::new(contents.workflow).read_to_string(&mut read_workflow).unwrap();
         assert_eq!((read_workflow.as_str(), contents.is_escaped), (workflow, true));
@@ -282,7 +283,7 @@ mod tests {
 
     #[test]
     fn the_search_for_the_workflow_is_cancelled() {
-        let (mut file, cancel) = (Counting::with_workflow("[]", &deceptive(9_000)), Cancel::default());
+        let (mut file, cancel) = (Counting::with_workflow("[]", &deceptive(9_000)), CancellationToken::new());
         cancel.cancel();
         let found = Extents::find(&mut Cancellable { text: &mut file, cancel: &cancel });
         assert!(matches!(found, Err(Error::Cancelled)));

@@ -52,7 +52,8 @@ use self::session::{Contents, Session};
 use crate::json::flatted::Flatted;
 use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadAt};
 
-/// n8n's own store. Cheap to clone; nothing is open between two questions.
+/// n8n's own store. Cheap to clone; nothing is open between two questions. A question whose token is cancelled fails
+/// while it waits, and at its next read.
 #[derive(Clone)]
 pub struct Store(Arc<Shared>);
 
@@ -133,21 +134,6 @@ pub struct Listed {
     pub workflow_name: Option<String>,
 }
 
-/// Cancels a question: what it waits for, and its next read, fails.
-#[derive(Clone, Debug, Default)]
-pub struct Cancel(CancellationToken);
-
-impl Cancel {
-    /// Cancels it.
-    pub fn cancel(&self) {
-        self.0.cancel();
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        if self.0.is_cancelled() { Err(Error::Cancelled) } else { Ok(()) }
-    }
-}
-
 impl Store {
     /// Finds the store; connects to nothing yet.
     ///
@@ -176,7 +162,12 @@ impl Store {
     ///
     /// # Errors
     /// There is no such execution, or the store cannot give it.
-    pub fn read<T>(&self, id: &str, cancel: &Cancel, mut read: impl FnMut(Execution<'_>) -> T) -> Result<T, Error> {
+    pub fn read<T>(
+        &self,
+        id: &str,
+        cancel: &CancellationToken,
+        mut read: impl FnMut(Execution<'_>) -> T,
+    ) -> Result<T, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
             let row = row_of_bundle(id, ids.as_ref())?;
             return finish(&row, bundle::open(std::slice::from_ref(file), id, cancel)?, cancel, &mut read);
@@ -195,7 +186,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn list(&self, query: &Query, cancel: &Cancel) -> Result<Vec<Listed>, Error> {
+    pub fn list(&self, query: &Query, cancel: &CancellationToken) -> Result<Vec<Listed>, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
             return self.list_bundle(file, ids.as_ref(), query, cancel);
         }
@@ -213,7 +204,7 @@ impl Store {
     ///
     /// # Errors
     /// The store cannot be read.
-    pub fn count(&self, query: &Query, cancel: &Cancel) -> Result<u64, Error> {
+    pub fn count(&self, query: &Query, cancel: &CancellationToken) -> Result<u64, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
             return Ok(self.list_bundle(file, ids.as_ref(), query, cancel)?.len() as u64);
         }
@@ -228,7 +219,7 @@ impl Store {
     pub fn read_each<T>(
         &self,
         query: &Query,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
         mut each: impl FnMut(Execution<'_>) -> Option<T>,
     ) -> Result<Vec<(Listed, Option<T>)>, Error> {
         if let Place::Bundle { file, ids } = &self.0.place {
@@ -261,7 +252,11 @@ impl Store {
         report::of(self)
     }
 
-    fn ask<T>(&self, cancel: &Cancel, work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>) -> Result<T, Error> {
+    fn ask<T>(
+        &self,
+        cancel: &CancellationToken,
+        work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         match &self.0.place {
             Place::Sqlite(database) => database.ask(cancel, work),
             #[cfg(feature = "postgres")]
@@ -274,7 +269,7 @@ impl Store {
         &self,
         session: &mut dyn Session,
         row: &Row,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
         read: &mut dyn FnMut(Execution<'_>) -> T,
     ) -> Result<T, Error> {
         let id = row.id();
@@ -296,7 +291,7 @@ impl Store {
         self.0.storage.iter().filter_map(path).collect()
     }
 
-    fn name_in_bundle(&self, row: &Row, cancel: &Cancel) -> Option<String> {
+    fn name_in_bundle(&self, row: &Row, cancel: &CancellationToken) -> Option<String> {
         let is_on_disk = row.place() == row::Place::Disk;
         let workflow = is_on_disk.then(|| bundle::workflow(&self.bundles(row), row.id(), cancel).ok())??;
         name_of(workflow)
@@ -308,7 +303,7 @@ impl Store {
         file: &Path,
         ids: Option<&(String, String)>,
         query: &Query,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
     ) -> Result<Vec<Listed>, Error> {
         let Some((workflow_id, id)) = ids else { return Ok(Vec::new()) };
         let is_other = query.workflow_id.as_ref().is_some_and(|wanted| wanted != workflow_id);
@@ -327,7 +322,7 @@ impl Store {
 fn finish<T>(
     row: &Row,
     contents: Contents<'_>,
-    cancel: &Cancel,
+    cancel: &CancellationToken,
     read: &mut dyn FnMut(Execution<'_>) -> T,
 ) -> Result<T, Error> {
     let failure = RefCell::new(None);
@@ -341,7 +336,7 @@ fn finish<T>(
 /// A text that is read only as long as the question is not cancelled.
 struct Cancellable<'a, T> {
     text: T,
-    cancel: &'a Cancel,
+    cancel: &'a CancellationToken,
 }
 
 impl<T: ReadAt> ReadAt for Cancellable<'_, T> {
@@ -350,7 +345,9 @@ impl<T: ReadAt> ReadAt for Cancellable<'_, T> {
     }
 
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()> {
-        self.cancel.check()?;
+        if self.cancel.is_cancelled() {
+            return Err(Error::Cancelled.into());
+        }
         self.text.read_at(position, buffer)
     }
 

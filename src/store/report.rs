@@ -1,10 +1,12 @@
 //! What `n8n-lens check` says about a store.
 
+use tokio_util::sync::CancellationToken;
+
 use super::error::Error;
 use super::row::Place;
 use super::session::Session;
 use super::sql::{Query, Tables};
-use super::{Cancel, Place as Kind, Store, bundle, session};
+use super::{Place as Kind, Store, bundle, session};
 use crate::json::flatted::Flatted;
 use crate::units::counted;
 
@@ -36,13 +38,13 @@ pub enum Finding {
 pub(super) fn of(store: &Store) -> Result<Report, Error> {
     let mut findings = kind(store)?;
     if let Kind::Bundle { file, .. } = &store.0.place {
-        let contents = bundle::open(std::slice::from_ref(file), "?", &Cancel::default())?;
+        let contents = bundle::open(std::slice::from_ref(file), "?", &CancellationToken::new())?;
         findings.push(Finding::Fine(format!("the data is {}", crate::units::megabytes(contents.data.len()))));
         return Ok(Report { findings });
     }
     let with_deleted = store.0.with_deleted;
     // In a question of its own: PostgreSQL refuses every statement after one that failed.
-    let cancel = Cancel::default();
+    let cancel = CancellationToken::new();
     findings.push(store.ask(&cancel, &mut |session| Ok(migration(session)))?);
     findings.extend(store.ask(&cancel, &mut |session| {
         let mut findings = Vec::new();
@@ -127,7 +129,7 @@ fn opened(store: &Store) -> Result<Vec<Finding>, Error> {
     let (mut readable, mut bundles, mut reachable) = (0_u64, 0_u64, 0_u64);
     let mut problems: Vec<(String, String, u64)> = Vec::new();
     let query = Query { limit: OPENED, status: None, ..Query::default() };
-    let cancel = Cancel::default();
+    let cancel = CancellationToken::new();
     let rows = store.ask(&cancel, &mut |session| session::list(session, &query, store.0.with_deleted))?;
     for (row, _) in &rows {
         let is_bundle = row.place() == Place::Disk;

@@ -50,7 +50,10 @@ const MAX_DEPTH: usize = 128;
 #[derive(Clone)]
 pub(super) struct BodyLimits {
     max_bytes: usize,
-    large: Arc<Semaphore>,
+    /// How long the next bytes may take.
+    chunk_timeout: Duration,
+    /// The permits of large bodies; `None` if a body's complexity is not limited here.
+    large: Option<Arc<Semaphore>>,
 }
 
 /// A body that was read; a large one holds its permit until it is dropped.
@@ -74,7 +77,14 @@ pub(super) enum Error {
 impl BodyLimits {
     /// Bodies of up to `max_bytes`.
     pub(super) fn new(max_bytes: usize) -> Self {
-        Self { max_bytes, large: Arc::new(Semaphore::new(LARGE_BODIES)) }
+        let large = Some(Arc::new(Semaphore::new(LARGE_BODIES)));
+        Self { max_bytes, chunk_timeout: CHUNK_TIMEOUT, large }
+    }
+
+    /// Bodies of up to `max_bytes` whose handler checks the text before it builds any value, however complex they are.
+    #[cfg(feature = "gateway")]
+    pub(super) fn unparsed(max_bytes: usize) -> Self {
+        Self { max_bytes, chunk_timeout: BODY_TIMEOUT, large: None }
     }
 
     /// Reads a body; one that announces too many bytes is refused before it is sent.
@@ -92,12 +102,14 @@ impl BodyLimits {
         let mut bytes = Vec::with_capacity(announced.unwrap_or(0).min(LARGE_BYTES));
         let mut deadline = Instant::now() + BODY_TIMEOUT;
         loop {
-            if permit.is_none() && bytes.len().max(announced.unwrap_or(0)) > LARGE_BYTES {
-                let waiting = timeout(PERMIT_TIMEOUT, self.large.clone().acquire_owned()).await;
+            if let (Some(large), None) = (&self.large, &permit)
+                && bytes.len().max(announced.unwrap_or(0)) > LARGE_BYTES
+            {
+                let waiting = timeout(PERMIT_TIMEOUT, large.clone().acquire_owned()).await;
                 permit = Some(waiting.ok().and_then(Result::ok).ok_or(Error::Busy)?);
                 deadline = Instant::now() + BODY_TIMEOUT;
             }
-            let next = timeout_at(deadline, timeout(CHUNK_TIMEOUT, chunks.next())).await;
+            let next = timeout_at(deadline, timeout(self.chunk_timeout, chunks.next())).await;
             let Some(chunk) = next.ok().and_then(Result::ok).ok_or(Error::Slow)? else { break };
             let chunk = chunk.map_err(|_| Error::Incomplete)?;
             if bytes.len() + chunk.len() > self.max_bytes {
@@ -105,16 +117,13 @@ impl BodyLimits {
             }
             bytes.extend_from_slice(&chunk);
         }
-        let extent = if permit.is_some() { None } else { Some(Extent::of(&bytes)) };
         let bytes = Bytes::from(bytes);
-        let extent = match extent {
-            Some(extent) => extent,
-            None => {
-                let bytes = bytes.clone();
-                crate::blocking::blocking(move || Extent::of(&bytes)).await
-            }
-        };
-        check_extent(extent)?;
+        if permit.is_some() {
+            let bytes = bytes.clone();
+            check_extent(crate::blocking::blocking(move || Extent::of(&bytes)).await)?;
+        } else if self.large.is_some() {
+            check_extent(Extent::of(&bytes))?;
+        }
         Ok(ReadBody { bytes, permit })
     }
 }

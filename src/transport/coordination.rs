@@ -1,7 +1,6 @@
 //! The coordination server over MCP: on standard input and output for a local client, which may do everything,
 //! and over Streamable HTTP for clients with a bearer token.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -13,28 +12,24 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use futures::FutureExt;
+use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
-    ListToolsResult, PaginatedRequestParams, PromptArgument, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role, ServerCapabilities,
-    ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResult, JsonObject, Prompt, Resource, ResourceTemplate, ToolAnnotations,
 };
-use rmcp::service::RequestContext;
-use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::body::BodyLimits;
+use super::call::{Interrupted, bug_to_report, guarded};
 use super::guard::Guard;
 use super::http;
 use super::listener::Listener;
+use super::mcp::{self, JSON, Service};
 use super::shutdown::Shutdown;
 use super::stdio;
 use crate::config::Access;
 use crate::coordination::tools::{RETIRED, RUNNER_TOOLS, TOOLS};
-use crate::coordination::{Caller, Coordinator, Error, PROMPTS, Prompt, RESOURCE_TEMPLATES, Tool, admin, failure};
+use crate::coordination::{Caller, Coordinator, Error, PROMPTS, RESOURCE_TEMPLATES, Tool, admin};
 use crate::toolkit::Effect;
 
 /// The largest request, bytes: texts of up to 32 KiB, and an import of the administrator.
@@ -60,7 +55,7 @@ pub struct CoordinationService {
 pub async fn serve_stdio(service: CoordinationService) -> Result<(), String> {
     let sweeping = sweep(&service);
     let shutdown = CancellationToken::new();
-    let server = Server { service: Arc::new(service), default_caller: Caller::Local, shutdown };
+    let server = mcp::Server(Endpoint { service: Arc::new(service), default_caller: Caller::Local, shutdown });
     let served = stdio::serve(server, REQUEST_BYTES).await;
     sweeping.abort();
     served
@@ -76,8 +71,9 @@ pub async fn serve_http(service: CoordinationService, address: (&str, u16), acce
     let coordinator = service.coordinator.clone();
     let health = Router::new().route("/health", get(health)).with_state((coordinator.clone(), Instant::now()));
     let shutdown = Shutdown::default();
-    let server =
-        Server { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
+    let endpoint =
+        Endpoint { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
+    let server = mcp::Server(endpoint);
     let mcp =
         http::router(move || server.clone(), &Guard::new(access), &shutdown, &BodyLimits::new(REQUEST_BYTES), None);
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, authenticate));
@@ -142,8 +138,9 @@ fn refused(status: StatusCode, code: &str, message: &str) -> Response {
     (status, Json(json!({"error": {"message": message, "code": code, "details": {}}}))).into_response()
 }
 
+/// The service, as one transport offers it.
 #[derive(Clone)]
-struct Server {
+struct Endpoint {
     service: Arc<CoordinationService>,
     /// The caller of requests that carry no token.
     default_caller: Caller,
@@ -151,78 +148,77 @@ struct Server {
     shutdown: CancellationToken,
 }
 
-impl ServerHandler for Server {
-    fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
-        ServerConfig::new(capabilities)
-            .with_server_info(Implementation::new("n8n-lens-agents", env!("CARGO_PKG_VERSION")))
-            .with_instructions(INSTRUCTIONS)
+impl Service for Endpoint {
+    const NAME: &'static str = "n8n-lens-agents";
+    const HAS_RESOURCES: bool = true;
+
+    fn instructions(&self) -> String {
+        INSTRUCTIONS.to_owned()
     }
 
-    async fn list_tools(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        let caller = self.caller(&context);
-        let listed = self.tools(&caller).filter(|tool| !(tool.handler.deprecated && self.service.hide_deprecated));
-        Ok(ListToolsResult::with_all_items(listed.map(describe).collect()))
+    fn tools(&self, request: &mcp::Request) -> Vec<rmcp::model::Tool> {
+        let is_listed = |tool: &&Tool| !(tool.handler.deprecated && self.service.hide_deprecated);
+        self.tools_for(&self.caller(request)).filter(is_listed).map(describe).collect()
     }
 
-    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.tools(&Caller::Local).find(|tool| tool.name == name).map(describe)
+    fn tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.tools_for(&Caller::Local).find(|tool| tool.name == name).map(describe)
     }
 
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let caller = self.caller(&context);
-        let Some(tool) = self.tools(&caller).find(|tool| tool.name == request.name) else {
-            return Err(ErrorData::invalid_params(unknown(&request.name), None));
+    async fn call(&self, call: CallToolRequestParams, request: &mcp::Request) -> Result<CallToolResult, ErrorData> {
+        let caller = self.caller(request);
+        let Some(tool) = self.tools_for(&caller).find(|tool| tool.name == call.name) else {
+            return Err(ErrorData::invalid_params(unknown(&call.name), None));
         };
-        let call = self.service.coordinator.call(tool, request.arguments.unwrap_or_default(), &caller);
-        let outcome = tokio::select! {
-            outcome = AssertUnwindSafe(call).catch_unwind() => outcome,
-            () = self.shutdown.cancelled() => return Ok(result(json!({"success": false, "error": SHUTTING_DOWN})).into()),
+        let running = self.service.coordinator.call(tool, call.arguments.unwrap_or_default(), &caller);
+        let failure = |why: String| json!({"success": false, "error": why});
+        let answer = match guarded(running, self.shutdown.cancelled()).await {
+            Ok(answer) => answer.map_err(|error| error.answer()),
+            Err(Interrupted::Bug) => Err(failure(bug_to_report("The call"))),
+            Err(Interrupted::Shutdown) => Err(failure(SHUTTING_DOWN.to_owned())),
         };
-        let answer = match outcome {
-            Ok(Ok(answer)) => answer,
-            Ok(Err(error)) => failure(&error),
-            Err(_) => {
-                json!({"success": false, "error": "The call failed because of a bug in n8n-lens. Please report it with the log from standard error."})
-            }
-        };
-        Ok(result(answer).into())
+        Ok(answer.map_or_else(CallToolResult::structured_error, CallToolResult::structured))
     }
 
-    async fn list_resource_templates(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        let caller = self.caller(&context);
+    fn prompts(&self) -> Vec<Prompt> {
+        let described = |it: &crate::coordination::Prompt| {
+            mcp::describe_prompt((it.name, it.title, it.description), it.arguments, true)
+        };
+        PROMPTS.iter().map(described).collect()
+    }
+
+    async fn prompt(&self, name: &str, arguments: JsonObject, request: &mcp::Request) -> Result<String, ErrorData> {
+        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == name) else {
+            let what = match name {
+                "session_start" | "session_end" => "This prompt has been removed and has no replacement.",
+                _ => "Unknown prompt; prompts/list shows the available ones.",
+            };
+            return Err(ErrorData::invalid_params(what, None));
+        };
+        let text = self.service.coordinator.prompt(prompt, &arguments, &self.caller(request)).await;
+        text.map_err(|error| match error {
+            Error::Refused(why) => ErrorData::invalid_params(why, None),
+            error => internal(error),
+        })
+    }
+
+    fn resource_templates(&self, request: &mcp::Request) -> Vec<ResourceTemplate> {
+        let caller = self.caller(request);
         let templates = RESOURCE_TEMPLATES.iter().filter(|resource| resource.is_for(&caller)).map(|resource| {
             ResourceTemplate::new(resource.template, resource.name)
                 .with_description(resource.description)
                 .with_mime_type(JSON)
         });
-        Ok(ListResourceTemplatesResult::with_all_items(templates.collect()))
+        templates.collect()
     }
 
-    async fn list_resources(
+    async fn resources(
         &self,
-        request: Option<PaginatedRequestParams>,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let cursor = request.and_then(|request| request.cursor);
-        let listed = self
-            .service
-            .coordinator
-            .list_resources(cursor.as_deref(), &self.caller(&context))
-            .await
-            .map_err(internal)?;
+        cursor: Option<String>,
+        request: &mcp::Request,
+    ) -> Result<(Vec<Resource>, Option<String>), ErrorData> {
+        let caller = self.caller(request);
+        let listed = self.service.coordinator.list_resources(cursor.as_deref(), &caller).await.map_err(internal)?;
         let Some((resources, next_cursor)) = listed else {
             return Err(ErrorData::invalid_params(
                 "This cursor was not issued by this server; list from the beginning.",
@@ -231,75 +227,36 @@ impl ServerHandler for Server {
         };
         let resources =
             resources.into_iter().map(|resource| Resource::new(resource.uri, resource.name).with_mime_type(JSON));
-        let mut page = ListResourcesResult::with_all_items(resources.collect());
-        page.next_cursor = next_cursor;
-        Ok(page)
+        Ok((resources.collect(), next_cursor))
     }
 
-    async fn read_resource(
-        &self,
-        request: ReadResourceRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<ReadResourceResponse, ErrorData> {
-        let read =
-            self.service.coordinator.read_resource(&request.uri, &self.caller(&context)).await.map_err(internal)?;
-        let Some(value) = read else {
-            let what = match request.uri.as_str() {
+    async fn resource(&self, uri: &str, request: &mcp::Request) -> Result<Value, ErrorData> {
+        let read = self.service.coordinator.read_resource(uri, &self.caller(request)).await.map_err(internal)?;
+        read.ok_or_else(|| {
+            let why = match uri {
                 "agent://me" => "agent://me has been removed. Use agent://{id} with your agent_id.",
                 "session://current" => "session://current has been removed and has no replacement.",
                 _ => "Resource not found; resources/templates/list shows the URI templates.",
             };
-            return Err(ErrorData::resource_not_found(what, Some(json!({ "uri": request.uri }))));
-        };
-        let text = ResourceContents::text(value.to_string(), request.uri).with_mime_type(JSON);
-        Ok(ReadResourceResult::new(vec![text]).into())
-    }
-
-    async fn list_prompts(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(PROMPTS.iter().map(describe_prompt).collect()))
-    }
-
-    async fn get_prompt(
-        &self,
-        request: GetPromptRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == request.name) else {
-            let what = match request.name.as_str() {
-                "session_start" | "session_end" => "This prompt has been removed and has no replacement.",
-                _ => "Unknown prompt; prompts/list shows the available ones.",
-            };
-            return Err(ErrorData::invalid_params(what, None));
-        };
-        let arguments = request.arguments.unwrap_or_default();
-        match self.service.coordinator.prompt(prompt, &arguments, &self.caller(&context)).await {
-            Ok(text) => Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into()),
-            Err(Error::Refused(why)) => Err(ErrorData::invalid_params(why, None)),
-            Err(error) => Err(internal(error)),
-        }
+            mcp::no_resource(why, uri)
+        })
     }
 }
 
-impl Server {
+impl Endpoint {
     /// Over HTTP, the caller that [`authenticate`] attached to the request.
-    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
-        let parts = context.extensions.get::<Parts>();
+    fn caller(&self, request: &mcp::Request) -> Caller {
+        let parts = request.extensions.get::<Parts>();
         parts.and_then(|parts| parts.extensions.get()).unwrap_or(&self.default_caller).clone()
     }
 
     /// The tools that a caller may use.
-    fn tools(&self, caller: &Caller) -> impl Iterator<Item = &'static Tool> {
+    fn tools_for(&self, caller: &Caller) -> impl Iterator<Item = &'static Tool> {
         let runner = if self.service.runner_tools { RUNNER_TOOLS.as_slice() } else { &[] };
         let admin = if self.service.admin_tools { admin::TOOLS.as_slice() } else { &[] };
         TOOLS.iter().chain(runner).chain(admin).copied().filter(move |tool| caller.may_call(tool))
     }
 }
-
-const JSON: &str = "application/json";
 
 const SHUTTING_DOWN: &str =
     "The server is shutting down, and the call may already have taken effect. Check before you repeat it.";
@@ -321,31 +278,11 @@ fn internal(error: Error) -> ErrorData {
     ErrorData::internal_error(error.to_string(), None)
 }
 
-/// Marks the answer of a failed call as an error for the protocol, too. Only `health_check` has no `success` member,
-/// and reports a failure in its `status`; elsewhere `status` is that of a task or an execution.
-fn result(answer: Value) -> CallToolResult {
-    let failed = match answer.get("success") {
-        Some(success) => success == &Value::Bool(false),
-        None => answer.get("status") == Some(&"error".into()),
-    };
-    if failed { CallToolResult::structured_error(answer) } else { CallToolResult::structured(answer) }
-}
-
 fn describe(tool: &Tool) -> rmcp::model::Tool {
     let annotations = ToolAnnotations::with_title(tool.title)
         .read_only(tool.reads_only())
         .destructive(tool.effect == Effect::Overwrite)
         .idempotent(tool.effect != Effect::Add)
         .open_world(false);
-    rmcp::model::Tool::new(tool.name, tool.description, Arc::new(tool.input_schema()))
-        .with_title(tool.title)
-        .with_annotations(annotations)
-}
-
-fn describe_prompt(prompt: &Prompt) -> rmcp::model::Prompt {
-    let arguments = prompt
-        .arguments
-        .iter()
-        .map(|argument| PromptArgument::new(argument.name).with_description(argument.description).with_required(true));
-    rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments.collect())).with_title(prompt.title)
+    mcp::describe(tool, annotations)
 }

@@ -1,6 +1,5 @@
 //! The REST API of the gateway.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,11 +12,10 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use futures::FutureExt;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
 use serde_json::{Value, json};
 
-use super::body;
+use super::body::{self, BodyLimits};
+use super::call::guarded;
 use super::guard::{self, Guard};
 use super::listener::Listener;
 use crate::config::Access;
@@ -28,9 +26,6 @@ const SHUTDOWN_GRACE: Duration = Duration::from_secs(10);
 
 /// How long the errors of the calls that are then cancelled have to reach their clients.
 const FLUSH_TIMEOUT: Duration = Duration::from_secs(1);
-
-/// How long a request body may take to arrive.
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// The media type that Prometheus expects.
 const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -77,8 +72,7 @@ async fn authorize(State(guard): State<Guard>, request: Request, next: Next) -> 
 }
 
 async fn call(State(gateway): State<Arc<Gateway>>, request: Request) -> Response {
-    let call = async { gateway.call(&json_body(request).await?).await };
-    respond(AssertUnwindSafe(call).catch_unwind().await)
+    respond(async { gateway.call(&json_body(request).await?).await }).await
 }
 
 async fn call_tool(
@@ -86,12 +80,12 @@ async fn call_tool(
     path: Result<Path<(String, String)>, PathRejection>,
     request: Request,
 ) -> Response {
-    let call = async {
+    respond(async {
         let body = json_body(request).await?;
         let Path((server, tool)) = path.map_err(|_| Error::path())?;
         gateway.call_tool(&server, &tool, &body).await
-    };
-    respond(AssertUnwindSafe(call).catch_unwind().await)
+    })
+    .await
 }
 
 /// The body, if it is JSON and not too large. What the head says is checked before the body is read.
@@ -99,20 +93,20 @@ async fn json_body(request: Request) -> Result<Bytes, Error> {
     if !guard::is_json(request.headers()) {
         return Err(Error::content_type());
     }
-    let announced = body::announced(request.headers());
-    if announced.is_some_and(|size| size > BODY_BYTES) {
-        return Err(Error::large_body(announced));
-    }
-    let reading = Limited::new(request.into_body(), BODY_BYTES).collect();
-    match tokio::time::timeout(BODY_TIMEOUT, reading).await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Error::large_body(None)),
-        Ok(Err(_)) | Err(_) => Err(Error::incomplete_body()),
+    let (parts, body) = request.into_parts();
+    match BodyLimits::unparsed(BODY_BYTES).read(&parts.headers, body).await {
+        Ok(read) => Ok(read.bytes),
+        Err(body::Error::TooLarge { .. }) => {
+            Err(Error::large_body(body::announced(&parts.headers).filter(|size| *size > BODY_BYTES)))
+        }
+        Err(_) => Err(Error::incomplete_body()),
     }
 }
 
-fn respond(outcome: std::thread::Result<Result<String, Error>>) -> Response {
-    match outcome.unwrap_or_else(|_| Err(Error::internal("a panic; see standard error"))) {
+/// Runs a call, whose shutdown is the gateway's.
+async fn respond(call: impl Future<Output = Result<String, Error>>) -> Response {
+    let called = guarded(call, std::future::pending()).await;
+    match called.unwrap_or_else(|_| Err(Error::internal("a panic; see standard error"))) {
         Ok(result) => {
             let body = ["{\"success\":true,\"result\":", &result, "}"].concat();
             ([(CONTENT_TYPE, "application/json")], body).into_response()

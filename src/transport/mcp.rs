@@ -1,286 +1,179 @@
-//! The MCP handler: the toolbox as the protocol presents it.
+//! The MCP handler: a service as the protocol presents it.
 
-use std::panic::AssertUnwindSafe;
+use std::future::ready;
 use std::sync::Arc;
 
-use axum::http::request::Parts;
-use futures::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListToolsResult, MetaObject,
-    PaginatedRequestParams, PromptArgument, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, Role,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
+    GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourcesCapability, Role,
+    ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
 use rmcp::{ErrorData, RoleServer, ServerHandler};
-use serde_json::json;
-use tokio_util::sync::CancellationToken;
+use serde_json::{Value, json};
 
-use super::{api_key, progress, shutdown};
-use crate::budget;
-use crate::n8n::Progress;
-use crate::toolkit::{self, Effect, Prompt};
-use crate::tools::{Context, Tool, Toolbox, Unavailable};
+use crate::toolkit;
 
-/// The handler of one session or request.
-#[derive(Clone)]
-pub(super) struct Server {
-    context: Arc<Context>,
-    toolbox: Arc<Toolbox>,
-    /// Cancels the calls in progress.
-    shutdown: CancellationToken,
-}
+/// The media type of resources.
+pub(super) const JSON: &str = "application/json";
 
-impl Server {
-    pub(super) fn new(context: Arc<Context>, toolbox: Arc<Toolbox>, shutdown: CancellationToken) -> Self {
-        Self { context, toolbox, shutdown }
+/// What came with a request: its HTTP headers, its cancellation, and the connection for notifications.
+pub(super) type Request = RequestContext<RoleServer>;
+
+/// What a server offers over MCP. An error of a tool is a result; an [`ErrorData`] is one of the protocol.
+pub(super) trait Service: Clone + Send + Sync + 'static {
+    /// The name of the server.
+    const NAME: &'static str;
+
+    /// Whether it has resources.
+    const HAS_RESOURCES: bool = false;
+
+    /// How to use its tools, for an agent.
+    fn instructions(&self) -> String;
+
+    /// The tools to list.
+    fn tools(&self, request: &Request) -> Vec<Tool>;
+
+    /// The tool with this name, listed or not.
+    fn tool(&self, name: &str) -> Option<Tool>;
+
+    /// Calls a tool.
+    fn call(
+        &self,
+        call: CallToolRequestParams,
+        request: &Request,
+    ) -> impl Future<Output = Result<CallToolResult, ErrorData>> + Send;
+
+    /// The prompts.
+    fn prompts(&self) -> Vec<Prompt>;
+
+    /// The text of a prompt.
+    fn prompt(
+        &self,
+        name: &str,
+        arguments: JsonObject,
+        request: &Request,
+    ) -> impl Future<Output = Result<String, ErrorData>> + Send;
+
+    /// The templates for the URIs of its resources.
+    fn resource_templates(&self, _request: &Request) -> Vec<ResourceTemplate> {
+        Vec::new()
+    }
+
+    /// A page of its resources, and the cursor of the next one.
+    fn resources(
+        &self,
+        _cursor: Option<String>,
+        _request: &Request,
+    ) -> impl Future<Output = Result<(Vec<Resource>, Option<String>), ErrorData>> + Send {
+        ready(Ok((Vec::new(), None)))
+    }
+
+    /// The content of a resource. Some clients read one even if the server has none.
+    fn resource(&self, uri: &str, _request: &Request) -> impl Future<Output = Result<Value, ErrorData>> + Send {
+        ready(Err(no_resource("This server has no resources.", uri)))
     }
 }
 
-impl ServerHandler for Server {
+/// The error of a URI without a resource.
+pub(super) fn no_resource(why: &'static str, uri: &str) -> ErrorData {
+    ErrorData::resource_not_found(why, Some(json!({ "uri": uri })))
+}
+
+/// Describes a tool.
+pub(super) fn describe<H>(tool: &toolkit::Tool<H>, annotations: ToolAnnotations) -> Tool {
+    Tool::new(tool.name, tool.description, Arc::new(tool.input_schema()))
+        .with_title(tool.title)
+        .with_annotations(annotations)
+}
+
+/// Describes a prompt, all of whose arguments are required or optional.
+pub(super) fn describe_prompt(
+    (name, title, description): (&str, &str, &str),
+    arguments: &[toolkit::PromptArgument],
+    are_required: bool,
+) -> Prompt {
+    let arguments = arguments.iter().map(|argument| {
+        let described = PromptArgument::new(argument.name).with_description(argument.description);
+        if are_required { described.with_required(true) } else { described }
+    });
+    Prompt::new(name, Some(description), Some(arguments.collect())).with_title(title)
+}
+
+/// The handler of one session or request.
+#[derive(Clone)]
+pub(super) struct Server<S>(pub(super) S);
+
+impl<S: Service> ServerHandler for Server<S> {
     fn get_info(&self) -> ServerConfig {
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().enable_prompts().build())
-            .with_server_info(Implementation::new("n8n-lens", env!("CARGO_PKG_VERSION")))
-            .with_instructions(self.toolbox.instructions())
+        let mut capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        capabilities.resources = S::HAS_RESOURCES.then(ResourcesCapability::default);
+        ServerConfig::new(capabilities)
+            .with_server_info(Implementation::new(S::NAME, env!("CARGO_PKG_VERSION")))
+            .with_instructions(self.0.instructions())
     }
 
     async fn list_tools(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        _page: Option<PaginatedRequestParams>,
+        request: Request,
     ) -> Result<ListToolsResult, ErrorData> {
-        // A client that lists the tools will call one soon.
-        budget::preload();
-        Ok(ListToolsResult::with_all_items(self.toolbox.tools().map(describe).collect()))
+        Ok(ListToolsResult::with_all_items(self.0.tools(&request)))
     }
 
-    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
-        self.toolbox.find(name).ok().map(describe)
+    fn get_tool(&self, name: &str) -> Option<Tool> {
+        self.0.tool(name)
+    }
+
+    async fn call_tool(&self, call: CallToolRequestParams, request: Request) -> Result<CallToolResponse, ErrorData> {
+        self.0.call(call, &request).await.map(Into::into)
     }
 
     async fn list_prompts(
         &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
+        _page: Option<PaginatedRequestParams>,
+        _request: Request,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(self.toolbox.prompts().map(describe_prompt).collect()))
+        Ok(ListPromptsResult::with_all_items(self.0.prompts()))
     }
 
     async fn get_prompt(
         &self,
-        request: GetPromptRequestParams,
-        _context: RequestContext<RoleServer>,
+        wanted: GetPromptRequestParams,
+        request: Request,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let Some(prompt) = self.toolbox.prompts().find(|prompt| prompt.name == request.name) else {
-            return Err(ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None));
-        };
-        let text = (prompt.text)(&request.arguments.unwrap_or_default());
+        let text = self.0.prompt(&wanted.name, wanted.arguments.unwrap_or_default(), &request).await?;
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
 
-    /// There are no resources, but some clients read one anyway.
+    async fn list_resource_templates(
+        &self,
+        _page: Option<PaginatedRequestParams>,
+        request: Request,
+    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+        Ok(ListResourceTemplatesResult::with_all_items(self.0.resource_templates(&request)))
+    }
+
+    async fn list_resources(
+        &self,
+        page: Option<PaginatedRequestParams>,
+        request: Request,
+    ) -> Result<ListResourcesResult, ErrorData> {
+        let (resources, next_cursor) = self.0.resources(page.and_then(|page| page.cursor), &request).await?;
+        let mut listed = ListResourcesResult::with_all_items(resources);
+        listed.next_cursor = next_cursor;
+        Ok(listed)
+    }
+
     async fn read_resource(
         &self,
-        request: ReadResourceRequestParams,
-        _context: RequestContext<RoleServer>,
+        wanted: ReadResourceRequestParams,
+        request: Request,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        Err(ErrorData::resource_not_found("This server has no resources.", Some(json!({ "uri": request.uri }))))
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let tool = match self.toolbox.find(&request.name) {
-            Ok(tool) => tool,
-            Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string()).into()),
-            Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
-        };
-        let result = match self.context_of(&context) {
-            Ok(call_context) => self.call(tool, call_context, request.arguments.unwrap_or_default(), &context).await,
-            Err(error) => failure(error.to_owned()),
-        };
-        Ok(result.into())
-    }
-}
-
-impl Server {
-    /// The context of one request: over HTTP it can carry its own n8n API key.
-    fn context_of(&self, request: &RequestContext<RoleServer>) -> Result<Arc<Context>, &'static str> {
-        match request.extensions.get::<Parts>().map_or(Ok(None), |parts| api_key::from_headers(&parts.headers))? {
-            None => Ok(self.context.clone()),
-            Some(key) => Ok(Arc::new(self.context.with_key(key))),
-        }
-    }
-
-    /// Calls a tool. An answer, an error, a cancellation and a panic all become a result.
-    async fn call(
-        &self,
-        tool: &Tool,
-        call_context: Arc<Context>,
-        arguments: JsonObject,
-        context: &RequestContext<RoleServer>,
-    ) -> CallToolResult {
-        let (progress, report) = match context.meta.get_progress_token() {
-            Some(token) => {
-                let (progress, stages) = Progress::watched();
-                (progress, progress::report(context.peer.clone(), token, stages).left_future())
-            }
-            None => (Progress::default(), futures::future::pending().right_future()),
-        };
-        // The future is created inside, too: a tool may panic before its first await.
-        let call = async { tool.run(call_context, arguments, progress).await };
-        let called = AssertUnwindSafe(call).catch_unwind();
-        tokio::select! {
-            // Dropping the call ends the download.
-            () = context.ct.cancelled() => failure("The call was cancelled.".to_owned()),
-            () = self.shutdown.cancelled() => failure(shutdown::interrupted(tool)),
-            () = report => failure("The call ended without an answer.".to_owned()),
-            called = called => match called {
-                Ok(Ok(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
-                Ok(Err(error)) => failure(error.to_string()),
-                Err(_) => failure(format!("{} failed because of a bug in n8n-lens. Please report it with the log from standard error.", tool.name)),
-            }
-        }
-    }
-}
-
-fn failure(text: String) -> CallToolResult {
-    CallToolResult::error(vec![ContentBlock::text(text)])
-}
-
-fn describe_prompt(prompt: &Prompt) -> rmcp::model::Prompt {
-    let argument =
-        |argument: &toolkit::PromptArgument| PromptArgument::new(argument.name).with_description(argument.description);
-    let arguments = prompt.arguments.iter().map(argument).collect();
-    rmcp::model::Prompt::new(prompt.name, Some(prompt.description), Some(arguments)).with_title(prompt.title)
-}
-
-fn describe(tool: &Tool) -> rmcp::model::Tool {
-    let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(true);
-    // The other hints mean something only of a tool that writes.
-    let annotations = match tool.reads_only() {
-        true => annotations,
-        false => annotations.destructive(tool.effect == Effect::Overwrite).idempotent(tool.effect != Effect::Add),
-    };
-    let described = rmcp::model::Tool::new(tool.name, tool.description, Arc::new(tool.input_schema()))
-        .with_title(tool.title)
-        .with_annotations(annotations);
-    match tool.max_result_chars() {
-        Some(chars) => {
-            let mut meta = MetaObject::default();
-            meta.insert("anthropic/maxResultSizeChars".to_owned(), chars.into());
-            described.with_meta(meta)
-        }
-        None => described,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::io::{Read, Write};
-    use std::time::Duration;
-
-    use rmcp::ServiceExt;
-    use serde_json::{Value, json};
-    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
-
-    use super::*;
-    use crate::execution::summary::SummaryProjection;
-    use crate::json::Projection;
-    use crate::n8n::{Address, Client, ExecutionRequest, Settings};
-    use crate::secrets::Secret;
-    use crate::toolkit::{Arguments, Kind, Locale, Parameter};
-    use crate::tools::{Call, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore};
-    use crate::workflow::file::Files;
-
-    /// A tool that panics where it is asked to.
-    static FAULTY: Tool = Tool {
-        name: "faulty",
-        title: "Faulty",
-        description: "Panics.",
-        parameters: &[Parameter::required("at", Kind::Choice(&["call", "await", "read"]), "Where.")],
-        effect: Effect::Read,
-        handler: Handler::new(call),
-    };
-
-    fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-        let at = arguments.text("at").unwrap_or_default();
-        assert_ne!(at, "call", "on purpose");
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            assert_ne!(at, "await", "on purpose");
-            let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
-            let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
-            Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?.view)
-        })
-    }
-
-    /// An n8n that answers `{}`.
-    fn n8n() -> String {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        std::thread::spawn(move || {
-            for connection in listener.incoming() {
-                let mut connection = connection.unwrap();
-                let _ = connection.read(&mut [0; 8192]);
-                let _ = connection.write_all(
-                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
-                );
-            }
-        });
-        url
-    }
-
-    #[tokio::test]
-    async fn a_panic_fails_its_call_only_and_releases_its_permit() {
-        let wait = Duration::from_secs(20);
-        let settings = Settings {
-            address: Address::parse(&n8n()).unwrap(),
-            api_key: Secret::key("key"),
-            first_byte_timeout: wait,
-            idle_timeout: wait,
-            max_downloads: 1,
-        };
-        let context = Context {
-            api: Some(Client::new(settings)),
-            store: None,
-            saved: crate::tools::executions::SavedExecutions::default(),
-            locale: Locale::En,
-            redact: false,
-            files: Files::default(),
-            folders: Folders::default(),
-            memory: MemoryStore::default(),
-            catalogue: CatalogueCache::new(None),
-            identical: IdenticalCalls::default(),
-        };
-        let server = Server::new(Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])), CancellationToken::new());
-        let (ours, theirs) = tokio::io::duplex(64 * 1024);
-        tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
-        let (answers, mut stdin) = tokio::io::split(ours);
-        let mut answers = BufReader::new(answers).lines();
-        let client = json!({"name": "test", "version": "0"});
-        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
-        let mut requests = vec![("initialize", hello)];
-        // "read" twice: the only permit was released.
-        for at in ["call", "await", "read", "read"] {
-            requests.push(("tools/call", json!({"name": "faulty", "arguments": {"at": at}})));
-        }
-        requests.push(("tools/list", json!({})));
-        for (id, (method, params)) in requests.into_iter().enumerate() {
-            let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
-            stdin.write_all(format!("{request}\n").as_bytes()).await.unwrap();
-            let line = tokio::time::timeout(wait, answers.next_line()).await.unwrap().unwrap().unwrap();
-            let answer: Value = serde_json::from_str(&line).unwrap();
-            assert_eq!(answer["id"], id);
-            if method == "tools/call" {
-                assert_eq!(answer["result"]["isError"], true, "{answer}");
-                let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-                assert!(text.starts_with("faulty failed because of a bug in n8n-lens."), "{text}");
-            } else {
-                assert!(answer["result"].is_object(), "{answer}");
-            }
-        }
+        let content = self.0.resource(&wanted.uri, &request).await?;
+        let text = ResourceContents::text(content.to_string(), wanted.uri).with_mime_type(JSON);
+        Ok(ReadResourceResult::new(vec![text]).into())
     }
 }

@@ -3,6 +3,7 @@
 
 mod api_key;
 mod body;
+mod call;
 mod connections;
 #[cfg(feature = "coordination")]
 mod coordination;
@@ -18,6 +19,7 @@ mod rest;
 mod sessions;
 mod shutdown;
 mod stdio;
+mod toolbox;
 mod view;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -37,6 +39,7 @@ use guard::Guard;
 pub use listener::Listener;
 use sessions::Sessions;
 use shutdown::Shutdown;
+use toolbox::ToolboxService;
 pub use view::{PageSettings, View};
 
 /// Serves MCP on standard input and output until the client closes it or a signal arrives.
@@ -44,7 +47,8 @@ pub use view::{PageSettings, View};
 /// # Errors
 /// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
-    let server = mcp::Server::new(Arc::new(context), Arc::new(toolbox), CancellationToken::new());
+    let (context, toolbox) = (Arc::new(context), Arc::new(toolbox));
+    let server = mcp::Server(ToolboxService { context, toolbox, shutdown: CancellationToken::new() });
     stdio::serve(server, http::REQUEST_BYTES).await
 }
 
@@ -68,7 +72,7 @@ pub async fn serve_http(
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let page = view::Page::of_server(context.clone(), &toolbox, guard.clone(), page, shutdown.calls.clone());
-    let server = mcp::Server::new(context, toolbox, shutdown.calls.clone());
+    let server = mcp::Server(ToolboxService { context, toolbox, shutdown: shutdown.calls.clone() });
     let mcp =
         http::router(move || server.clone(), &guard, &shutdown, &limits, Some(Sessions::new(access.max_sessions)));
     http::serve_router(listener, mcp.merge(health).merge(rest).merge(view::routes(page)), shutdown).await;

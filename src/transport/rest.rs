@@ -1,6 +1,5 @@
 //! The tools over plain REST: `/mcp/tools` lists them, `/mcp/execute` runs one.
 
-use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use axum::body::Body;
@@ -9,13 +8,13 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use futures::FutureExt;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, BodyLimits};
+use super::call::{Interrupted, bug, guarded};
 use super::guard::{self, Guard};
 use super::{api_key, shutdown};
 use crate::n8n::Progress;
@@ -128,16 +127,14 @@ pub(super) async fn run(
     progress: Progress,
     shutdown: &CancellationToken,
 ) -> Result<String, Error> {
-    let running = AssertUnwindSafe(async { tool.run(context, arguments, progress).await });
-    let outcome = tokio::select! {
-        outcome = running.catch_unwind() => outcome,
-        () = shutdown.cancelled() => return Err(Error::ShuttingDown(shutdown::interrupted(tool))),
-    };
-    match outcome {
+    // The future is created inside, too: a tool may panic before its first await.
+    let call = async { tool.run(context, arguments, progress).await };
+    match guarded(call, shutdown.cancelled()).await {
         Ok(Ok(text)) => Ok(text),
         Ok(Err(tools::Error::Argument(text))) => Err(Error::Parameters(text)),
         Ok(Err(error)) => Err(Error::Execution(error.to_string())),
-        Err(_) => Err(Error::Internal(format!("{} failed because of a bug in n8n-lens.", tool.name))),
+        Err(Interrupted::Bug) => Err(Error::Internal(bug(tool.name))),
+        Err(Interrupted::Shutdown) => Err(Error::ShuttingDown(shutdown::interrupted(tool))),
     }
 }
 

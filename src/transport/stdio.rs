@@ -235,7 +235,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
     }
 }
 
-/// The members that tell what an unexpected message is.
+/// The members that identify an unexpected message.
 #[derive(Deserialize)]
 struct Envelope {
     id: Option<RequestId>,

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::sql::{Row, values};
+use super::row::row;
+use super::sql::values;
 use super::text_enum::text_enum;
 use super::{StoreError, Time, Work};
 
@@ -18,49 +19,43 @@ text_enum! {
     }
 }
 
-/// A valid token, without its text.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the columns")]
-pub struct AccessToken {
-    pub id: String,
-    pub scope: Scope,
-    /// The agent it acts for; set for scope `agent` only.
-    pub agent_id: Option<String>,
-    pub created_at: Time,
-}
-
-impl AccessToken {
-    fn read(mut row: Row) -> Result<Self, StoreError> {
-        Ok(Self { id: row.next()?, scope: row.next()?, agent_id: row.next()?, created_at: row.next()? })
+row! {
+    /// A valid token, without its text.
+    #[derive(Clone, Debug, Serialize)]
+    #[allow(missing_docs, reason = "the columns")]
+    pub struct AccessToken in "access_tokens" {
+        pub id: String,
+        pub scope: Scope,
+        /// The agent it acts for; set for scope `agent` only.
+        pub agent_id: Option<String>,
+        pub created_at: Time,
     }
 }
 
 impl Work<'_> {
     /// The valid token with this hash. A token of an agent is valid only while the agent is active.
     pub(crate) fn access_token(&mut self, token_hash: &[u8; 32]) -> Result<Option<AccessToken>, StoreError> {
-        const QUERY: &str = "SELECT t.id, t.scope, t.agent_id, t.created_at
-            FROM access_tokens t LEFT JOIN agents a ON a.id = t.agent_id
-            WHERE t.token_hash = ?1 AND t.revoked_at IS NULL AND (t.agent_id IS NULL OR a.status = 'active')";
-        self.sql.query(QUERY, values![token_hash])?.pop().map(AccessToken::read).transpose()
+        self.sql.select_one(
+            "WHERE token_hash = ?1 AND revoked_at IS NULL
+            AND (agent_id IS NULL OR EXISTS (SELECT 1 FROM agents a
+                WHERE a.id = access_tokens.agent_id AND a.status = 'active'))",
+            values![token_hash],
+        )
     }
 
     /// All tokens that are not revoked, oldest first.
     pub(crate) fn access_tokens(&mut self) -> Result<Vec<AccessToken>, StoreError> {
-        const QUERY: &str = "SELECT id, scope, agent_id, created_at FROM access_tokens WHERE revoked_at IS NULL ORDER BY created_at, id";
-        self.sql.query(QUERY, values![])?.into_iter().map(AccessToken::read).collect()
+        self.sql.select("WHERE revoked_at IS NULL ORDER BY created_at, id", values![])
     }
 
     /// Adds a token.
     pub(crate) fn add_access_token(&mut self, token: &AccessToken, token_hash: &[u8; 32]) -> Result<(), StoreError> {
-        const STATEMENT: &str =
-            "INSERT INTO access_tokens (id, scope, agent_id, token_hash, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let values = values![&token.id, token.scope, token.agent_id.as_ref(), token_hash, token.created_at];
-        self.sql.execute(STATEMENT, values).map(drop)
+        self.sql.insert(token, [("token_hash", token_hash.into())])
     }
 
     /// Revokes a token. Returns whether it was valid.
     pub(crate) fn revoke_access_token(&mut self, id: &str) -> Result<bool, StoreError> {
         const STATEMENT: &str = "UPDATE access_tokens SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL";
-        Ok(self.sql.execute(STATEMENT, values![id, self.now])? == 1)
+        Ok(self.sql.execute(STATEMENT, values![id, &self.now])? == 1)
     }
 }

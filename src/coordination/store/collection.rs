@@ -37,7 +37,7 @@ impl Work<'_> {
                 (SELECT project_id FROM project_agents WHERE agent_id = ?3 AND unassigned_at IS NULL)) ORDER BY id LIMIT ?2"
             }
         };
-        let rows = self.sql.query(query, values![after, limit, agent])?;
+        let rows = self.sql.query(query, values![after, &limit, agent])?;
         rows.into_iter().map(|mut row| Ok((row.next()?, row.next()?))).collect()
     }
 }

@@ -2,35 +2,21 @@
 
 use serde_json::Value;
 
-use super::sql::values;
+use super::text_enum::text_enum;
 use super::{StoreError, Work};
 
-/// What kind of thing an event is about.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the names of the tables")]
-pub enum Entity {
-    Project,
-    Agent,
-    Task,
-    Session,
-    Execution,
-    Context,
-    Handoff,
-    AccessToken,
-}
-
-impl Entity {
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::Project => "project",
-            Self::Agent => "agent",
-            Self::Task => "task",
-            Self::Session => "session",
-            Self::Execution => "execution",
-            Self::Context => "context",
-            Self::Handoff => "handoff",
-            Self::AccessToken => "access_token",
-        }
+text_enum! {
+    /// What kind of thing an event is about.
+    #[allow(missing_docs, reason = "the names of the tables")]
+    pub enum Entity {
+        Project = "project",
+        Agent = "agent",
+        Task = "task",
+        Session = "session",
+        Execution = "execution",
+        Context = "context",
+        Handoff = "handoff",
+        AccessToken = "access_token",
     }
 }
 
@@ -67,22 +53,19 @@ impl<'a> Event<'a> {
 impl Work<'_> {
     /// Adds an event to the audit log.
     pub(crate) fn record(&mut self, event: &Event<'_>) -> Result<(), StoreError> {
-        const STATEMENT: &str = "INSERT INTO events
-            (at, entity_type, entity_id, project_id, event_type, actor, session_id, before, after, reason)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
         let (before, after) = (event.before.as_ref().map(Value::to_string), event.after.as_ref().map(Value::to_string));
-        let values = values![
-            self.now,
-            event.entity.as_str(),
-            event.id,
-            event.project,
-            event.kind,
-            event.actor,
-            event.session,
-            before.as_ref(),
-            after.as_ref(),
-            event.reason,
+        let columns = [
+            ("at", (&self.now).into()),
+            ("entity_type", (&event.entity).into()),
+            ("entity_id", event.id.into()),
+            ("project_id", event.project.into()),
+            ("event_type", event.kind.into()),
+            ("actor", event.actor.into()),
+            ("session_id", event.session.into()),
+            ("before", (&before).into()),
+            ("after", (&after).into()),
+            ("reason", event.reason.into()),
         ];
-        self.sql.execute(STATEMENT, values).map(drop)
+        self.sql.insert_values("events", columns, "").map(drop)
     }
 }

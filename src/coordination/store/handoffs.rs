@@ -2,52 +2,27 @@
 
 use serde::Serialize;
 
-use super::sql::{Row, values};
+use super::row::row;
+use super::sql::values;
 use super::{StoreError, Time, Work};
 
-/// A handoff.
-#[derive(Clone, Debug, Serialize)]
-#[allow(missing_docs, reason = "the contract names the members")]
-pub struct Handoff {
-    pub id: String,
-    pub task_id: String,
-    pub from_agent_id: String,
-    /// `None` if it is open to any agent of the project.
-    pub to_agent_id: Option<String>,
-    pub summary: String,
-    pub context: Option<String>,
-    pub recommendations: Option<String>,
-    pub accepted_at: Option<Time>,
-    pub created_at: Time,
-    #[serde(skip)]
-    pub accepted_by: Option<String>,
-}
-
-/// A query for whole rows, with the columns in the order in which [`Handoff::read`] reads them.
-macro_rules! select {
-    ($of:literal) => {
-        concat!(
-            "SELECT id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, accepted_at, \
-             created_at, accepted_by FROM handoffs ",
-            $of
-        )
-    };
-}
-
-impl Handoff {
-    fn read(mut row: Row) -> Result<Self, StoreError> {
-        Ok(Self {
-            id: row.next()?,
-            task_id: row.next()?,
-            from_agent_id: row.next()?,
-            to_agent_id: row.next()?,
-            summary: row.next()?,
-            context: row.next()?,
-            recommendations: row.next()?,
-            accepted_at: row.next()?,
-            created_at: row.next()?,
-            accepted_by: row.next()?,
-        })
+row! {
+    /// A handoff.
+    #[derive(Clone, Debug, Serialize)]
+    #[allow(missing_docs, reason = "the contract names the members")]
+    pub struct Handoff in "handoffs" {
+        pub id: String,
+        pub task_id: String,
+        pub from_agent_id: String,
+        /// `None` if it is open to any agent of the project.
+        pub to_agent_id: Option<String>,
+        pub summary: String,
+        pub context: Option<String>,
+        pub recommendations: Option<String>,
+        pub accepted_at: Option<Time>,
+        pub created_at: Time,
+        #[serde(skip)]
+        pub accepted_by: Option<String>,
     }
 }
 
@@ -62,59 +37,41 @@ impl Work<'_> {
 
     /// The handoff with this id.
     pub(crate) fn handoff(&mut self, id: &str) -> Result<Option<Handoff>, StoreError> {
-        const QUERY: &str = select!("WHERE id = ?1");
-        self.sql.query(QUERY, values![id])?.pop().map(Handoff::read).transpose()
+        self.sql.select_one("WHERE id = ?1", values![id])
     }
 
     /// All handoffs of a task, newest first.
     pub(crate) fn handoffs(&mut self, task: &str) -> Result<Vec<Handoff>, StoreError> {
-        const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC");
-        self.sql.query(QUERY, values![task])?.into_iter().map(Handoff::read).collect()
+        self.sql.select("WHERE task_id = ?1 ORDER BY seq DESC", values![task])
     }
 
     /// The newest handoff of a task, accepted or not.
     pub(crate) fn latest_handoff(&mut self, task: &str) -> Result<Option<Handoff>, StoreError> {
-        const QUERY: &str = select!("WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1");
-        self.sql.query(QUERY, values![task])?.pop().map(Handoff::read).transpose()
+        self.sql.select_one("WHERE task_id = ?1 ORDER BY seq DESC LIMIT 1", values![task])
     }
 
     /// Handoffs of open tasks that have not been accepted, oldest first. For an agent: those addressed to it,
     /// and the unaddressed ones of its projects that it did not create itself.
     pub(crate) fn pending_handoffs(&mut self, agent: Option<&str>) -> Result<Vec<Handoff>, StoreError> {
-        const QUERY: &str = select!(
+        self.sql.select(
             "WHERE accepted_at IS NULL AND EXISTS (SELECT 1 FROM tasks t
                 WHERE t.id = handoffs.task_id AND t.status NOT IN ('done', 'cancelled')) AND (CAST(?1 AS TEXT) IS NULL OR to_agent_id = ?1
                 OR (to_agent_id IS NULL AND from_agent_id <> ?1 AND EXISTS (SELECT 1 FROM tasks t
                     JOIN project_agents m ON m.project_id = t.project_id AND m.unassigned_at IS NULL
-                    WHERE t.id = handoffs.task_id AND m.agent_id = ?1))) ORDER BY seq"
-        );
-        self.sql.query(QUERY, values![agent])?.into_iter().map(Handoff::read).collect()
+                    WHERE t.id = handoffs.task_id AND m.agent_id = ?1))) ORDER BY seq",
+            values![agent],
+        )
     }
 
     /// Adds a handoff.
     pub(crate) fn add_handoff(&mut self, handoff: &Handoff) -> Result<(), StoreError> {
-        const STATEMENT: &str = "INSERT INTO handoffs
-            (id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, created_at)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
-        let Handoff { id, task_id, from_agent_id, to_agent_id, summary, context, recommendations, created_at, .. } =
-            handoff;
-        let values = values![
-            id,
-            task_id,
-            from_agent_id,
-            to_agent_id.as_ref(),
-            summary,
-            context.as_ref(),
-            recommendations.as_ref(),
-            *created_at,
-        ];
-        self.sql.execute(STATEMENT, values).map(drop)
+        self.sql.insert(handoff, [])
     }
 
     /// Accepts a handoff. Returns `false`, and changes nothing, if it has been accepted already.
     pub(crate) fn accept_handoff(&mut self, id: &str, agent: &str) -> Result<bool, StoreError> {
         const STATEMENT: &str =
             "UPDATE handoffs SET accepted_at = ?3, accepted_by = ?2 WHERE id = ?1 AND accepted_at IS NULL";
-        Ok(self.sql.execute(STATEMENT, values![id, agent, self.now])? == 1)
+        Ok(self.sql.execute(STATEMENT, values![id, agent, &self.now])? == 1)
     }
 }

@@ -47,7 +47,7 @@ impl Work<'_> {
     pub(crate) fn problems(&mut self) -> Result<Vec<String>, StoreError> {
         let mut found = Vec::new();
         for (what, query) in PROBLEMS {
-            for mut row in self.sql.query(query, values![self.now])? {
+            for mut row in self.sql.query(query, values![&self.now])? {
                 let (id, more): (String, Option<String>) = (row.next()?, row.next()?);
                 found.push(format!("{id} ({}): {what}.", more.unwrap_or_default()));
             }

@@ -39,6 +39,7 @@ mod overview;
 mod postgres;
 mod projects;
 mod queue;
+mod row;
 mod sessions;
 mod sql;
 mod sqlite;

@@ -15,11 +15,10 @@ const SUFFIXES: [&str; 2] = ["-wal", "-shm"];
 pub(super) struct OpenFiles(Vec<(PathBuf, FileIdentity)>);
 
 impl OpenFiles {
-    /// The files of a database, of which a connection has been used and is still open. `resolved` is its path without
-    /// links.
+    /// The files of a database with an open connection that has been used. `resolved` is its path without links.
     pub(super) fn of(database: &Path, resolved: &Path) -> Result<Self, StoreError> {
         // A link can be changed to lead elsewhere, so the database is checked by the path that was configured.
-        let paths = SUFFIXES.iter().map(|suffix| beside(resolved, suffix)).chain([database.to_owned()]);
+        let paths = SUFFIXES.iter().map(|suffix| with_suffix(resolved, suffix)).chain([database.to_owned()]);
         let files = paths.map(|path| file_identity(&path).map(|identity| (path, identity))).collect::<Option<_>>();
         files.map(Self).ok_or(StoreError::Replaced)
     }
@@ -32,7 +31,7 @@ impl OpenFiles {
 }
 
 /// The path of a database with a suffix.
-pub(super) fn beside(database: &Path, suffix: &str) -> PathBuf {
+pub(super) fn with_suffix(database: &Path, suffix: &str) -> PathBuf {
     let mut path = database.as_os_str().to_owned();
     path.push(suffix);
     path.into()

@@ -136,7 +136,7 @@ struct Connection {
     client: Client,
     /// Dropped after the client.
     waiter: Waiter,
-    prepared: HashMap<&'static str, Statement>,
+    prepared: HashMap<String, Statement>,
 }
 
 impl Connection {
@@ -175,7 +175,7 @@ impl Connection {
 struct Transaction<'a> {
     transaction: tokio_postgres::Transaction<'a>,
     waiter: &'a Waiter,
-    prepared: &'a mut HashMap<&'static str, Statement>,
+    prepared: &'a mut HashMap<String, Statement>,
     /// The error of the first statement that failed: PostgreSQL accepts no statement after it.
     failed: Option<StoreError>,
 }
@@ -187,14 +187,14 @@ impl Transaction<'_> {
     }
 
     /// Prepares a statement, once per connection. PostgreSQL writes `$1` for `?1`.
-    fn prepare(&mut self, statement: &'static str) -> Result<Statement, StoreError> {
+    fn prepare(&mut self, statement: &str) -> Result<Statement, StoreError> {
         if let Some(prepared) = self.prepared.get(statement) {
             return Ok(prepared.clone());
         }
         let numbered = statement.replace('?', "$");
         let prepared = self.waiter.wait(self.transaction.prepare(&numbered));
         let prepared = prepared.map_err(|error| self.fail(error))?;
-        self.prepared.insert(statement, prepared.clone());
+        self.prepared.insert(statement.to_owned(), prepared.clone());
         Ok(prepared)
     }
 
@@ -205,7 +205,7 @@ impl Transaction<'_> {
 }
 
 impl Sql for Transaction<'_> {
-    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         let rows = self.waiter.wait(self.transaction.query(&prepared, &values)).map_err(|error| self.fail(error))?;
@@ -214,13 +214,13 @@ impl Sql for Transaction<'_> {
         rows.iter().map(|row| cells(row).map(Row::new).map_err(|error| self.fail(error.into()))).collect()
     }
 
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let prepared = self.prepare(statement)?;
         let values: Vec<_> = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect();
         self.waiter.wait(self.transaction.execute(&prepared, &values)).map_err(|error| self.fail(error))
     }
 
-    fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), StoreError> {
+    fn lock(&mut self, query: &str, values: &[Value<'_>]) -> Result<(), StoreError> {
         self.query(query, values).map(drop)
     }
 }

@@ -1,51 +1,42 @@
 //! The SQL that both databases understand: statements with parameters `?1`, `?2`…, and the types of values.
 
+use std::borrow::Cow;
+
 use super::StoreError;
 
-/// One transaction of a database.
+/// One transaction of a database. Statements are made of constants only, and prepared once per connection: what differs
+/// from call to call is a parameter.
 pub(super) trait Sql {
     /// Runs a query and returns its rows.
-    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
+    fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError>;
 
     /// Runs a statement and returns how many rows it changed.
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError>;
+    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError>;
 
     /// Locks the rows of a query, and by convention everything that belongs to them, until the transaction ends.
     /// SQLite has a single writer and ignores it.
-    fn lock(&mut self, query: &'static str, values: &[Value<'_>]) -> Result<(), StoreError>;
+    fn lock(&mut self, query: &str, values: &[Value<'_>]) -> Result<(), StoreError>;
 }
 
 /// A parameter of a statement.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Value<'a> {
     Null,
     Integer(i64),
     Real(f64),
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Bytes(&'a [u8]),
-}
-
-impl From<i64> for Value<'_> {
-    fn from(number: i64) -> Self {
-        Self::Integer(number)
-    }
-}
-
-impl From<f64> for Value<'_> {
-    fn from(number: f64) -> Self {
-        Self::Real(number)
-    }
 }
 
 impl<'a> From<&'a str> for Value<'a> {
     fn from(text: &'a str) -> Self {
-        Self::Text(text)
+        Self::Text(text.into())
     }
 }
 
-impl<'a> From<&'a String> for Value<'a> {
-    fn from(text: &'a String) -> Self {
-        Self::Text(text)
+impl<'a> From<Option<&'a str>> for Value<'a> {
+    fn from(text: Option<&'a str>) -> Self {
+        text.map_or(Self::Null, Into::into)
     }
 }
 
@@ -55,9 +46,9 @@ impl<'a> From<&'a [u8; 32]> for Value<'a> {
     }
 }
 
-impl<'a, T: Into<Value<'a>>> From<Option<T>> for Value<'a> {
-    fn from(value: Option<T>) -> Self {
-        value.map_or(Self::Null, Into::into)
+impl<'a, T: Column> From<&'a T> for Value<'a> {
+    fn from(value: &'a T) -> Self {
+        value.value()
     }
 }
 
@@ -81,52 +72,73 @@ impl Row {
 
     /// Reads the next column.
     pub(super) fn next<T: Column>(&mut self) -> Result<T, StoreError> {
-        self.0
-            .next()
-            .and_then(T::read)
-            .ok_or_else(|| StoreError::Corrupt("a column has an unexpected type or value".to_owned()))
+        self.0.next().ok_or_else(unexpected).and_then(T::read)
     }
 }
 
-/// A type that a column can be read as.
+/// A type of a column.
 pub(super) trait Column: Sized {
-    /// `None` if the value has another type.
-    fn read(cell: Cell) -> Option<Self>;
+    /// [`StoreError::Corrupt`] if the value has another type.
+    fn read(cell: Cell) -> Result<Self, StoreError>;
+
+    /// The value as the parameter of a statement.
+    fn value(&self) -> Value<'_>;
+}
+
+/// The error of a column whose value is not of its type.
+pub(super) fn unexpected() -> StoreError {
+    StoreError::Corrupt("a column has an unexpected type or value".to_owned())
 }
 
 impl Column for i64 {
-    fn read(cell: Cell) -> Option<Self> {
+    fn read(cell: Cell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Integer(number) => Some(number),
-            _ => None,
+            Cell::Integer(number) => Ok(number),
+            _ => Err(unexpected()),
         }
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Integer(*self)
     }
 }
 
 impl Column for f64 {
-    fn read(cell: Cell) -> Option<Self> {
+    fn read(cell: Cell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Real(number) => Some(number),
-            _ => None,
+            Cell::Real(number) => Ok(number),
+            _ => Err(unexpected()),
         }
+    }
+
+    fn value(&self) -> Value<'_> {
+        Value::Real(*self)
     }
 }
 
 impl Column for String {
-    fn read(cell: Cell) -> Option<Self> {
+    fn read(cell: Cell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Text(text) => Some(text),
-            _ => None,
+            Cell::Text(text) => Ok(text),
+            _ => Err(unexpected()),
         }
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.as_str().into()
     }
 }
 
 impl<T: Column> Column for Option<T> {
-    fn read(cell: Cell) -> Option<Self> {
+    fn read(cell: Cell) -> Result<Self, StoreError> {
         match cell {
-            Cell::Null => Some(None),
+            Cell::Null => Ok(None),
             cell => T::read(cell).map(Some),
         }
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.as_ref().map_or(Value::Null, T::value)
     }
 }
 

@@ -13,7 +13,7 @@ use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use super::open_files::{OpenFiles, beside};
+use super::open_files::{OpenFiles, with_suffix};
 use super::queue::{Job, JobReceiver};
 use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Work, migrations};
@@ -67,9 +67,9 @@ impl Database {
         }
         create_private(file).map_err(unusable)?;
         refuse_network_file_system(file)?;
-        // SQLite follows links, too: its other files are beside the file that they lead to.
+        // SQLite follows links, too: its other files are in the folder of the link's target.
         let resolved = file.canonicalize().map_err(unusable)?;
-        let lock = open_private(&beside(&resolved, ".lock")).map_err(unusable)?;
+        let lock = open_private(&with_suffix(&resolved, ".lock")).map_err(unusable)?;
         let mut connection = connect(file, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         with_lock(&lock, || {
             claim(file, &connection)?;
@@ -195,7 +195,7 @@ fn run(connection: &Connection, statement: &'static str) -> Result<(), StoreErro
 struct Transaction<'a>(&'a Connection);
 
 impl Sql for Transaction<'_> {
-    fn query(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
+    fn query(&mut self, statement: &str, values: &[Value<'_>]) -> Result<Vec<Row>, StoreError> {
         let mut statement = self.0.prepare_cached(statement).map_err(store_error)?;
         let columns = statement.column_count();
         let mut rows = statement.query(rusqlite::params_from_iter(values)).map_err(store_error)?;
@@ -207,23 +207,23 @@ impl Sql for Transaction<'_> {
         Ok(found)
     }
 
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64, StoreError> {
+    fn execute(&mut self, statement: &str, values: &[Value<'_>]) -> Result<u64, StoreError> {
         let mut statement = self.0.prepare_cached(statement).map_err(store_error)?;
         let changed = statement.execute(rusqlite::params_from_iter(values)).map_err(store_error)?;
         Ok(u64::try_from(changed).unwrap_or(u64::MAX))
     }
 
-    fn lock(&mut self, _query: &'static str, _values: &[Value<'_>]) -> Result<(), StoreError> {
+    fn lock(&mut self, _query: &str, _values: &[Value<'_>]) -> Result<(), StoreError> {
         Ok(())
     }
 }
 
 impl rusqlite::ToSql for Value<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match *self {
+        Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
-            Self::Integer(number) => ValueRef::Integer(number),
-            Self::Real(number) => ValueRef::Real(number),
+            Self::Integer(number) => ValueRef::Integer(*number),
+            Self::Real(number) => ValueRef::Real(*number),
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
         }))

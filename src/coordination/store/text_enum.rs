@@ -29,14 +29,12 @@ macro_rules! text_enum {
         }
 
         impl $crate::coordination::store::sql::Column for $name {
-            fn read(cell: $crate::coordination::store::sql::Cell) -> Option<Self> {
-                Self::parse(&String::read(cell)?)
+            fn read(cell: $crate::coordination::store::sql::Cell) -> Result<Self, $crate::coordination::store::StoreError> {
+                Self::parse(&String::read(cell)?).ok_or_else($crate::coordination::store::sql::unexpected)
             }
-        }
 
-        impl From<$name> for $crate::coordination::store::sql::Value<'_> {
-            fn from(value: $name) -> Self {
-                Self::Text(value.as_str())
+            fn value(&self) -> $crate::coordination::store::sql::Value<'_> {
+                self.as_str().into()
             }
         }
     };

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Serialize, Serializer};
 
+use super::StoreError;
 use super::sql::{Cell, Column, Value};
 
 /// A point in time: milliseconds since 1970-01-01T00:00:00Z. Answers show it as `2025-01-06T10:00:00Z`.
@@ -42,14 +43,12 @@ impl Display for Time {
 }
 
 impl Column for Time {
-    fn read(cell: Cell) -> Option<Self> {
+    fn read(cell: Cell) -> Result<Self, StoreError> {
         i64::read(cell).map(Self)
     }
-}
 
-impl From<Time> for Value<'_> {
-    fn from(time: Time) -> Self {
-        Self::Integer(time.0)
+    fn value(&self) -> Value<'_> {
+        self.0.value()
     }
 }
 

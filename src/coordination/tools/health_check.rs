@@ -6,7 +6,7 @@ use serde_json::json;
 
 use crate::coordination::store::{Scope, Time};
 use crate::coordination::tool::{Call, Handler, Tool};
-use crate::coordination::{Caller, Coordinator};
+use crate::coordination::{Caller, Coordinator, Error};
 use crate::toolkit::{Arguments, Effect};
 
 /// The tool.
@@ -22,11 +22,11 @@ pub static TOOL: Tool = Tool {
 fn run(coordinator: Arc<Coordinator>, _arguments: Arguments, _caller: Caller) -> Call {
     Box::pin(async move {
         let version = env!("CARGO_PKG_VERSION");
-        Ok(match coordinator.ping().await {
-            Ok(time) => json!({"status": "ok", "version": version, "timestamp": time}),
-            Err(error) => json!({
+        match coordinator.ping().await {
+            Ok(time) => Ok(json!({"status": "ok", "version": version, "timestamp": time})),
+            Err(error) => Err(Error::Unhealthy(json!({
                 "status": "error", "version": version, "timestamp": Time::system_now(), "error": error.without_details(),
-            }),
-        })
+            }))),
+        }
     })
 }

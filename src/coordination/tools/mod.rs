@@ -27,8 +27,6 @@ pub mod save_context;
 pub mod should_start;
 pub mod update_task_status;
 
-use serde_json::{Value, json};
-
 use super::tool::{Tool, required_text};
 use crate::toolkit::{Kind, Parameter};
 
@@ -90,8 +88,3 @@ const OFFSET: Parameter = Parameter::optional(
 );
 
 const STATUSES: &str = "backlog, todo, in_progress, blocked, done or cancelled.";
-
-/// A refusal that is committed: the call renewed its session.
-fn refusal(text: &str) -> Value {
-    json!({"success": false, "error": text})
-}

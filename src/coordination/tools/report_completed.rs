@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, refusal, required_text};
+use super::{SESSION_TOKEN, required_text};
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::task::Note;
 use crate::coordination::rules::{execution, session, task};
@@ -36,7 +36,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Re
     }
     let session = session::renew_or_refuse(work, &token, policy)?;
     let Some(task) = reported_task(work, &session)? else {
-        return Ok(refusal("No in_progress task found for this agent"));
+        return Err(Error::RefusedInSession("No in_progress task found for this agent"));
     };
     let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
     // If the task was handed over, this agent's part in it is complete whatever the result.

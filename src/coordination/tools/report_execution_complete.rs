@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, refusal, required_text};
+use super::{SESSION_TOKEN, required_text};
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{ExecutionStatus, Scope, Work};
 use crate::coordination::tool::{Handler, Tool};
@@ -31,8 +31,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Re
     let session = session.ok_or_else(|| Error::refused(REFUSED))?;
     let execution = work.execution(&required_text(arguments, "execution_id"))?;
     let Some(mut execution) = execution.filter(|execution| execution.session_id == session.id) else {
-        // The renewal of the session is committed.
-        return Ok(refusal(REFUSED));
+        return Err(Error::RefusedInSession(REFUSED));
     };
     // The first report counts; a repeated call gets its result.
     if execution.status == ExecutionStatus::Running {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, TASK_ID, refusal, required_text};
+use super::{SESSION_TOKEN, TASK_ID, required_text};
 use crate::coordination::rules::{execution, session};
 use crate::coordination::store::{Scope, Work};
 use crate::coordination::tool::{Handler, Tool};
@@ -25,8 +25,7 @@ fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Re
     let mut session = session::renew(work, &token, policy)?.ok_or_else(|| Error::refused(REFUSED))?;
     let task = work.task(&task)?.filter(|task| task.is_for(&session.agent_id) && task.project_id == session.project_id);
     let Some(task) = task else {
-        // The renewal of the session is committed.
-        return Ok(refusal(REFUSED));
+        return Err(Error::RefusedInSession(REFUSED));
     };
     if session.task_id.is_none() {
         session.task_id = Some(task.id.clone());

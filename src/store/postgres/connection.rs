@@ -2,11 +2,12 @@
 
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
+use tokio_util::sync::CancellationToken;
 
 use super::address::Address;
 use crate::cause::innermost;
 use crate::postgres::{self, Limits, Waiter};
-use crate::store::{Cancel, Error, Reading};
+use crate::store::{Error, Reading};
 
 impl Address {
     /// Connects; every transaction only reads, no statement takes longer than the reading allows, and no lock is waited for
@@ -18,7 +19,7 @@ impl Address {
         &self,
         reading: &Reading,
         limits: Limits,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
     ) -> Result<(Client, Waiter), Error> {
         let mut config = self.config.clone();
         let (statement, lock) = (reading.reply_timeout.as_millis(), reading.lock_timeout.as_millis());
@@ -31,7 +32,7 @@ impl Address {
             config.application_name("n8n-lens");
         }
         let tls = self.tls.as_ref().map(|tls| tls.client_config()).transpose()?;
-        postgres::connect(&config, tls, limits, cancel.0.clone()).map_err(unconnected)
+        postgres::connect(&config, tls, limits, cancel.clone()).map_err(unconnected)
     }
 }
 

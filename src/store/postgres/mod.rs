@@ -17,14 +17,15 @@ use futures::TryStreamExt;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{Client, Row as PostgresRow};
+use tokio_util::sync::CancellationToken;
 
 pub(super) use self::address::Address;
+use super::Reading;
 use super::error::Error;
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
 use super::spool::{Expected, GrowingText, IN_MEMORY, Spool};
 use super::sql::{DATA, Dialect, Parameter, Tables};
-use super::{Cancel, Reading};
 use crate::cause::innermost;
 use crate::postgres::{self, Limits, Waiter};
 
@@ -64,7 +65,7 @@ impl Database {
     /// The server cannot be reached or refuses, or `work` fails.
     pub(super) fn ask<T>(
         &self,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
         work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         match self.ask_once(cancel, work) {
@@ -78,7 +79,7 @@ impl Database {
 
     fn ask_once<T>(
         &self,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
         work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let limits = Limits {

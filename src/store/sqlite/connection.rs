@@ -17,11 +17,12 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
+use tokio_util::sync::CancellationToken;
 
 use super::error;
 use super::header::Header;
+use crate::store::Reading;
 use crate::store::error::Error;
-use crate::store::{Cancel, Reading};
 
 /// What stays as it is in the path of a `file:` URI.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
@@ -41,7 +42,7 @@ const INSTRUCTIONS: i32 = 10_000;
 /// Ends statements that take too long, or whose caller has gone.
 #[derive(Debug)]
 pub(super) struct Watch {
-    cancel: Cancel,
+    cancel: CancellationToken,
     /// How long a statement may take.
     limit: Duration,
     opened: Instant,
@@ -50,7 +51,7 @@ pub(super) struct Watch {
 }
 
 impl Watch {
-    fn new(cancel: &Cancel, limit: Duration) -> Self {
+    fn new(cancel: &CancellationToken, limit: Duration) -> Self {
         Self { cancel: cancel.clone(), limit, opened: Instant::now(), begun: AtomicU64::new(0) }
     }
 
@@ -65,7 +66,7 @@ impl Watch {
 
     fn is_over(&self) -> bool {
         let took = self.since_opened().saturating_sub(self.begun.load(Ordering::Relaxed));
-        self.cancel.check().is_err() || u128::from(took) > self.limit.as_millis()
+        self.cancel.is_cancelled() || u128::from(took) > self.limit.as_millis()
     }
 }
 
@@ -77,7 +78,7 @@ pub(super) fn open(
     file: &Path,
     header: &Header,
     reading: &Reading,
-    cancel: &Cancel,
+    cancel: &CancellationToken,
 ) -> Result<(Connection, Arc<Watch>), Error> {
     let path = file.to_str().ok_or(Error::NoFile)?.replace('\\', "/");
     let options = if header.is_closed() { "immutable=1" } else { "mode=ro&readonly_shm=1" };

@@ -21,16 +21,17 @@ use std::time::Duration;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, ToSql, ffi, params_from_iter};
+use tokio_util::sync::CancellationToken;
 
 use self::connection::Watch;
 pub(super) use self::header::Header;
 use self::header::InUse;
 use self::text::{BlobText, SlicedText};
+use super::Reading;
 use super::error::{DATABASE, Error};
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
 use super::sql::{DATA, Dialect, Parameter, Tables};
-use super::{Cancel, Reading};
 use crate::json::ReadAt;
 
 /// How often a database that changes while it is opened is opened again.
@@ -62,7 +63,7 @@ impl Database {
     /// The database cannot be opened or read, or `work` fails.
     pub(super) fn ask<T>(
         &self,
-        cancel: &Cancel,
+        cancel: &CancellationToken,
         work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let _in_use = InUse::begin();
@@ -89,7 +90,7 @@ impl Database {
         Ok((Header::of(&file)?, alive::is_open_elsewhere(&header::beside(&file, "-shm"))))
     }
 
-    fn open(&self, file: &Path, header: &Header, cancel: &Cancel) -> Result<SqliteSession, Error> {
+    fn open(&self, file: &Path, header: &Header, cancel: &CancellationToken) -> Result<SqliteSession, Error> {
         if header.lacks_index() {
             return Err(Error::WalWithoutIndex);
         }

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
 
 use super::{SavedExecution, SavedExecutions, list_executions, stored_list};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::{self, Header, StoredExecution, StoredProjection};
 use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress, Reading};
-use crate::store::{self, Cancel, Store};
+use crate::store::{self, Store};
 use crate::tools::Error;
 
 /// How many tokens [`Origin::mark`] adds at most. Every answer about an execution leaves room for them, so that the answer
@@ -95,25 +96,17 @@ impl StoredExecutions {
     /// Runs `work` on a blocking thread, in a slot. Dropping the future cancels it.
     pub(super) async fn ask<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Store, &Cancel) -> Result<T, store::Error> + Send + 'static,
+        work: impl FnOnce(&Store, &CancellationToken) -> Result<T, store::Error> + Send + 'static,
     ) -> Result<T, store::Error> {
         let Ok(_slot) = self.slots.acquire().await else { return Err(store::Error::Cancelled) };
-        let (store, cancel) = (self.store.clone(), Cancel::default());
-        let _guard = CancelOnDrop(cancel.clone());
+        let (store, cancel) = (self.store.clone(), CancellationToken::new());
+        let _guard = cancel.clone().drop_guard();
         blocking(move || work(&store, &cancel)).await
     }
 
     /// Whether what n8n's redaction policy hides is shown.
     pub(super) fn reveals(&self) -> bool {
         self.reveal
-    }
-}
-
-struct CancelOnDrop(Cancel);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.cancel();
     }
 }
 

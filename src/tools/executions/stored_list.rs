@@ -3,12 +3,13 @@
 use std::collections::HashMap;
 
 use serde_json::Value;
+use tokio_util::sync::CancellationToken;
 
 use crate::execution::summary::{Summary, SummaryProjection};
 use crate::execution::{StoredExecution, StoredProjection};
 use crate::json::cut_name;
 use crate::n8n::{ListCursor, ListQuery, Listing};
-use crate::store::{self, Cancel, Listed, Query, Store};
+use crate::store::{self, Listed, Query, Store};
 
 /// Executions whose beginnings are read in one go.
 const BATCH: u64 = 100;
@@ -34,7 +35,7 @@ pub(super) struct Search {
 pub(super) type NamedListing = (Listing, HashMap<String, String>);
 
 /// A page of the executions of a store.
-pub(super) fn list(store: &Store, cancel: &Cancel, query: &ListQuery) -> Result<NamedListing, store::Error> {
+pub(super) fn list(store: &Store, cancel: &CancellationToken, query: &ListQuery) -> Result<NamedListing, store::Error> {
     let limit = query.limit;
     // One more tells whether there is a next page.
     let mut listed = store.list(&Query { limit: limit + 1, ..columns(query) }, cancel)?;
@@ -45,14 +46,14 @@ pub(super) fn list(store: &Store, cancel: &Cancel, query: &ListQuery) -> Result<
 }
 
 /// How many executions there are.
-pub(super) fn count(store: &Store, cancel: &Cancel, query: &ListQuery) -> Result<u64, store::Error> {
+pub(super) fn count(store: &Store, cancel: &CancellationToken, query: &ListQuery) -> Result<u64, store::Error> {
     store.count(&columns(query), cancel)
 }
 
 /// A page of those failed executions that a search finds.
 pub(super) fn search(
     store: &Store,
-    cancel: &Cancel,
+    cancel: &CancellationToken,
     query: &ListQuery,
     search: &Search,
 ) -> Result<NamedListing, store::Error> {

@@ -35,7 +35,7 @@ use crate::tools::{Context, Toolbox};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// What the page is told about its server.
+/// What the page knows about its server.
 #[derive(Clone, Debug, Default)]
 pub struct PageSettings {
     /// The language that was asked for; otherwise the browser decides.
@@ -100,7 +100,7 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// The page of a server, for whoever knows its token.
+    /// The page of a server, for anyone who knows its token.
     pub(super) fn of_server(
         context: Arc<Context>,
         toolbox: &Toolbox,

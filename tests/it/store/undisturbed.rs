@@ -4,9 +4,10 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use n8n_lens::store::{self, Cancel, Settings, Store};
+use n8n_lens::store::{self, Settings, Store};
 use rusqlite::Connection;
 use serde_json::json;
+use tokio_util::sync::CancellationToken;
 
 use super::{binary, execution};
 use crate::mcp_client::McpClient;
@@ -139,7 +140,7 @@ fn a_text_is_the_same_where_it_lies_and_in_slices() {
             }
             text
         };
-        store.read("7", &Cancel::default(), read).unwrap()
+        store.read("7", &CancellationToken::new(), read).unwrap()
     });
     assert!(texts[0].len() > 3_000_000 && texts[0] == texts[1]);
 }
@@ -158,7 +159,7 @@ fn commits_wait_no_longer_than_a_slice_and_not_for_what_is_done_with_the_text() 
             data.source().read_at(1, &mut [0; 1]).unwrap();
             commit(&n8n, TOUCH).unwrap();
         };
-        store.read("7", &Cancel::default(), read).unwrap();
+        store.read("7", &CancellationToken::new(), read).unwrap();
     }
     let (folder, store) = with_slices(None);
     let read = |mut execution: store::Execution<'_>| {
@@ -166,7 +167,7 @@ fn commits_wait_no_longer_than_a_slice_and_not_for_what_is_done_with_the_text() 
         drop(execution.data);
         commit(&folder.open(), TOUCH).unwrap();
     };
-    store.read("7", &Cancel::default(), read).unwrap();
+    store.read("7", &CancellationToken::new(), read).unwrap();
 }
 
 #[test]
@@ -179,6 +180,6 @@ fn an_execution_that_changes_between_two_slices_is_not_mixed() {
         commit(&folder.open(), "UPDATE execution_entity SET status = 'crashed' WHERE id = 7").unwrap();
         data.source().read_at(end, &mut [0; 1]).unwrap_err()
     };
-    let error = store.read("7", &Cancel::default(), read).unwrap_err();
+    let error = store.read("7", &CancellationToken::new(), read).unwrap_err();
     assert!(error.to_string().contains("changed or was deleted"), "{error}");
 }

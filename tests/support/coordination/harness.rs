@@ -7,7 +7,7 @@ use std::time::Duration;
 use n8n_lens::coordination::admin;
 use n8n_lens::coordination::store::Clock;
 use n8n_lens::coordination::tools::{RUNNER_TOOLS, TOOLS};
-use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings, failure};
+use n8n_lens::coordination::{Caller, Coordinator, Cost, SessionPolicy, Settings};
 use serde_json::{Value, json};
 
 use super::database::Database;
@@ -56,10 +56,7 @@ impl Harness {
     pub async fn call(&self, tool: &str, arguments: Value) -> Value {
         let tool = TOOLS.iter().chain(&RUNNER_TOOLS).chain(&admin::TOOLS).find(|known| known.name == tool).unwrap();
         let Value::Object(arguments) = arguments else { panic!("{arguments}") };
-        match self.coordinator.call(tool, arguments, &Caller::Local).await {
-            Ok(answer) => answer,
-            Err(error) => failure(&error),
-        }
+        self.coordinator.call(tool, arguments, &Caller::Local).await.unwrap_or_else(|error| error.answer())
     }
 
     /// Imports projects `prj_0`…, and agents `agt_0`… with the passkeys `key_0`…. Each agent is in each project, and

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio_util::sync::CancellationToken;
+
 use self::gzip_reader::GzipReader;
 use crate::blocking::blocking;
 use crate::json::{Projection, ReadAhead, beginning, markup};
@@ -67,11 +69,11 @@ impl SavedExecution {
     /// Reads the execution on a blocking thread. Dropping the future ends it soon.
     pub(super) async fn read<P: Projection>(&self, projection: &P, progress: &Progress) -> Result<P::View, Error> {
         let (execution, projection, progress) = (self.clone(), projection.clone(), progress.clone());
-        let is_cancelled = Arc::new(AtomicBool::new(false));
-        let _guard = CancelOnDrop(is_cancelled.clone());
+        let cancel = CancellationToken::new();
+        let _guard = cancel.clone().drop_guard();
         blocking(move || {
             let (body, total) = execution.body()?;
-            let body = Watched { body, bytes: 0, total, progress, is_cancelled };
+            let body = Watched { body, bytes: 0, total, progress, cancel };
             Ok(projection.read_from(decompress(body)?))
         })
         .await
@@ -138,25 +140,17 @@ struct Watched {
     bytes: u64,
     total: Option<u64>,
     progress: Progress,
-    is_cancelled: Arc<AtomicBool>,
+    cancel: CancellationToken,
 }
 
 impl Read for Watched {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.is_cancelled.load(Ordering::Relaxed) {
+        if self.cancel.is_cancelled() {
             return Err(io::Error::other("the call was cancelled"));
         }
         let read = self.body.read(buffer)?;
         self.bytes += read as u64;
         self.progress.set(Stage::Reading { bytes: self.bytes, total: self.total });
         Ok(read)
-    }
-}
-
-struct CancelOnDrop(Arc<AtomicBool>);
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
     }
 }

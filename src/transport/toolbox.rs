@@ -1,0 +1,240 @@
+//! The toolbox as an MCP service.
+
+use std::sync::Arc;
+
+use axum::http::request::Parts;
+use futures::FutureExt;
+use rmcp::ErrorData;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, MetaObject, Prompt, ToolAnnotations,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::call::{Interrupted, bug_to_report, guarded};
+use super::mcp::{self, Request, Service};
+use super::{api_key, progress, shutdown};
+use crate::budget;
+use crate::n8n::Progress;
+use crate::toolkit::Effect;
+use crate::tools::{Context, Tool, Toolbox, Unavailable};
+
+/// The tools of a toolbox, and what they use.
+#[derive(Clone)]
+pub(super) struct ToolboxService {
+    pub(super) context: Arc<Context>,
+    pub(super) toolbox: Arc<Toolbox>,
+    /// Cancels the calls in progress.
+    pub(super) shutdown: CancellationToken,
+}
+
+impl Service for ToolboxService {
+    const NAME: &'static str = "n8n-lens";
+
+    fn instructions(&self) -> String {
+        self.toolbox.instructions()
+    }
+
+    fn tools(&self, _request: &Request) -> Vec<rmcp::model::Tool> {
+        // A client that lists the tools will call one soon.
+        budget::preload();
+        self.toolbox.tools().map(describe).collect()
+    }
+
+    fn tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+        self.toolbox.find(name).ok().map(describe)
+    }
+
+    async fn call(&self, call: CallToolRequestParams, request: &Request) -> Result<CallToolResult, ErrorData> {
+        let tool = match self.toolbox.find(&call.name) {
+            Ok(tool) => tool,
+            Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string())),
+            Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
+        };
+        Ok(match self.context_of(request) {
+            Ok(context) => self.run(tool, context, call.arguments.unwrap_or_default(), request).await,
+            Err(error) => failure(error.to_owned()),
+        })
+    }
+
+    fn prompts(&self) -> Vec<Prompt> {
+        let prompts = self.toolbox.prompts();
+        prompts.map(|it| mcp::describe_prompt((it.name, it.title, it.description), it.arguments, false)).collect()
+    }
+
+    async fn prompt(&self, name: &str, arguments: JsonObject, _request: &Request) -> Result<String, ErrorData> {
+        let prompt = self.toolbox.prompts().find(|prompt| prompt.name == name);
+        let unknown = || ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None);
+        prompt.map(|prompt| (prompt.text)(&arguments)).ok_or_else(unknown)
+    }
+}
+
+impl ToolboxService {
+    /// The context of one request: over HTTP it can carry its own n8n API key.
+    fn context_of(&self, request: &Request) -> Result<Arc<Context>, &'static str> {
+        match request.extensions.get::<Parts>().map_or(Ok(None), |parts| api_key::from_headers(&parts.headers))? {
+            None => Ok(self.context.clone()),
+            Some(key) => Ok(Arc::new(self.context.with_key(key))),
+        }
+    }
+
+    /// Calls a tool. An answer, an error, a cancellation and a panic all become a result.
+    async fn run(
+        &self,
+        tool: &Tool,
+        context: Arc<Context>,
+        arguments: JsonObject,
+        request: &Request,
+    ) -> CallToolResult {
+        let (progress, report) = match request.meta.get_progress_token() {
+            Some(token) => {
+                let (progress, stages) = Progress::watched();
+                (progress, progress::report(request.peer.clone(), token, stages).left_future())
+            }
+            None => (Progress::default(), futures::future::pending().right_future()),
+        };
+        // The future is created inside, too: a tool may panic before its first await.
+        let call = async { tool.run(context, arguments, progress).await };
+        tokio::select! {
+            // Dropping the call ends the download.
+            () = request.ct.cancelled() => failure("The call was cancelled.".to_owned()),
+            () = report => failure("The call ended without an answer.".to_owned()),
+            called = guarded(call, self.shutdown.cancelled()) => match called {
+                Ok(Ok(text)) => CallToolResult::success(vec![ContentBlock::text(text)]),
+                Ok(Err(error)) => failure(error.to_string()),
+                Err(Interrupted::Bug) => failure(bug_to_report(tool.name)),
+                Err(Interrupted::Shutdown) => failure(shutdown::interrupted(tool)),
+            }
+        }
+    }
+}
+
+fn failure(text: String) -> CallToolResult {
+    CallToolResult::error(vec![ContentBlock::text(text)])
+}
+
+fn describe(tool: &Tool) -> rmcp::model::Tool {
+    let annotations = ToolAnnotations::new().read_only(tool.reads_only()).open_world(true);
+    // The other hints mean something only of a tool that writes.
+    let annotations = match tool.reads_only() {
+        true => annotations,
+        false => annotations.destructive(tool.effect == Effect::Overwrite).idempotent(tool.effect != Effect::Add),
+    };
+    let described = mcp::describe(tool, annotations);
+    match tool.max_result_chars() {
+        Some(chars) => {
+            let mut meta = MetaObject::default();
+            meta.insert("anthropic/maxResultSizeChars".to_owned(), chars.into());
+            described.with_meta(meta)
+        }
+        None => described,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::time::Duration;
+
+    use rmcp::ServiceExt;
+    use serde_json::{Value, json};
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+
+    use super::*;
+    use crate::execution::summary::SummaryProjection;
+    use crate::json::Projection;
+    use crate::n8n::{Address, Client, ExecutionRequest, Settings};
+    use crate::secrets::Secret;
+    use crate::toolkit::{Arguments, Kind, Locale, Parameter};
+    use crate::tools::{Call, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore};
+    use crate::workflow::file::Files;
+
+    /// A tool that panics where it is asked to.
+    static FAULTY: Tool = Tool {
+        name: "faulty",
+        title: "Faulty",
+        description: "Panics.",
+        parameters: &[Parameter::required("at", Kind::Choice(&["call", "await", "read"]), "Where.")],
+        effect: Effect::Read,
+        handler: Handler::new(call),
+    };
+
+    fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
+        let at = arguments.text("at").unwrap_or_default();
+        assert_ne!(at, "call", "on purpose");
+        Box::pin(async move {
+            tokio::task::yield_now().await;
+            assert_ne!(at, "await", "on purpose");
+            let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
+            let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
+            Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?.view)
+        })
+    }
+
+    /// An n8n that answers `{}`.
+    fn n8n() -> String {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for connection in listener.incoming() {
+                let mut connection = connection.unwrap();
+                let _ = connection.read(&mut [0; 8192]);
+                let _ = connection.write_all(
+                    b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}",
+                );
+            }
+        });
+        url
+    }
+
+    #[tokio::test]
+    async fn a_panic_fails_its_call_only_and_releases_its_permit() {
+        let wait = Duration::from_secs(20);
+        let settings = Settings {
+            address: Address::parse(&n8n()).unwrap(),
+            api_key: Secret::key("key"),
+            first_byte_timeout: wait,
+            idle_timeout: wait,
+            max_downloads: 1,
+        };
+        let context = Context {
+            api: Some(Client::new(settings)),
+            store: None,
+            saved: crate::tools::executions::SavedExecutions::default(),
+            locale: Locale::En,
+            redact: false,
+            files: Files::default(),
+            folders: Folders::default(),
+            memory: MemoryStore::default(),
+            catalogue: CatalogueCache::new(None),
+            identical: IdenticalCalls::default(),
+        };
+        let (context, toolbox) = (Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
+        let server = mcp::Server(ToolboxService { context, toolbox, shutdown: CancellationToken::new() });
+        let (ours, theirs) = tokio::io::duplex(64 * 1024);
+        tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
+        let (answers, mut stdin) = tokio::io::split(ours);
+        let mut answers = BufReader::new(answers).lines();
+        let client = json!({"name": "test", "version": "0"});
+        let hello = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client});
+        let mut requests = vec![("initialize", hello)];
+        // "read" twice: the only permit was released.
+        for at in ["call", "await", "read", "read"] {
+            requests.push(("tools/call", json!({"name": "faulty", "arguments": {"at": at}})));
+        }
+        requests.push(("tools/list", json!({})));
+        for (id, (method, params)) in requests.into_iter().enumerate() {
+            let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
+            stdin.write_all(format!("{request}\n").as_bytes()).await.unwrap();
+            let line = tokio::time::timeout(wait, answers.next_line()).await.unwrap().unwrap().unwrap();
+            let answer: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(answer["id"], id);
+            if method == "tools/call" {
+                assert_eq!(answer["result"]["isError"], true, "{answer}");
+                let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+                assert!(text.starts_with("faulty failed because of a bug in n8n-lens."), "{text}");
+            } else {
+                assert!(answer["result"].is_object(), "{answer}");
+            }
+        }
+    }
+}
