@@ -47,6 +47,16 @@ pub struct Failure {
 pub(super) const FAILURE_CHARS: usize = 300;
 
 impl Failure {
+    /// What is kept of it.
+    pub(super) const KEEP: Keep = Keep::Members(&[
+        ("name", Keep::Whole),
+        ("message", Keep::Whole),
+        ("type", Keep::Whole),
+        ("description", Keep::Whole),
+        ("httpCode", Keep::Whole),
+        ("node", Keep::Members(&[("name", Keep::Whole)])),
+    ]);
+
     /// Reads an error, or what n8n's redaction left of one (its `type` then serves as the message); `None` for `null`.
     pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut failure = Self::default();

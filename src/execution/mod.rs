@@ -70,7 +70,6 @@
 //! # Ok::<_, n8n_lens::execution::Error>(())
 //! ```
 
-mod body;
 pub mod compare;
 mod edits;
 mod executed;
@@ -86,6 +85,7 @@ pub mod node;
 mod order;
 mod redaction;
 mod run;
+mod runs;
 pub mod search;
 mod stored;
 mod stored_json;
