@@ -5,7 +5,9 @@ use std::collections::HashSet;
 use std::io::Read;
 
 use super::failure;
+use super::members::{Members, members};
 use super::runs::{ITEM_BYTES, Item, ItemPlace, ItemText};
+use super::stored_json::member;
 use crate::json::{Beginning, Cursor, Detail, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name};
 use crate::secrets::redact;
 
@@ -42,24 +44,10 @@ pub struct Parent {
     pub workflow_id: Option<String>,
 }
 
-impl Parent {
-    /// What is kept of it.
-    pub(super) const KEEP: Keep = Keep::Members(&[("executionId", Keep::Whole), ("workflowId", Keep::Whole)]);
-
-    /// Reads `{executionId, workflowId}`; `None` for a value of another type.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let mut parent = Self::default();
-        let is_object = cursor.object(|cursor, member| {
-            match member {
-                "executionId" => parent.id = cursor.text(ID_CHARS)?,
-                "workflowId" => parent.workflow_id = cursor.text(ID_CHARS)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(is_object.then_some(parent))
-    }
-}
+members!(Parent, |parent, cursor| match name {
+    ("executionId", Keep::Whole) => parent.id = cursor.text(ID_CHARS)?,
+    ("workflowId", Keep::Whole) => parent.workflow_id = cursor.text(ID_CHARS)?,
+});
 
 /// Executions of sub-workflows that a node started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,28 +58,31 @@ pub struct Children {
     pub total: u64,
 }
 
-impl Children {
-    /// What is kept of the `metadata` of a run.
-    pub(super) const KEEP: Keep = Keep::Members(&[
-        ("subExecution", Keep::Members(&[("executionId", Keep::Whole)])),
-        ("subExecutionsCount", Keep::Whole),
-    ]);
+/// The `metadata` of a run or of an item.
+#[derive(Debug, Default)]
+pub(super) struct Metadata {
+    /// The execution of a sub-workflow.
+    child: Option<String>,
+    /// How many executions of sub-workflows there are.
+    count: Option<u64>,
+}
 
-    /// Reads the `metadata` of a run.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
-        let (mut id, mut count) = (None, None);
-        cursor.object(|cursor, member| {
-            match member {
-                "subExecution" => id = read_child(cursor)?,
-                "subExecutionsCount" => count = cursor.number::<u64>()?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        let total = if id.is_some() { count.unwrap_or(1).max(1) } else { 0 };
-        Ok(Self { ids: id.into_iter().collect(), total })
+members!(Metadata, |metadata, cursor| match name {
+    ("subExecution", CHILD) => metadata.child = member(cursor, "executionId", |cursor| cursor.text(ID_CHARS))?,
+    ("subExecutionsCount", Keep::Whole) => metadata.count = cursor.number()?,
+});
+
+/// What is kept of a reference to the execution of a sub-workflow.
+const CHILD: Keep = Keep::Members(&[("executionId", Keep::Whole)]);
+
+impl From<Metadata> for Children {
+    fn from(Metadata { child, count }: Metadata) -> Self {
+        let total = if child.is_some() { count.unwrap_or(1).max(1) } else { 0 };
+        Self { ids: child.into_iter().collect(), total }
     }
+}
 
+impl Children {
     fn add(&mut self, more: Self) {
         let room = CHILDREN - self.ids.len().min(CHILDREN);
         self.ids.extend(more.ids.into_iter().take(room));
@@ -116,16 +107,6 @@ impl NamedChildren {
         }
         self.last = Some(id);
     }
-}
-
-/// The id in `{executionId, workflowId}`.
-pub(super) fn read_child<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
-    let mut id = None;
-    cursor.object(|cursor, member| match member {
-        "executionId" => cursor.text(ID_CHARS).map(|text| id = text),
-        _ => cursor.skip(),
-    })?;
-    Ok(id)
 }
 
 /// Items that stand for an error, because the node continues after one.
@@ -323,23 +304,11 @@ struct ItemMarks {
 impl ItemMarks {
     fn read<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Self, ReadError> {
         let mut marks = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
+        cursor.object(|cursor, name| {
+            match name {
                 "error" => marks.own = read_message(cursor, tells)?,
-                "json" => {
-                    marks.in_json = None;
-                    cursor.object(|cursor, member| match member {
-                        "error" => read_message(cursor, tells).map(|message| marks.in_json = message),
-                        _ => cursor.skip(),
-                    })?;
-                }
-                "metadata" => {
-                    marks.child = None;
-                    cursor.object(|cursor, member| match member {
-                        "subExecution" => read_child(cursor).map(|child| marks.child = child),
-                        _ => cursor.skip(),
-                    })?;
-                }
+                "json" => marks.in_json = member(cursor, "error", |cursor| read_message(cursor, tells))?,
+                "metadata" => marks.child = Metadata::read_object(cursor)?.and_then(|metadata| metadata.child),
                 _ => cursor.skip()?,
             }
             Ok(())

@@ -81,6 +81,7 @@ mod header;
 mod inputs;
 mod items;
 mod label;
+mod members;
 pub mod node;
 mod order;
 mod redaction;

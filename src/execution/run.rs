@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use super::items::ItemLists;
+use super::members::{Members, members};
 use super::order::Start;
 use super::runs::RunHead;
 use crate::json::{Cursor, Excerpt, Keep, ReadError};
@@ -69,20 +70,28 @@ impl Run {
     }
 }
 
-impl InputSource {
-    /// What is kept of it.
-    pub(super) const KEEP: Keep = Keep::Members(&[
-        ("previousNode", Keep::Whole),
-        ("previousNodeOutput", Keep::Whole),
-        ("previousNodeRun", Keep::Whole),
-    ]);
+/// The same, as it is read.
+#[derive(Default)]
+struct AnySource {
+    node: Option<String>,
+    output: u64,
+    run: u64,
 }
+
+members!(AnySource, |source, cursor| match name {
+    ("previousNode", Keep::Whole) => source.node = cursor.name()?,
+    ("previousNodeOutput", Keep::Whole) => source.output = index(cursor.number()?),
+    ("previousNodeRun", Keep::Whole) => source.run = index(cursor.number()?),
+});
 
 /// Reads an `executionStatus`.
 pub(super) fn read_status<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
     const STATUS_CHARS: usize = 40;
     cursor.text(STATUS_CHARS)
 }
+
+/// What is kept of a run's `source`.
+pub(super) const SOURCES: Keep = Keep::EachElement(&AnySource::KEEP);
 
 /// Reads a run's `source`.
 pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
@@ -99,17 +108,8 @@ pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option
 
 /// Reads an entry of `source`, or a `sourceOverwrite`.
 pub(super) fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
-    let (mut node, mut output, mut run) = (None, None, None);
-    cursor.object(|cursor, member| {
-        match member {
-            "previousNode" => node = cursor.name()?,
-            "previousNodeOutput" => output = cursor.number::<f64>()?,
-            "previousNodeRun" => run = cursor.number::<f64>()?,
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(node.map(|node| InputSource { node, output: index(output), run: index(run) }))
+    let source = AnySource::read_object(cursor)?.unwrap_or_default();
+    Ok(source.node.map(|node| InputSource { node, output: source.output, run: source.run }))
 }
 
 /// An index; n8n leaves out 0. A number that cannot be an index becomes one that no array has.

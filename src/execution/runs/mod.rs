@@ -11,85 +11,32 @@
 //!   ([`Tally::status`]).
 //! - Values of an unexpected type are skipped.
 
+mod head;
+mod parts;
+
 use std::io::Read;
-use std::marker::PhantomData;
 
 use bytes::Bytes;
 
+use self::head::RunTable;
+pub(super) use self::head::{RunHead, Tally};
+pub(super) use self::parts::Parts;
 use super::Error;
-use super::failure::{self, Failure};
-use super::flow::{Children, Parent};
-use super::header::{self, Header};
-use super::order::{Start, Starts};
-use super::run::{self, InputSource};
+use super::failure::Failure;
+use super::flow::Parent;
+use super::header::Header;
+use super::members::Members;
 use super::stored_json::member;
-use crate::json::{Cursor, Element, Excerpt, Keep, ReadError, hold_name};
+use crate::json::{Cursor, Element, Keep, ReadError, hold_name};
 
 /// Larger items are counted, but not read.
 pub(super) const ITEM_BYTES: usize = 1024 * 1024;
 
-/// Memory for the error of a run.
-const ERROR_BYTES: usize = 64 * 1024;
-
-/// A value of which only its presence is kept.
-const PRESENCE: Keep = Keep::Members(&[]);
-
 /// The items of a run, as far as they are in the window: `{connection: [[item, …], …]}`.
 const ITEM_LISTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
 
-/// The same, but nothing of the items except their lineage.
-const LINEAGE_LISTS: Keep =
-    Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[("pairedItem", Keep::Whole)]))));
-
 /// A node that n8n was to execute next.
 const STACKED: Keep = Keep::Members(&[("node", Keep::Members(&[("name", Keep::Whole)]))]);
-
-/// Which parts of an execution an observer wants: `Parts::START.and(Parts::OUTPUTS)`.
-#[derive(Clone, Copy)]
-pub(super) struct Parts(u16);
-
-impl Parts {
-    /// Whether n8n redacted the items.
-    pub(super) const REDACTED: Self = Self(1);
-    /// The execution that started this one.
-    pub(super) const PARENT: Self = Self(1 << 1);
-    /// Why the execution failed, and where it ended or is.
-    pub(super) const END: Self = Self(1 << 2);
-    /// When a run started.
-    pub(super) const START: Self = Self(1 << 3);
-    /// How long a run took.
-    pub(super) const TIME: Self = Self(1 << 4);
-    /// How a run ended: its status, and whether it has an error.
-    pub(super) const STATUS: Self = Self(1 << 5);
-    /// The error of a run.
-    pub(super) const ERROR: Self = Self(1 << 6);
-    /// Where the inputs of a run came from.
-    pub(super) const SOURCES: Self = Self(1 << 7);
-    /// The executions of sub-workflows that a run started.
-    pub(super) const CHILDREN: Self = Self(1 << 8);
-    /// Whether n8n stores the input of a run itself.
-    pub(super) const OWN_INPUT: Self = Self(1 << 9);
-    /// The items of that input.
-    pub(super) const INPUTS: Self = Self(1 << 10);
-    /// The items of the outputs of a run.
-    pub(super) const OUTPUTS: Self = Self(1 << 11);
-    /// Of these items their `pairedItem` alone: for a text in which skipping is cheaper than reading.
-    pub(super) const LINEAGE: Self = Self(1 << 12);
-
-    /// These parts, and others.
-    pub(super) const fn and(self, others: Self) -> Self {
-        Self(self.0 | others.0)
-    }
-
-    const fn has(self, part: Self) -> bool {
-        self.0 & part.0 != 0
-    }
-
-    /// The rule for a part: skipped unless it is wanted.
-    const fn rule(self, part: Self, keep: Keep) -> Keep {
-        if self.has(part) { keep } else { Keep::Skip }
-    }
-}
 
 /// What a projection does with the runs of an execution.
 ///
@@ -188,133 +135,6 @@ impl<R: Read> Item<'_, R> {
     }
 }
 
-/// What a run says about itself, as far as it is wanted.
-#[derive(Default)]
-pub(super) struct RunHead {
-    /// Which of the node's runs, from 0.
-    pub index: u64,
-    pub start: Start,
-    /// How long it took, ms.
-    pub execution_time: Option<f64>,
-    /// n8n's `executionStatus`.
-    pub status: Option<String>,
-    /// Whether it failed.
-    pub failed: bool,
-    /// The error, or what n8n's redaction left of it.
-    pub error: Option<Excerpt>,
-    /// The source of each input; `None` for an input without data.
-    pub sources: Vec<Option<InputSource>>,
-    /// The executions of sub-workflows that it started.
-    pub children: Children,
-    /// Whether n8n stores its input itself.
-    pub has_own_input: bool,
-    /// Whether this input has lists of items, as it should.
-    pub has_input_lists: bool,
-}
-
-impl RunHead {
-    /// How long it took, in whole ms.
-    pub(super) fn ms(&self) -> u64 {
-        self.execution_time.unwrap_or(0.0).max(0.0) as u64
-    }
-
-    fn read<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, index: u64, observer: &mut O) -> Result<Self, ReadError> {
-        let mut run = Self { index, ..Self::default() };
-        let (mut error, mut redacted_error) = (RunError::default(), RunError::default());
-        cursor.object(|cursor, member| {
-            match member {
-                "executionIndex" => run.start.index = cursor.number()?,
-                "startTime" => run.start.time = cursor.number()?,
-                "executionTime" => run.execution_time = cursor.number()?,
-                "executionStatus" => run.status = run::read_status(cursor)?,
-                "error" => error = RunError::read::<R, O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
-                "redactedError" => redacted_error = RunError::read::<R, O>(cursor, failure::read_redacted)?,
-                "source" => run.sources = run::read_sources(cursor)?,
-                "metadata" => run.children = Children::read(cursor)?,
-                "inputOverride" => run.read_input(cursor, observer)?,
-                "data" => {
-                    observer.begin_lists(index, Side::Outputs);
-                    read_lists(cursor, index, observer)?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        let is_failure = matches!(run.status.as_deref(), Some("error" | "crashed"));
-        run.failed = is_failure || error.is_present || redacted_error.is_present;
-        run.error = error.text.or(redacted_error.text);
-        Ok(run)
-    }
-
-    fn read_input<R: Read, O: RunObserver>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        observer: &mut O,
-    ) -> Result<(), ReadError> {
-        self.has_input_lists = cursor.at_object()?;
-        if self.has_input_lists && O::PARTS.has(Parts::INPUTS) {
-            self.has_own_input = true;
-            observer.begin_lists(self.index, Side::Inputs);
-            return read_lists(cursor, self.index, observer);
-        }
-        self.has_own_input = cursor.skip_present()?;
-        Ok(())
-    }
-}
-
-/// An `error` or a `redactedError`.
-#[derive(Default)]
-struct RunError {
-    is_present: bool,
-    /// The error, if it is wanted.
-    text: Option<Excerpt>,
-}
-
-impl RunError {
-    fn read<R: Read, O: RunObserver>(
-        cursor: &mut Cursor<R>,
-        text: impl FnOnce(&mut Cursor<R>) -> Result<Option<Excerpt>, ReadError>,
-    ) -> Result<Self, ReadError> {
-        if !O::PARTS.has(Parts::ERROR) {
-            return Ok(Self { is_present: cursor.skip_present()?, text: None });
-        }
-        let text = text(cursor)?;
-        Ok(Self { is_present: text.is_some(), text })
-    }
-}
-
-/// What the runs of a node add up to.
-#[derive(Debug, Default)]
-pub(super) struct Tally {
-    pub starts: Starts,
-    /// How long all runs took, ms.
-    pub execution_time: u64,
-    /// Whether a run failed.
-    pub failed: bool,
-    crashed: bool,
-    last_status: Option<String>,
-}
-
-impl Tally {
-    /// Adds the next run.
-    pub(super) fn add(&mut self, run: RunHead) {
-        self.starts.add(run.start);
-        self.execution_time = self.execution_time.saturating_add(run.ms());
-        self.failed |= run.failed;
-        self.crashed |= run.status.as_deref() == Some("crashed");
-        self.last_status = run.status;
-    }
-
-    /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.
-    pub(super) fn status(&self) -> &str {
-        match (self.crashed, self.failed) {
-            (true, _) => "crashed",
-            (false, true) => "error",
-            (false, false) => self.last_status.as_deref().unwrap_or("success"),
-        }
-    }
-}
-
 /// What was read of an execution.
 pub(super) struct Execution<O, W> {
     pub header: Header,
@@ -348,60 +168,40 @@ pub(super) struct ResultData {
 }
 
 /// The table for an execution: the whole header, what the observer wants of `data`, and the given rule for `workflowData`.
-pub(super) const fn keep<O: RunObserver>(workflow: Keep) -> [(&'static str, Keep); header::FIELDS.len() + 2] {
-    let mut table = [("", Keep::Skip); header::FIELDS.len() + 2];
+pub(super) const fn keep<O: RunObserver>(workflow: Keep) -> [(&'static str, Keep); Header::MEMBERS.len() + 2] {
+    let mut table = [("data", O::DATA); Header::MEMBERS.len() + 2];
     let mut at = 0;
-    while at < header::FIELDS.len() {
-        table[at] = (header::FIELDS[at], Keep::Whole);
+    while at < Header::MEMBERS.len() {
+        table[at] = Header::MEMBERS[at];
         at += 1;
     }
-    table[at] = ("data", Table::<O>::DATA);
-    table[at + 1] = ("workflowData", workflow);
+    table[at] = ("workflowData", workflow);
     table
 }
 
-/// The table of what an observer wants.
-struct Table<O>(PhantomData<O>);
-
-impl<O: RunObserver> Table<O> {
+/// What is kept of `data`.
+trait DataTable: RunTable {
+    /// What the observer wants of it.
     const DATA: Keep = Keep::Members(&[
-        ("redactionInfo", O::PARTS.rule(Parts::REDACTED, Keep::Members(&[("isRedacted", Keep::Whole)]))),
-        ("parentExecution", O::PARTS.rule(Parts::PARENT, Parent::KEEP)),
+        ("redactionInfo", Self::PARTS.rule(Parts::REDACTED, Keep::Members(&[("isRedacted", Keep::Whole)]))),
+        ("parentExecution", Self::PARTS.rule(Parts::PARENT, Parent::KEEP)),
         (
             "executionData",
-            O::PARTS.rule(Parts::END, Keep::Members(&[("nodeExecutionStack", Keep::EachElement(&STACKED))])),
+            Self::PARTS.rule(Parts::END, Keep::Members(&[("nodeExecutionStack", Keep::EachElement(&STACKED))])),
         ),
         (
             "resultData",
             Keep::Members(&[
-                ("error", O::PARTS.rule(Parts::END, Failure::KEEP)),
-                ("redactedError", O::PARTS.rule(Parts::END, Failure::KEEP)),
-                ("lastNodeExecuted", O::PARTS.rule(Parts::END, Keep::Whole)),
+                ("error", Self::PARTS.rule(Parts::END, Failure::KEEP)),
+                ("redactedError", Self::PARTS.rule(Parts::END, Failure::KEEP)),
+                ("lastNodeExecuted", Self::PARTS.rule(Parts::END, Keep::Whole)),
                 ("runData", Keep::EachMember(&Keep::EachElement(&Self::RUN))),
             ]),
         ),
     ]);
-
-    const RUN: Keep = Keep::Members(&[
-        ("executionIndex", O::PARTS.rule(Parts::START, Keep::Whole)),
-        ("startTime", O::PARTS.rule(Parts::START, Keep::Whole)),
-        ("executionTime", O::PARTS.rule(Parts::TIME, Keep::Whole)),
-        ("executionStatus", O::PARTS.rule(Parts::STATUS, Keep::Whole)),
-        ("error", Self::error(failure::WHOLE)),
-        ("redactedError", Self::error(failure::REDACTED)),
-        ("source", O::PARTS.rule(Parts::SOURCES, Keep::EachElement(&InputSource::KEEP))),
-        ("metadata", O::PARTS.rule(Parts::CHILDREN, Children::KEEP)),
-        (
-            "inputOverride",
-            if O::PARTS.has(Parts::INPUTS) { ITEM_LISTS } else { O::PARTS.rule(Parts::OWN_INPUT, PRESENCE) },
-        ),
-        ("data", if O::PARTS.has(Parts::OUTPUTS) { ITEM_LISTS } else { O::PARTS.rule(Parts::LINEAGE, LINEAGE_LISTS) }),
-    ]);
-
-    const fn error(whole: Keep) -> Keep {
-        if O::PARTS.has(Parts::ERROR) { whole } else { O::PARTS.rule(Parts::STATUS, PRESENCE) }
-    }
 }
+
+impl<O: RunObserver> DataTable for O {}
 
 /// Reads an execution to its end. Each `runData` is read with a new observer, which gets what was read of the header
 /// before it; `read_workflow` reads `workflowData`.
@@ -424,7 +224,7 @@ pub(super) fn read<R: Read, O: RunObserver, W: Default>(
                 (execution.data, execution.runs) = read_data(cursor, || observer(&execution.header))?;
             }
             "workflowData" => execution.workflow = read_workflow(cursor)?,
-            _ if execution.header.read(cursor, member)? => {}
+            _ if execution.header.read_member(cursor, member)? => {}
             _ => cursor.skip()?,
         }
         Ok(())
@@ -444,7 +244,7 @@ fn read_data<R: Read, O: RunObserver>(
     cursor.object(|cursor, name| {
         match name {
             "redactionInfo" => data.redacted = member(cursor, "isRedacted", Cursor::is_true)?,
-            "parentExecution" => data.parent = Parent::read(cursor)?,
+            "parentExecution" => data.parent = Parent::read_object(cursor)?,
             "executionData" => data.current_node = read_current_node(cursor)?,
             "resultData" => (data.result, runs) = read_result(cursor, &observer)?,
             _ => cursor.skip()?,
