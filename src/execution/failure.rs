@@ -4,6 +4,8 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
+use super::members::{Members, members};
+use super::stored_json::member;
 use crate::json::{Beginning, Cursor, Excerpt, Keep, ReadError};
 use crate::secrets::redact;
 
@@ -11,16 +13,15 @@ use crate::secrets::redact;
 const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "messages", "lineNumber", "stack", "context"];
 
 /// What is kept of an error that is shown whole.
-pub(super) const WHOLE: Keep = Keep::Members(&[
-    ("name", Keep::Whole),
-    ("message", Keep::Whole),
-    ("description", Keep::Whole),
-    ("httpCode", Keep::Whole),
-    ("messages", Keep::Whole),
-    ("lineNumber", Keep::Whole),
-    ("stack", Keep::Whole),
-    ("context", Keep::Whole),
-]);
+pub(super) const WHOLE: Keep = Keep::Members(&{
+    let mut members = [("", Keep::Whole); SHOWN.len()];
+    let mut at = 0;
+    while at < SHOWN.len() {
+        members[at].0 = SHOWN[at];
+        at += 1;
+    }
+    members
+});
 
 /// What is kept of an error that n8n redacted.
 pub(super) const REDACTED: Keep = Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)]);
@@ -46,42 +47,33 @@ pub struct Failure {
 /// Characters held of each text of a [`Failure`].
 pub(super) const FAILURE_CHARS: usize = 300;
 
+members!(Failure, |failure, cursor| match name {
+    ("name", Keep::Whole) => failure.name = cursor.beginning(FAILURE_CHARS)?,
+    ("message", Keep::Whole) => failure.message = cursor.beginning(FAILURE_CHARS)?,
+    ("type", Keep::Whole) => failure.message = failure.message.take().or(cursor.beginning(FAILURE_CHARS)?),
+    ("description", Keep::Whole) => failure.description = cursor.beginning(FAILURE_CHARS)?,
+    ("httpCode", Keep::Whole) => failure.http_code = cursor.text(FAILURE_CHARS)?,
+    ("node", NODE) => failure.node_name = member(cursor, "name", Cursor::name)?,
+});
+
+/// What is kept of the node that an error names.
+const NODE: Keep = Keep::Members(&[("name", Keep::Whole)]);
+
 impl Failure {
     /// Reads an error, or what n8n's redaction left of one (its `type` then serves as the message); `None` for `null`.
     pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let mut failure = Self::default();
-        if !cursor.at_object()? {
+        let failure = if cursor.at_object()? {
+            Self::read_object(cursor)?
+        } else {
             let (present, message) = cursor.present_text(FAILURE_CHARS)?;
-            failure.message = message;
-            failure.hide_secrets();
-            return Ok(present.then_some(failure));
-        }
-        let is_object = cursor.object(|cursor, member| {
-            match member {
-                "name" => failure.name = cursor.beginning(FAILURE_CHARS)?,
-                "message" => failure.message = cursor.beginning(FAILURE_CHARS)?,
-                "type" if failure.message.is_none() => failure.message = cursor.beginning(FAILURE_CHARS)?,
-                "description" => failure.description = cursor.beginning(FAILURE_CHARS)?,
-                "httpCode" => failure.http_code = cursor.text(FAILURE_CHARS)?,
-                "node" => {
-                    cursor.object(|cursor, member| match member {
-                        "name" => {
-                            failure.node_name = cursor.name()?;
-                            Ok(())
-                        }
-                        _ => cursor.skip(),
-                    })?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        failure.hide_secrets();
-        Ok(is_object.then_some(failure))
+            present.then(|| Self { message, ..Self::default() })
+        };
+        Ok(failure.map(Self::without_secrets))
     }
 
-    fn hide_secrets(&mut self) {
+    fn without_secrets(mut self) -> Self {
         [&mut self.message, &mut self.description].into_iter().flatten().for_each(redact::text);
+        self
     }
 }
 

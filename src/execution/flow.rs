@@ -5,17 +5,11 @@ use std::collections::HashSet;
 use std::io::Read;
 
 use super::failure;
-use super::values::ITEM_BYTES;
-use crate::json::{
-    Beginning, Capture, Cursor, Detail, Element, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name,
-};
+use super::members::{Members, members};
+use super::runs::{ITEM_BYTES, Item, ItemPlace, ItemText};
+use super::stored_json::member;
+use crate::json::{Beginning, Capture, Cursor, Detail, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name};
 use crate::secrets::redact;
-
-/// What is kept of a reference to the execution of a sub-workflow.
-pub(super) const CHILD: Keep = Keep::Members(&[("executionId", Keep::Whole)]);
-
-/// What is kept of a reference to the execution that started this one.
-pub(super) const PARENT: Keep = Keep::Members(&[("executionId", Keep::Whole), ("workflowId", Keep::Whole)]);
 
 /// Ids of n8n are never longer.
 const ID_CHARS: usize = 60;
@@ -50,21 +44,10 @@ pub struct Parent {
     pub workflow_id: Option<String>,
 }
 
-impl Parent {
-    /// Reads `{executionId, workflowId}`; `None` for a value of another type.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let mut parent = Self::default();
-        let is_object = cursor.object(|cursor, member| {
-            match member {
-                "executionId" => parent.id = cursor.text(ID_CHARS)?,
-                "workflowId" => parent.workflow_id = cursor.text(ID_CHARS)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(is_object.then_some(parent))
-    }
-}
+members!(Parent, |parent, cursor| match name {
+    ("executionId", Keep::Whole) => parent.id = cursor.text(ID_CHARS)?,
+    ("workflowId", Keep::Whole) => parent.workflow_id = cursor.text(ID_CHARS)?,
+});
 
 /// Executions of sub-workflows that a node started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -75,22 +58,31 @@ pub struct Children {
     pub total: u64,
 }
 
-impl Children {
-    /// Reads the `metadata` of a run.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
-        let (mut id, mut count) = (None, None);
-        cursor.object(|cursor, member| {
-            match member {
-                "subExecution" => id = read_child(cursor)?,
-                "subExecutionsCount" => count = cursor.number::<u64>()?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        let total = if id.is_some() { count.unwrap_or(1).max(1) } else { 0 };
-        Ok(Self { ids: id.into_iter().collect(), total })
-    }
+/// The `metadata` of a run or of an item.
+#[derive(Debug, Default)]
+pub(super) struct Metadata {
+    /// The execution of a sub-workflow.
+    child: Option<String>,
+    /// How many executions of sub-workflows there are.
+    count: Option<u64>,
+}
 
+members!(Metadata, |metadata, cursor| match name {
+    ("subExecution", CHILD) => metadata.child = member(cursor, "executionId", |cursor| cursor.text(ID_CHARS))?,
+    ("subExecutionsCount", Keep::Whole) => metadata.count = cursor.number()?,
+});
+
+/// What is kept of a reference to the execution of a sub-workflow.
+const CHILD: Keep = Keep::Members(&[("executionId", Keep::Whole)]);
+
+impl From<Metadata> for Children {
+    fn from(Metadata { child, count }: Metadata) -> Self {
+        let total = if child.is_some() { count.unwrap_or(1).max(1) } else { 0 };
+        Self { ids: child.into_iter().collect(), total }
+    }
+}
+
+impl Children {
     fn add(&mut self, more: Self) {
         let room = CHILDREN - self.ids.len().min(CHILDREN);
         self.ids.extend(more.ids.into_iter().take(room));
@@ -115,16 +107,6 @@ impl NamedChildren {
         }
         self.last = Some(id);
     }
-}
-
-/// The id in `{executionId, workflowId}`.
-pub(super) fn read_child<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
-    let mut id = None;
-    cursor.object(|cursor, member| match member {
-        "executionId" => cursor.text(ID_CHARS).map(|text| id = text),
-        _ => cursor.skip(),
-    })?;
-    Ok(id)
 }
 
 /// Items that stand for an error, because the node continues after one.
@@ -171,35 +153,42 @@ pub(super) struct Flow {
 /// The items of one run.
 #[derive(Debug, Default)]
 pub(super) struct RunFlow {
-    /// That the run names.
-    pub children: Children,
-    /// That its items name.
-    named: NamedChildren,
     /// In `main` outputs.
-    main: u64,
-    /// The items of each `main` output.
-    pub outputs: Vec<u64>,
+    main: MainFlow,
     /// The items of the outputs of each other type, such as `ai_tool`: what a sub-node returned to the node that called it.
     returned: Vec<(String, u64)>,
+}
+
+/// The items of the `main` outputs of one run.
+#[derive(Debug, Default)]
+struct MainFlow {
+    items: u64,
+    /// Those of each output.
+    outputs: Vec<u64>,
+    /// The executions of sub-workflows that they name.
+    named: NamedChildren,
+    /// Whether one of the first items of the output that is being read names one.
+    names_children: bool,
     failed: Option<Box<ErrorItems>>,
     suspect: Option<Box<ErrorItems>>,
 }
 
 impl Flow {
-    /// Adds a run, which may have been copied from another execution.
-    pub(super) fn add(&mut self, run: RunFlow, copied: bool) {
+    /// Adds a run that started these executions; it may have been copied from another execution.
+    pub(super) fn add(&mut self, run: RunFlow, children: Children, copied: bool) {
         let items = run.items();
+        let main = run.main;
         self.items = self.items.saturating_add(items);
-        self.processed = self.processed.saturating_add(if copied { 0 } else { run.main });
+        self.processed = self.processed.saturating_add(if copied { 0 } else { main.items });
         self.empty_runs += u64::from(items == 0);
-        self.called.add(if run.children.total > 0 { run.children.clone() } else { run.named.children });
-        self.children.add(run.children);
-        self.outputs.resize(self.outputs.len().max(run.outputs.len()), 0);
-        for (sum, items) in self.outputs.iter_mut().zip(run.outputs) {
+        self.called.add(if children.total > 0 { children.clone() } else { main.named.children });
+        self.children.add(children);
+        self.outputs.resize(self.outputs.len().max(main.outputs.len()), 0);
+        for (sum, items) in self.outputs.iter_mut().zip(main.outputs) {
             *sum = sum.saturating_add(items);
         }
-        add_errors(&mut self.failed, run.failed);
-        add_errors(&mut self.suspect, run.suspect);
+        add_errors(&mut self.failed, main.failed);
+        add_errors(&mut self.suspect, main.suspect);
     }
 
     /// The items of each output, if there are several.
@@ -224,88 +213,73 @@ impl Flow {
 impl RunFlow {
     /// The items in outputs of any type.
     pub(super) fn items(&self) -> u64 {
-        self.returned.iter().fold(self.main, |sum, (_, items)| sum.saturating_add(*items))
+        let returned = self.returned.iter().take(MAX_OUTPUTS);
+        returned.fold(self.main.items, |sum, (_, items)| sum.saturating_add(*items))
     }
 
-    /// Reads the `data` of run `run`.
-    pub(super) fn read_items<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64) -> Result<(), ReadError> {
-        cursor.object(|cursor, connection| {
-            if connection != "main" {
-                return self.read_returned(cursor, connection);
-            }
-            let (children, returned) = (std::mem::take(&mut self.children), std::mem::take(&mut self.returned));
-            *self = Self { children, returned, ..Self::default() };
-            cursor.array(|cursor, output| self.read_output(cursor, run, output)).map(drop)
-        })?;
-        Ok(())
+    /// The items of each of the first `main` outputs.
+    pub(super) fn outputs(&self) -> &[u64] {
+        &self.main.outputs
     }
 
-    /// Counts the items in the outputs of another type than `main`.
-    fn read_returned<R: Read>(&mut self, cursor: &mut Cursor<R>, connection: &str) -> Result<(), ReadError> {
-        let (name, mut items) = (hold_name(connection), 0);
-        cursor.array(|cursor, _| count_items(cursor, &mut items))?;
-        // Of members with the same name the last one counts.
+    /// The outputs of this type of connection follow; what is known of earlier ones no longer counts.
+    pub(super) fn begin_connection(&mut self, connection: &str) {
+        if connection == "main" {
+            self.main = MainFlow::default();
+            return;
+        }
+        let name = hold_name(connection);
         self.returned.retain(|(other, _)| *other != name);
-        if self.returned.len() < MAX_OUTPUTS {
-            self.returned.push((name, items));
-        }
-        Ok(())
+        self.returned.truncate(MAX_OUTPUTS);
+        self.returned.push((name, 0));
     }
 
-    fn read_output<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64, output: u64) -> Result<(), ReadError> {
-        let mut item = 0;
-        let mut names_children = false;
-        cursor.array(|cursor, _| {
-            let json = match cursor.element()? {
-                Element::Omitted(items) => {
-                    item += items;
-                    return Ok(());
-                }
-                Element::Captured(json) => Some(json),
-                Element::Unread => cursor.json(ITEM_BYTES)?.map(Into::into),
-            };
-            if let Some(json) = json {
-                let tells = self.failed.is_none() || self.suspect.is_none();
-                let marks = ItemMarks::read(&mut Cursor::unpruned(&json[..]), tells)?;
-                self.note(&marks, run, output, item);
-                names_children |= marks.child.is_some() && item < SHARED_WITHIN;
-                self.named.add(marks.child.filter(|_| names_children));
-            }
-            item += 1;
-            Ok(())
-        })?;
-        self.main = self.main.saturating_add(item);
-        if output < MAX_OUTPUTS as u64 {
-            self.outputs.push(item);
+    /// The next item.
+    pub(super) fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        match place.main_output {
+            Some(output) => self.main.item(place, output, item),
+            None => item.skip(),
         }
-        Ok(())
     }
 
-    fn note(&mut self, marks: &ItemMarks, run: u64, output: u64, item: u64) {
-        let place = |message: &Beginning| {
-            let first = ErrorItem { run, output, item, message: message.clone() };
-            Some(Box::new(ErrorItems { count: 1, first }))
-        };
-        add_errors(&mut self.failed, marks.own.as_ref().and_then(place));
-        add_errors(&mut self.suspect, marks.own.as_ref().or(marks.in_json.as_ref()).and_then(place));
+    /// An output has ended.
+    pub(super) fn end_list(&mut self, end: ItemPlace) {
+        match (end.main_output, self.returned.last_mut()) {
+            (Some(output), _) => self.main.end_output(output, end.item),
+            (None, Some((_, items))) => *items = items.saturating_add(end.item),
+            (None, None) => {}
+        }
     }
 }
 
-/// Adds the number of items of an output.
-fn count_items<R: Read>(cursor: &mut Cursor<R>, items: &mut u64) -> Result<(), ReadError> {
-    cursor.array(|cursor, _| {
-        let more = match cursor.element()? {
-            Element::Omitted(more) => more,
-            Element::Captured(_) => 1,
-            Element::Unread => {
-                cursor.skip()?;
-                1
-            }
-        };
-        *items = items.saturating_add(more);
+impl MainFlow {
+    fn item<R: Read>(&mut self, place: ItemPlace, output: u64, item: Item<'_, R>) -> Result<(), ReadError> {
+        if let ItemText::Json(json) = item.text()? {
+            let tells = self.failed.is_none() || self.suspect.is_none();
+            let marks = ItemMarks::read(&mut Cursor::unpruned(&json[..]), tells)?;
+            self.note(&marks, place, output);
+            self.names_children |= marks.child.is_some() && place.item < SHARED_WITHIN;
+            self.named.add(marks.child.filter(|_| self.names_children));
+        }
         Ok(())
-    })?;
-    Ok(())
+    }
+
+    fn end_output(&mut self, output: u64, items: u64) {
+        self.names_children = false;
+        self.items = self.items.saturating_add(items);
+        if output < MAX_OUTPUTS as u64 {
+            self.outputs.push(items);
+        }
+    }
+
+    fn note(&mut self, marks: &ItemMarks, place: ItemPlace, output: u64) {
+        let one = |message: &Beginning| {
+            let first = ErrorItem { run: place.run, output, item: place.item, message: message.clone() };
+            Some(Box::new(ErrorItems { count: 1, first }))
+        };
+        add_errors(&mut self.failed, marks.own.as_ref().and_then(one));
+        add_errors(&mut self.suspect, marks.own.as_ref().or(marks.in_json.as_ref()).and_then(one));
+    }
 }
 
 fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) {
@@ -330,23 +304,11 @@ struct ItemMarks {
 impl ItemMarks {
     fn read<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Self, ReadError> {
         let mut marks = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
+        cursor.object(|cursor, name| {
+            match name {
                 "error" => marks.own = read_message(cursor, tells)?,
-                "json" => {
-                    marks.in_json = None;
-                    cursor.object(|cursor, member| match member {
-                        "error" => read_message(cursor, tells).map(|message| marks.in_json = message),
-                        _ => cursor.skip(),
-                    })?;
-                }
-                "metadata" => {
-                    marks.child = None;
-                    cursor.object(|cursor, member| match member {
-                        "subExecution" => read_child(cursor).map(|child| marks.child = child),
-                        _ => cursor.skip(),
-                    })?;
-                }
+                "json" => marks.in_json = member(cursor, "error", |cursor| read_message(cursor, tells))?,
+                "metadata" => marks.child = Metadata::read_object(cursor)?.and_then(|metadata| metadata.child),
                 _ => cursor.skip()?,
             }
             Ok(())
@@ -355,7 +317,7 @@ impl ItemMarks {
     }
 }
 
-/// What an error says: its `message`, or else all of it; `None` for what is no error in JavaScript: `null`, `false`, `0` and
+/// What an error says: its `message`, or else all of it; `None` for a value that is not an error in JavaScript: `null`, `false`, `0` and
 /// an empty string.
 fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<Beginning>, ReadError> {
     let json = if tells { cursor.json(ITEM_BYTES)? } else { None };

@@ -1,29 +1,12 @@
 //! The metadata of an execution.
 
-use std::io::Read;
-
 use jiff::Timestamp;
 
-use crate::json::{Cursor, ReadError};
+use super::members::members;
+use crate::json::Keep;
 
 /// Ids, dates and enum values of n8n are never longer; anything longer is cut.
 const VALUE_CHARS: usize = 60;
-
-/// The members of an execution that make up its header.
-pub(super) const FIELDS: [&str; 12] = [
-    "id",
-    "workflowId",
-    "status",
-    "mode",
-    "retryOf",
-    "retrySuccessId",
-    "startedAt",
-    "stoppedAt",
-    "waitTill",
-    "jsonSizeBytes",
-    "dataTooLargeToDisplay",
-    "abandoned",
-];
 
 /// The metadata of an execution. Dates are ISO 8601 as n8n sent them.
 #[derive(Clone, Debug, Default)]
@@ -54,27 +37,22 @@ pub struct Header {
     pub abandoned: bool,
 }
 
-impl Header {
-    /// Reads the member `name` of an execution if it is one of [`FIELDS`]; returns whether it was.
-    pub(super) fn read<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<bool, ReadError> {
-        match name {
-            "id" => self.id = cursor.text(VALUE_CHARS)?,
-            "workflowId" => self.workflow_id = cursor.text(VALUE_CHARS)?,
-            "status" => self.status = cursor.text(VALUE_CHARS)?,
-            "mode" => self.mode = cursor.text(VALUE_CHARS)?,
-            "retryOf" => self.retry_of = cursor.text(VALUE_CHARS)?,
-            "retrySuccessId" => self.retry_success_id = cursor.text(VALUE_CHARS)?,
-            "startedAt" => self.started_at = cursor.text(VALUE_CHARS)?,
-            "stoppedAt" => self.stopped_at = cursor.text(VALUE_CHARS)?,
-            "waitTill" => self.wait_till = cursor.text(VALUE_CHARS)?,
-            "jsonSizeBytes" => self.json_size_bytes = cursor.number()?,
-            "dataTooLargeToDisplay" => self.data_too_large = cursor.is_true()?,
-            "abandoned" => self.abandoned = cursor.is_true()?,
-            _ => return Ok(false),
-        }
-        Ok(true)
-    }
+members!(Header, |header, cursor| match name {
+    ("id", Keep::Whole) => header.id = cursor.text(VALUE_CHARS)?,
+    ("workflowId", Keep::Whole) => header.workflow_id = cursor.text(VALUE_CHARS)?,
+    ("status", Keep::Whole) => header.status = cursor.text(VALUE_CHARS)?,
+    ("mode", Keep::Whole) => header.mode = cursor.text(VALUE_CHARS)?,
+    ("retryOf", Keep::Whole) => header.retry_of = cursor.text(VALUE_CHARS)?,
+    ("retrySuccessId", Keep::Whole) => header.retry_success_id = cursor.text(VALUE_CHARS)?,
+    ("startedAt", Keep::Whole) => header.started_at = cursor.text(VALUE_CHARS)?,
+    ("stoppedAt", Keep::Whole) => header.stopped_at = cursor.text(VALUE_CHARS)?,
+    ("waitTill", Keep::Whole) => header.wait_till = cursor.text(VALUE_CHARS)?,
+    ("jsonSizeBytes", Keep::Whole) => header.json_size_bytes = cursor.number()?,
+    ("dataTooLargeToDisplay", Keep::Whole) => header.data_too_large = cursor.is_true()?,
+    ("abandoned", Keep::Whole) => header.abandoned = cursor.is_true()?,
+});
 
+impl Header {
     /// When a retry began, milliseconds since 1970; `None` if this is no retry. What ran before was copied: a retry
     /// begins with the runs of the execution that it retries, except for those of the node that failed
     /// (`packages/cli/src/executions/execution.service.ts`, `retry`).

@@ -7,7 +7,8 @@ use std::ops::Range;
 use bytes::Bytes;
 
 use super::failure;
-use crate::json::{Cursor, Element, Excerpt, ReadError};
+use super::runs::Item;
+use crate::json::{Cursor, Excerpt, ReadError};
 use crate::secrets::redact;
 
 /// The members of a binary file that are shown; never its data, which n8n 1.x stores as base64.
@@ -56,17 +57,17 @@ pub struct ItemList {
     /// How many items there are.
     pub total: u64,
     /// The items of the window.
-    items: Vec<Item>,
+    items: Vec<HeldItem>,
 }
 
-/// An item: its JSON text as captured, or an excerpt cut to its share of the memory.
+/// An item that is held: its JSON text as captured, or an excerpt cut to its share of the memory.
 #[derive(Clone, Debug)]
-enum Item {
+enum HeldItem {
     Captured(Bytes),
     Excerpt(Excerpt),
 }
 
-impl Item {
+impl HeldItem {
     fn bytes(&self) -> usize {
         ITEM_OVERHEAD_BYTES
             + match self {
@@ -101,25 +102,10 @@ impl ItemList {
 }
 
 impl ItemLists {
-    /// Reads `{connection: [[item, …], …]}`; `None` for a value of another type. Without limits the items
-    /// are only counted.
-    pub(super) fn read<R: Read>(
-        cursor: &mut Cursor<R>,
-        limits: Option<&ItemLimits>,
-    ) -> Result<Option<Self>, ReadError> {
-        let mut lists = Self::default();
-        let is_object = cursor.object(|cursor, connection| {
-            cursor.array(|cursor, index| lists.read_list(cursor, connection, index, limits)).map(drop)
-        })?;
-        // Most runs have one output with few items, and there may be a hundred thousand runs.
-        lists.lists.shrink_to_fit();
-        Ok(is_object.then_some(lists))
-    }
-
     /// The memory that these lists take, bytes.
     pub(super) fn bytes(&self) -> usize {
         let own: usize =
-            self.lists.iter().map(|list| list.connection.len() + list.items.capacity() * size_of::<Item>()).sum();
+            self.lists.iter().map(|list| list.connection.len() + list.items.capacity() * size_of::<HeldItem>()).sum();
         self.bytes + self.lists.capacity() * size_of::<ItemList>() + own
     }
 
@@ -128,39 +114,48 @@ impl ItemLists {
         self.lists.iter().find(|list| list.connection == "main" && list.index == index)
     }
 
-    fn read_list<R: Read>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        connection: &str,
-        index: u64,
-        limits: Option<&ItemLimits>,
-    ) -> Result<(), ReadError> {
+    /// The items of an input or output follow.
+    pub(super) fn begin_list(&mut self, connection: &str, index: u64) {
         let connection = crate::json::cut_name(connection.to_owned());
         self.lists.push(ItemList { connection, index, total: 0, items: Vec::new() });
-        let limits = limits.filter(|_| self.lists.len() <= MAX_LISTS);
-        let at = self.lists.len().min(MAX_LISTS + 1) - 1;
         self.lists.truncate(MAX_LISTS + 1);
-        cursor.array(|cursor, _| {
-            let element = self.lists[at].total;
-            let read = cursor.element()?;
-            self.lists[at].total += if let Element::Omitted(elements) = read { elements } else { 1 };
-            match (read, limits) {
-                (Element::Captured(json), Some(limits)) => self.hold(at, Item::Captured(json), limits),
-                (Element::Unread, Some(limits)) if limits.window.contains(&element) => {
-                    let item = read_item(cursor, limits.bytes)?;
-                    self.hold(at, Item::Excerpt(item), limits)
-                }
-                (Element::Unread, _) => cursor.skip(),
-                (Element::Captured(_) | Element::Omitted(_), _) => Ok(()),
-            }
-        })?;
-        self.lists[at].items.shrink_to_fit();
-        Ok(())
     }
 
-    fn hold(&mut self, at: usize, item: Item, limits: &ItemLimits) -> Result<(), ReadError> {
+    /// The next item of the list; without limits it is only counted.
+    pub(super) fn item<R: Read>(&mut self, item: Item<'_, R>, limits: Option<&ItemLimits>) -> Result<(), ReadError> {
+        let limits = limits.filter(|_| self.lists.len() <= MAX_LISTS);
+        let Some(list) = self.lists.last_mut() else { return item.skip() };
+        let index = list.total;
+        list.total += item.count();
+        match (item, limits) {
+            (Item::Captured(json), Some(limits)) => self.hold(HeldItem::Captured(json), limits),
+            (Item::Unread(cursor), Some(limits)) if limits.window.contains(&index) => {
+                let item = read_item(cursor, limits.bytes)?;
+                self.hold(HeldItem::Excerpt(item), limits)
+            }
+            (item, _) => item.skip(),
+        }
+    }
+
+    /// The list has ended.
+    pub(super) fn end_list(&mut self) {
+        if let Some(list) = self.lists.last_mut() {
+            list.items.shrink_to_fit();
+        }
+    }
+
+    /// These lists, now that all were read.
+    pub(super) fn complete(mut self) -> Self {
+        // Most runs have one output with few items, and there may be a hundred thousand runs.
+        self.lists.shrink_to_fit();
+        self
+    }
+
+    fn hold(&mut self, item: HeldItem, limits: &ItemLimits) -> Result<(), ReadError> {
         self.bytes += item.bytes();
-        self.lists[at].items.push(item);
+        if let Some(list) = self.lists.last_mut() {
+            list.items.push(item);
+        }
         // Thousands of items cannot be shrunk below their limit; do not shrink all of them again for each new one.
         if self.bytes > limits.bytes && self.bytes > self.shrunk + limits.bytes / 8 {
             self.shrink(limits.bytes)?;

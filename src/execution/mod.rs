@@ -70,7 +70,6 @@
 //! # Ok::<_, n8n_lens::execution::Error>(())
 //! ```
 
-mod body;
 pub mod compare;
 mod edits;
 mod executed;
@@ -82,10 +81,12 @@ mod header;
 mod inputs;
 mod items;
 mod label;
+mod members;
 pub mod node;
 mod order;
 mod redaction;
 mod run;
+mod runs;
 pub mod search;
 mod stored;
 mod stored_json;

@@ -5,47 +5,15 @@ use std::ops::Range;
 
 use indexmap::IndexMap;
 
+use super::Error;
 use super::header::Header;
 use super::inputs::Candidates;
 use super::items::{ItemLimits, ItemList, ItemLists};
 use super::label::labels;
 use super::run::{InputSource, Run};
+use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
 use super::workflow::WorkflowNode;
-use super::{Error, body, failure, flow};
-use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, hold_name, is_name};
-
-/// `{connection: [[item, …], …]}`
-const ITEM_LISTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
-
-/// The same for every node: any node's output may turn out to be the input.
-const RUN: Keep = Keep::Members(&[
-    ("startTime", Keep::Whole),
-    ("executionTime", Keep::Whole),
-    ("executionStatus", Keep::Whole),
-    ("error", failure::WHOLE),
-    ("redactedError", failure::REDACTED),
-    ("source", Keep::EachElement(&Keep::Whole)),
-    ("metadata", Keep::Members(&[("subExecution", flow::CHILD)])),
-    ("inputOverride", ITEM_LISTS),
-    ("data", ITEM_LISTS),
-]);
-
-const DATA: Keep =
-    Keep::Members(&[("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))]);
-
-/// Of a run, what tells whether it is the one to show, and where its inputs come from.
-const RUN_WITHOUT_ITEMS: Keep = Keep::Members(&[
-    ("executionStatus", Keep::Whole),
-    ("error", Keep::Members(&[])),
-    ("redactedError", Keep::Members(&[])),
-    ("source", Keep::EachElement(&Keep::Whole)),
-    ("inputOverride", Keep::Members(&[])),
-]);
-
-const DATA_WITHOUT_ITEMS: Keep = Keep::Members(&[(
-    "resultData",
-    Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN_WITHOUT_ITEMS)))]),
-)]);
+use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, is_name};
 
 const WORKFLOW: Keep = Keep::Members(&[(
     "nodes",
@@ -121,15 +89,14 @@ pub struct NodeProjection {
 
 impl Projection for NodeProjection {
     type View = Result<NodeView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, WORKFLOW));
+    const KEEP: Keep = Keep::Members(&runs::keep::<RunData<'_, true>>(WORKFLOW));
 
     fn window(&self) -> Range<u64> {
         self.window.clone()
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, _| RunData::read(cursor, self), |cursor| read_workflow(cursor, self))?;
-        Ok(body.data.unwrap_or_else(|| RunData::new(self)).view(body.header, body.workflow))
+        RunData::<true>::view(cursor, self)
     }
 }
 
@@ -139,10 +106,10 @@ pub(super) struct NodeRunProjection(pub(super) NodeProjection);
 
 impl Projection for NodeRunProjection {
     type View = Result<NodeView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA_WITHOUT_ITEMS, WORKFLOW));
+    const KEEP: Keep = Keep::Members(&runs::keep::<RunData<'_, false>>(WORKFLOW));
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        self.0.read(cursor)
+        RunData::<false>::view(cursor, &self.0)
     }
 }
 
@@ -231,8 +198,8 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -
     Ok(found)
 }
 
-/// The member `runData`, read for one node.
-struct RunData<'a> {
+/// The runs, read for one node.
+struct RunData<'a, const ITEMS: bool> {
     projection: &'a NodeProjection,
     /// How many runs each node had.
     nodes: IndexMap<String, u64>,
@@ -240,6 +207,16 @@ struct RunData<'a> {
     target: Option<Target>,
     /// The nodes that match the requested name only as its shortened form.
     similar: Vec<String>,
+    /// The node that is being read, and its runs so far.
+    name: String,
+    runs: u64,
+    /// The same, if it is the requested one.
+    reading: Option<Target>,
+    inputs: ItemLists,
+    outputs: ItemLists,
+    /// Which of the lists is being read, and what is held of its items.
+    side: Side,
+    limits: Option<ItemLimits>,
 }
 
 /// The runs of the requested node.
@@ -252,59 +229,100 @@ struct Target {
     run: Option<Run>,
 }
 
-impl<'a> RunData<'a> {
+impl<const ITEMS: bool> RunObserver for RunData<'_, ITEMS> {
+    /// The same for every node: any node's output may turn out to be the input. Without items, what decides which run is
+    /// shown, and where its inputs come from.
+    const PARTS: Parts = {
+        let parts = Parts::STATUS.and(Parts::SOURCES).and(Parts::OWN_INPUT);
+        let items = Parts::START.and(Parts::TIME).and(Parts::ERROR).and(Parts::CHILDREN);
+        if ITEMS { parts.and(items).and(Parts::INPUTS).and(Parts::OUTPUTS) } else { parts }
+    };
+
+    fn begin_node(&mut self, name: String) {
+        let is_exact = name == self.projection.node;
+        if !is_exact && is_name(&self.projection.node, &name) {
+            self.similar.retain(|similar| *similar != name);
+            self.similar.push(name.clone());
+        }
+        let is_similar = self.similar.last() == Some(&name) && !self.has_exact_target();
+        self.reading = (is_exact || is_similar).then(|| Target { name: name.clone(), ..Target::default() });
+        (self.name, self.runs) = (name, 0);
+    }
+
+    fn begin_lists(&mut self, run: u64, side: Side) {
+        self.side = side;
+        self.limits = match side {
+            _ if self.reading.is_some() => Some(self.limits()),
+            Side::Inputs => None,
+            Side::Outputs => self.candidates.limits(&self.name, run, &self.limits()),
+        };
+        *self.lists() = ItemLists::default();
+    }
+
+    fn begin_list(&mut self, connection: &str, index: u64) {
+        self.lists().begin_list(connection, index);
+    }
+
+    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        let lists = if self.side == Side::Inputs { &mut self.inputs } else { &mut self.outputs };
+        lists.item(item, self.limits.as_ref())
+    }
+
+    fn end_list(&mut self, _: ItemPlace) {
+        self.lists().end_list();
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.runs += 1;
+        let inputs = std::mem::take(&mut self.inputs).complete();
+        let outputs = std::mem::take(&mut self.outputs).complete();
+        // A node can feed itself.
+        let is_candidate = self.candidates.limits(&self.name, run.index, &self.limits()).is_some();
+        let Some(target) = &mut self.reading else {
+            if is_candidate {
+                self.candidates.keep(&self.name, run.index, outputs);
+            }
+            return Ok(());
+        };
+        let run = Run::new(run, inputs, outputs);
+        if is_candidate {
+            self.candidates.keep(&self.name, run.index, run.outputs.clone());
+        }
+        target.add(run, self.projection.run);
+        Ok(())
+    }
+
+    fn end_node(&mut self) {
+        if let Some(target) = self.reading.take() {
+            if self.projection.sources.is_none() {
+                self.candidates.want(target.sources());
+            }
+            self.target = Some(target);
+        }
+        self.nodes.insert(std::mem::take(&mut self.name), self.runs);
+    }
+}
+
+impl<'a, const ITEMS: bool> RunData<'a, ITEMS> {
     fn new(projection: &'a NodeProjection) -> Self {
         let mut candidates = Candidates::default();
         if let Some(sources) = &projection.sources {
             candidates.want(sources.clone());
         }
-        Self { projection, nodes: IndexMap::new(), candidates, target: None, similar: Vec::new() }
-    }
-
-    fn read<R: Read>(cursor: &mut Cursor<R>, projection: &'a NodeProjection) -> Result<Self, ReadError> {
-        let mut data = Self::new(projection);
-        cursor.object(|cursor, member| {
-            if member != "resultData" {
-                return cursor.skip();
-            }
-            cursor
-                .object(|cursor, member| {
-                    if member != "runData" {
-                        return cursor.skip();
-                    }
-                    data = Self::new(projection);
-                    cursor.object(|cursor, name| data.read_node(cursor, &hold_name(name))).map(drop)
-                })
-                .map(drop)
-        })?;
-        Ok(data)
-    }
-
-    fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
-        let mut runs = 0;
-        let is_exact = name == self.projection.node;
-        if !is_exact && is_name(&self.projection.node, name) {
-            // Of members with the same name the last one counts.
-            self.similar.retain(|similar| similar != name);
-            self.similar.push(name.to_owned());
+        Self {
+            projection,
+            nodes: IndexMap::new(),
+            candidates,
+            target: None,
+            similar: Vec::new(),
+            name: String::new(),
+            runs: 0,
+            reading: None,
+            inputs: ItemLists::default(),
+            outputs: ItemLists::default(),
+            side: Side::Outputs,
+            limits: None,
         }
-        let is_similar = self.similar.last().is_some_and(|similar| similar == name) && !self.has_exact_target();
-        if is_exact || is_similar {
-            let mut target = Target { name: name.to_owned(), ..Target::default() };
-            cursor.array(|cursor, run| self.read_target(cursor, &mut target, run))?;
-            runs = target.runs;
-            if self.projection.sources.is_none() {
-                self.candidates.want(target.sources());
-            }
-            self.target = Some(target);
-        } else {
-            cursor.array(|cursor, run| {
-                runs += 1;
-                self.read_candidate(cursor, name, run)
-            })?;
-        }
-        self.nodes.insert(name.to_owned(), runs);
-        Ok(())
     }
 
     fn has_exact_target(&self) -> bool {
@@ -315,43 +333,28 @@ impl<'a> RunData<'a> {
         ItemLimits { window: self.projection.window.clone(), bytes: RUN_BYTES }
     }
 
-    fn read_candidate<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str, run: u64) -> Result<(), ReadError> {
-        let limits = self.candidates.limits(name, run, &self.limits());
-        let mut outputs = None;
-        cursor.object(|cursor, member| {
-            match member {
-                "data" => outputs = ItemLists::read(cursor, limits.as_ref())?,
-                "inputOverride" => drop(ItemLists::read(cursor, None)?),
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        if limits.is_some() {
-            self.candidates.keep(name, run, outputs.unwrap_or_default());
+    /// The lists that are being read.
+    fn lists(&mut self) -> &mut ItemLists {
+        match self.side {
+            Side::Inputs => &mut self.inputs,
+            Side::Outputs => &mut self.outputs,
         }
-        Ok(())
     }
 
-    fn read_target<R: Read>(&mut self, cursor: &mut Cursor<R>, target: &mut Target, run: u64) -> Result<(), ReadError> {
-        let run = Run::read(cursor, run, &self.limits())?;
-        // A node can feed itself.
-        if self.candidates.limits(&target.name, run.index, &self.limits()).is_some() {
-            self.candidates.keep(&target.name, run.index, run.outputs.clone());
-        }
-        target.add(run, self.projection.run);
-        Ok(())
-    }
-
-    fn view(self, header: Header, workflow: WorkflowNode) -> NodeView {
-        let ambiguous = if self.has_exact_target() || self.similar.len() < 2 { Vec::new() } else { self.similar };
-        let node = self.target.map(|target| {
+    /// Reads an execution.
+    fn view<R: Read>(cursor: Cursor<R>, projection: &'a NodeProjection) -> Result<NodeView, Error> {
+        let read_workflow = |cursor: &mut Cursor<R>| read_workflow(cursor, projection);
+        let execution = runs::read(cursor, |_| Self::new(projection), read_workflow)?;
+        let (data, workflow) = (execution.runs, execution.workflow);
+        let ambiguous = if data.has_exact_target() || data.similar.len() < 2 { Vec::new() } else { data.similar };
+        let node = data.target.map(|target| {
             let missing = target.sources().into_iter().filter(|source| {
-                let ran = self.nodes.get(&source.node).is_some_and(|runs| source.run < *runs);
-                ran && !self.candidates.has(source)
+                let ran = data.nodes.get(&source.node).is_some_and(|runs| source.run < *runs);
+                ran && !data.candidates.has(source)
             });
             Node {
                 missing: missing.collect(),
-                inputs: target.inputs(&self.candidates),
+                inputs: target.inputs(&data.candidates),
                 labels: target.labels(&workflow),
                 node_type: workflow.node_type,
                 parameters: workflow.parameters,
@@ -361,7 +364,7 @@ impl<'a> RunData<'a> {
                 run: target.run,
             }
         });
-        NodeView { header, names: self.nodes.into_keys().collect(), node, ambiguous }
+        Ok(NodeView { header: execution.header, names: data.nodes.into_keys().collect(), node, ambiguous })
     }
 }
 

@@ -43,6 +43,28 @@ impl Start {
     }
 }
 
+/// When the runs of a node started.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Starts {
+    /// How many runs there are.
+    pub runs: u64,
+    /// When the first one started.
+    pub first: Start,
+    /// How many runs are the [first](Start::is_first) of a counter.
+    pub counters: u64,
+}
+
+impl Starts {
+    /// Adds the next run.
+    pub(super) fn add(&mut self, run: Start) {
+        if self.runs == 0 {
+            self.first = run;
+        }
+        self.runs += 1;
+        self.counters += u64::from(run.is_first());
+    }
+}
+
 /// What tells the order of an execution's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
@@ -53,9 +75,9 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The order of an execution in which so many runs are the [first](Start::is_first) of a counter.
-    pub(super) fn new(first_runs: u64) -> Self {
-        if first_runs > 1 { Self::Time } else { Self::Counter }
+    /// The order of an execution in which the runs of all nodes together begin so many counters.
+    pub(super) fn new(counters: u64) -> Self {
+        if counters > 1 { Self::Time } else { Self::Counter }
     }
 
     /// Compares two runs; what is unknown comes last.

@@ -2,13 +2,11 @@
 
 use std::io::Read;
 
-use super::items::{ItemLimits, ItemLists};
+use super::items::ItemLists;
+use super::members::{Members, members};
 use super::order::Start;
-use super::{failure, flow};
-use crate::json::{Cursor, Excerpt, ReadError};
-
-/// Memory for an error.
-pub(super) const ERROR_BYTES: usize = 64 * 1024;
+use super::runs::RunHead;
+use crate::json::{Cursor, Excerpt, Keep, ReadError};
 
 /// No node has more inputs; any further ones are not read.
 const MAX_SOURCES: usize = 256;
@@ -50,28 +48,20 @@ pub struct InputSource {
 }
 
 impl Run {
-    /// Reads run `index`, with as many items as `limits` allow.
-    pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, index: u64, limits: &ItemLimits) -> Result<Self, ReadError> {
-        let mut run = Self { index, ..Self::default() };
-        let mut redacted = None;
-        cursor.object(|cursor, member| {
-            match member {
-                "startTime" => run.start_time = cursor.number()?,
-                "executionTime" => run.execution_time = cursor.number()?,
-                "executionStatus" => run.status = read_status(cursor)?,
-                "error" => run.error = failure::read_whole(cursor, ERROR_BYTES)?,
-                "redactedError" => redacted = failure::read_redacted(cursor)?,
-                "source" => run.sources = read_sources(cursor)?,
-                "metadata" => run.sub_execution = flow::Children::read(cursor)?.ids.pop(),
-                "inputOverride" => run.input_override = ItemLists::read(cursor, Some(limits))?,
-                "data" => run.outputs = ItemLists::read(cursor, Some(limits))?.unwrap_or_default(),
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        run.error = run.error.or(redacted);
-        run.failed = run.error.is_some() || is_failure(run.status.as_deref());
-        Ok(run)
+    /// A run with its items.
+    pub(super) fn new(mut head: RunHead, inputs: ItemLists, outputs: ItemLists) -> Self {
+        Self {
+            index: head.index,
+            start_time: head.start.time,
+            execution_time: head.execution_time,
+            status: head.status,
+            failed: head.failed,
+            error: head.error,
+            sources: head.sources,
+            input_override: head.has_input_lists.then_some(inputs),
+            sub_execution: head.children.ids.pop(),
+            outputs,
+        }
     }
 
     /// `startTime` in milliseconds since 1970.
@@ -80,16 +70,28 @@ impl Run {
     }
 }
 
+/// The same, as it is read.
+#[derive(Default)]
+struct AnySource {
+    node: Option<String>,
+    output: u64,
+    run: u64,
+}
+
+members!(AnySource, |source, cursor| match name {
+    ("previousNode", Keep::Whole) => source.node = cursor.name()?,
+    ("previousNodeOutput", Keep::Whole) => source.output = index(cursor.number()?),
+    ("previousNodeRun", Keep::Whole) => source.run = index(cursor.number()?),
+});
+
 /// Reads an `executionStatus`.
 pub(super) fn read_status<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
     const STATUS_CHARS: usize = 40;
     cursor.text(STATUS_CHARS)
 }
 
-/// Whether a run with this `executionStatus` failed, even without an error.
-pub(super) fn is_failure(status: Option<&str>) -> bool {
-    matches!(status, Some("error" | "crashed"))
-}
+/// What is kept of a run's `source`.
+pub(super) const SOURCES: Keep = Keep::EachElement(&AnySource::KEEP);
 
 /// Reads a run's `source`.
 pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
@@ -106,17 +108,8 @@ pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option
 
 /// Reads an entry of `source`, or a `sourceOverwrite`.
 pub(super) fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
-    let (mut node, mut output, mut run) = (None, None, None);
-    cursor.object(|cursor, member| {
-        match member {
-            "previousNode" => node = cursor.name()?,
-            "previousNodeOutput" => output = cursor.number::<f64>()?,
-            "previousNodeRun" => run = cursor.number::<f64>()?,
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    Ok(node.map(|node| InputSource { node, output: index(output), run: index(run) }))
+    let source = AnySource::read_object(cursor)?.unwrap_or_default();
+    Ok(source.node.map(|node| InputSource { node, output: source.output, run: source.run }))
 }
 
 /// An index; n8n leaves out 0. A number that cannot be an index becomes one that no array has.

@@ -3,57 +3,15 @@
 use std::io::Read;
 use std::ops::Range;
 
+use super::Error;
 pub use super::executed::LeftOut;
-use super::executed::{Executed, NodeRuns, RunObserver};
+use super::executed::{Executed, NodeRuns};
 use super::failure::Failure;
 use super::flow::{self, Children, ErrorItems, Parent};
 use super::header::Header;
-use super::values::ITEM_LISTS;
+use super::runs::{self, Execution};
 use super::workflow::{self, Workflow};
-use super::{Error, body, stored_json};
-use crate::json::{Cursor, Keep, Projection, Pruner, ReadError};
-
-const FAILURE: Keep = Keep::Members(&[
-    ("name", Keep::Whole),
-    ("message", Keep::Whole),
-    ("type", Keep::Whole),
-    ("description", Keep::Whole),
-    ("httpCode", Keep::Whole),
-    ("node", Keep::Members(&[("name", Keep::Whole)])),
-]);
-
-/// Of a run: how it ended, how many items it output, and which of them may stand for an error.
-pub(super) const RUN: [(&str, Keep); 8] = [
-    ("executionIndex", Keep::Whole),
-    ("startTime", Keep::Whole),
-    ("executionTime", Keep::Whole),
-    ("executionStatus", Keep::Whole),
-    ("error", Keep::Members(&[])),
-    ("redactedError", Keep::Members(&[])),
-    ("metadata", Keep::Members(&[("subExecution", flow::CHILD), ("subExecutionsCount", Keep::Whole)])),
-    ("data", ITEM_LISTS),
-];
-
-const DATA: Keep = Keep::Members(&data(Keep::Members(&RESULT)));
-const RESULT: [(&str, Keep); 4] = result_data(Keep::EachMember(&Keep::EachElement(&Keep::Members(&RUN))));
-
-/// What is kept of `data`.
-pub(super) const fn data(result_data: Keep) -> [(&'static str, Keep); 4] {
-    [
-        ("parentExecution", flow::PARENT),
-        ("executionData", Keep::Members(&[("nodeExecutionStack", Keep::EachElement(&STACKED))])),
-        ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-        ("resultData", result_data),
-    ]
-}
-
-/// What is kept of a node that n8n was to execute next.
-const STACKED: Keep = Keep::Members(&[("node", Keep::Members(&[("name", Keep::Whole)]))]);
-
-/// What is kept of `data.resultData`.
-pub(super) const fn result_data(runs: Keep) -> [(&'static str, Keep); 4] {
-    [("error", FAILURE), ("redactedError", FAILURE), ("lastNodeExecuted", Keep::Whole), ("runData", runs)]
-}
+use crate::json::{Cursor, Keep, Projection, Pruner};
 
 /// Reads a [`Summary`]: the number of items of each output, but no items.
 ///
@@ -88,7 +46,7 @@ pub struct SummaryProjection;
 
 impl Projection for SummaryProjection {
     type View = Result<Summary, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, workflow::SUMMARY));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Executed>(workflow::SUMMARY));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
@@ -99,8 +57,8 @@ impl Projection for SummaryProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, header| Data::read(cursor, header, &mut ()), Workflow::read)?;
-        Ok(body.data.unwrap_or_default().summarize(body.header, body.workflow))
+        let execution = runs::read(cursor, |header| Executed::new(header, usize::MAX), Workflow::read)?;
+        Ok(Summary::new(execution))
     }
 }
 
@@ -143,6 +101,30 @@ pub struct Summary {
 }
 
 impl Summary {
+    pub(super) fn new(execution: Execution<Executed, Workflow>) -> Self {
+        let Execution { header, data, runs, mut workflow } = execution;
+        let result = data.result;
+        let redacted = data.redacted || result.redacted_error.is_some();
+        let mut error = result.error.or(result.redacted_error);
+        if let Some(error) = &mut error {
+            let last = result.last_node.filter(|last| runs.is_failed(last));
+            error.node_name = error.node_name.take().or(last);
+        }
+        let (nodes, left_out) = runs.sorted();
+        Self {
+            total_nodes: workflow.nodes.max(left_out.nodes.saturating_add(nodes.len() as u64)),
+            workflow_name: workflow.name.take(),
+            parent: data.parent,
+            error,
+            redacted,
+            // Without progress, n8n has stored nothing but the node at which the execution started.
+            current_node: data.current_node.filter(|_| !nodes.is_empty()),
+            nodes: nodes.into_iter().map(|(name, runs, at)| NodeSummary::new(name, runs, at, &mut workflow)).collect(),
+            left_out,
+            header,
+        }
+    }
+
     /// Items in the `main` outputs of all runs that were not copied.
     pub fn processed(&self) -> u64 {
         self.nodes.iter().fold(self.left_out.items, |sum, node| sum.saturating_add(node.processed))
@@ -195,138 +177,24 @@ impl NodeSummary {
     fn new(name: String, mut node: NodeRuns, position: usize, workflow: &mut Workflow) -> Self {
         let node_type = workflow.types.remove(&name);
         let calls_workflow = node_type.as_deref() == Some(workflow::EXECUTE_WORKFLOW);
-        let last = node.last_status.unwrap_or_else(|| "success".to_owned());
-        let status = match (node.crashed, node.failed) {
-            (true, _) => "crashed".to_owned(),
-            (false, true) => "error".to_owned(),
-            (false, false) => last,
-        };
+        let runs = node.tally.starts.runs;
         Self {
             outputs: node.flow.outputs(),
             unconnected: node.flow.unconnected(workflow.connected.get(&name)),
-            empty_runs: if node.runs > 1 { node.flow.empty_runs } else { 0 },
+            empty_runs: if runs > 1 { node.flow.empty_runs } else { 0 },
             error_items: node.flow.errors(workflow.continuing.contains(&name)),
             node_type,
             name,
-            status,
-            failed: node.failed,
+            status: node.tally.status().to_owned(),
+            failed: node.tally.failed,
             items: node.flow.items,
             processed: node.flow.processed,
             children: if calls_workflow { node.flow.called } else { node.flow.children },
-            runs: node.runs,
+            runs,
             copied_runs: node.copied,
             recovered_runs: node.recovered,
-            execution_time: node.execution_time,
+            execution_time: node.tally.execution_time,
             position,
         }
     }
-}
-
-/// The member `data`.
-#[derive(Default)]
-pub(super) struct Data {
-    redacted: bool,
-    current_node: Option<String>,
-    parent: Option<Parent>,
-    result: ResultData,
-}
-
-/// The member `data.resultData`.
-#[derive(Default)]
-struct ResultData {
-    error: Option<Failure>,
-    redacted_error: Option<Failure>,
-    last_node: Option<String>,
-    nodes: Executed,
-}
-
-impl Data {
-    /// Reads it, after as much of the header as came before it.
-    pub(super) fn read<R: Read>(
-        cursor: &mut Cursor<R>,
-        header: &Header,
-        observer: &mut impl RunObserver,
-    ) -> Result<Self, ReadError> {
-        let own_start = header.own_start_ms();
-        let mut data = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
-                "redactionInfo" => {
-                    data.redacted = false;
-                    cursor.object(|cursor, member| {
-                        if member == "isRedacted" {
-                            data.redacted = cursor.is_true()?;
-                            return Ok(());
-                        }
-                        cursor.skip()
-                    })?;
-                }
-                "parentExecution" => data.parent = Parent::read(cursor)?,
-                "executionData" => data.current_node = read_current_node(cursor)?,
-                "resultData" => data.result = ResultData::read(cursor, own_start, observer)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(data)
-    }
-
-    pub(super) fn summarize(self, header: Header, mut workflow: Workflow) -> Summary {
-        let result = self.result;
-        let redacted = self.redacted || result.redacted_error.is_some();
-        let mut error = result.error.or(result.redacted_error);
-        if let Some(error) = &mut error {
-            let last = result.last_node.filter(|last| result.nodes.is_failed(last));
-            error.node_name = error.node_name.take().or(last);
-        }
-        let (nodes, left_out) = result.nodes.sorted();
-        Summary {
-            total_nodes: workflow.nodes.max(left_out.nodes.saturating_add(nodes.len() as u64)),
-            workflow_name: workflow.name.take(),
-            parent: self.parent,
-            error,
-            redacted,
-            // Without progress, n8n has stored nothing but the node at which the execution started.
-            current_node: self.current_node.filter(|_| !nodes.is_empty()),
-            nodes: nodes.into_iter().map(|(name, runs, at)| NodeSummary::new(name, runs, at, &mut workflow)).collect(),
-            left_out,
-            header,
-        }
-    }
-}
-
-impl ResultData {
-    fn read<R: Read>(
-        cursor: &mut Cursor<R>,
-        own_start: Option<i64>,
-        observer: &mut impl RunObserver,
-    ) -> Result<Self, ReadError> {
-        let mut result = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
-                "error" => result.error = Failure::read(cursor)?,
-                "redactedError" => result.redacted_error = Failure::read(cursor)?,
-                "lastNodeExecuted" => result.last_node = cursor.name()?,
-                "runData" => result.nodes = Executed::read(cursor, own_start, observer)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(result)
-    }
-}
-
-/// The first node of the `nodeExecutionStack` in `executionData`.
-fn read_current_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
-    stored_json::member(cursor, "nodeExecutionStack", |cursor| {
-        let mut first = None;
-        cursor.array(|cursor, at| {
-            let node = stored_json::member(cursor, "node", |cursor| stored_json::member(cursor, "name", Cursor::name))?;
-            if at == 0 {
-                first = node;
-            }
-            Ok(())
-        })?;
-        Ok(first)
-    })
 }

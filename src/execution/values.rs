@@ -3,89 +3,26 @@
 //! They are those of `json`, whose paths begin inside it (`customer.address`), the metadata of files (`binary.…`), and
 //! the item's error (`error.…`). Elements of arrays have no number: `lines[].taxRate`.
 
-use std::io::Read;
-
-use bytes::Bytes;
-
 use super::failure;
 use super::items::read_binary;
-use crate::json::{
-    CUT_NAME_CHARS, Cursor, Detail, Element, Excerpt, FaultKind, Keep, ReadError, Visitor, Written, cut_name, walk,
-};
+use super::runs::ITEM_BYTES;
+use crate::json::{CUT_NAME_CHARS, Cursor, Detail, Excerpt, FaultKind, ReadError, Visitor, Written, cut_name, walk};
 use crate::secrets::redact;
 
-/// The items of a run, all captured: `{connection: [[item, …], …]}`.
-pub(super) const ITEM_LISTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
-
-/// Larger items are counted, but not read.
-pub(super) const ITEM_BYTES: usize = 1024 * 1024;
-
-/// An item as it is read.
-pub(super) enum Item {
-    /// Its JSON text.
-    Json(Bytes),
-    /// It has nothing that is sought.
-    Passed(u64),
-    /// It is too large.
-    TooLarge,
-}
-
-/// Where an item is: the output, counted across all types of connections, and the item's number in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct ItemPlace {
-    pub output: u64,
-    pub item: u64,
-    /// The output, counted across those of the type `main`; `None` if it is of another type.
-    pub main_output: Option<u64>,
-}
-
-/// Reads the items of a run; `each` is told of every one.
-pub(super) fn read_items<R: Read>(
-    cursor: &mut Cursor<R>,
-    mut each: impl FnMut(ItemPlace, Item) -> Result<(), ReadError>,
-) -> Result<(), ReadError> {
-    let mut output = 0;
-    cursor.object(|cursor, connection| {
-        let is_main = connection == "main";
-        cursor
-            .array(|cursor, index| {
-                let mut place = ItemPlace { output, item: 0, main_output: is_main.then_some(index) };
-                output += 1;
-                cursor
-                    .array(|cursor, _| {
-                        let item = match cursor.element()? {
-                            Element::Captured(json) => Item::Json(json),
-                            Element::Omitted(items) => Item::Passed(items),
-                            Element::Unread => {
-                                cursor.json(ITEM_BYTES)?.map_or(Item::TooLarge, |json| Item::Json(json.into()))
-                            }
-                        };
-                        let items = if let Item::Passed(items) = item { items } else { 1 };
-                        each(place, item)?;
-                        place.item += items;
-                        Ok(())
-                    })
-                    .map(drop)
-            })
-            .map(drop)
-    })?;
-    Ok(())
-}
-
-/// Is told the values of an item, or of an error.
+/// Receives the values of an item, or of an error.
 pub(super) trait ValueVisitor: Visitor {
     /// The values of this part follow: `""` for `json`.
     fn begin(&mut self, part: &'static str);
 }
 
-/// Tells the visitor the values of an item; those of known secret keys masked, if `redacts`.
+/// Passes the values of an item to the visitor; those of known secret keys masked, if `redacts`.
 pub(super) fn walk_item(item: &[u8], redacts: bool, visitor: &mut impl ValueVisitor) -> Result<(), ReadError> {
     let mut parts = Parts { visitor, redacts, level: 0, part: Part::Other, passes: false, result: Ok(()) };
     walk(item, &mut parts).map_err(in_an_item)?;
     parts.result
 }
 
-/// Tells the visitor the values of a run's error.
+/// Passes the values of a run's error to the visitor.
 pub(super) fn walk_error(error: &Excerpt, visitor: &mut impl ValueVisitor) -> Result<(), ReadError> {
     walk_excerpt("error", error, visitor)
 }
@@ -194,7 +131,7 @@ impl<V: ValueVisitor> Visitor for Parts<'_, V> {
 
     fn close(&mut self, parts: u64, json: &[u8]) {
         self.level -= 1;
-        // The end of the item is none of a part.
+        // The end of the item is not the end of a part.
         if self.passes && self.level > 0 {
             self.visitor.close(parts, json);
         } else if self.level == 1 {

@@ -119,10 +119,10 @@ impl NodeDifference {
             difference.only = Some(if this.is_some() { Side::This } else { Side::Other });
             return difference;
         };
-        difference.status = unequal(this.status().to_owned(), other.status().to_owned());
+        difference.status = unequal(this.tally.status().to_owned(), other.tally.status().to_owned());
         difference.items = unequal(this.items, other.items);
-        difference.runs = unequal(this.runs, other.runs);
-        difference.ms = Some((this.execution_time, other.execution_time)).filter(|(one, other)| {
+        difference.runs = unequal(this.tally.starts.runs, other.tally.starts.runs);
+        difference.ms = Some((this.tally.execution_time, other.tally.execution_time)).filter(|(one, other)| {
             let (most, least) = (*one.max(other), *one.min(other));
             most > LEAST_MS && most >= least.saturating_mul(TIMES_AS_LONG)
         });

@@ -13,18 +13,17 @@ use indexmap::IndexMap;
 
 pub use self::difference::{Comparison, FieldDifference, NodeDifference, Side};
 pub use self::kinds::First;
-use self::node::{NodeDigest, RUN};
+use self::kinds::KindsOfPath;
+use self::node::NodeDigest;
 use self::workflow::{WORKFLOW, WorkflowDigest};
 pub use self::workflow_difference::{ChangedNode, ChangedPath, WorkflowDifference};
+use super::Error;
+use super::fields::table::Table;
 use super::header::Header;
 use super::order::Order;
-use super::{Error, body, stored_json};
-use crate::json::{Cursor, Keep, Projection, ReadError, hold_name};
-
-const DATA: Keep = Keep::Members(&[
-    ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-    ("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))])),
-]);
+use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver};
+use super::values::walk_item;
+use crate::json::{Cursor, Keep, Projection, ReadError};
 
 /// Memory for the fields of all nodes, bytes: those of nodes that do not fit are not compared.
 const FIELDS_BYTES: usize = 2 * 1024 * 1024;
@@ -69,46 +68,83 @@ pub struct Digest {
 
 impl Projection for DigestProjection {
     type View = Result<Digest, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, WORKFLOW));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(WORKFLOW));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(
-            cursor,
-            |cursor, _| Digest::read(cursor, self.redacts),
-            |cursor| WorkflowDigest::read(cursor, self.redacts),
-        )?;
-        Ok(Digest { header: body.header, workflow: body.workflow, ..body.data.unwrap_or_default() })
+        let read_workflow = |cursor: &mut Cursor<R>| WorkflowDigest::read(cursor, self.redacts);
+        let execution = runs::read(cursor, |_| Reader::new(self.redacts), read_workflow)?;
+        let (redacted, nodes) = (execution.data.redacted, execution.runs.nodes);
+        Ok(Digest { header: execution.header, redacted, nodes, workflow: execution.workflow })
+    }
+}
+
+/// Reads the nodes of a digest.
+struct Reader {
+    redacts: bool,
+    nodes: IndexMap<String, NodeDigest>,
+    /// Bytes left for fields.
+    room: usize,
+    /// The node that is being read.
+    name: String,
+    node: NodeDigest,
+    table: Table<KindsOfPath>,
+}
+
+impl Reader {
+    fn new(redacts: bool) -> Self {
+        Self {
+            redacts,
+            nodes: IndexMap::new(),
+            room: FIELDS_BYTES,
+            name: String::new(),
+            node: NodeDigest::default(),
+            table: Table::new(None),
+        }
+    }
+}
+
+impl RunObserver for Reader {
+    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::TIME).and(Parts::STATUS).and(Parts::OUTPUTS);
+
+    fn begin_node(&mut self, name: String) {
+        (self.name, self.node, self.table) = (name, NodeDigest::default(), Table::new(None));
+    }
+
+    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        match item.text()? {
+            ItemText::Json(json) => {
+                self.table.begin_item(place.into());
+                walk_item(&json, self.redacts, &mut self.table)?;
+            }
+            ItemText::TooLarge => self.node.is_partial = true,
+            // The window holds every item.
+            ItemText::Omitted => {}
+        }
+        Ok(())
+    }
+
+    fn end_list(&mut self, end: ItemPlace) {
+        if let Some(output) = end.main_output {
+            self.node.count(output, end.item);
+        }
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.node.tally.add(run);
+        Ok(())
+    }
+
+    fn end_node(&mut self) {
+        self.node.end(&self.table, &mut self.room);
+        self.nodes.insert(std::mem::take(&mut self.name), std::mem::take(&mut self.node));
     }
 }
 
 impl Digest {
-    fn read<R: Read>(cursor: &mut Cursor<R>, redacts: bool) -> Result<Self, ReadError> {
-        let mut digest = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
-                "redactionInfo" => digest.redacted = stored_json::member(cursor, "isRedacted", Cursor::is_true)?,
-                "resultData" => {
-                    digest.nodes = stored_json::member(cursor, "runData", |cursor| {
-                        let (mut nodes, mut room) = (IndexMap::new(), FIELDS_BYTES);
-                        cursor.object(|cursor, name| {
-                            // The last of several nodes with the same name counts.
-                            nodes.insert(hold_name(name), NodeDigest::read(cursor, redacts, &mut room)?);
-                            Ok(())
-                        })?;
-                        Ok(nodes)
-                    })?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(digest)
-    }
-
     /// Whether any node was executed, as far as n8n tells.
     pub fn has_nodes(&self) -> bool {
         !self.nodes.is_empty()
@@ -128,8 +164,8 @@ impl Digest {
     fn in_order(&self) -> Vec<(&str, &NodeDigest)> {
         let mut nodes: Vec<_> = self.nodes.iter().map(|(name, node)| (name.as_str(), node)).collect();
         // The sort is stable: document order is the last criterion.
-        let order = Order::new(self.nodes.values().map(|node| node.first_runs).sum());
-        nodes.sort_by(|(_, one), (_, other)| order.compare(one.start, other.start));
+        let order = Order::new(self.nodes.values().map(|node| node.tally.starts.counters).sum());
+        nodes.sort_by(|(_, one), (_, other)| order.compare(one.tally.starts.first, other.tally.starts.first));
         nodes
     }
 }

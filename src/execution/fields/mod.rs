@@ -17,19 +17,12 @@ pub(super) use self::field::{Kind, shown_container, shown_text};
 pub use self::odd::Odd;
 use self::odd_ones::OddOnes;
 use self::table::Table;
+use super::Error;
 use super::header::Header;
-use super::order::{Order, Start};
-use super::values::{ITEM_LISTS, Item, read_items, walk_item};
-use super::{Error, body, stored_json};
-use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, hold_name, is_name};
-
-/// Of a run: when it started, and its items.
-const RUN: Keep = Keep::Members(&[("executionIndex", Keep::Whole), ("startTime", Keep::Whole), ("data", ITEM_LISTS)]);
-
-const DATA: Keep = Keep::Members(&[
-    ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-    ("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))])),
-]);
+use super::order::{Order, Starts};
+use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver};
+use super::values::walk_item;
+use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, is_name};
 
 /// The most different values that are listed.
 const LISTED_VALUES: usize = 6;
@@ -136,9 +129,15 @@ pub struct Place {
     pub item: u64,
 }
 
+impl From<ItemPlace> for Place {
+    fn from(ItemPlace { run, output, item, .. }: ItemPlace) -> Self {
+        Self { run, output, item }
+    }
+}
+
 impl Projection for FieldsProjection {
     type View = Result<FieldsView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, Keep::Skip));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader<'_>>(Keep::Skip));
 
     fn window(&self) -> std::ops::Range<u64> {
         0..u64::MAX
@@ -149,88 +148,120 @@ impl Projection for FieldsProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, _| Reader::read(cursor, self), Cursor::skip)?;
-        Ok(body.data.unwrap_or_default().view(body.header))
+        let execution = runs::read(cursor, |_| Reader::new(self), Cursor::skip)?;
+        Ok(execution.runs.view(execution.header, execution.data.redacted))
     }
 }
 
 /// What was read so far.
-#[derive(Default)]
-struct Reader {
+struct Reader<'p> {
+    projection: &'p FieldsProjection,
     view: FieldsView,
-    /// Each node, and how many of its runs are the first of a counter.
+    /// Each node, and how many of its runs begin a counter.
     nodes: IndexMap<String, u64>,
     odd: OddOnes,
+    /// The node that is being read, and whether its items are wanted.
+    name: String,
+    node: NodeFields,
+    is_wanted: bool,
 }
 
-impl Reader {
-    fn read<R: Read>(cursor: &mut Cursor<R>, projection: &FieldsProjection) -> Result<Self, ReadError> {
-        let (mut reader, mut redacted) = (Self::default(), false);
-        cursor.object(|cursor, member| {
-            match member {
-                "redactionInfo" => redacted = stored_json::member(cursor, "isRedacted", Cursor::is_true)?,
-                "resultData" => {
-                    reader = stored_json::member(cursor, "runData", |cursor| {
-                        let mut reader = Self::default();
-                        cursor.object(|cursor, name| reader.read_node(cursor, hold_name(name), projection))?;
-                        Ok(reader)
-                    })?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        reader.view.redacted = redacted;
-        Ok(reader)
+/// The items of a node.
+struct NodeFields {
+    table: Table<Field>,
+    starts: Starts,
+    too_large: u64,
+}
+
+impl RunObserver for Reader<'_> {
+    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::OUTPUTS);
+
+    fn begin_node(&mut self, name: String) {
+        let requested = self.projection.node.as_ref();
+        let is_exact = requested == Some(&name);
+        let is_similar = requested.is_some_and(|requested| is_name(requested, &name));
+        let has_exact = self.view.node.is_some() && self.view.node.as_ref() == requested;
+        self.is_wanted = requested.is_none() || is_exact || (is_similar && !has_exact);
+        self.odd.remove(&name);
+        (self.name, self.node) = (name, NodeFields::new(self.projection));
     }
 
-    fn read_node<R: Read>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        name: String,
-        projection: &FieldsProjection,
-    ) -> Result<(), ReadError> {
-        let mut node = NodeFields::new(projection);
-        let is_exact = projection.node.as_ref() == Some(&name);
-        let is_similar = projection.node.as_ref().is_some_and(|requested| is_name(requested, &name));
-        let has_exact = self.view.node.is_some() && self.view.node == projection.node;
-        let is_wanted = projection.node.is_none() || is_exact || (is_similar && !has_exact);
-        node.read(cursor, is_wanted)?;
-        match projection.node {
-            None => self.add_odd(&name, &node),
-            Some(_) if is_wanted => self.show(&name, &node),
-            Some(_) => {}
+    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        let is_left_out = |wanted: Option<u64>, number| wanted.is_some_and(|wanted| wanted != number);
+        let FieldsProjection { run, output, redacts, .. } = *self.projection;
+        if !self.is_wanted || is_left_out(run, place.run) || is_left_out(output, place.output) {
+            return item.skip();
         }
-        self.nodes.insert(name, node.first_runs);
+        match item.text()? {
+            ItemText::Json(json) => {
+                self.node.table.begin_item(place.into());
+                walk_item(&json, redacts, &mut self.node.table)?;
+            }
+            ItemText::TooLarge => self.node.too_large += 1,
+            ItemText::Omitted => {}
+        }
         Ok(())
     }
 
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.node.starts.add(run.start);
+        Ok(())
+    }
+
+    fn end_node(&mut self) {
+        self.node.table.end_item();
+        match self.projection.node {
+            None => self.add_odd(),
+            Some(_) if self.is_wanted => self.show(),
+            Some(_) => {}
+        }
+        self.nodes.insert(std::mem::take(&mut self.name), self.node.starts.counters);
+    }
+}
+
+impl<'p> Reader<'p> {
+    fn new(projection: &'p FieldsProjection) -> Self {
+        Self {
+            projection,
+            view: FieldsView::default(),
+            nodes: IndexMap::new(),
+            odd: OddOnes::default(),
+            name: String::new(),
+            node: NodeFields::new(projection),
+            is_wanted: false,
+        }
+    }
+
     /// The fields of the requested node.
-    fn show(&mut self, name: &str, node: &NodeFields<'_>) {
-        let view = &mut self.view;
-        (view.node, view.runs, view.items) = (Some(name.to_owned()), node.runs, node.table.items);
+    fn show(&mut self) {
+        let (view, node) = (&mut self.view, &self.node);
+        (view.node, view.runs, view.items) = (Some(self.name.clone()), node.starts.runs, node.table.items);
         (view.has_more_paths, view.too_large) = (node.table.is_full, node.too_large);
         view.fields =
             node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
     }
 
-    fn add_odd(&mut self, name: &str, node: &NodeFields<'_>) {
+    fn add_odd(&mut self) {
+        let node = &self.node;
         self.view.items += node.table.items;
         self.view.too_large += node.too_large;
         self.view.has_more_paths |= node.table.is_full;
-        // The last of several nodes with the same name counts.
-        self.odd.remove(name);
         for (path, field, objects) in node.table.fields() {
             let Some(odd) = field.odd(objects) else { continue };
-            let start = node.start.unwrap_or_default();
-            let one = OddOne { node: name.to_owned(), path: path.to_owned(), odd };
-            self.odd.add(start, &one);
+            let one = OddOne { node: self.name.clone(), path: path.to_owned(), odd };
+            self.odd.add(node.starts.first, &one);
         }
     }
 
-    fn view(self, header: Header) -> FieldsView {
+    fn view(self, header: Header, redacted: bool) -> FieldsView {
         let odd = self.odd.into_ones(Order::new(self.nodes.values().sum()));
-        FieldsView { header, names: self.nodes.into_keys().collect(), odd, ..self.view }
+        FieldsView { header, names: self.nodes.into_keys().collect(), odd, redacted, ..self.view }
+    }
+}
+
+impl NodeFields {
+    fn new(projection: &FieldsProjection) -> Self {
+        Self { table: Table::new(projection.below.clone()), starts: Starts::default(), too_large: 0 }
     }
 }
 
@@ -252,70 +283,5 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
         values: values.collect(),
         example: field.example.clone(),
         odd: field.odd(objects),
-    }
-}
-
-/// The items of a node.
-struct NodeFields<'p> {
-    projection: &'p FieldsProjection,
-    table: Table<Field>,
-    runs: u64,
-    start: Option<Start>,
-    /// How many runs are the first of a counter.
-    first_runs: u64,
-    too_large: u64,
-}
-
-impl<'p> NodeFields<'p> {
-    fn new(projection: &'p FieldsProjection) -> Self {
-        Self {
-            projection,
-            table: Table::new(projection.below.clone()),
-            runs: 0,
-            start: None,
-            first_runs: 0,
-            too_large: 0,
-        }
-    }
-
-    fn read<R: Read>(&mut self, cursor: &mut Cursor<R>, is_wanted: bool) -> Result<(), ReadError> {
-        cursor.array(|cursor, run| {
-            self.runs += 1;
-            let mut start = Start::default();
-            let is_wanted = is_wanted && self.projection.run.is_none_or(|wanted| wanted == run);
-            cursor.object(|cursor, member| {
-                match member {
-                    "executionIndex" => start.index = cursor.number()?,
-                    "startTime" => start.time = cursor.number()?,
-                    "data" => self.read_items(cursor, run, is_wanted)?,
-                    _ => cursor.skip()?,
-                }
-                Ok(())
-            })?;
-            self.start.get_or_insert(start);
-            self.first_runs += u64::from(start.is_first());
-            Ok(())
-        })?;
-        self.table.end_item();
-        Ok(())
-    }
-
-    fn read_items<R: Read>(&mut self, cursor: &mut Cursor<R>, run: u64, is_wanted: bool) -> Result<(), ReadError> {
-        read_items(cursor, |place, item| {
-            if !is_wanted || self.projection.output.is_some_and(|wanted| wanted != place.output) {
-                return Ok(());
-            }
-            match item {
-                Item::Json(json) => {
-                    self.table.begin_item(Place { run, output: place.output, item: place.item });
-                    walk_item(&json, self.projection.redacts, &mut self.table)
-                }
-                Item::TooLarge => {
-                    self.too_large += 1;
-                    Ok(())
-                }
-                Item::Passed(_) => Ok(()),
-            }
-        })
     }
 }

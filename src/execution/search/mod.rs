@@ -12,28 +12,12 @@ use indexmap::IndexMap;
 use self::hits::FirstHits;
 use self::query::Value;
 pub use self::query::{Condition, InvalidRegex, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
+use super::Error;
 use super::header::Header;
-use super::order::{Order, Start};
-use super::run::ERROR_BYTES;
-use super::values::{ITEM_LISTS, Item, ItemPlace, Path, ValueVisitor, read_items, walk_error, walk_item};
-use super::{Error, body, failure, stored_json};
-use crate::json::{
-    Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, hold_name, is_name, shorten,
-};
-
-/// Of a run: when it started, its error and its items.
-const RUN: Keep = Keep::Members(&[
-    ("executionIndex", Keep::Whole),
-    ("startTime", Keep::Whole),
-    ("error", failure::WHOLE),
-    ("redactedError", failure::REDACTED),
-    ("data", ITEM_LISTS),
-]);
-
-const DATA: Keep = Keep::Members(&[
-    ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-    ("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))])),
-]);
+use super::order::{Order, Starts};
+use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
+use super::values::{Path, ValueVisitor, walk_error, walk_item};
+use crate::json::{Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, is_name, shorten};
 
 /// The most characters of a hit's path.
 const PATH_CHARS: usize = 300;
@@ -117,7 +101,7 @@ pub struct Hit {
 
 impl Projection for SearchProjection {
     type View = Result<SearchView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, Keep::Skip));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Search<'_>>(Keep::Skip));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
@@ -130,18 +114,22 @@ impl Projection for SearchProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, _| Search::read(cursor, self), Cursor::skip)?;
-        Ok(body.data.unwrap_or_else(|| Search::new(self)).view(body.header))
+        let execution = runs::read(cursor, |_| Search::new(self), Cursor::skip)?;
+        Ok(execution.runs.view(execution.header, execution.data.redacted))
     }
 }
 
-/// The member `runData`, searched.
+/// The runs, searched.
 struct Search<'p> {
     projection: &'p SearchProjection,
     nodes: IndexMap<Arc<str>, SearchedNode>,
     hits: FirstHits,
     path: Path,
-    redacted: bool,
+    /// The node that is being read, and whether its items are searched.
+    name: Arc<str>,
+    node: SearchedNode,
+    is_searched: bool,
+    run: SearchedRun,
 }
 
 /// What was found in a node.
@@ -149,10 +137,59 @@ struct Search<'p> {
 struct SearchedNode {
     hits: u64,
     too_large: u64,
-    /// The start of its first run.
-    start: Option<Start>,
-    /// How many runs are the first of a counter.
-    first_runs: u64,
+    starts: Starts,
+}
+
+/// What was found in the items of one run.
+#[derive(Default)]
+struct SearchedRun {
+    matches: Matches,
+    too_large: u64,
+}
+
+impl RunObserver for Search<'_> {
+    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::ERROR).and(Parts::OUTPUTS);
+
+    fn begin_node(&mut self, name: String) {
+        if self.nodes.contains_key(name.as_str()) {
+            self.hits.remove(&name);
+        }
+        let requested = self.projection.node.as_ref();
+        self.is_searched = requested.is_none_or(|requested| name == *requested || is_name(requested, &name));
+        (self.name, self.node) = (name.into(), SearchedNode::default());
+    }
+
+    fn begin_lists(&mut self, _: u64, _: Side) {
+        self.run = SearchedRun::default();
+    }
+
+    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        if !self.is_searched {
+            return item.skip();
+        }
+        match item.text()? {
+            ItemText::Json(json) => self.search_item(place, &json)?,
+            ItemText::TooLarge => self.run.too_large += 1,
+            ItemText::Omitted => {}
+        }
+        Ok(())
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        let SearchedRun { matches, too_large } = std::mem::take(&mut self.run);
+        let errors = self.search_error(run.error.as_ref())?;
+        self.node.starts.add(run.start);
+        self.node.hits += errors.count + matches.count;
+        self.node.too_large += too_large;
+        let hits = errors.first.into_iter().chain(matches.first);
+        let hits: Vec<_> = hits.map(|found| found.hit(&self.name, run.index)).collect();
+        self.hits.add(run.start, &hits);
+        Ok(())
+    }
+
+    fn end_node(&mut self) {
+        self.nodes.insert(Arc::clone(&self.name), std::mem::take(&mut self.node));
+    }
 }
 
 impl<'p> Search<'p> {
@@ -162,80 +199,47 @@ impl<'p> Search<'p> {
             nodes: IndexMap::new(),
             hits: FirstHits::new(projection.limit),
             path: Path::default(),
-            redacted: false,
+            name: Arc::default(),
+            node: SearchedNode::default(),
+            is_searched: false,
+            run: SearchedRun::default(),
         }
     }
 
-    fn read<R: Read>(cursor: &mut Cursor<R>, projection: &'p SearchProjection) -> Result<Self, ReadError> {
-        let mut search = Self::new(projection);
-        let mut redacted = false;
-        cursor.object(|cursor, member| {
-            match member {
-                "redactionInfo" => redacted = stored_json::member(cursor, "isRedacted", Cursor::is_true)?,
-                "resultData" => {
-                    search = stored_json::member(cursor, "runData", |cursor| {
-                        let mut search = Self::new(projection);
-                        cursor.object(|cursor, name| search.read_node(cursor, &hold_name(name)))?;
-                        Ok(Some(search))
-                    })?
-                    .unwrap_or_else(|| Self::new(projection))
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        search.redacted = redacted;
-        Ok(search)
-    }
-
-    fn read_node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
-        let node: Arc<str> = name.into();
-        // The last of several nodes with the same name counts.
-        if self.nodes.contains_key(name) {
-            self.hits.remove(name);
+    fn search_item(&mut self, place: ItemPlace, item: &[u8]) -> Result<(), ReadError> {
+        let Self { projection, path, run, .. } = self;
+        let mut inspection = Inspection { projection, path, place: Some(place), fits: 0, matches: &mut run.matches };
+        walk_item(item, projection.redacts, &mut inspection)?;
+        let is_missing = projection.query.asks_for_missing() && inspection.fits == 0;
+        if let Some(end) = projection.query.path.as_ref().filter(|_| is_missing) {
+            let path = || end.as_str().to_owned();
+            run.matches.add(projection.limit, || Match { place: Some(place), path: path(), value: None });
         }
-        let mut searched = SearchedNode::default();
-        let is_searched = self.searches(name);
-        cursor.array(|cursor, run| {
-            let found = RunSearch::read(cursor, self, is_searched)?;
-            searched.start.get_or_insert(found.start);
-            searched.first_runs += u64::from(found.start.is_first());
-            searched.hits += found.errors.count + found.items.count;
-            searched.too_large += found.too_large;
-            let hits = found.errors.first.into_iter().chain(found.items.first);
-            let hits: Vec<_> = hits.map(|found| found.hit(&node, run)).collect();
-            self.hits.add(found.start, &hits);
-            Ok(())
-        })?;
-        self.nodes.insert(node, searched);
         Ok(())
     }
 
-    fn searches(&self, name: &str) -> bool {
-        self.projection.node.as_ref().is_none_or(|requested| name == requested || is_name(requested, name))
+    fn search_error(&mut self, error: Option<&Excerpt>) -> Result<Matches, ReadError> {
+        let Self { projection, path, .. } = self;
+        let mut matches = Matches::default();
+        let is_searched = self.is_searched && !projection.query.asks_for_missing();
+        if let Some(error) = error.filter(|_| is_searched) {
+            let mut inspection = Inspection { projection, path, place: None, fits: 0, matches: &mut matches };
+            walk_error(error, &mut inspection)?;
+        }
+        Ok(matches)
     }
 
-    fn view(self, header: Header) -> SearchView {
+    fn view(self, header: Header, redacted: bool) -> SearchView {
         let names = self.nodes.keys().map(|name| name.as_ref().to_owned()).collect();
         let total = self.nodes.values().map(|node| node.hits).sum();
         let too_large = self.nodes.values().map(|node| node.too_large).sum();
-        let order = Order::new(self.nodes.values().map(|node| node.first_runs).sum());
+        let order = Order::new(self.nodes.values().map(|node| node.starts.counters).sum());
         let mut nodes: Vec<_> = self.nodes.into_iter().filter(|(_, node)| node.hits > 0).collect();
-        nodes.sort_by(|(_, one), (_, other)| {
-            order.compare(one.start.unwrap_or_default(), other.start.unwrap_or_default())
-        });
+        nodes.sort_by(|(_, one), (_, other)| order.compare(one.starts.first, other.starts.first));
         let nodes = nodes.into_iter().map(|(name, node)| NodeHits { name, hits: node.hits }).collect();
-        SearchView { header, names, total, nodes, hits: self.hits.into_hits(order), too_large, redacted: self.redacted }
+        let hits = self.hits.into_hits(order);
+        SearchView { header, names, total, nodes, hits, too_large, redacted }
     }
-}
-
-/// What was found in one run.
-#[derive(Default)]
-struct RunSearch {
-    start: Start,
-    errors: Matches,
-    items: Matches,
-    too_large: u64,
 }
 
 /// Values that match, in the order of the text.
@@ -266,66 +270,7 @@ impl Match {
     }
 }
 
-impl RunSearch {
-    fn read<R: Read>(cursor: &mut Cursor<R>, search: &mut Search<'_>, is_searched: bool) -> Result<Self, ReadError> {
-        let mut run = Self::default();
-        let (mut error, mut redacted) = (None, None);
-        cursor.object(|cursor, member| {
-            match member {
-                "executionIndex" => run.start.index = cursor.number()?,
-                "startTime" => run.start.time = cursor.number()?,
-                "error" => error = failure::read_whole(cursor, ERROR_BYTES)?,
-                "redactedError" => redacted = failure::read_redacted(cursor)?,
-                "data" => run.read_items(cursor, search, is_searched)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        if let Some(error) = error.or(redacted).filter(|_| is_searched) {
-            run.search_error(&error, search)?;
-        }
-        Ok(run)
-    }
-
-    fn read_items<R: Read>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        search: &mut Search<'_>,
-        is_searched: bool,
-    ) -> Result<(), ReadError> {
-        (self.items, self.too_large) = (Matches::default(), 0);
-        read_items(cursor, |place, item| {
-            match item {
-                Item::Json(json) if is_searched => self.items.search_item(place, &json, search)?,
-                Item::TooLarge if is_searched => self.too_large += 1,
-                _ => {}
-            }
-            Ok(())
-        })
-    }
-
-    fn search_error(&mut self, error: &Excerpt, search: &mut Search<'_>) -> Result<(), ReadError> {
-        if search.projection.query.asks_for_missing() {
-            return Ok(());
-        }
-        let Search { projection, path, .. } = search;
-        let mut inspection = Inspection { projection, path, place: None, fits: 0, matches: &mut self.errors };
-        walk_error(error, &mut inspection)
-    }
-}
-
 impl Matches {
-    fn search_item(&mut self, place: ItemPlace, item: &[u8], search: &mut Search<'_>) -> Result<(), ReadError> {
-        let Search { projection, path, .. } = search;
-        let mut inspection = Inspection { projection, path, place: Some(place), fits: 0, matches: self };
-        walk_item(item, projection.redacts, &mut inspection)?;
-        let is_missing = projection.query.asks_for_missing() && inspection.fits == 0;
-        if let Some(end) = projection.query.path.as_ref().filter(|_| is_missing) {
-            self.add(projection.limit, || Match { place: Some(place), path: end.as_str().to_owned(), value: None });
-        }
-        Ok(())
-    }
-
     fn add(&mut self, limit: usize, found: impl FnOnce() -> Match) {
         self.count += 1;
         if self.first.len() < limit {

@@ -11,33 +11,15 @@ use indexmap::IndexMap;
 pub use self::bars::Bar;
 use self::bars::Bars;
 use self::inflow::Inflow;
-use super::executed::{Run, RunObserver};
-use super::flow;
+use super::Error;
+use super::executed::Executed;
+use super::flow::{self, RunFlow};
 use super::graph::{self, Graph};
-use super::summary::{self, Data, NodeSummary, Summary, SummaryProjection};
+use super::header::Header;
+use super::runs::{self, Execution, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
+use super::summary::{NodeSummary, Summary, SummaryProjection};
 use super::workflow::Workflow;
-use super::{Error, body};
-use crate::json::{Cursor, Keep, Projection, Pruner};
-
-/// Of a run: what a summary keeps, and where its items came from.
-const RUN: [(&str, Keep); 9] = {
-    let mut run = [("source", SOURCES); 9];
-    let mut at = 0;
-    while at < summary::RUN.len() {
-        run[at] = summary::RUN[at];
-        at += 1;
-    }
-    run
-};
-
-const SOURCES: Keep = Keep::EachElement(&Keep::Members(&[
-    ("previousNode", Keep::Whole),
-    ("previousNodeOutput", Keep::Whole),
-    ("previousNodeRun", Keep::Whole),
-]));
-
-const RESULT: [(&str, Keep); 4] = summary::result_data(Keep::EachMember(&Keep::EachElement(&Keep::Members(&RUN))));
-const DATA: Keep = Keep::Members(&summary::data(Keep::Members(&RESULT)));
+use crate::json::{Cursor, Keep, Projection, Pruner, ReadError};
 
 /// The most bars of all nodes together.
 const BARS: usize = 64 * 1024;
@@ -99,7 +81,7 @@ pub struct NodeTimeline {
 
 impl Projection for TimelineProjection {
     type View = Result<Timeline, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, graph::KEEP));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Axis<'_>>(graph::KEEP));
 
     fn window(&self) -> Range<u64> {
         SummaryProjection.window()
@@ -110,33 +92,77 @@ impl Projection for TimelineProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let mut axis = Axis::new(self);
-        let body = body::read(
-            cursor,
-            |cursor, header| {
-                axis = Axis::new(self);
-                Data::read(cursor, header, &mut axis)
-            },
-            Workflow::read,
-        )?;
-        let mut workflow = body.workflow;
+        let read = runs::read(cursor, |header| Axis::new(self, header), Workflow::read)?;
+        let Execution { header, data, runs: Axis { executed, bars, .. }, mut workflow } = read;
         let graph = std::mem::take(&mut workflow.graph);
-        let summary = body.data.unwrap_or_default().summarize(body.header, workflow);
-        let range = axis.range;
-        let nodes = axis.into_nodes(&summary);
+        let summary = Summary::new(Execution { header, data, runs: executed, workflow });
+        let range = bars.range;
+        let nodes = bars.into_nodes(&summary);
         Ok(Timeline { summary, range, nodes, graph })
     }
 }
 
-/// The bars of all nodes.
+/// The runs on the axis, and what a summary says about them.
 struct Axis<'p> {
+    executed: Executed,
+    bars: AllBars<'p>,
+    /// The node that is being read.
+    name: String,
+}
+
+impl RunObserver for Axis<'_> {
+    const PARTS: Parts = Executed::PARTS.and(Parts::SOURCES);
+
+    fn begin_node(&mut self, name: String) {
+        self.bars.begin_node(&name);
+        self.name.clone_from(&name);
+        self.executed.begin_node(name);
+    }
+
+    fn begin_lists(&mut self, run: u64, side: Side) {
+        self.executed.begin_lists(run, side);
+    }
+
+    fn begin_connection(&mut self, connection: &str) {
+        self.executed.begin_connection(connection);
+    }
+
+    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        self.executed.item(place, item)
+    }
+
+    fn end_list(&mut self, end: ItemPlace) {
+        self.executed.end_list(end);
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.bars.add_run(&self.name, &run, self.executed.run(), self.executed.is_copied(&run));
+        self.executed.end_run(run)
+    }
+
+    fn end_node(&mut self) {
+        self.executed.end_node();
+        if !self.executed.keeps(&self.name) {
+            self.bars.remove(&self.name);
+        }
+    }
+}
+
+impl<'p> Axis<'p> {
+    fn new(projection: &'p TimelineProjection, header: &Header) -> Self {
+        Self { executed: Executed::new(header, NODES), bars: AllBars::new(projection), name: String::new() }
+    }
+}
+
+/// The bars of all nodes.
+struct AllBars<'p> {
     projection: &'p TimelineProjection,
     /// The most bars of one node: fewer if there are many nodes.
     most: usize,
     nodes: IndexMap<String, OnAxis>,
     range: Option<(f64, f64)>,
-    /// The bars of all nodes.
-    bars: usize,
+    /// How many bars there are.
+    count: usize,
     inflow: Inflow,
 }
 
@@ -147,10 +173,33 @@ struct OnAxis {
     failed_runs: u64,
 }
 
-impl<'p> Axis<'p> {
+impl<'p> AllBars<'p> {
     fn new(projection: &'p TimelineProjection) -> Self {
         let (nodes, most) = (IndexMap::new(), projection.bars);
-        Self { projection, most, nodes, range: None, bars: 0, inflow: Inflow::default() }
+        Self { projection, most, nodes, range: None, count: 0, inflow: Inflow::default() }
+    }
+
+    fn begin_node(&mut self, node: &str) {
+        if let Some(before) = self.nodes.insert(node.to_owned(), OnAxis::default()) {
+            self.count -= before.bars.len();
+        }
+        self.inflow.begin(node);
+    }
+
+    fn add_run(&mut self, node: &str, run: &RunHead, flow: &RunFlow, copied: bool) {
+        self.inflow.add(node, flow.outputs(), &run.sources);
+        if let Some(node) = self.nodes.get_mut(node) {
+            node.failed_runs += u64::from(run.failed);
+        }
+        let start = run.start.ms().filter(|start| start.is_finite() && !copied);
+        let Some(from) = start else { return };
+        let to = from + run.ms() as f64;
+        self.range = Some(self.range.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
+        let is_inside = |range: &Range<f64>| from < range.end && to >= range.start;
+        if self.projection.range.as_ref().is_none_or(is_inside) {
+            let failed = run.failed.into();
+            self.add(node, Bar { from, to, run: run.index, runs: 1, failed, items: flow.items(), ms: run.ms() });
+        }
     }
 
     fn add(&mut self, node: &str, bar: Bar) {
@@ -158,11 +207,17 @@ impl<'p> Axis<'p> {
         let Some(node) = self.nodes.get_mut(node) else { return };
         let before = node.bars.len();
         node.bars.add(bar, most);
-        self.bars = self.bars + node.bars.len() - before;
-        while self.bars > BARS && self.most > 2 {
+        self.count = self.count + node.bars.len() - before;
+        while self.count > BARS && self.most > 2 {
             self.most /= 2;
             self.nodes.values_mut().for_each(|node| node.bars.shrink(self.most));
-            self.bars = self.nodes.values().map(|node| node.bars.len()).sum();
+            self.count = self.nodes.values().map(|node| node.bars.len()).sum();
+        }
+    }
+
+    fn remove(&mut self, node: &str) {
+        if let Some(left_out) = self.nodes.swap_remove(node) {
+            self.count -= left_out.bars.len();
         }
     }
 
@@ -176,44 +231,5 @@ impl<'p> Axis<'p> {
             Some((name.clone(), NodeTimeline { bars, failed_runs: node.failed_runs, input_items }))
         });
         nodes.collect()
-    }
-}
-
-impl RunObserver for Axis<'_> {
-    fn begin(&mut self, node: &str) {
-        // Of several nodes with the same name the last one counts.
-        if let Some(before) = self.nodes.insert(node.to_owned(), OnAxis::default()) {
-            self.bars -= before.bars.len();
-        }
-        self.inflow.begin(node);
-    }
-
-    fn run(&mut self, node: &str, run: &Run<'_>) {
-        self.inflow.add(node, run.outputs, run.sources);
-        if let Some(node) = self.nodes.get_mut(node) {
-            node.failed_runs += u64::from(run.failed);
-        }
-        let start = run.start_ms.filter(|start| start.is_finite() && !run.copied);
-        let Some(from) = start else { return };
-        let to = from + run.ms as f64;
-        self.range = Some(self.range.map_or((from, to), |(first, last)| (first.min(from), last.max(to))));
-        let is_inside = |range: &Range<f64>| from < range.end && to >= range.start;
-        if self.projection.range.as_ref().is_none_or(is_inside) {
-            let failed = run.failed.into();
-            self.add(node, Bar { from, to, run: run.index, runs: 1, failed, items: run.items, ms: run.ms });
-        }
-    }
-
-    fn end(&mut self, node: &str, kept: bool) {
-        if kept {
-            return;
-        }
-        if let Some(left_out) = self.nodes.swap_remove(node) {
-            self.bars -= left_out.bars.len();
-        }
-    }
-
-    fn most_nodes(&self) -> usize {
-        NODES
     }
 }

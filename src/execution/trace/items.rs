@@ -6,16 +6,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::route::Place;
-use crate::execution::values::ITEM_LISTS;
-use crate::execution::{Error, Header, body, items, stored_json};
-use crate::json::{Capture, Cursor, Element, Excerpt, Keep, Pick, Projection, Pruner, ReadError, hold_name};
+use crate::execution::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
+use crate::execution::{Error, items};
+use crate::json::{Capture, Cursor, Excerpt, Keep, Pick, Projection, Pruner, ReadError};
 use crate::secrets::redact;
-
-/// Of a run: its items.
-const RUN: Keep = Keep::Members(&[("data", ITEM_LISTS)]);
-
-const DATA: Keep =
-    Keep::Members(&[("resultData", Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))]);
 
 /// Memory for one item.
 const ITEM_BYTES: usize = 64 * 1024;
@@ -37,7 +31,7 @@ pub type ItemsView = HashMap<Place, Excerpt>;
 
 impl Projection for ItemsProjection {
     type View = Result<ItemsView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(DATA, Keep::Skip));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader<'_>>(Keep::Skip));
 
     fn window(&self) -> Range<u64> {
         let items = self.places.iter().map(|place| place.item);
@@ -50,12 +44,7 @@ impl Projection for ItemsProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let read = |cursor: &mut Cursor<R>, _: &Header| {
-            stored_json::member(cursor, "resultData", |cursor| {
-                stored_json::member(cursor, "runData", |cursor| self.read_nodes(cursor))
-            })
-        };
-        Ok(body::read(cursor, read, Cursor::skip)?.data.unwrap_or_default())
+        Ok(runs::read(cursor, |_| Reader::new(self), Cursor::skip)?.runs.found)
     }
 }
 
@@ -68,64 +57,54 @@ impl Pick for Indexes {
     }
 }
 
+/// Reads the items that are wanted.
+struct Reader<'p> {
+    projection: &'p ItemsProjection,
+    found: ItemsView,
+    /// Those of the run that is being read.
+    of_run: ItemsView,
+    /// The places in the node that is being read.
+    wanted: Vec<&'p Place>,
+}
+
+impl RunObserver for Reader<'_> {
+    const PARTS: Parts = Parts::OUTPUTS;
+
+    fn begin_node(&mut self, name: String) {
+        self.found.retain(|place, _| place.node != name);
+        self.wanted.clear();
+        self.wanted.extend(self.projection.places.iter().filter(|place| place.node == name));
+    }
+
+    fn begin_lists(&mut self, _: u64, _: Side) {
+        self.of_run.clear();
+    }
+
+    fn item<R: Read>(&mut self, at: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        let is_here = |place: &&&Place| (place.run, place.output, place.item) == (at.run, at.output, at.item);
+        let Some(place) = self.wanted.iter().find(is_here) else { return item.skip() };
+        let shown = match item {
+            Item::Omitted(_) => return Ok(()),
+            Item::Captured(json) => self.projection.shown(&mut Cursor::unpruned(&json[..]))?,
+            Item::Unread(cursor) => self.projection.shown(cursor)?,
+        };
+        self.of_run.insert(Place::clone(place), shown);
+        Ok(())
+    }
+
+    fn end_run(&mut self, _: RunHead) -> Result<(), ReadError> {
+        self.found.extend(self.of_run.drain());
+        Ok(())
+    }
+}
+
+impl<'p> Reader<'p> {
+    fn new(projection: &'p ItemsProjection) -> Self {
+        Self { projection, found: ItemsView::new(), of_run: ItemsView::new(), wanted: Vec::new() }
+    }
+}
+
 impl ItemsProjection {
-    fn read_nodes<R: Read>(&self, cursor: &mut Cursor<R>) -> Result<ItemsView, ReadError> {
-        let mut found = ItemsView::new();
-        cursor.object(|cursor, name| {
-            let node = hold_name(name);
-            // The last of several nodes with the same name counts.
-            found.retain(|place, _| place.node != node);
-            if self.places.iter().all(|place| place.node != node) {
-                return cursor.skip();
-            }
-            cursor
-                .array(|cursor, run| {
-                    let items = stored_json::member(cursor, "data", |cursor| self.read_lists(cursor, &node, run))?;
-                    found.extend(items);
-                    Ok(())
-                })
-                .map(drop)
-        })?;
-        Ok(found)
-    }
-
-    fn read_lists<R: Read>(&self, cursor: &mut Cursor<R>, node: &str, run: u64) -> Result<ItemsView, ReadError> {
-        let (mut found, mut output) = (ItemsView::new(), 0);
-        cursor.object(|cursor, _| {
-            cursor
-                .array(|cursor, _| {
-                    let mut place = Place { node: node.to_owned(), run, output, item: 0 };
-                    output += 1;
-                    cursor
-                        .array(|cursor, _| {
-                            let is_wanted = self.places.contains(&place);
-                            let items = match cursor.element()? {
-                                Element::Omitted(items) => items,
-                                Element::Captured(item) => {
-                                    if is_wanted {
-                                        found.insert(place.clone(), self.shown(&mut Cursor::unpruned(&item[..]))?);
-                                    }
-                                    1
-                                }
-                                Element::Unread if is_wanted => {
-                                    found.insert(place.clone(), self.shown(cursor)?);
-                                    1
-                                }
-                                Element::Unread => {
-                                    cursor.skip()?;
-                                    1
-                                }
-                            };
-                            place.item += items;
-                            Ok(())
-                        })
-                        .map(drop)
-                })
-                .map(drop)
-        })?;
-        Ok(found)
-    }
-
     fn shown<R: Read>(&self, cursor: &mut Cursor<R>) -> Result<Excerpt, ReadError> {
         let item = items::read_item(cursor, ITEM_BYTES)?;
         let Excerpt::Object { mut kept, .. } = item else { return Ok(item) };

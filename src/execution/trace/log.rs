@@ -131,15 +131,12 @@ pub(super) struct Lineage {
 }
 
 impl Lineage {
-    /// Begins the runs of a node; the last of several nodes with the same name counts.
+    /// Begins the runs of a node.
     pub(super) fn begin_node(&mut self, name: &str) -> usize {
         let node = self.names.number(name);
-        self.nodes.insert(node, NodeLog { offset: self.text.len(), ..NodeLog::default() });
-        node
-    }
-
-    pub(super) fn begin_run(&mut self) {
         self.run = self.text.len();
+        self.nodes.insert(node, NodeLog { offset: self.run, ..NodeLog::default() });
+        node
     }
 
     /// Forgets the lists of the run that is being written.
@@ -198,6 +195,7 @@ impl Lineage {
             self.text.truncate(self.run);
         }
         log.runs += 1;
+        self.run = self.text.len();
     }
 
     fn has_room(&self) -> bool {

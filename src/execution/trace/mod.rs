@@ -18,34 +18,11 @@ pub use self::items::{ItemsProjection, ItemsView};
 use self::log::Lineage;
 use self::pairing::{Continuation, News, Pairing};
 pub use self::route::{Absent, Direction, Note, Place, Route, Step};
-use super::flow::{self, Parent};
+use super::flow::Parent;
 use super::header::Header;
-use super::run::read_sources;
-use super::values::ITEM_LISTS;
-use super::{Error, body, stored_json};
-use crate::json::{Capture, Cursor, Element, Keep, Projection, Pruner, ReadError, hold_name};
-
-/// Of a run: what its inputs came from, and its items.
-const RUN: Keep = Keep::Members(&[
-    ("source", Keep::EachElement(&Keep::Whole)),
-    ("inputOverride", Keep::Members(&[])),
-    ("data", ITEM_LISTS),
-]);
-
-/// The same, but nothing of the items but their lineage: for a text in which skipping is cheaper than reading.
-const RUN_OF_PAIRS: Keep = Keep::Members(&[
-    ("source", Keep::EachElement(&Keep::Whole)),
-    ("inputOverride", Keep::Members(&[])),
-    ("data", Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[("pairedItem", Keep::Whole)]))))),
-]);
-
-const fn data(run_data: &'static Keep) -> [(&'static str, Keep); 3] {
-    [
-        ("redactionInfo", Keep::Members(&[("isRedacted", Keep::Whole)])),
-        ("parentExecution", flow::PARENT),
-        ("resultData", *run_data),
-    ]
-}
+use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
+use super::{Error, stored_json};
+use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError};
 
 const WORKFLOW: Keep = Keep::Members(&[(
     "nodes",
@@ -84,10 +61,7 @@ pub struct LineageProjection;
 
 impl Projection for LineageProjection {
     type View = Result<LineageView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(
-        Keep::Members(&data(&Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN)))]))),
-        WORKFLOW,
-    ));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader<true>>(WORKFLOW));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
@@ -98,8 +72,7 @@ impl Projection for LineageProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, _| LineageView::read(cursor, true), read_workflow)?;
-        Ok(LineageView { header: body.header, by_position: body.workflow, ..body.data.unwrap_or_default() })
+        LineageView::read::<true, R>(cursor)
     }
 }
 
@@ -109,14 +82,10 @@ pub(super) struct StoredLineageProjection;
 
 impl Projection for StoredLineageProjection {
     type View = Result<LineageView, Error>;
-    const KEEP: Keep = Keep::Members(&body::keep(
-        Keep::Members(&data(&Keep::Members(&[("runData", Keep::EachMember(&Keep::EachElement(&RUN_OF_PAIRS)))]))),
-        WORKFLOW,
-    ));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader<false>>(WORKFLOW));
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let body = body::read(cursor, |cursor, _| LineageView::read(cursor, false), read_workflow)?;
-        Ok(LineageView { header: body.header, by_position: body.workflow, ..body.data.unwrap_or_default() })
+        LineageView::read::<false, R>(cursor)
     }
 }
 
@@ -176,24 +145,15 @@ impl Trace {
 }
 
 impl LineageView {
-    fn read<R: Read>(cursor: &mut Cursor<R>, is_windowed: bool) -> Result<Self, ReadError> {
-        let mut view = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
-                "redactionInfo" => view.redacted = stored_json::member(cursor, "isRedacted", Cursor::is_true)?,
-                "parentExecution" => view.parent = Parent::read(cursor)?,
-                "resultData" => {
-                    view.lineage = stored_json::member(cursor, "runData", |cursor| {
-                        let mut reader = Reader { lineage: Lineage::default(), is_windowed };
-                        cursor.object(|cursor, name| reader.node(cursor, &hold_name(name)))?;
-                        Ok(reader.lineage)
-                    })?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(view)
+    fn read<const WINDOWED: bool, R: Read>(cursor: Cursor<R>) -> Result<Self, Error> {
+        let execution = runs::read(cursor, |_| Reader::<WINDOWED>::default(), read_workflow)?;
+        Ok(Self {
+            header: execution.header,
+            parent: execution.data.parent,
+            redacted: execution.data.redacted,
+            lineage: execution.runs.lineage,
+            by_position: execution.workflow,
+        })
     }
 }
 
@@ -221,77 +181,67 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>) -> Result<HashSet<String>, Rea
     })
 }
 
-/// Reads the runs of nodes.
-struct Reader {
+/// Reads the runs of nodes. The items are those of a window; if not, only their `pairedItem` is there.
+#[derive(Default)]
+struct Reader<const WINDOWED: bool> {
     lineage: Lineage,
-    /// Whether items are those of a window; if not, only their `pairedItem` is there.
-    is_windowed: bool,
+    /// The node that is being read.
+    node: usize,
+    continuation: Continuation,
 }
 
-impl Reader {
-    fn node<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<(), ReadError> {
-        let node = self.lineage.begin_node(name);
-        cursor
-            .array(|cursor, _| {
-                self.lineage.begin_run();
-                let (mut sources, mut has_own_input) = (Vec::new(), false);
-                cursor.object(|cursor, member| {
-                    match member {
-                        "source" => sources = read_sources(cursor)?,
-                        "inputOverride" => has_own_input = cursor.skip_present()?,
-                        "data" => self.lists(cursor)?,
-                        _ => cursor.skip()?,
-                    }
-                    Ok(())
-                })?;
-                self.lineage.end_run(node, &sources, has_own_input);
-                Ok(())
-            })
-            .map(drop)
+impl<const WINDOWED: bool> RunObserver for Reader<WINDOWED> {
+    const PARTS: Parts = Parts::REDACTED
+        .and(Parts::PARENT)
+        .and(Parts::SOURCES)
+        .and(Parts::OWN_INPUT)
+        .and(if WINDOWED { Parts::OUTPUTS } else { Parts::LINEAGE });
+
+    fn begin_node(&mut self, name: String) {
+        self.node = self.lineage.begin_node(&name);
     }
 
-    fn lists<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+    fn begin_lists(&mut self, _: u64, _: Side) {
         self.lineage.clear_run();
-        cursor
-            .object(|cursor, connection| {
-                let is_main = connection == "main";
-                cursor
-                    .array(|cursor, _| {
-                        self.lineage.begin_list(is_main);
-                        let mut continuation = Continuation::default();
-                        cursor.array(|cursor, _| self.item(cursor, &mut continuation))?;
-                        self.lineage.end_list();
-                        Ok(())
-                    })
-                    .map(drop)
-            })
-            .map(drop)
     }
 
-    fn item<R: Read>(&mut self, cursor: &mut Cursor<R>, continuation: &mut Continuation) -> Result<(), ReadError> {
+    fn begin_list(&mut self, connection: &str, _: u64) {
+        self.lineage.begin_list(connection == "main");
+        self.continuation = Continuation::default();
+    }
+
+    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
         let lineage = &mut self.lineage;
-        let element = if self.is_windowed { cursor.element()? } else { Element::Unread };
-        match element {
-            Element::Omitted(items) => {
-                let (first, step) = continuation.skip(items).unwrap_or_default();
+        match item {
+            Item::Omitted(items) => {
+                let (first, step) = self.continuation.skip(items).unwrap_or_default();
                 lineage.add_plain(first, step, items);
             }
-            Element::Captured(item) => {
+            Item::Captured(item) => {
                 let number = pairing::plain(&item);
-                continuation.next(number);
+                self.continuation.next(number);
                 let pairing = match number {
                     Some(number) => Pairing::plain(number),
                     None => Pairing::of_item(&item, &mut lineage.names)?,
                 };
                 lineage.add(pairing);
             }
-            Element::Unread => {
-                continuation.next(None);
+            Item::Unread(cursor) => {
+                self.continuation.next(None);
                 let names = &mut lineage.names;
                 let pairing = stored_json::member(cursor, "pairedItem", |cursor| Pairing::read(cursor, names))?;
                 lineage.add(pairing);
             }
         }
+        Ok(())
+    }
+
+    fn end_list(&mut self, _: ItemPlace) {
+        self.lineage.end_list();
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.lineage.end_run(self.node, &run.sources, run.has_own_input);
         Ok(())
     }
 }

@@ -1,0 +1,174 @@
+//! A run: what it says about itself, and what the runs of a node add up to.
+
+use std::io::Read;
+
+use super::{ITEM_LISTS, Parts, RunObserver, Side, read_lists};
+use crate::execution::failure;
+use crate::execution::flow::{Children, Metadata};
+use crate::execution::members::Members;
+use crate::execution::order::{Start, Starts};
+use crate::execution::run::{self, InputSource};
+use crate::json::{Cursor, Excerpt, Keep, ReadError};
+
+/// Memory for the error of a run.
+const ERROR_BYTES: usize = 64 * 1024;
+
+/// A value of which only its presence is kept.
+const PRESENCE: Keep = Keep::Members(&[]);
+
+/// The items of a run, but nothing of them except their lineage.
+const LINEAGE_LISTS: Keep =
+    Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[("pairedItem", Keep::Whole)]))));
+
+/// What is kept of a run.
+pub(super) trait RunTable: RunObserver + Sized {
+    /// What the observer wants of it.
+    const RUN: Keep = Keep::Members(&[
+        ("executionIndex", Self::PARTS.rule(Parts::START, Keep::Whole)),
+        ("startTime", Self::PARTS.rule(Parts::START, Keep::Whole)),
+        ("executionTime", Self::PARTS.rule(Parts::TIME, Keep::Whole)),
+        ("executionStatus", Self::PARTS.rule(Parts::STATUS, Keep::Whole)),
+        ("error", error::<Self>(failure::WHOLE)),
+        ("redactedError", error::<Self>(failure::REDACTED)),
+        ("source", Self::PARTS.rule(Parts::SOURCES, run::SOURCES)),
+        ("metadata", Self::PARTS.rule(Parts::CHILDREN, Metadata::KEEP)),
+        (
+            "inputOverride",
+            if Self::PARTS.has(Parts::INPUTS) { ITEM_LISTS } else { Self::PARTS.rule(Parts::OWN_INPUT, PRESENCE) },
+        ),
+        (
+            "data",
+            if Self::PARTS.has(Parts::OUTPUTS) { ITEM_LISTS } else { Self::PARTS.rule(Parts::LINEAGE, LINEAGE_LISTS) },
+        ),
+    ]);
+}
+
+impl<O: RunObserver> RunTable for O {}
+
+const fn error<O: RunObserver>(whole: Keep) -> Keep {
+    if O::PARTS.has(Parts::ERROR) { whole } else { O::PARTS.rule(Parts::STATUS, PRESENCE) }
+}
+
+/// What a run says about itself, as far as it is wanted.
+#[derive(Default)]
+pub(in crate::execution) struct RunHead {
+    /// Which of the node's runs, from 0.
+    pub index: u64,
+    pub start: Start,
+    /// How long it took, ms.
+    pub execution_time: Option<f64>,
+    /// n8n's `executionStatus`.
+    pub status: Option<String>,
+    /// Whether it failed.
+    pub failed: bool,
+    /// The error, or what n8n's redaction left of it.
+    pub error: Option<Excerpt>,
+    /// The source of each input; `None` for an input without data.
+    pub sources: Vec<Option<InputSource>>,
+    /// The executions of sub-workflows that it started.
+    pub children: Children,
+    /// Whether n8n stores its input itself.
+    pub has_own_input: bool,
+    /// Whether this input has lists of items, as it should.
+    pub has_input_lists: bool,
+}
+
+impl RunHead {
+    /// How long it took, in whole ms.
+    pub(in crate::execution) fn ms(&self) -> u64 {
+        self.execution_time.unwrap_or(0.0).max(0.0) as u64
+    }
+
+    /// Reads a run; the observer receives its items.
+    pub(super) fn read<R: Read, O: RunObserver>(
+        cursor: &mut Cursor<R>,
+        index: u64,
+        observer: &mut O,
+    ) -> Result<Self, ReadError> {
+        let mut run = Self { index, ..Self::default() };
+        let (mut error, mut redacted_error) = ((false, None), (false, None));
+        cursor.object(|cursor, member| {
+            match member {
+                "executionIndex" => run.start.index = cursor.number()?,
+                "startTime" => run.start.time = cursor.number()?,
+                "executionTime" => run.execution_time = cursor.number()?,
+                "executionStatus" => run.status = run::read_status(cursor)?,
+                "error" => error = read_error::<R, O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
+                "redactedError" => redacted_error = read_error::<R, O>(cursor, failure::read_redacted)?,
+                "source" => run.sources = run::read_sources(cursor)?,
+                "metadata" => {
+                    run.children = Metadata::read_object(cursor)?.map_or_else(Children::default, Children::from)
+                }
+                "inputOverride" => run.read_input(cursor, observer)?,
+                "data" => {
+                    observer.begin_lists(index, Side::Outputs);
+                    read_lists(cursor, index, observer)?;
+                }
+                _ => cursor.skip()?,
+            }
+            Ok(())
+        })?;
+        run.failed = error.0 || redacted_error.0 || matches!(run.status.as_deref(), Some("error" | "crashed"));
+        run.error = error.1.or(redacted_error.1);
+        Ok(run)
+    }
+
+    fn read_input<R: Read, O: RunObserver>(
+        &mut self,
+        cursor: &mut Cursor<R>,
+        observer: &mut O,
+    ) -> Result<(), ReadError> {
+        self.has_input_lists = cursor.at_object()?;
+        if self.has_input_lists && O::PARTS.has(Parts::INPUTS) {
+            self.has_own_input = true;
+            observer.begin_lists(self.index, Side::Inputs);
+            return read_lists(cursor, self.index, observer);
+        }
+        self.has_own_input = cursor.skip_present()?;
+        Ok(())
+    }
+}
+
+/// Whether there is an `error` or a `redactedError`; and the error, if it is wanted.
+fn read_error<R: Read, O: RunObserver>(
+    cursor: &mut Cursor<R>,
+    whole: impl FnOnce(&mut Cursor<R>) -> Result<Option<Excerpt>, ReadError>,
+) -> Result<(bool, Option<Excerpt>), ReadError> {
+    if !O::PARTS.has(Parts::ERROR) {
+        return Ok((cursor.skip_present()?, None));
+    }
+    let error = whole(cursor)?;
+    Ok((error.is_some(), error))
+}
+
+/// What the runs of a node add up to.
+#[derive(Debug, Default)]
+pub(in crate::execution) struct Tally {
+    pub starts: Starts,
+    /// How long all runs took, ms.
+    pub execution_time: u64,
+    /// Whether a run failed.
+    pub failed: bool,
+    crashed: bool,
+    last_status: Option<String>,
+}
+
+impl Tally {
+    /// Adds the next run.
+    pub(in crate::execution) fn add(&mut self, run: RunHead) {
+        self.starts.add(run.start);
+        self.execution_time = self.execution_time.saturating_add(run.ms());
+        self.failed |= run.failed;
+        self.crashed |= run.status.as_deref() == Some("crashed");
+        self.last_status = run.status;
+    }
+
+    /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.
+    pub(in crate::execution) fn status(&self) -> &str {
+        match (self.crashed, self.failed) {
+            (true, _) => "crashed",
+            (false, true) => "error",
+            (false, false) => self.last_status.as_deref().unwrap_or("success"),
+        }
+    }
+}
