@@ -14,8 +14,6 @@ use super::{Cli, help};
 /// The arguments are wrong, or request help.
 pub(super) fn parse(mut arguments: Vec<OsString>) -> Result<Cli, Error> {
     let mut command = Cli::command();
-    // Gives each subcommand the options of all.
-    command.build();
     move_after_subcommands(&command, &mut arguments)?;
     let parsed = command.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
         // Help is put together only when it is requested.
