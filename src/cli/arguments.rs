@@ -14,8 +14,6 @@ use super::{Cli, help};
 /// The arguments are wrong, or request help.
 pub(super) fn parse(mut arguments: Vec<OsString>) -> Result<Cli, Error> {
     let mut command = Cli::command();
-    // Gives each subcommand the options of all.
-    command.build();
     move_after_subcommands(&command, &mut arguments)?;
     let parsed = command.try_get_matches_from_mut(&arguments).or_else(|error| match error.kind() {
         // Help is put together only when it is requested.
@@ -41,29 +39,39 @@ fn innermost<'a>(command: &'a Command, arguments: &[OsString]) -> &'a Command {
     arguments.iter().fold(command, |command, argument| command.find_subcommand(argument).unwrap_or(command))
 }
 
-/// Moves the options before a subcommand after its name, on every level. The first argument names `command`.
+/// Moves the options before a subcommand after its name, on every level.
 ///
 /// # Errors
 /// The subcommand does not have one of them.
-fn move_after_subcommands(command: &Command, arguments: &mut [OsString]) -> Result<(), Error> {
-    let Some((at, before)) = first_subcommand(command, arguments) else { return Ok(()) };
-    let called = subcommands(command, &arguments[at..]);
-    let Some(innermost) = called.last() else { return Ok(()) };
-    if let Some(option) = given(command, &before).find(|option| !has(innermost, option)) {
-        let unfit = called.iter().find(|subcommand| !has(subcommand, option)).unwrap_or(innermost);
-        return Err(refusal(unfit, option));
+fn move_after_subcommands(root: &Command, arguments: &mut [OsString]) -> Result<(), Error> {
+    let mut path = vec![root];
+    while let Some((at, before)) = next_subcommand(&path, arguments) {
+        let (command, start) = (path[path.len() - 1], path.len());
+        path.extend(subcommands(command, &arguments[at..]));
+        let innermost = path[path.len() - 1];
+        if let Some(option) = before.iter().flat_map(|before| given(command, before)).find(|it| !has(innermost, it)) {
+            let fit = path[start..].iter().take_while(|subcommand| has(subcommand, option)).count();
+            return Err(refusal(&path[..=start + fit], option));
+        }
+        arguments[start..at + path.len() - start].rotate_right(path.len() - start);
     }
-    arguments[1..at + called.len()].rotate_right(called.len());
-    move_after_subcommands(innermost, &mut arguments[called.len()..])
+    Ok(())
 }
 
-/// The place of the first subcommand among the arguments, and the options before it.
-fn first_subcommand(command: &Command, arguments: &[OsString]) -> Option<(usize, ArgMatches)> {
-    (1..arguments.len()).find_map(|at| {
+/// The place of the next subcommand after those of this path, which come first, and the options before it, if there are any.
+fn next_subcommand(path: &[&Command], arguments: &[OsString]) -> Option<(usize, Option<ArgMatches>)> {
+    let (root, command) = (*path.first()?, *path.last()?);
+    (path.len()..arguments.len()).find_map(|at| {
         command.find_subcommand(&arguments[at])?;
+        if at == path.len() {
+            return Some((at, None));
+        }
         // A value of an option can have the name of a subcommand; without it, the option is incomplete.
-        let before = command.clone().try_get_matches_from(&arguments[..at]).ok()?;
-        before.subcommand_name().is_none().then_some((at, before))
+        let mut before = root.clone().try_get_matches_from(&arguments[..at]).ok()?;
+        for _ in 1..path.len() {
+            before = before.remove_subcommand()?.1;
+        }
+        before.subcommand_name().is_none().then_some((at, Some(before)))
     })
 }
 
@@ -83,12 +91,14 @@ fn given<'a>(command: &'a Command, matches: &'a ArgMatches) -> impl Iterator<Ite
 }
 
 fn has(command: &Command, option: &Arg) -> bool {
-    option.get_long().is_some_and(|name| command.get_arguments().any(|other| other.get_long() == Some(name)))
+    let is_own = |name| command.get_arguments().any(|other| other.get_long() == Some(name));
+    option.is_global_set() || option.get_long().is_some_and(is_own)
 }
 
-fn refusal(command: &Command, option: &Arg) -> Error {
-    let path = command.get_bin_name().unwrap_or(command.get_name());
+/// The refusal of an option by the last command of a path.
+fn refusal(path: &[&Command], option: &Arg) -> Error {
+    let names = path.iter().map(|command| command.get_name()).collect::<Vec<_>>().join(" ");
     let option = option.get_long().unwrap_or_default();
-    let message = format!("'{path}' does not use --{option}: leave it out. '{path} --help' lists its options");
-    command.clone().error(ErrorKind::ArgumentConflict, message)
+    let message = format!("'{names}' does not use --{option}: leave it out. '{names} --help' lists its options");
+    path[path.len() - 1].clone().bin_name(names).error(ErrorKind::ArgumentConflict, message)
 }

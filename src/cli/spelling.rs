@@ -39,7 +39,7 @@ impl Spelling {
         if let Some(flag) = self.flag(parameter, &name) {
             return arg.long(flag).action(ArgAction::SetTrue);
         }
-        let arg = arg.value_name(name.to_uppercase());
+        let arg = arg.value_name(name.to_uppercase().replace('-', "_"));
         let is_positional = self.positional.contains(&parameter.name);
         let arg = if is_positional { arg } else { arg.long(name) };
         match &parameter.kind {

@@ -82,14 +82,15 @@ impl ToolCommand {
     fn command(&self) -> Command {
         let json = Arg::new("json").long("json").action(ArgAction::SetTrue);
         let command = Command::new(self.name)
-            .about(self.about)
             .visible_aliases(self.alias)
             .args(self.tool.parameters.iter().map(|parameter| self.spelling.argument(parameter)))
             .arg(json.help("Print the tool's JSON on a terminal, too"));
-        match self.reads() {
+        let command = match self.reads() {
             true => Reading::augment_args(command),
             false => Language::augment_args(Sources::augment_args(command)),
-        }
+        };
+        // The settings would describe themselves.
+        command.about(self.about)
     }
 
     /// The settings that the command has.

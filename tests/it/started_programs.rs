@@ -18,8 +18,9 @@ fn sources(folder: &Path) -> Vec<(String, String)> {
 #[test]
 fn every_program_is_started_without_our_secrets() {
     let all = sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"));
-    let starting: Vec<_> =
-        all.iter().filter(|(_, text)| text.contains("Command::new(") || text.contains("open::commands(")).collect();
+    // A subcommand of the command line is a `Command` too.
+    let starts = regex::Regex::new(r"(?s)process::.*Command::new\(|open::commands\(").unwrap();
+    let starting: Vec<_> = all.iter().filter(|(_, text)| starts.is_match(text)).collect();
     assert!(starting.len() >= 4, "{:?}", starting.iter().map(|(name, _)| name).collect::<Vec<_>>());
     for (name, text) in starting {
         assert!(text.contains("secrets::withhold(") || text.contains(".env_clear()"), "{name}");
