@@ -21,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout, timeout_at};
 
-use super::guard;
+use super::{error_body, guard};
 use crate::json::Extent;
 use crate::json_rpc::not_a_message;
 
@@ -221,8 +221,7 @@ impl IntoResponse for Error {
     /// The response, after which the connection is closed: the rest of the body may still be on its way.
     fn into_response(self) -> Response {
         let (status, code, message) = self.reason();
-        let body = Json(json!({"error": {"message": message, "code": code, "details": {}}}));
-        let mut response = (status, [(CONNECTION, "close")], body).into_response();
+        let mut response = (status, [(CONNECTION, "close")], error_body(&message, code, json!({}))).into_response();
         if matches!(self, Self::Busy) {
             response.headers_mut().insert(RETRY_AFTER, axum::http::HeaderValue::from_static("5"));
         }

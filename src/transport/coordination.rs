@@ -14,7 +14,8 @@ use axum::routing::get;
 use axum::{Json, Router};
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, JsonObject, Prompt, Resource, ResourceTemplate, ToolAnnotations,
+    CallToolRequestParams, CallToolResult, GetPromptRequestParams, ListResourcesResult, Prompt, Resource,
+    ResourceTemplate, ToolAnnotations,
 };
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -24,9 +25,9 @@ use super::call::{Interrupted, bug_to_report, guarded};
 use super::guard::Guard;
 use super::http;
 use super::listener::Listener;
-use super::mcp::{self, JSON, Service};
+use super::mcp::{self, Answer, JSON, Service};
 use super::shutdown::Shutdown;
-use super::stdio;
+use super::{error_body, stdio};
 use crate::config::Access;
 use crate::coordination::tools::{RETIRED, RUNNER_TOOLS, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, RESOURCE_TEMPLATES, Tool, admin};
@@ -135,7 +136,7 @@ fn unauthorized() -> Response {
 }
 
 fn refused(status: StatusCode, code: &str, message: &str) -> Response {
-    (status, Json(json!({"error": {"message": message, "code": code, "details": {}}}))).into_response()
+    (status, error_body(message, code, json!({}))).into_response()
 }
 
 /// The service, as one transport offers it.
@@ -165,7 +166,7 @@ impl Service for Endpoint {
         self.tools_for(&Caller::Local).find(|tool| tool.name == name).map(describe)
     }
 
-    async fn call(&self, call: CallToolRequestParams, request: &mcp::Request) -> Result<CallToolResult, ErrorData> {
+    async fn call(&self, call: CallToolRequestParams, request: &mcp::Request) -> Answer<CallToolResult> {
         let caller = self.caller(request);
         let Some(tool) = self.tools_for(&caller).find(|tool| tool.name == call.name) else {
             return Err(ErrorData::invalid_params(unknown(&call.name), None));
@@ -187,14 +188,15 @@ impl Service for Endpoint {
         PROMPTS.iter().map(described).collect()
     }
 
-    async fn prompt(&self, name: &str, arguments: JsonObject, request: &mcp::Request) -> Result<String, ErrorData> {
-        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == name) else {
-            let what = match name {
+    async fn prompt(&self, wanted: GetPromptRequestParams, request: &mcp::Request) -> Answer<String> {
+        let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == wanted.name) else {
+            let what = match wanted.name.as_str() {
                 "session_start" | "session_end" => "This prompt has been removed and has no replacement.",
                 _ => "Unknown prompt; prompts/list shows the available ones.",
             };
             return Err(ErrorData::invalid_params(what, None));
         };
+        let arguments = wanted.arguments.unwrap_or_default();
         let text = self.service.coordinator.prompt(prompt, &arguments, &self.caller(request)).await;
         text.map_err(|error| match error {
             Error::Refused(why) => ErrorData::invalid_params(why, None),
@@ -212,25 +214,21 @@ impl Service for Endpoint {
         templates.collect()
     }
 
-    async fn resources(
-        &self,
-        cursor: Option<String>,
-        request: &mcp::Request,
-    ) -> Result<(Vec<Resource>, Option<String>), ErrorData> {
+    async fn resources(&self, cursor: Option<String>, request: &mcp::Request) -> Answer<ListResourcesResult> {
         let caller = self.caller(request);
         let listed = self.service.coordinator.list_resources(cursor.as_deref(), &caller).await.map_err(internal)?;
         let Some((resources, next_cursor)) = listed else {
-            return Err(ErrorData::invalid_params(
-                "This cursor was not issued by this server; list from the beginning.",
-                None,
-            ));
+            const FOREIGN: &str = "This cursor was not issued by this server; list from the beginning.";
+            return Err(ErrorData::invalid_params(FOREIGN, None));
         };
         let resources =
             resources.into_iter().map(|resource| Resource::new(resource.uri, resource.name).with_mime_type(JSON));
-        Ok((resources.collect(), next_cursor))
+        let mut page = ListResourcesResult::with_all_items(resources.collect());
+        page.next_cursor = next_cursor;
+        Ok(page)
     }
 
-    async fn resource(&self, uri: &str, request: &mcp::Request) -> Result<Value, ErrorData> {
+    async fn resource(&self, uri: &str, request: &mcp::Request) -> Answer<Value> {
         let read = self.service.coordinator.read_resource(uri, &self.caller(request)).await.map_err(internal)?;
         read.ok_or_else(|| {
             let why = match uri {

@@ -112,7 +112,7 @@ async fn respond(call: impl Future<Output = Result<String, Error>>) -> Response 
             ([(CONTENT_TYPE, "application/json")], body).into_response()
         }
         Err(error) => {
-            let body = Json(failure(error.code(), &error.to_string(), error.details()));
+            let body = failure(error.code(), &error.to_string(), error.details());
             match &error {
                 Error::NotRunning { retry_after, .. } => {
                     let seconds = retry_after.as_secs_f64().ceil().max(1.0);
@@ -135,15 +135,15 @@ fn status(error: &Error) -> StatusCode {
     }
 }
 
-fn failure(code: &str, message: &str, details: Value) -> Value {
-    json!({"success": false, "error": {"code": code, "message": message, "details": details}})
+fn failure(code: &str, message: &str, details: Value) -> Json<Value> {
+    Json(json!({"success": false, "error": {"code": code, "message": message, "details": details}}))
 }
 
 fn unknown(status: StatusCode, request: &Request, message: &str) -> Response {
     let path = crate::json::shorten(request.uri().path(), 200);
     let message = format!("{message} Use POST /mcp/call, or GET /mcp/tools, /health, /metrics or /openapi.json.");
     let details = json!({"field": "path", "value": path});
-    (status, Json(failure("VALIDATION_ERROR", &message, details))).into_response()
+    (status, failure("VALIDATION_ERROR", &message, details)).into_response()
 }
 
 async fn tools(State(gateway): State<Arc<Gateway>>) -> Json<Value> {

@@ -11,6 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use rmcp::transport::StreamableHttpServerConfig;
 use serde_json::{Value, json};
 
+use super::error_body;
 use crate::config::Access;
 
 /// The names of this machine.
@@ -135,8 +136,8 @@ impl Refusal {
     }
 
     /// The response, with a body in the shape that its route uses.
-    pub(super) fn respond(self, body: Value) -> Response {
-        let response = (self.reason().0, Json(body));
+    pub(super) fn respond(self, body: Json<Value>) -> Response {
+        let response = (self.reason().0, body);
         match self {
             Self::Unauthorized => ([(WWW_AUTHENTICATE, "Bearer")], response).into_response(),
             Self::Foreign => response.into_response(),
@@ -150,6 +151,6 @@ impl IntoResponse for Refusal {
             Self::Unauthorized => "UNAUTHORIZED",
             Self::Foreign => "FORBIDDEN",
         };
-        self.respond(json!({"error": {"message": self.reason().1, "code": code, "details": {}}}))
+        self.respond(error_body(self.reason().1, code, json!({})))
     }
 }

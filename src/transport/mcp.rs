@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, JsonObject, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    GetPromptResult, Implementation, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
     ListToolsResult, PaginatedRequestParams, Prompt, PromptArgument, PromptMessage, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ResourcesCapability, Role,
+    ReadResourceResponse, ReadResourceResult, ResourceContents, ResourceTemplate, ResourcesCapability, Role,
     ServerCapabilities, ServerConfig, Tool, ToolAnnotations,
 };
 use rmcp::service::RequestContext;
@@ -22,7 +22,13 @@ pub(super) const JSON: &str = "application/json";
 /// What came with a request: its HTTP headers, its cancellation, and the connection for notifications.
 pub(super) type Request = RequestContext<RoleServer>;
 
-/// What a server offers over MCP. An error of a tool is a result; an [`ErrorData`] is one of the protocol.
+/// An answer, or an error of the protocol; an error of a tool is an answer.
+pub(super) type Answer<T> = Result<T, ErrorData>;
+
+/// The page of a list that a client wants.
+type Page = Option<PaginatedRequestParams>;
+
+/// What a server offers over MCP.
 pub(super) trait Service: Clone + Send + Sync + 'static {
     /// The name of the server.
     const NAME: &'static str;
@@ -44,35 +50,30 @@ pub(super) trait Service: Clone + Send + Sync + 'static {
         &self,
         call: CallToolRequestParams,
         request: &Request,
-    ) -> impl Future<Output = Result<CallToolResult, ErrorData>> + Send;
+    ) -> impl Future<Output = Answer<CallToolResult>> + Send;
 
     /// The prompts.
     fn prompts(&self) -> Vec<Prompt>;
 
     /// The text of a prompt.
-    fn prompt(
-        &self,
-        name: &str,
-        arguments: JsonObject,
-        request: &Request,
-    ) -> impl Future<Output = Result<String, ErrorData>> + Send;
+    fn prompt(&self, prompt: GetPromptRequestParams, request: &Request) -> impl Future<Output = Answer<String>> + Send;
 
     /// The templates for the URIs of its resources.
     fn resource_templates(&self, _request: &Request) -> Vec<ResourceTemplate> {
         Vec::new()
     }
 
-    /// A page of its resources, and the cursor of the next one.
+    /// The page of its resources at a cursor.
     fn resources(
         &self,
         _cursor: Option<String>,
         _request: &Request,
-    ) -> impl Future<Output = Result<(Vec<Resource>, Option<String>), ErrorData>> + Send {
-        ready(Ok((Vec::new(), None)))
+    ) -> impl Future<Output = Answer<ListResourcesResult>> + Send {
+        ready(Ok(ListResourcesResult::default()))
     }
 
     /// The content of a resource. Some clients read one even if the server has none.
-    fn resource(&self, uri: &str, _request: &Request) -> impl Future<Output = Result<Value, ErrorData>> + Send {
+    fn resource(&self, uri: &str, _request: &Request) -> impl Future<Output = Answer<Value>> + Send {
         ready(Err(no_resource("This server has no resources.", uri)))
     }
 }
@@ -115,11 +116,7 @@ impl<S: Service> ServerHandler for Server<S> {
             .with_instructions(self.0.instructions())
     }
 
-    async fn list_tools(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        request: Request,
-    ) -> Result<ListToolsResult, ErrorData> {
+    async fn list_tools(&self, _page: Page, request: Request) -> Answer<ListToolsResult> {
         Ok(ListToolsResult::with_all_items(self.0.tools(&request)))
     }
 
@@ -127,51 +124,28 @@ impl<S: Service> ServerHandler for Server<S> {
         self.0.tool(name)
     }
 
-    async fn call_tool(&self, call: CallToolRequestParams, request: Request) -> Result<CallToolResponse, ErrorData> {
+    async fn call_tool(&self, call: CallToolRequestParams, request: Request) -> Answer<CallToolResponse> {
         self.0.call(call, &request).await.map(Into::into)
     }
 
-    async fn list_prompts(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        _request: Request,
-    ) -> Result<ListPromptsResult, ErrorData> {
+    async fn list_prompts(&self, _page: Page, _request: Request) -> Answer<ListPromptsResult> {
         Ok(ListPromptsResult::with_all_items(self.0.prompts()))
     }
 
-    async fn get_prompt(
-        &self,
-        wanted: GetPromptRequestParams,
-        request: Request,
-    ) -> Result<GetPromptResponse, ErrorData> {
-        let text = self.0.prompt(&wanted.name, wanted.arguments.unwrap_or_default(), &request).await?;
+    async fn get_prompt(&self, prompt: GetPromptRequestParams, request: Request) -> Answer<GetPromptResponse> {
+        let text = self.0.prompt(prompt, &request).await?;
         Ok(GetPromptResult::new(vec![PromptMessage::new_text(Role::User, text)]).into())
     }
 
-    async fn list_resource_templates(
-        &self,
-        _page: Option<PaginatedRequestParams>,
-        request: Request,
-    ) -> Result<ListResourceTemplatesResult, ErrorData> {
+    async fn list_resource_templates(&self, _page: Page, request: Request) -> Answer<ListResourceTemplatesResult> {
         Ok(ListResourceTemplatesResult::with_all_items(self.0.resource_templates(&request)))
     }
 
-    async fn list_resources(
-        &self,
-        page: Option<PaginatedRequestParams>,
-        request: Request,
-    ) -> Result<ListResourcesResult, ErrorData> {
-        let (resources, next_cursor) = self.0.resources(page.and_then(|page| page.cursor), &request).await?;
-        let mut listed = ListResourcesResult::with_all_items(resources);
-        listed.next_cursor = next_cursor;
-        Ok(listed)
+    async fn list_resources(&self, page: Page, request: Request) -> Answer<ListResourcesResult> {
+        self.0.resources(page.and_then(|page| page.cursor), &request).await
     }
 
-    async fn read_resource(
-        &self,
-        wanted: ReadResourceRequestParams,
-        request: Request,
-    ) -> Result<ReadResourceResponse, ErrorData> {
+    async fn read_resource(&self, wanted: ReadResourceRequestParams, request: Request) -> Answer<ReadResourceResponse> {
         let content = self.0.resource(&wanted.uri, &request).await?;
         let text = ResourceContents::text(content.to_string(), wanted.uri).with_mime_type(JSON);
         Ok(ReadResourceResult::new(vec![text]).into())

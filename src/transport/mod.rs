@@ -24,6 +24,8 @@ mod view;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use axum::Json;
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Access;
@@ -82,4 +84,9 @@ pub async fn serve_http(
 /// What a panic elsewhere left behind is still valid: each change is made in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The body of an error outside of MCP; `details` is an object.
+fn error_body(message: &str, code: &str, details: Value) -> Json<Value> {
+    Json(json!({"error": {"message": message, "code": code, "details": details}}))
 }

@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::body::{self, BodyLimits};
 use super::call::{Interrupted, bug, guarded};
 use super::guard::{self, Guard};
-use super::{api_key, shutdown};
+use super::{api_key, error_body, shutdown};
 use crate::n8n::Progress;
 use crate::secrets::without_value;
 use crate::tools::{self, Context, Tool, Toolbox, Unavailable};
@@ -169,7 +169,7 @@ impl IntoResponse for Error {
         }
         let (status, code, message) = self.parts();
         let details = parameter(&message).map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));
-        (status, Json(json!({"error": {"message": message, "code": code, "details": details}}))).into_response()
+        (status, error_body(&message, code, details)).into_response()
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use axum::middleware::Next;
@@ -10,6 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
+use super::error_body;
 use crate::tools::Tool;
 
 /// How long calls have to finish after SIGINT or SIGTERM.
@@ -63,8 +63,7 @@ pub(super) async fn answer_pending(
     tokio::select! {
         biased;
         () = connections.cancelled() => {
-            let error = json!({"message": TRY_AGAIN, "code": "UNAVAILABLE", "details": {}});
-            (StatusCode::SERVICE_UNAVAILABLE, Json(json!({ "error": error }))).into_response()
+            (StatusCode::SERVICE_UNAVAILABLE, error_body(TRY_AGAIN, "UNAVAILABLE", json!({}))).into_response()
         }
         response = next.run(request) => response,
     }

@@ -6,12 +6,13 @@ use axum::http::request::Parts;
 use futures::FutureExt;
 use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, JsonObject, MetaObject, Prompt, ToolAnnotations,
+    CallToolRequestParams, CallToolResult, ContentBlock, GetPromptRequestParams, JsonObject, MetaObject, Prompt,
+    ToolAnnotations,
 };
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Interrupted, bug_to_report, guarded};
-use super::mcp::{self, Request, Service};
+use super::mcp::{self, Answer, Request, Service};
 use super::{api_key, progress, shutdown};
 use crate::budget;
 use crate::n8n::Progress;
@@ -44,7 +45,7 @@ impl Service for ToolboxService {
         self.toolbox.find(name).ok().map(describe)
     }
 
-    async fn call(&self, call: CallToolRequestParams, request: &Request) -> Result<CallToolResult, ErrorData> {
+    async fn call(&self, call: CallToolRequestParams, request: &Request) -> Answer<CallToolResult> {
         let tool = match self.toolbox.find(&call.name) {
             Ok(tool) => tool,
             Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string())),
@@ -61,10 +62,10 @@ impl Service for ToolboxService {
         prompts.map(|it| mcp::describe_prompt((it.name, it.title, it.description), it.arguments, false)).collect()
     }
 
-    async fn prompt(&self, name: &str, arguments: JsonObject, _request: &Request) -> Result<String, ErrorData> {
-        let prompt = self.toolbox.prompts().find(|prompt| prompt.name == name);
+    async fn prompt(&self, wanted: GetPromptRequestParams, _request: &Request) -> Answer<String> {
+        let prompt = self.toolbox.prompts().find(|prompt| prompt.name == wanted.name);
         let unknown = || ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None);
-        prompt.map(|prompt| (prompt.text)(&arguments)).ok_or_else(unknown)
+        prompt.map(|prompt| (prompt.text)(&wanted.arguments.unwrap_or_default())).ok_or_else(unknown)
     }
 }
 
