@@ -28,6 +28,7 @@ impl LeftOut {
 
 /// The executed nodes, in the order of the document: as many as are wanted, and while they are read as many that failed
 /// besides, since those come first.
+#[derive(Default)]
 pub(super) struct Executed {
     /// When a retry began, milliseconds since 1970: runs before that were copied.
     own_start: Option<i64>,
@@ -39,7 +40,6 @@ pub(super) struct Executed {
     /// How many runs of the nodes that are left out begin a counter.
     counters: u64,
     /// The node and the run that are being read.
-    name: String,
     node: NodeRuns,
     run: RunFlow,
 }
@@ -54,8 +54,8 @@ impl RunObserver for Executed {
         .and(Parts::CHILDREN)
         .and(Parts::OUTPUTS);
 
-    fn begin_node(&mut self, name: String) {
-        (self.name, self.node) = (name, NodeRuns::default());
+    fn begin_node(&mut self, _: &str) {
+        self.node = NodeRuns::default();
     }
 
     fn begin_lists(&mut self, _: u64, _: Side) {
@@ -83,8 +83,8 @@ impl RunObserver for Executed {
         Ok(())
     }
 
-    fn end_node(&mut self) {
-        let (name, node) = (std::mem::take(&mut self.name), std::mem::take(&mut self.node));
+    fn end_node(&mut self, name: String) {
+        let node = std::mem::take(&mut self.node);
         if !self.has_room(&name, &node) {
             self.counters += node.tally.starts.counters;
             return self.left_out.add(&node);
@@ -99,17 +99,7 @@ impl RunObserver for Executed {
 impl Executed {
     /// Of an execution with this header; at most so many nodes are wanted.
     pub(super) fn new(header: &Header, most: usize) -> Self {
-        Self {
-            own_start: header.own_start_ms(),
-            most,
-            kept: IndexMap::new(),
-            failed: 0,
-            left_out: LeftOut::default(),
-            counters: 0,
-            name: String::new(),
-            node: NodeRuns::default(),
-            run: RunFlow::default(),
-        }
+        Self { own_start: header.own_start_ms(), most, ..Self::default() }
     }
 
     /// Whether a retry copied this run from the execution that it retries.

@@ -4,8 +4,7 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
-use super::members::{Members, members};
-use super::stored_json::member;
+use super::members::{Members, member, members};
 use crate::json::{Beginning, Cursor, Excerpt, Keep, ReadError};
 use crate::secrets::redact;
 

@@ -1,13 +1,12 @@
-//! How items flow through a node, as far as a summary tells it: how many each output holds, which of them stand for an
+//! How items flow through a node, as far as a summary shows it: how many each output holds, which of them stand for an
 //! error, and which executions of sub-workflows they came from.
 
 use std::collections::HashSet;
 use std::io::Read;
 
 use super::failure;
-use super::members::{Members, members};
+use super::members::{Members, member, members};
 use super::runs::{ITEM_BYTES, Item, ItemPlace, ItemText};
-use super::stored_json::member;
 use crate::json::{Beginning, Capture, Cursor, Detail, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name};
 use crate::secrets::redact;
 
@@ -317,8 +316,8 @@ impl ItemMarks {
     }
 }
 
-/// What an error says: its `message`, or else all of it; `None` for a value that is not an error in JavaScript: `null`, `false`, `0` and
-/// an empty string.
+/// What an error says: its `message`, or else all of it; `None` for a value that is not an error in JavaScript: `null`,
+/// `false`, `0` and an empty string.
 fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<Beginning>, ReadError> {
     let json = if tells { cursor.json(ITEM_BYTES)? } else { None };
     let Some(json) = json else {

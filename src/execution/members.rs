@@ -28,8 +28,25 @@ pub(super) trait Members: Default {
     }
 }
 
+/// Reads one member of an object; the default if there is no such member, or a value of another type.
+pub(super) fn member<R: Read, T: Default>(
+    cursor: &mut Cursor<R>,
+    name: &str,
+    mut read: impl FnMut(&mut Cursor<R>) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let mut found = T::default();
+    cursor.object(|cursor, other| {
+        if other != name {
+            return cursor.skip();
+        }
+        found = read(cursor)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
 /// Declares how an object is read, as the arms of a `match`: each member with what is kept of it, and the expression that
-/// reads it.
+/// reads it. An arm has no block: what does not fit in a line is a function.
 ///
 /// ```text
 /// members!(Parent, |parent, cursor| match name {

@@ -2,11 +2,29 @@
 //! [`SummaryProjection`](summary::SummaryProjection) for an overview, [`NodeProjection`](node::NodeProjection)
 //! for one run of one node, [`SearchProjection`](search::SearchProjection) for where a value occurs.
 //!
-//! A projection is a table of what it keeps ([`Keep`](crate::json::Keep)) and the code that reads what is left
-//! (see [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
+//! An execution is walked in one place, `runs`. A projection observes the walk: it says which parts it wants, from which its
+//! table of what is kept ([`Keep`](crate::json::Keep)) follows, and what it does with a node, an item and a run (see
+//! [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
 //! can come before or after `data`, an error before or after `runData`. Of members with the same name the last
 //! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error. One thing is known only if the
 //! header comes before `data`, as n8n sends it: which runs a retry has copied ([`Header::own_start_ms`]).
+//!
+//! # Glossary
+//!
+//! | term | meaning |
+//! |---|---|
+//! | run | one execution of a node; a node in a loop has several |
+//! | item | what nodes receive and output, one by one: an object with `json`, often `pairedItem` |
+//! | output | a list of items of a run: of a type of connection (`main`, `ai_tool`, …), with an index |
+//! | source | the output that an input of a run came from |
+//! | place | where an item is: node, run, output (counted across all types of connections), item; all from 0 |
+//! | part | what an observer of the walk wants: the start of a run, its error, its outputs, … |
+//! | window | the items of each output that are captured; the others are counted |
+//! | captured | handed over as raw JSON next to the pruned text, not parsed by the filter |
+//! | copied run | a run that a retry took over from the execution that it retries |
+//! | recovered run | a run that n8n restored from its event log after a crash, with placeholders for items |
+//! | lineage | of each item, which items it came from |
+//! | odd value | a value that differs from almost all others with the same path: an outlier |
 //!
 //! # The shape of an execution
 //!
@@ -89,7 +107,6 @@ mod run;
 mod runs;
 pub mod search;
 mod stored;
-mod stored_json;
 pub mod summary;
 pub mod timeline;
 pub mod trace;

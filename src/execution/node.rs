@@ -10,6 +10,7 @@ use super::header::Header;
 use super::inputs::Candidates;
 use super::items::{ItemLimits, ItemList, ItemLists};
 use super::label::labels;
+use super::members::member;
 use super::run::{InputSource, Run};
 use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
 use super::workflow::WorkflowNode;
@@ -174,28 +175,19 @@ pub struct Input {
 
 /// Reads the node's entry in `workflowData`.
 fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -> Result<WorkflowNode, ReadError> {
-    let mut found = WorkflowNode::default();
-    cursor.object(|cursor, member| {
-        if member != "nodes" {
-            return cursor.skip();
-        }
-        found = WorkflowNode::default();
-        cursor
-            .array(|cursor, _| {
-                let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
-                let exact = found.name.as_deref() == Some(projection.node.as_str());
-                if node
-                    .name
-                    .as_deref()
-                    .is_some_and(|name| name == projection.node || (is_name(&projection.node, name) && !exact))
-                {
-                    found = node;
-                }
-                Ok(())
-            })
-            .map(drop)
-    })?;
-    Ok(found)
+    member(cursor, "nodes", |cursor| {
+        let mut found = WorkflowNode::default();
+        cursor.array(|cursor, _| {
+            let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
+            let exact = found.name.as_deref() == Some(projection.node.as_str());
+            let is_wanted = |name: &str| name == projection.node || (is_name(&projection.node, name) && !exact);
+            if node.name.as_deref().is_some_and(is_wanted) {
+                found = node;
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    })
 }
 
 /// The runs, read for one node.
@@ -212,9 +204,9 @@ struct RunData<'a, const ITEMS: bool> {
     runs: u64,
     /// The same, if it is the requested one.
     reading: Option<Target>,
-    inputs: ItemLists,
-    outputs: ItemLists,
-    /// Which of the lists is being read, and what is held of its items.
+    /// The inputs and the outputs of the run that is being read.
+    lists: [ItemLists; 2],
+    /// Which of them are being read, and what is held of their items.
     side: Side,
     limits: Option<ItemLimits>,
 }
@@ -238,15 +230,15 @@ impl<const ITEMS: bool> RunObserver for RunData<'_, ITEMS> {
         if ITEMS { parts.and(items).and(Parts::INPUTS).and(Parts::OUTPUTS) } else { parts }
     };
 
-    fn begin_node(&mut self, name: String) {
+    fn begin_node(&mut self, name: &str) {
         let is_exact = name == self.projection.node;
-        if !is_exact && is_name(&self.projection.node, &name) {
-            self.similar.retain(|similar| *similar != name);
-            self.similar.push(name.clone());
+        if !is_exact && is_name(&self.projection.node, name) {
+            self.similar.retain(|similar| similar != name);
+            self.similar.push(name.to_owned());
         }
-        let is_similar = self.similar.last() == Some(&name) && !self.has_exact_target();
-        self.reading = (is_exact || is_similar).then(|| Target { name: name.clone(), ..Target::default() });
-        (self.name, self.runs) = (name, 0);
+        let is_similar = self.similar.last().is_some_and(|similar| similar == name) && !self.has_exact_target();
+        self.reading = (is_exact || is_similar).then(|| Target { name: name.to_owned(), ..Target::default() });
+        (self.name, self.runs) = (name.to_owned(), 0);
     }
 
     fn begin_lists(&mut self, run: u64, side: Side) {
@@ -256,26 +248,24 @@ impl<const ITEMS: bool> RunObserver for RunData<'_, ITEMS> {
             Side::Inputs => None,
             Side::Outputs => self.candidates.limits(&self.name, run, &self.limits()),
         };
-        *self.lists() = ItemLists::default();
+        self.lists[side as usize] = ItemLists::default();
     }
 
     fn begin_list(&mut self, connection: &str, index: u64) {
-        self.lists().begin_list(connection, index);
+        self.lists[self.side as usize].begin_list(connection, index);
     }
 
     fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
-        let lists = if self.side == Side::Inputs { &mut self.inputs } else { &mut self.outputs };
-        lists.item(item, self.limits.as_ref())
+        self.lists[self.side as usize].item(item, self.limits.as_ref())
     }
 
     fn end_list(&mut self, _: ItemPlace) {
-        self.lists().end_list();
+        self.lists[self.side as usize].end_list();
     }
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
         self.runs += 1;
-        let inputs = std::mem::take(&mut self.inputs).complete();
-        let outputs = std::mem::take(&mut self.outputs).complete();
+        let [inputs, outputs] = std::mem::take(&mut self.lists).map(ItemLists::complete);
         // A node can feed itself.
         let is_candidate = self.candidates.limits(&self.name, run.index, &self.limits()).is_some();
         let Some(target) = &mut self.reading else {
@@ -292,14 +282,14 @@ impl<const ITEMS: bool> RunObserver for RunData<'_, ITEMS> {
         Ok(())
     }
 
-    fn end_node(&mut self) {
+    fn end_node(&mut self, name: String) {
         if let Some(target) = self.reading.take() {
             if self.projection.sources.is_none() {
                 self.candidates.want(target.sources());
             }
             self.target = Some(target);
         }
-        self.nodes.insert(std::mem::take(&mut self.name), self.runs);
+        self.nodes.insert(name, self.runs);
     }
 }
 
@@ -318,8 +308,7 @@ impl<'a, const ITEMS: bool> RunData<'a, ITEMS> {
             name: String::new(),
             runs: 0,
             reading: None,
-            inputs: ItemLists::default(),
-            outputs: ItemLists::default(),
+            lists: Default::default(),
             side: Side::Outputs,
             limits: None,
         }
@@ -331,14 +320,6 @@ impl<'a, const ITEMS: bool> RunData<'a, ITEMS> {
 
     fn limits(&self) -> ItemLimits {
         ItemLimits { window: self.projection.window.clone(), bytes: RUN_BYTES }
-    }
-
-    /// The lists that are being read.
-    fn lists(&mut self) -> &mut ItemLists {
-        match self.side {
-            Side::Inputs => &mut self.inputs,
-            Side::Outputs => &mut self.outputs,
-        }
     }
 
     /// Reads an execution.

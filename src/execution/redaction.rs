@@ -7,30 +7,11 @@
 
 use std::io::{BufRead, Read};
 
-use super::{Error, stored_json};
+use super::Error;
+use super::members::{Members, member, members};
+use super::runs::{self, DataTable, Item, ItemPlace, Parts, RunHead, RunObserver};
 use crate::json::flatted::{Expansion, Flatted};
 use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
-
-/// What decides, near the beginning of the run data.
-const RUNTIME: Keep = Keep::Members(&[
-    ("version", Keep::Whole),
-    (
-        "executionData",
-        Keep::Members(&[(
-            "runtimeData",
-            Keep::Members(&[("redaction", Keep::Whole), ("usesDynamicCredentials", Keep::Whole)]),
-        )]),
-    ),
-]);
-
-/// The runs that used dynamic credentials.
-const RUNS: Keep = Keep::Members(&[(
-    "resultData",
-    Keep::Members(&[(
-        "runData",
-        Keep::EachMember(&Keep::EachElement(&Keep::Members(&[("usedDynamicCredentials", Keep::Whole)]))),
-    )]),
-)]);
 
 const WORKFLOW: Keep = Keep::Members(&[("settings", Keep::Members(&[("redactionPolicy", Keep::Whole)]))]);
 
@@ -58,14 +39,32 @@ impl Reason {
     }
 }
 
+/// What decides, near the beginning of the run data.
+#[derive(Default)]
+struct Beginning {
+    version: Option<String>,
+    runtime: Option<Runtime>,
+}
+
+members!(Beginning, |beginning, cursor| match name {
+    ("version", Keep::Whole) => beginning.version = cursor.text(VALUE_CHARS)?,
+    ("executionData", EXECUTION_DATA) => beginning.runtime = member(cursor, "runtimeData", Runtime::read_object)?,
+});
+
+const EXECUTION_DATA: Keep = Keep::Members(&[("runtimeData", Runtime::KEEP)]);
+
 /// What n8n noted when the execution began.
 #[derive(Default)]
 struct Runtime {
-    version: Option<String>,
     /// The policy at that time.
     redaction: Option<Snapshot>,
     dynamic_credentials: bool,
 }
+
+members!(Runtime, |runtime, cursor| match name {
+    ("redaction", Snapshot::KEEP) => runtime.redaction = Snapshot::read_object(cursor)?,
+    ("usesDynamicCredentials", Keep::Whole) => runtime.dynamic_credentials = cursor.is_true()?,
+});
 
 /// n8n's `IRedactionSetting`.
 #[derive(Default)]
@@ -76,19 +75,27 @@ struct Snapshot {
     policy: Option<String>,
 }
 
+members!(Snapshot, |snapshot, cursor| match name {
+    ("version", Keep::Whole) => snapshot.version = cursor.number()?,
+    ("production", Keep::Whole) => snapshot.production = cursor.is_true()?,
+    ("manual", Keep::Whole) => snapshot.manual = cursor.is_true()?,
+    ("policy", Keep::Whole) => snapshot.policy = cursor.text(VALUE_CHARS)?,
+});
+
 /// Why the items of this execution are hidden; `None` if they are not.
 ///
 /// # Errors
 /// When the run data is broken, or of a version that is not known here.
 pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: impl BufRead) -> Result<Option<Reason>, Error> {
-    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(RUNTIME, 0..0)));
-    let runtime = Runtime::read(&mut cursor)?;
+    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(Beginning::KEEP, 0..0)));
+    let Beginning { version, runtime } = Beginning::read_object(&mut cursor)?.unwrap_or_default();
     drop(cursor);
+    let runtime = runtime.unwrap_or_default();
     // Without a version it is version 0 (`packages/workflow/src/run-execution-data`).
-    if let Some(version) = runtime.version.filter(|version| !["0", "1"].contains(&version.as_str())) {
+    if let Some(version) = version.filter(|version| !["0", "1"].contains(&version.as_str())) {
         return Err(Error::StoredVersion(version));
     }
-    if runtime.dynamic_credentials || any_run_used_dynamic_credentials(text)? {
+    if runtime.dynamic_credentials || DynamicCredentials::of(text)?.are_used {
         return Ok(Some(Reason::DynamicCredentials));
     }
     let is_manual = text_of(header, HEADER, &["mode"])?.as_deref() == Some("manual");
@@ -116,75 +123,41 @@ impl Snapshot {
     fn hides(&self, is_manual: bool) -> bool {
         self.manual || (self.production && !is_manual)
     }
+}
 
-    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let mut snapshot = Self::default();
-        let is_object = cursor.object(|cursor, member| {
-            match member {
-                "version" => snapshot.version = cursor.number()?,
-                "production" => snapshot.production = cursor.is_true()?,
-                "manual" => snapshot.manual = cursor.is_true()?,
-                "policy" => snapshot.policy = cursor.text(VALUE_CHARS)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(is_object.then_some(snapshot))
+/// Whether a run used dynamic credentials.
+#[derive(Default)]
+struct DynamicCredentials {
+    are_used: bool,
+}
+
+impl DynamicCredentials {
+    fn of(text: &mut Flatted<'_>) -> Result<Self, ReadError> {
+        let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(Self::DATA, 0..0)));
+        Ok(runs::read_data(&mut cursor, Self::default)?.1)
     }
 }
 
-impl Runtime {
-    fn read<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
-        let mut runtime = Self::default();
-        cursor.object(|cursor, member| {
-            match member {
-                "version" => runtime.version = cursor.text(VALUE_CHARS)?,
-                "executionData" => {
-                    stored_json::member(cursor, "runtimeData", |cursor| runtime.read_context(cursor))?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(runtime)
+impl RunObserver for DynamicCredentials {
+    const PARTS: Parts = Parts::CREDENTIALS;
+
+    fn begin_node(&mut self, _: &str) {}
+
+    fn item<R: Read>(&mut self, _: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        item.skip()
     }
 
-    fn read_context<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
-        cursor.object(|cursor, member| {
-            match member {
-                "redaction" => self.redaction = Snapshot::read(cursor)?,
-                "usesDynamicCredentials" => self.dynamic_credentials = cursor.is_true()?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        self.are_used |= run.used_dynamic_credentials;
         Ok(())
     }
-}
-
-fn any_run_used_dynamic_credentials(text: &mut Flatted<'_>) -> Result<bool, ReadError> {
-    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(RUNS, 0..0)));
-    let mut used = false;
-    stored_json::member(&mut cursor, "resultData", |cursor| {
-        stored_json::member(cursor, "runData", |cursor| {
-            cursor.object(|cursor, _| {
-                cursor
-                    .array(|cursor, _| {
-                        used |= stored_json::member(cursor, "usedDynamicCredentials", Cursor::is_true)?;
-                        Ok(())
-                    })
-                    .map(drop)
-            })
-        })
-    })?;
-    Ok(used)
 }
 
 /// The beginning of a string inside a JSON text, by its path.
 fn text_of(json: impl BufRead, keep: Keep, path: &[&str]) -> Result<Option<String>, ReadError> {
     fn read<R: Read>(cursor: &mut Cursor<R>, path: &[&str]) -> Result<Option<String>, ReadError> {
         match path.split_first() {
-            Some((name, deeper)) => stored_json::member(cursor, name, |cursor| read(cursor, deeper)),
+            Some((name, deeper)) => member(cursor, name, |cursor| read(cursor, deeper)),
             None => cursor.text(VALUE_CHARS),
         }
     }

@@ -70,28 +70,22 @@ impl Run {
     }
 }
 
-/// The same, as it is read.
+/// An entry of `source`, whether it names a node or not.
 #[derive(Default)]
-struct AnySource {
+struct SourceEntry {
     node: Option<String>,
     output: u64,
     run: u64,
 }
 
-members!(AnySource, |source, cursor| match name {
+members!(SourceEntry, |source, cursor| match name {
     ("previousNode", Keep::Whole) => source.node = cursor.name()?,
     ("previousNodeOutput", Keep::Whole) => source.output = index(cursor.number()?),
     ("previousNodeRun", Keep::Whole) => source.run = index(cursor.number()?),
 });
 
-/// Reads an `executionStatus`.
-pub(super) fn read_status<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, ReadError> {
-    const STATUS_CHARS: usize = 40;
-    cursor.text(STATUS_CHARS)
-}
-
 /// What is kept of a run's `source`.
-pub(super) const SOURCES: Keep = Keep::EachElement(&AnySource::KEEP);
+pub(super) const SOURCES: Keep = Keep::EachElement(&SourceEntry::KEEP);
 
 /// Reads a run's `source`.
 pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option<InputSource>>, ReadError> {
@@ -108,7 +102,7 @@ pub(super) fn read_sources<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<Option
 
 /// Reads an entry of `source`, or a `sourceOverwrite`.
 pub(super) fn read_source<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<InputSource>, ReadError> {
-    let source = AnySource::read_object(cursor)?.unwrap_or_default();
+    let source = SourceEntry::read_object(cursor)?.unwrap_or_default();
     Ok(source.node.map(|node| InputSource { node, output: source.output, run: source.run }))
 }
 

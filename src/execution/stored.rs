@@ -18,6 +18,9 @@
 
 use std::io::Read;
 
+use serde::de::IgnoredAny;
+
+use super::Error;
 use super::compare::DigestProjection;
 use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
@@ -28,7 +31,6 @@ use super::summary::{Counting, SummaryProjection};
 use super::timeline::TimelineProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
 use super::workflow::{self, Workflow};
-use super::{Error, stored_json};
 use crate::json::flatted::{Expansion, Flatted};
 use crate::json::{Cursor, InOrder, Map, Projection, PrunedReader, Pruner, ReadAt, ReadError, check};
 
@@ -154,12 +156,8 @@ impl<'a> Opened<'a> {
         let StoredExecution { header, mut workflow, data: mut text, reveal } = execution;
         check_form(&mut text)?;
         check(InOrder::new(&mut workflow)).map_err(Error::StoredWorkflow)?;
-        let mut opened = Self {
-            header: stored_json::open_object(header).map_err(Error::StoredHeader)?,
-            workflow,
-            text,
-            redaction: None,
-        };
+        let mut opened =
+            Self { header: open_object(header).map_err(Error::StoredHeader)?, workflow, text, redaction: None };
         if !opened.is_empty()? {
             let workflow = InOrder::new(&mut opened.workflow);
             let redaction = redaction::reason(&mut opened.text, header, workflow);
@@ -232,4 +230,13 @@ fn check_form(text: &mut Flatted<'_>) -> Result<(), Error> {
         Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(&beginning).escape_debug().to_string())),
         None => Err(Error::StoredData(ReadError::Syntax("it is empty".to_owned()))),
     }
+}
+
+/// An object without its closing bracket, to which members can be added: with a comma if it has any.
+fn open_object(text: &[u8]) -> Result<Vec<u8>, ReadError> {
+    serde_json::from_slice::<IgnoredAny>(text).map_err(|error| ReadError::Syntax(error.to_string()))?;
+    let inside = text.trim_ascii().strip_prefix(b"{").and_then(|text| text.strip_suffix(b"}"));
+    let inside = inside.ok_or_else(|| ReadError::Syntax("it is not an object".to_owned()))?;
+    let comma: &[u8] = if inside.trim_ascii().is_empty() { b"" } else { b"," };
+    Ok([b"{", inside, comma].concat())
 }

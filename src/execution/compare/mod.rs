@@ -89,7 +89,6 @@ struct Reader {
     /// Bytes left for fields.
     room: usize,
     /// The node that is being read.
-    name: String,
     node: NodeDigest,
     table: Table<KindsOfPath>,
 }
@@ -100,7 +99,6 @@ impl Reader {
             redacts,
             nodes: IndexMap::new(),
             room: FIELDS_BYTES,
-            name: String::new(),
             node: NodeDigest::default(),
             table: Table::new(None),
         }
@@ -110,8 +108,8 @@ impl Reader {
 impl RunObserver for Reader {
     const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::TIME).and(Parts::STATUS).and(Parts::OUTPUTS);
 
-    fn begin_node(&mut self, name: String) {
-        (self.name, self.node, self.table) = (name, NodeDigest::default(), Table::new(None));
+    fn begin_node(&mut self, _: &str) {
+        (self.node, self.table) = (NodeDigest::default(), Table::new(None));
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
@@ -138,9 +136,9 @@ impl RunObserver for Reader {
         Ok(())
     }
 
-    fn end_node(&mut self) {
+    fn end_node(&mut self, name: String) {
         self.node.end(&self.table, &mut self.room);
-        self.nodes.insert(std::mem::take(&mut self.name), std::mem::take(&mut self.node));
+        self.nodes.insert(name, std::mem::take(&mut self.node));
     }
 }
 

@@ -161,7 +161,6 @@ struct Reader<'p> {
     nodes: IndexMap<String, u64>,
     odd: OddOnes,
     /// The node that is being read, and whether its items are wanted.
-    name: String,
     node: NodeFields,
     is_wanted: bool,
 }
@@ -176,14 +175,14 @@ struct NodeFields {
 impl RunObserver for Reader<'_> {
     const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::OUTPUTS);
 
-    fn begin_node(&mut self, name: String) {
-        let requested = self.projection.node.as_ref();
-        let is_exact = requested == Some(&name);
-        let is_similar = requested.is_some_and(|requested| is_name(requested, &name));
-        let has_exact = self.view.node.is_some() && self.view.node.as_ref() == requested;
+    fn begin_node(&mut self, name: &str) {
+        let requested = self.projection.node.as_deref();
+        let is_exact = requested == Some(name);
+        let is_similar = requested.is_some_and(|requested| is_name(requested, name));
+        let has_exact = self.view.node.is_some() && self.view.node.as_deref() == requested;
         self.is_wanted = requested.is_none() || is_exact || (is_similar && !has_exact);
-        self.odd.remove(&name);
-        (self.name, self.node) = (name, NodeFields::new(self.projection));
+        self.odd.remove(name);
+        self.node = NodeFields::new(self.projection);
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
@@ -208,14 +207,14 @@ impl RunObserver for Reader<'_> {
         Ok(())
     }
 
-    fn end_node(&mut self) {
+    fn end_node(&mut self, name: String) {
         self.node.table.end_item();
         match self.projection.node {
-            None => self.add_odd(),
-            Some(_) if self.is_wanted => self.show(),
+            None => self.add_odd(&name),
+            Some(_) if self.is_wanted => self.show(&name),
             Some(_) => {}
         }
-        self.nodes.insert(std::mem::take(&mut self.name), self.node.starts.counters);
+        self.nodes.insert(name, self.node.starts.counters);
     }
 }
 
@@ -226,29 +225,28 @@ impl<'p> Reader<'p> {
             view: FieldsView::default(),
             nodes: IndexMap::new(),
             odd: OddOnes::default(),
-            name: String::new(),
             node: NodeFields::new(projection),
             is_wanted: false,
         }
     }
 
     /// The fields of the requested node.
-    fn show(&mut self) {
+    fn show(&mut self, name: &str) {
         let (view, node) = (&mut self.view, &self.node);
-        (view.node, view.runs, view.items) = (Some(self.name.clone()), node.starts.runs, node.table.items);
+        (view.node, view.runs, view.items) = (Some(name.to_owned()), node.starts.runs, node.table.items);
         (view.has_more_paths, view.too_large) = (node.table.is_full, node.too_large);
         view.fields =
             node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
     }
 
-    fn add_odd(&mut self) {
+    fn add_odd(&mut self, name: &str) {
         let node = &self.node;
         self.view.items += node.table.items;
         self.view.too_large += node.too_large;
         self.view.has_more_paths |= node.table.is_full;
         for (path, field, objects) in node.table.fields() {
             let Some(odd) = field.odd(objects) else { continue };
-            let one = OddOne { node: self.name.clone(), path: path.to_owned(), odd };
+            let one = OddOne { node: name.to_owned(), path: path.to_owned(), odd };
             self.odd.add(node.starts.first, &one);
         }
     }

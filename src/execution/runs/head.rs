@@ -2,6 +2,7 @@
 
 use std::io::Read;
 
+use super::parts::{Rows, wanted};
 use super::{ITEM_LISTS, Parts, RunObserver, Side, read_lists};
 use crate::execution::failure;
 use crate::execution::flow::{Children, Metadata};
@@ -9,6 +10,9 @@ use crate::execution::members::Members;
 use crate::execution::order::{Start, Starts};
 use crate::execution::run::{self, InputSource};
 use crate::json::{Cursor, Excerpt, Keep, ReadError};
+
+/// Statuses of n8n are never longer; anything longer is cut.
+const STATUS_CHARS: usize = 40;
 
 /// Memory for the error of a run.
 const ERROR_BYTES: usize = 64 * 1024;
@@ -21,9 +25,12 @@ const LINEAGE_LISTS: Keep =
     Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[("pairedItem", Keep::Whole)]))));
 
 /// What is kept of a run.
-pub(super) trait RunTable: RunObserver + Sized {
+pub(in crate::execution) trait RunTable: RunObserver + Sized {
     /// What the observer wants of it.
-    const RUN: Keep = Keep::Members(&[
+    const RUN: Keep = Keep::Members(Self::ROWS.0.split_at(Self::ROWS.1).0);
+
+    /// Its members, and how many there are.
+    const ROWS: Rows<11> = wanted([
         ("executionIndex", Self::PARTS.rule(Parts::START, Keep::Whole)),
         ("startTime", Self::PARTS.rule(Parts::START, Keep::Whole)),
         ("executionTime", Self::PARTS.rule(Parts::TIME, Keep::Whole)),
@@ -31,6 +38,7 @@ pub(super) trait RunTable: RunObserver + Sized {
         ("error", error::<Self>(failure::WHOLE)),
         ("redactedError", error::<Self>(failure::REDACTED)),
         ("source", Self::PARTS.rule(Parts::SOURCES, run::SOURCES)),
+        ("usedDynamicCredentials", Self::PARTS.rule(Parts::CREDENTIALS, Keep::Whole)),
         ("metadata", Self::PARTS.rule(Parts::CHILDREN, Metadata::KEEP)),
         (
             "inputOverride",
@@ -67,6 +75,8 @@ pub(in crate::execution) struct RunHead {
     pub sources: Vec<Option<InputSource>>,
     /// The executions of sub-workflows that it started.
     pub children: Children,
+    /// Whether it used credentials of the user who started the execution.
+    pub used_dynamic_credentials: bool,
     /// Whether n8n stores its input itself.
     pub has_own_input: bool,
     /// Whether this input has lists of items, as it should.
@@ -92,13 +102,12 @@ impl RunHead {
                 "executionIndex" => run.start.index = cursor.number()?,
                 "startTime" => run.start.time = cursor.number()?,
                 "executionTime" => run.execution_time = cursor.number()?,
-                "executionStatus" => run.status = run::read_status(cursor)?,
+                "executionStatus" => run.status = cursor.text(STATUS_CHARS)?,
                 "error" => error = read_error::<R, O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
                 "redactedError" => redacted_error = read_error::<R, O>(cursor, failure::read_redacted)?,
                 "source" => run.sources = run::read_sources(cursor)?,
-                "metadata" => {
-                    run.children = Metadata::read_object(cursor)?.map_or_else(Children::default, Children::from)
-                }
+                "metadata" => run.children = Metadata::read_object(cursor)?.map(Children::from).unwrap_or_default(),
+                "usedDynamicCredentials" => run.used_dynamic_credentials = cursor.is_true()?,
                 "inputOverride" => run.read_input(cursor, observer)?,
                 "data" => {
                     observer.begin_lists(index, Side::Outputs);

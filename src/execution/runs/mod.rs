@@ -25,8 +25,7 @@ use super::Error;
 use super::failure::Failure;
 use super::flow::Parent;
 use super::header::Header;
-use super::members::Members;
-use super::stored_json::member;
+use super::members::{Members, member};
 use crate::json::{Cursor, Element, Keep, ReadError, hold_name};
 
 /// Larger items are counted, but not read.
@@ -46,7 +45,7 @@ pub(super) trait RunObserver {
     const PARTS: Parts;
 
     /// The runs of this node follow. What is known of an earlier node with this name no longer counts.
-    fn begin_node(&mut self, name: String);
+    fn begin_node(&mut self, name: &str);
 
     /// The items of the inputs or the outputs of this run follow. What is known of earlier ones no longer counts.
     fn begin_lists(&mut self, _run: u64, _side: Side) {}
@@ -66,16 +65,15 @@ pub(super) trait RunObserver {
     /// The run has ended.
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError>;
 
-    /// That was the last run of the node.
-    fn end_node(&mut self) {}
+    /// That was the last run of this node.
+    fn end_node(&mut self, _name: String) {}
 }
 
 /// Which items of a run.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Side {
     /// Its input, if n8n stores that itself.
     Inputs,
-    #[default]
     Outputs,
 }
 
@@ -179,8 +177,8 @@ pub(super) const fn keep<O: RunObserver>(workflow: Keep) -> [(&'static str, Keep
     table
 }
 
-/// What is kept of `data`.
-trait DataTable: RunTable {
+/// What is kept of the member `data`.
+pub(super) trait DataTable: RunTable {
     /// What the observer wants of it.
     const DATA: Keep = Keep::Members(&[
         ("redactionInfo", Self::PARTS.rule(Parts::REDACTED, Keep::Members(&[("isRedacted", Keep::Whole)]))),
@@ -236,7 +234,8 @@ pub(super) fn read<R: Read, O: RunObserver, W: Default>(
     Ok(execution)
 }
 
-fn read_data<R: Read, O: RunObserver>(
+/// Reads the member `data`. Each `runData` in it is read with a new observer.
+pub(super) fn read_data<R: Read, O: RunObserver>(
     cursor: &mut Cursor<R>,
     observer: impl Fn() -> O,
 ) -> Result<(Data, O), ReadError> {
@@ -292,12 +291,13 @@ fn read_current_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<String>, 
 
 fn read_nodes<R: Read, O: RunObserver>(cursor: &mut Cursor<R>, observer: &mut O) -> Result<(), ReadError> {
     cursor.object(|cursor, name| {
-        observer.begin_node(hold_name(name));
+        let name = hold_name(name);
+        observer.begin_node(&name);
         cursor.array(|cursor, index| {
             let run = RunHead::read(cursor, index, observer)?;
             observer.end_run(run)
         })?;
-        observer.end_node();
+        observer.end_node(name);
         Ok(())
     })?;
     Ok(())

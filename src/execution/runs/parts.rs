@@ -34,6 +34,9 @@ impl Parts {
     /// Of these items their `pairedItem` alone: for a text in which skipping is cheaper than reading.
     pub(in crate::execution) const LINEAGE: Self = Self(1 << 12);
 
+    /// Whether a run used credentials of the user who started the execution.
+    pub(in crate::execution) const CREDENTIALS: Self = Self(1 << 13);
+
     /// These parts, and others.
     pub(in crate::execution) const fn and(self, others: Self) -> Self {
         Self(self.0 | others.0)
@@ -47,4 +50,20 @@ impl Parts {
     pub(super) const fn rule(self, part: Self, keep: Keep) -> Keep {
         if self.has(part) { keep } else { Keep::Skip }
     }
+}
+
+/// The members of a table, and how many there are; the others are empty.
+pub(in crate::execution) type Rows<const N: usize> = ([(&'static str, Keep); N], usize);
+
+/// The members of which something is kept: the filter looks through all of them at each member of a text.
+pub(super) const fn wanted<const N: usize>(rows: [(&'static str, Keep); N]) -> Rows<N> {
+    let (mut wanted, mut at) = (([("", Keep::Skip); N], 0), 0);
+    while at < N {
+        if !matches!(rows[at].1, Keep::Skip) {
+            wanted.0[wanted.1] = rows[at];
+            wanted.1 += 1;
+        }
+        at += 1;
+    }
+    wanted
 }

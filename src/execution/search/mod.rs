@@ -150,12 +150,12 @@ struct SearchedRun {
 impl RunObserver for Search<'_> {
     const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::ERROR).and(Parts::OUTPUTS);
 
-    fn begin_node(&mut self, name: String) {
-        if self.nodes.contains_key(name.as_str()) {
-            self.hits.remove(&name);
+    fn begin_node(&mut self, name: &str) {
+        if self.nodes.contains_key(name) {
+            self.hits.remove(name);
         }
         let requested = self.projection.node.as_ref();
-        self.is_searched = requested.is_none_or(|requested| name == *requested || is_name(requested, &name));
+        self.is_searched = requested.is_none_or(|requested| name == requested || is_name(requested, name));
         (self.name, self.node) = (name.into(), SearchedNode::default());
     }
 
@@ -187,7 +187,7 @@ impl RunObserver for Search<'_> {
         Ok(())
     }
 
-    fn end_node(&mut self) {
+    fn end_node(&mut self, _: String) {
         self.nodes.insert(Arc::clone(&self.name), std::mem::take(&mut self.node));
     }
 }

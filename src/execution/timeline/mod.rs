@@ -113,9 +113,9 @@ struct Axis<'p> {
 impl RunObserver for Axis<'_> {
     const PARTS: Parts = Executed::PARTS.and(Parts::SOURCES);
 
-    fn begin_node(&mut self, name: String) {
-        self.bars.begin_node(&name);
-        self.name.clone_from(&name);
+    fn begin_node(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        self.bars.begin_node(name);
         self.executed.begin_node(name);
     }
 
@@ -140,8 +140,8 @@ impl RunObserver for Axis<'_> {
         self.executed.end_run(run)
     }
 
-    fn end_node(&mut self) {
-        self.executed.end_node();
+    fn end_node(&mut self, name: String) {
+        self.executed.end_node(name);
         if !self.executed.keeps(&self.name) {
             self.bars.remove(&self.name);
         }

@@ -70,7 +70,7 @@ struct Reader<'p> {
 impl RunObserver for Reader<'_> {
     const PARTS: Parts = Parts::OUTPUTS;
 
-    fn begin_node(&mut self, name: String) {
+    fn begin_node(&mut self, name: &str) {
         self.found.retain(|place, _| place.node != name);
         self.wanted.clear();
         self.wanted.extend(self.projection.places.iter().filter(|place| place.node == name));

@@ -5,8 +5,8 @@
 //! ```text
 //! node:   run*                       from the node's offset
 //! run:    list* 0 sources
-//! list:   2 (main) or 1, op*, 0
-//! op:     items, step | rest? | ranges, [rest], range*     the n-th item came from the ranges moved on by n * step
+//! list:   2 (main) or 1, entry*, 0
+//! entry:  items, step | more? | ranges, [more], range*     the n-th item came from the ranges moved on by n * step
 //! range:  link, start, len
 //! link:   input * 2, or 1 name output run
 //! ```
@@ -77,26 +77,26 @@ pub(super) struct Range {
     pub(super) len: u64,
 }
 
-/// Items whose lineage is alike.
+/// A run-length entry: items of a list whose lineage is alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Op {
+pub(super) struct Entry {
     pub(super) items: u64,
     /// By how much the ranges of an item begin after those of the one before it.
     pub(super) step: u64,
     pub(super) pairing: Pairing,
 }
 
-impl Op {
+impl Entry {
     /// What the item came from that is the `at`-th of these.
     pub(super) fn of(&self, at: u64) -> Pairing {
         let moved = |range: &Range| Range { start: range.start.saturating_add(self.step.saturating_mul(at)), ..*range };
-        Pairing { ranges: self.pairing.ranges.iter().map(moved).collect(), rest: self.pairing.rest }
+        Pairing { ranges: self.pairing.ranges.iter().map(moved).collect(), more: self.pairing.more }
     }
 
     /// The step with which an item continues these, if it does.
     fn step_to(&self, next: &Pairing) -> Option<u64> {
         let (ranges, others) = (&self.pairing.ranges, &next.ranges);
-        if ranges.len() != others.len() || self.pairing.rest + next.rest > 0 {
+        if ranges.len() != others.len() || self.pairing.more + next.more > 0 {
             return None;
         }
         let mut steps = if self.items == 1 { 0..=1 } else { self.step..=self.step };
@@ -127,7 +127,7 @@ pub(super) struct Lineage {
     pub(super) stopped: Option<(usize, u64)>,
     /// Where the run that is being written begins.
     run: usize,
-    op: Op,
+    entry: Entry,
 }
 
 impl Lineage {
@@ -150,27 +150,27 @@ impl Lineage {
 
     /// The next item of the list.
     pub(super) fn add(&mut self, pairing: Pairing) {
-        if self.op.items > 0 {
-            if let Some(step) = self.op.step_to(&pairing) {
-                (self.op.step, self.op.items) = (step, self.op.items + 1);
+        if self.entry.items > 0 {
+            if let Some(step) = self.entry.step_to(&pairing) {
+                (self.entry.step, self.entry.items) = (step, self.entry.items + 1);
                 return;
             }
-            self.put_op();
+            self.put_entry();
         }
-        self.op = Op { items: 1, step: 0, pairing };
+        self.entry = Entry { items: 1, step: 0, pairing };
     }
 
     /// The next items, of which the first came from this number of the first input.
     pub(super) fn add_plain(&mut self, first: u64, step: u64, items: u64) {
         if items > 0 {
             self.add(Pairing::plain(first));
-            (self.op.step, self.op.items) = (step, self.op.items + items - 1);
+            (self.entry.step, self.entry.items) = (step, self.entry.items + items - 1);
         }
     }
 
     pub(super) fn end_list(&mut self) {
-        if self.op.items > 0 {
-            self.put_op();
+        if self.entry.items > 0 {
+            self.put_entry();
         }
         self.put(0);
     }
@@ -202,13 +202,13 @@ impl Lineage {
         self.text.len() + self.names.bytes <= BYTES
     }
 
-    fn put_op(&mut self) {
-        let op = std::mem::take(&mut self.op);
-        let Pairing { ranges, rest } = op.pairing;
-        self.put(op.items);
-        self.put(op.step | u64::from(rest > 0) << 1 | (ranges.len() as u64) << 2);
-        if rest > 0 {
-            self.put(rest);
+    fn put_entry(&mut self) {
+        let entry = std::mem::take(&mut self.entry);
+        let Pairing { ranges, more } = entry.pairing;
+        self.put(entry.items);
+        self.put(entry.step | u64::from(more > 0) << 1 | (ranges.len() as u64) << 2);
+        if more > 0 {
+            self.put(more);
         }
         for range in ranges {
             match range.link {
@@ -267,7 +267,7 @@ impl<'a> RunLog<'a> {
     fn read(text: &mut Numbers<'a>) -> Self {
         let lists = text.clone();
         while text.number() > 0 {
-            while text.skip_op() {}
+            while text.skip_entry() {}
         }
         let header = text.number();
         let sources = (0..header >> 1).map(|_| (text.number() > 0).then(|| text.output())).collect();
@@ -283,9 +283,9 @@ impl<'a> RunLog<'a> {
         }
     }
 
-    /// Tells each group of items that are alike: their list, the first item, and what they came from.
-    pub(super) fn each_op(&self, mut each: impl FnMut(List, u64, &Op)) {
-        let (mut text, mut op) = (self.lists.clone(), Op::default());
+    /// Calls `each` with each entry, its list and its first item.
+    pub(super) fn each_entry(&self, mut each: impl FnMut(List, u64, &Entry)) {
+        let (mut text, mut entry) = (self.lists.clone(), Entry::default());
         let (mut position, mut mains) = (0, 0);
         loop {
             let kind = text.number();
@@ -294,9 +294,9 @@ impl<'a> RunLog<'a> {
             }
             let list = List { position, main: (kind == 2).then_some(mains) };
             let mut first = 0;
-            while text.op(&mut op) {
-                each(list, first, &op);
-                first += op.items;
+            while text.entry(&mut entry) {
+                each(list, first, &entry);
+                first += entry.items;
             }
             position += 1;
             mains += u64::from(kind == 2);
@@ -339,8 +339,8 @@ struct Numbers<'a>(&'a [u8]);
 impl Numbers<'_> {
     fn number(&mut self) -> u64 {
         let (mut number, mut shift) = (0, 0);
-        while let Some((byte, rest)) = self.0.split_first() {
-            self.0 = rest;
+        while let Some((byte, after)) = self.0.split_first() {
+            self.0 = after;
             number |= u64::from(byte & 0x7f) << shift;
             shift += 7;
             if byte & 0x80 == 0 || shift > 63 {
@@ -363,30 +363,30 @@ impl Numbers<'_> {
         }
     }
 
-    /// Reads the next group of a list; returns whether there is one.
-    fn op(&mut self, op: &mut Op) -> bool {
-        op.items = self.number();
-        op.pairing.ranges.clear();
-        if op.items == 0 {
+    /// Reads the next entry of a list; returns whether there is one.
+    fn entry(&mut self, entry: &mut Entry) -> bool {
+        entry.items = self.number();
+        entry.pairing.ranges.clear();
+        if entry.items == 0 {
             return false;
         }
         let header = self.number();
-        op.step = header & 1;
-        op.pairing.rest = if header & 2 > 0 { self.number() } else { 0 };
+        entry.step = header & 1;
+        entry.pairing.more = if header & 2 > 0 { self.number() } else { 0 };
         for _ in 0..header >> 2 {
             let link = self.link();
             let start = self.number();
-            op.pairing.ranges.push(Range { link, start, len: self.number() });
+            entry.pairing.ranges.push(Range { link, start, len: self.number() });
         }
         true
     }
 
-    fn skip_op(&mut self) -> bool {
-        let is_op = self.number() > 0;
-        if is_op {
+    fn skip_entry(&mut self) -> bool {
+        let is_entry = self.number() > 0;
+        if is_entry {
             self.skip_ranges();
         }
-        is_op
+        is_entry
     }
 
     fn skip_ranges(&mut self) {

@@ -16,22 +16,14 @@ use std::ops::Range;
 pub use self::changes::{Change, changes};
 pub use self::items::{ItemsProjection, ItemsView};
 use self::log::Lineage;
-use self::pairing::{Continuation, News, Pairing};
+use self::pairing::{Breaks, Continuation, Pairing};
 pub use self::route::{Absent, Direction, Note, Place, Route, Step};
+use super::Error;
 use super::flow::Parent;
 use super::header::Header;
+use super::members::{Members, member, members};
 use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
-use super::{Error, stored_json};
 use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError};
-
-const WORKFLOW: Keep = Keep::Members(&[(
-    "nodes",
-    Keep::EachElement(&Keep::Members(&[
-        ("name", Keep::Whole),
-        ("type", Keep::Whole),
-        ("parameters", Keep::Members(&[("mode", Keep::Whole)])),
-    ])),
-)]);
 
 /// Ids, types and modes are never longer; anything longer is cut.
 const VALUE_CHARS: usize = 100;
@@ -68,7 +60,7 @@ impl Projection for LineageProjection {
     }
 
     fn pruner(&self) -> Pruner {
-        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(News::default()))
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(Breaks::default()))
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
@@ -157,24 +149,33 @@ impl LineageView {
     }
 }
 
+const WORKFLOW: Keep = Keep::Members(&[("nodes", Keep::EachElement(&CodeNode::KEEP))]);
+
+/// A node of the workflow: whether it runs code, and how.
+#[derive(Default)]
+struct CodeNode {
+    name: Option<String>,
+    node_type: Option<String>,
+    mode: Option<String>,
+}
+
+members!(CodeNode, |node, cursor| match name {
+    ("name", Keep::Whole) => node.name = cursor.name()?,
+    ("type", Keep::Whole) => node.node_type = cursor.text(VALUE_CHARS)?,
+    ("parameters", PARAMETERS) => node.mode = member(cursor, "mode", |cursor| cursor.text(VALUE_CHARS))?,
+});
+
+const PARAMETERS: Keep = Keep::Members(&[("mode", Keep::Whole)]);
+
 /// The nodes that run code which returns all items at once: n8n pairs items that the code made by their position.
 fn read_workflow<R: Read>(cursor: &mut Cursor<R>) -> Result<HashSet<String>, ReadError> {
-    stored_json::member(cursor, "nodes", |cursor| {
+    member(cursor, "nodes", |cursor| {
         let mut nodes = HashSet::new();
         cursor.array(|cursor, _| {
-            let (mut name, mut node_type, mut mode) = (None, None, None);
-            cursor.object(|cursor, member| {
-                match member {
-                    "name" => name = cursor.name()?,
-                    "type" => node_type = cursor.text(VALUE_CHARS)?,
-                    "parameters" => mode = stored_json::member(cursor, "mode", |cursor| cursor.text(VALUE_CHARS))?,
-                    _ => cursor.skip()?,
-                }
-                Ok(())
-            })?;
-            let is_code = matches!(node_type.as_deref(), Some("n8n-nodes-base.code" | "n8n-nodes-base.function"));
-            let is_for_all = is_code && mode.as_deref() != Some("runOnceForEachItem");
-            nodes.extend(name.filter(|_| is_for_all));
+            let node = CodeNode::read_object(cursor)?.unwrap_or_default();
+            let is_code = matches!(node.node_type.as_deref(), Some("n8n-nodes-base.code" | "n8n-nodes-base.function"));
+            let is_for_all = is_code && node.mode.as_deref() != Some("runOnceForEachItem");
+            nodes.extend(node.name.filter(|_| is_for_all));
             Ok(())
         })?;
         Ok(nodes)
@@ -197,8 +198,8 @@ impl<const WINDOWED: bool> RunObserver for Reader<WINDOWED> {
         .and(Parts::OWN_INPUT)
         .and(if WINDOWED { Parts::OUTPUTS } else { Parts::LINEAGE });
 
-    fn begin_node(&mut self, name: String) {
-        self.node = self.lineage.begin_node(&name);
+    fn begin_node(&mut self, name: &str) {
+        self.node = self.lineage.begin_node(name);
     }
 
     fn begin_lists(&mut self, _: u64, _: Side) {
@@ -229,7 +230,7 @@ impl<const WINDOWED: bool> RunObserver for Reader<WINDOWED> {
             Item::Unread(cursor) => {
                 self.continuation.next(None);
                 let names = &mut lineage.names;
-                let pairing = stored_json::member(cursor, "pairedItem", |cursor| Pairing::read(cursor, names))?;
+                let pairing = member(cursor, "pairedItem", |cursor| Pairing::read(cursor, names))?;
                 lineage.add(pairing);
             }
         }

@@ -57,13 +57,13 @@ impl Continuation {
 
 /// Picks the items that do not continue the one before them.
 #[derive(Debug, Default)]
-pub(super) struct News {
+pub(super) struct Breaks {
     array: u64,
     next: u64,
     continuation: Continuation,
 }
 
-impl Pick for News {
+impl Pick for Breaks {
     fn picks(&mut self, array: u64, index: u64, json: &[u8]) -> bool {
         if (array, index) != (self.array, self.next) {
             self.continuation = Continuation::default();
@@ -78,13 +78,13 @@ impl Pick for News {
 pub(super) struct Pairing {
     pub(super) ranges: Vec<Range>,
     /// Entries that are not held.
-    pub(super) rest: u64,
+    pub(super) more: u64,
 }
 
 impl Pairing {
     /// The item with this number of the first input.
     pub(super) fn plain(number: u64) -> Self {
-        Self { ranges: vec![Range { link: Link::Input(0), start: number, len: 1 }], rest: 0 }
+        Self { ranges: vec![Range { link: Link::Input(0), start: number, len: 1 }], more: 0 }
     }
 
     /// Reads the `pairedItem` of an item's whole text.
@@ -153,7 +153,7 @@ impl Reader<'_> {
             ranges.push(Range { link, start: item, len: 1 });
             self.known.insert((link, item), 1);
         } else {
-            self.pairing.rest += 1;
+            self.pairing.more += 1;
         }
     }
 }

@@ -187,9 +187,9 @@ impl<'v> Tracer<'v> {
             return Found::NotHeld;
         };
         let mut found = None;
-        run.each_op(|list, first, op| {
-            if list.position == spot.output && (first..first.saturating_add(op.items)).contains(&spot.item) {
-                found = Some(op.of(spot.item - first));
+        run.each_entry(|list, first, entry| {
+            if list.position == spot.output && (first..first.saturating_add(entry.items)).contains(&spot.item) {
+                found = Some(entry.of(spot.item - first));
             }
         });
         found.map_or(Found::NoItem, |pairing| Found::Item(run, pairing))
@@ -253,7 +253,7 @@ impl<'v> Tracer<'v> {
         let from = first.into_iter().map(spot).collect();
         // Two inputs can come from one output, so that ranges overlap.
         ranges.sort_unstable();
-        let (mut total, mut end) = (pairing.rest, None);
+        let (mut total, mut end) = (pairing.more, None);
         for (output, start, len) in ranges {
             let begin = end.filter(|(known, _)| *known == output).map_or(start, |(_, end)| start.max(end));
             let to = start.saturating_add(len).max(begin);
@@ -310,12 +310,12 @@ impl<'v> Tracer<'v> {
         let lineage = &self.view.lineage;
         for node in lineage.nodes.keys() {
             for (at, run) in lineage.runs(*node).enumerate() {
-                run.each_op(|List { position, .. }, first, op| {
+                run.each_entry(|List { position, .. }, first, entry| {
                     let mut spans = Vec::new();
-                    for range in &op.pairing.ranges {
+                    for range in &entry.pairing.ranges {
                         let Some(output) = run.output(range.link) else { continue };
                         let here = parents.iter().filter(|(its, _)| *its == output);
-                        spans.extend(here.map(|(_, parent)| children(*parent, range, op.items, op.step)));
+                        spans.extend(here.map(|(_, parent)| children(*parent, range, entry.items, entry.step)));
                     }
                     // Each once, in their order.
                     spans.sort_unstable_by_key(|span| span.start);
