@@ -18,7 +18,7 @@
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`toolkit`] | what a tool is: arguments declared once as a type, effect, answers, locale, words for people | n8n, coordination |
-//! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only the page asks, in `view` | rmcp, axum |
+//! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only people ask, in `view` | rmcp, axum |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL and rows, each declared once, only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |

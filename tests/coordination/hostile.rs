@@ -16,12 +16,12 @@ const MEMORY: u64 = 100 * 1024 * 1024;
 /// The process ends, says why, and has not taken what the server announced.
 pub fn servers_that_are_silent_or_flood_are_given_up() {
     let tried = [
-        (Server::Silent, "", "it did not answer within 15 s"),
-        (Server::Silent, "?sslmode=disable", "it did not answer within 15 s"),
-        (Server::SilentAfterLogin, "?sslmode=disable", "did not answer in time"),
-        (Server::SilentAfterBegin, "?sslmode=disable", "did not answer in time"),
-        (Server::LargeMessage, "?sslmode=disable", "sends more than was asked for"),
-        (Server::LargeRow, "?sslmode=disable", "sends more than was asked for"),
+        (Server::Silent, "", "it did not answer within 5 s"),
+        (Server::Silent, "?sslmode=disable", "it did not answer within 5 s"),
+        (Server::SilentAfterLogin, "?sslmode=disable", "did not answer within 15 s"),
+        (Server::SilentAfterBegin, "?sslmode=disable", "did not answer within 15 s"),
+        (Server::LargeMessage, "?sslmode=disable", "sent more than n8n-lens stores"),
+        (Server::LargeRow, "?sslmode=disable", "sent more than n8n-lens stores"),
         (Server::Chatter, "?sslmode=disable", ""),
     ];
     let trials = tried.map(|(server, mode, said)| {
