@@ -98,7 +98,7 @@ const OWN: [&str; 2] = ["binary", "error"];
 pub fn as_json(field: &FieldView) -> Value {
     let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
     let values: Vec<_> = field.values.iter().map(|(json, count)| json!([value(json), count])).collect();
-    let odd = field.odd.as_ref().map(|odd| {
+    let odd = field.outlier.as_ref().map(|odd| {
         let value = odd.value.as_ref().map(|json| json!([value(json)]));
         json!({"run": odd.place.run, "output": odd.place.output, "item": odd.place.item, "value": value})
     });

@@ -163,7 +163,7 @@ fn odd(path: &Path) -> Value {
             .cloned()
             .collect()
     };
-    if let Some(odd) = odd_one(groups(&present, |value| Some(json!(kind_of(value))), KINDS.len())) {
+    if let Some(odd) = outlier(groups(&present, |value| Some(json!(kind_of(value))), KINDS.len())) {
         return odd;
     }
     let is_element = path.path.ends_with("[]");
@@ -174,15 +174,15 @@ fn odd(path: &Path) -> Value {
         return at(&present[0]);
     }
     let values = groups(&of(&["boolean", "number", "string"]), |value| Some(value.clone()), VALUES);
-    if let Some(odd) = odd_one(values.filter(|groups| groups.len() <= GROUPS)) {
+    if let Some(odd) = outlier(values.filter(|groups| groups.len() <= GROUPS)) {
         return odd;
     }
     let patterns = groups(&of(&["string"]), |value| pattern(value.as_str()?), GROUPS);
     let lengths = groups(&of(&["array"]), |value| Some(json!(length(value))), GROUPS);
-    odd_one(patterns).or_else(|| odd_one(lengths)).unwrap_or(Value::Null)
+    outlier(patterns).or_else(|| outlier(lengths)).unwrap_or(Value::Null)
 }
 
-fn odd_one(groups: Option<Vec<(Value, Vec<Found>)>>) -> Option<Value> {
+fn outlier(groups: Option<Vec<(Value, Vec<Found>)>>) -> Option<Value> {
     let groups = groups?;
     let total: usize = groups.iter().map(|(_, found)| found.len()).sum();
     let rare: Vec<_> = groups.iter().filter(|(_, found)| found.len() <= 5).collect();

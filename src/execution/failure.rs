@@ -5,7 +5,7 @@ use std::io::Read;
 use indexmap::IndexMap;
 
 use super::members::{Members, member, members};
-use crate::json::{Beginning, Cursor, Excerpt, Keep, ReadError};
+use crate::json::{Cursor, Excerpt, Keep, Prefix, ReadError};
 use crate::secrets::redact;
 
 /// The members of an error that are shown, in this order. `node`, which n8n embeds whole, is left out.
@@ -34,11 +34,11 @@ pub struct Failure {
     /// The node that the error itself names.
     pub node_name: Option<String>,
     /// The class of the error: `NodeApiError`, `WorkflowCrashedError`, …
-    pub name: Option<Beginning>,
+    pub name: Option<Prefix>,
     /// What happened.
-    pub message: Option<Beginning>,
+    pub message: Option<Prefix>,
     /// Details from n8n or the service that it called.
-    pub description: Option<Beginning>,
+    pub description: Option<Prefix>,
     /// The HTTP status that a service responded with.
     pub http_code: Option<String>,
 }

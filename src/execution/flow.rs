@@ -7,7 +7,7 @@ use std::io::Read;
 use super::failure;
 use super::members::{Members, member, members};
 use super::runs::{ITEM_BYTES, Item, ItemPlace, ItemText};
-use crate::json::{Beginning, Capture, Cursor, Detail, Excerpt, Keep, Pruner, ReadError, SHARED_WITHIN, hold_name};
+use crate::json::{Capture, Cursor, Detail, Excerpt, Keep, Prefix, Pruner, ReadError, SHARED_WITHIN, hold_name};
 use crate::secrets::redact;
 
 /// Ids of n8n are never longer.
@@ -127,7 +127,7 @@ pub struct ErrorItem {
     /// The item of this output, from 0.
     pub item: u64,
     /// What happened.
-    pub message: Beginning,
+    pub message: Prefix,
 }
 
 /// The items of all runs of a node.
@@ -272,7 +272,7 @@ impl MainFlow {
     }
 
     fn note(&mut self, marks: &ItemMarks, place: ItemPlace, output: u64) {
-        let one = |message: &Beginning| {
+        let one = |message: &Prefix| {
             let first = ErrorItem { run: place.run, output, item: place.item, message: message.clone() };
             Some(Box::new(ErrorItems { count: 1, first }))
         };
@@ -293,9 +293,9 @@ fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) 
 #[derive(Debug, Default)]
 struct ItemMarks {
     /// The message of `error`; an empty one if it was not asked for.
-    own: Option<Beginning>,
+    own: Option<Prefix>,
     /// That of `json.error`, likewise.
-    in_json: Option<Beginning>,
+    in_json: Option<Prefix>,
     /// The id in `metadata.subExecution`.
     child: Option<String>,
 }
@@ -318,10 +318,10 @@ impl ItemMarks {
 
 /// What an error says: its `message`, or else all of it; `None` for a value that is not an error in JavaScript: `null`,
 /// `false`, `0` and an empty string.
-fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<Beginning>, ReadError> {
+fn read_message<R: Read>(cursor: &mut Cursor<R>, tells: bool) -> Result<Option<Prefix>, ReadError> {
     let json = if tells { cursor.json(ITEM_BYTES)? } else { None };
     let Some(json) = json else {
-        return Ok(is_error(&cursor.excerpt(0)?).then(Beginning::default));
+        return Ok(is_error(&cursor.excerpt(0)?).then(Prefix::default));
     };
     let mut message = Cursor::unpruned(&json[..]).excerpt(ERROR_BYTES)?;
     if !is_error(&message) {
@@ -347,7 +347,7 @@ fn is_error(value: &Excerpt) -> bool {
     }
 }
 
-fn written(value: &Excerpt) -> Beginning {
+fn written(value: &Excerpt) -> Prefix {
     let (mut json, mut clipped) = (String::new(), 0);
     value.write(Detail::WHOLE, &mut json, &mut clipped);
     json.into()

@@ -41,12 +41,12 @@ impl Reason {
 
 /// What decides, near the beginning of the run data.
 #[derive(Default)]
-struct Beginning {
+struct Prefix {
     version: Option<String>,
     runtime: Option<Runtime>,
 }
 
-members!(Beginning, |beginning, cursor| match name {
+members!(Prefix, |beginning, cursor| match name {
     ("version", Keep::Whole) => beginning.version = cursor.text(VALUE_CHARS)?,
     ("executionData", EXECUTION_DATA) => beginning.runtime = member(cursor, "runtimeData", Runtime::read_object)?,
 });
@@ -87,8 +87,8 @@ members!(Snapshot, |snapshot, cursor| match name {
 /// # Errors
 /// When the run data is broken, or of a version that is not known here.
 pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: impl BufRead) -> Result<Option<Reason>, Error> {
-    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(Beginning::KEEP, 0..0)));
-    let Beginning { version, runtime } = Beginning::read_object(&mut cursor)?.unwrap_or_default();
+    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(Prefix::KEEP, 0..0)));
+    let Prefix { version, runtime } = Prefix::read_object(&mut cursor)?.unwrap_or_default();
     drop(cursor);
     let runtime = runtime.unwrap_or_default();
     // Without a version it is version 0 (`packages/workflow/src/run-execution-data`).

@@ -11,7 +11,7 @@ use struson::reader::{JsonReader, JsonStreamReader, ReaderSettings, TransferErro
 use struson::writer::{JsonStreamWriter, JsonWriter};
 
 use super::batch::{Batch, Captured};
-use super::cut::Beginning;
+use super::cut::Prefix;
 use super::excerpt::Excerpt;
 use super::fault::{ReadError, without_offset};
 use super::keep::Keep;
@@ -221,7 +221,7 @@ impl<R: Read> Cursor<R> {
     ///
     /// # Errors
     /// When the text is broken or ends early.
-    pub fn beginning(&mut self, chars: usize) -> Result<Option<Beginning>, ReadError> {
+    pub fn beginning(&mut self, chars: usize) -> Result<Option<Prefix>, ReadError> {
         match self.json.peek()? {
             // No character takes more than four bytes.
             ValueType::String => Ok(Some(super::excerpt::read_string(&mut self.json, chars * 4)?)),
@@ -237,7 +237,7 @@ impl<R: Read> Cursor<R> {
     ///
     /// # Errors
     /// When the text is broken or ends early.
-    pub fn present_text(&mut self, chars: usize) -> Result<(bool, Option<Beginning>), ReadError> {
+    pub fn present_text(&mut self, chars: usize) -> Result<(bool, Option<Prefix>), ReadError> {
         let present = self.json.peek()? != ValueType::Null;
         Ok((present, self.beginning(chars)?))
     }
@@ -255,7 +255,7 @@ impl<R: Read> Cursor<R> {
     /// # Errors
     /// When the text is broken or ends early.
     pub fn name(&mut self) -> Result<Option<String>, ReadError> {
-        Ok(self.beginning(super::cut::HELD_NAME_CHARS)?.map(Beginning::into_name))
+        Ok(self.beginning(super::cut::HELD_NAME_CHARS)?.map(Prefix::into_name))
     }
 
     /// A number; `None` also for a number that does not fit the type.

@@ -11,14 +11,14 @@ pub(super) const HELD_NAME_CHARS: usize = 1000;
 
 /// The beginning of a text, and the length of the whole text in characters (Unicode code points).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Beginning {
+pub struct Prefix {
     /// The part that is held.
     pub kept: String,
     /// Characters of the whole text.
     pub chars: u64,
 }
 
-impl Beginning {
+impl Prefix {
     /// The first `chars` characters, followed by `…[+N chars]` if there are more; and whether there are more.
     pub fn cut(&self, chars: usize) -> (Cow<'_, str>, bool) {
         let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
@@ -42,7 +42,7 @@ impl Beginning {
     }
 }
 
-impl From<String> for Beginning {
+impl From<String> for Prefix {
     fn from(kept: String) -> Self {
         let chars = kept.chars().count() as u64;
         Self { kept, chars }
@@ -57,7 +57,7 @@ impl From<String> for Beginning {
 /// assert_eq!(shorten("a long text", 6), "a long…[+5 chars]");
 /// ```
 pub fn shorten(text: &str, chars: usize) -> String {
-    Beginning::from(text.to_owned()).cut(chars).0.into_owned()
+    Prefix::from(text.to_owned()).cut(chars).0.into_owned()
 }
 
 /// Whether a name was shortened by [`cut_name`], here or in the filter.
@@ -67,7 +67,7 @@ pub(super) fn is_cut(name: &str) -> bool {
 
 /// A name as it is held in memory: whole up to 1,000 characters, otherwise shortened as by [`cut_name`].
 pub fn hold_name(name: &str) -> String {
-    Beginning::of_name(name).into_name()
+    Prefix::of_name(name).into_name()
 }
 
 /// The first `chars` characters of a name, and a mark, `…[+N chars #hhhh]`, if there are more. The mark counts the rest
@@ -85,7 +85,7 @@ pub fn shorten_name(name: &str, chars: usize) -> String {
     match ShortName::parse(name) {
         Some(short) if short.chars() == CUT_NAME_CHARS => short.shorten(chars),
         _ => {
-            let beginning = Beginning::of_name(name);
+            let beginning = Prefix::of_name(name);
             if beginning.chars <= chars as u64 { beginning.kept } else { ShortName::of(&beginning).shorten(chars) }
         }
     }
@@ -127,8 +127,8 @@ pub fn is_name(requested: &str, name: &str) -> bool {
     match (ShortName::parse(requested), short_name) {
         (None, None) => false,
         (Some(requested), Some(name)) => requested.agrees_with(&name),
-        (Some(requested), None) => requested.agrees_with(&ShortName::of(&Beginning::of_name(name))),
-        (None, Some(name)) => name.agrees_with(&ShortName::of(&Beginning::of_name(requested))),
+        (Some(requested), None) => requested.agrees_with(&ShortName::of(&Prefix::of_name(name))),
+        (None, Some(name)) => name.agrees_with(&ShortName::of(&Prefix::of_name(requested))),
     }
 }
 
@@ -142,7 +142,7 @@ struct ShortName<'a> {
 }
 
 impl<'a> ShortName<'a> {
-    fn of(name: &'a Beginning) -> Self {
+    fn of(name: &'a Prefix) -> Self {
         let end = name.kept.char_indices().nth(HELD_NAME_CHARS).map_or(name.kept.len(), |(at, _)| at);
         let rest = name.chars.saturating_sub(name.kept.chars().count() as u64);
         Self { kept: &name.kept, rest, fingerprint: Some(fingerprint(&name.kept[..end])) }

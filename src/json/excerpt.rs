@@ -7,7 +7,7 @@ use std::io::Read;
 
 use struson::reader::{JsonReader, ValueType};
 
-use super::cut::{Beginning, CUT_NAME_CHARS, cut_name, is_cut, shorten_name};
+use super::cut::{CUT_NAME_CHARS, Prefix, cut_name, is_cut, shorten_name};
 use super::fault::ReadError;
 use super::long_string::Length;
 
@@ -37,7 +37,7 @@ pub enum Excerpt {
     /// `null`, `true`, `false`, or a number as written in the text.
     Scalar(String),
     /// A string.
-    Text(Beginning),
+    Text(Prefix),
     /// An array: its first elements, and how many it has.
     Array {
         /// The first elements.
@@ -143,7 +143,7 @@ impl Excerpt {
     pub fn bytes(&self) -> usize {
         VALUE_OVERHEAD_BYTES
             + match self {
-                Self::Scalar(text) | Self::Text(Beginning { kept: text, .. }) => text.len(),
+                Self::Scalar(text) | Self::Text(Prefix { kept: text, .. }) => text.len(),
                 Self::Array { kept, .. } => kept.iter().map(Self::bytes).sum(),
                 Self::Object { kept, .. } => kept.iter().map(|(name, value)| name.len() + value.bytes()).sum(),
                 Self::Deep { .. } => 0,
@@ -153,7 +153,7 @@ impl Excerpt {
     /// A cheap lower bound of the bytes that the copy takes as JSON.
     pub fn least_json_bytes(&self) -> usize {
         match self {
-            Self::Scalar(text) | Self::Text(Beginning { kept: text, .. }) => text.len(),
+            Self::Scalar(text) | Self::Text(Prefix { kept: text, .. }) => text.len(),
             Self::Array { kept, .. } => kept.iter().map(|value| 1 + value.least_json_bytes()).sum(),
             Self::Object { kept, .. } => {
                 kept.iter().map(|(name, value)| 4 + name.len() + value.least_json_bytes()).sum()
@@ -167,7 +167,7 @@ impl Excerpt {
         let mut left = bytes.saturating_sub(VALUE_OVERHEAD_BYTES);
         match self {
             Self::Scalar(_) | Self::Deep { .. } => {}
-            Self::Text(Beginning { kept, .. }) => {
+            Self::Text(Prefix { kept, .. }) => {
                 kept.truncate(kept.floor_char_boundary(left.max(SHORT_BYTES)));
                 kept.shrink_to_fit();
             }
@@ -192,7 +192,7 @@ impl Excerpt {
             // Only a number of more than 32 bytes can be cut; it becomes a string.
             Self::Scalar(text) if text.len() > SCALAR_BYTES.max(detail.chars) => {
                 *clipped += 1;
-                write_string(&Beginning::from(text.clone()).cut(detail.chars).0, to);
+                write_string(&Prefix::from(text.clone()).cut(detail.chars).0, to);
             }
             Self::Scalar(text) => to.push_str(text),
             Self::Deep { object } => write_deep(*object, to, clipped),
@@ -387,7 +387,7 @@ fn hash(name: &str) -> u64 {
 }
 
 /// Reads a string of any length and keeps its first `bytes`, up to a character boundary.
-pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Beginning, ReadError> {
+pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Prefix, ReadError> {
     let mut reader = json.next_string_reader()?;
     let (mut kept, mut length) = (Vec::new(), Length::default());
     let mut piece = [0; 4096];
@@ -405,5 +405,5 @@ pub(super) fn read_string(json: &mut impl JsonReader, bytes: usize) -> Result<Be
         kept.truncate(error.valid_up_to());
     }
     let kept = String::from_utf8(kept).unwrap_or_default();
-    Ok(Beginning { kept, chars: length.chars() })
+    Ok(Prefix { kept, chars: length.chars() })
 }

@@ -9,7 +9,7 @@
 //! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
 //!   value was.
 //! - [`walk`] shows a [`Visitor`] what is in a captured value, without building anything of it. [`Capture`]
-//!   says which values the pruner captures; a [`Seeker`] picks those that may have a text in them.
+//!   says which values the pruner captures; a [`Prefilter`] picks those that may have a text in them.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`markup`] recognizes a page that arrived in the place of JSON.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
@@ -55,6 +55,7 @@ mod long_string;
 mod markup;
 mod name;
 mod pick;
+mod prefilter;
 mod projection;
 mod prune;
 mod pruned_reader;
@@ -62,7 +63,6 @@ mod raw_capture;
 mod read_ahead;
 mod read_at;
 mod scalar;
-mod seek;
 mod selection;
 mod skip;
 mod string;
@@ -73,18 +73,18 @@ mod word;
 pub use batch::{Batch, CAPTURE_BYTES, Captured};
 pub use cursor::{BatchText, Cursor, Element};
 pub(crate) use cut::fingerprint;
-pub use cut::{Beginning, CUT_NAME_CHARS, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
+pub use cut::{CUT_NAME_CHARS, Prefix, cut_name, hold_name, is_name, quoted_name, shorten, shorten_name};
 pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;
 pub use markup::{BEGINNING_BYTES, beginning, markup};
 pub use pick::Pick;
+pub use prefilter::Prefilter;
 pub use projection::{Map, Projection};
 pub use prune::Pruner;
 pub use pruned_reader::{PrunedReader, check};
 pub use raw_capture::{Capture, SHARED_WITHIN};
 pub use read_ahead::ReadAhead;
 pub use read_at::{InOrder, ReadAt};
-pub use seek::Seeker;
 pub use walk::{Visitor, WALKED_LEVELS, Written, begins_with, walk, well_formed};

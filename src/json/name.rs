@@ -1,6 +1,6 @@
 //! The name of a member, held in bounded memory.
 
-use super::cut::Beginning;
+use super::cut::Prefix;
 use super::string::StringSink;
 
 /// The most bytes that are held of a name as written in the body. A longer name has more than 1,000 characters, because
@@ -33,7 +33,7 @@ impl Name {
         if !self.cut {
             return whole;
         }
-        Beginning { kept: whole, chars: self.chars }.into_name()
+        Prefix { kept: whole, chars: self.chars }.into_name()
     }
 
     fn decode(&self) -> String {

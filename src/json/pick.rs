@@ -1,6 +1,6 @@
 //! Which elements of an array are captured, decided by what is written in them.
 
-use super::seek::Seeker;
+use super::prefilter::Prefilter;
 
 /// Decides which containers in a [`Keep::Window`](super::Keep::Window) are captured; the others are only counted.
 ///
@@ -12,7 +12,7 @@ pub trait Pick: Send {
     fn picks(&mut self, array: u64, index: u64, json: &[u8]) -> bool;
 }
 
-impl Pick for Seeker {
+impl Pick for Prefilter {
     fn picks(&mut self, _: u64, _: u64, json: &[u8]) -> bool {
         self.may_be_in(json)
     }

@@ -41,7 +41,7 @@ impl Capture {
         Self(Sought::All)
     }
 
-    /// Those that `pick` picks. A [`Seeker`](super::Seeker) picks those in which its text may be.
+    /// Those that `pick` picks. A [`Prefilter`](super::Prefilter) picks those in which its text may be.
     ///
     /// ```
     /// use n8n_lens::json::{Capture, Fault, Keep, Pick, Pruner};

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::names::{HEADERS, REMOVED, SIGNATURE, is_one_of, is_secret};
 use super::{REDACTED, text};
-use crate::json::{Beginning, Excerpt};
+use crate::json::{Excerpt, Prefix};
 
 /// Masks the secrets in an error, at any depth; removes resume tokens and credentials.
 pub fn error(value: &mut Excerpt) {
@@ -46,7 +46,7 @@ pub fn item(value: &mut Excerpt) {
 }
 
 /// Masks secrets in a text that quotes requests: headers, tokens after a scheme, passwords and keys in URLs.
-pub fn text(beginning: &mut Beginning) {
+pub fn text(beginning: &mut Prefix) {
     if let Cow::Owned(hidden) = text::hide(&beginning.kept) {
         let (before, after) = (beginning.kept.chars().count() as u64, hidden.chars().count() as u64);
         beginning.chars = (beginning.chars - before.min(beginning.chars)) + after;

@@ -59,7 +59,7 @@ impl ReadAt for Spool {
 /// How much of a text is expected to be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Expected {
-    Beginning,
+    Prefix,
     All,
 }
 
@@ -73,7 +73,7 @@ pub(super) struct GrowingText<F> {
 
 impl<F: FnMut(&mut Spool, Expected) -> Result<(), Error>> GrowingText<F> {
     pub(super) fn new(folder: Option<&PathBuf>, length: u64, fetch: F) -> Self {
-        Self { spool: Spool::new(folder.map(PathBuf::as_path)), length, expected: Expected::Beginning, fetch }
+        Self { spool: Spool::new(folder.map(PathBuf::as_path)), length, expected: Expected::Prefix, fetch }
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn what_is_expected_is_told_with_each_fetch() {
-        for (expected, pieces) in [(Expected::Beginning, 3), (Expected::All, 1)] {
+        for (expected, pieces) in [(Expected::Prefix, 3), (Expected::All, 1)] {
             let mut fetched = 0;
             let mut text = GrowingText::new(None, 6, |spool, told| {
                 assert_eq!(told, expected);

@@ -19,7 +19,7 @@ pub fn servers_that_are_silent_or_flood_are_given_up() {
         (Server::Silent, "", "it did not answer within 5 s"),
         (Server::Silent, "?sslmode=disable", "it did not answer within 5 s"),
         (Server::SilentAfterLogin, "?sslmode=disable", "did not answer within 15 s"),
-        (Server::SilentAfterBegin, "?sslmode=disable", "did not answer within 15 s"),
+        (Server::SilentAfterBegin, "?sslmode=disable", "the server does not answer"),
         (Server::LargeMessage, "?sslmode=disable", "sent more than n8n-lens stores"),
         (Server::LargeRow, "?sslmode=disable", "sent more than n8n-lens stores"),
         (Server::Chatter, "?sslmode=disable", ""),

@@ -82,7 +82,7 @@ fn odd_after(change: impl Fn(&mut Value)) -> Vec<(String, u64, String, Option<St
     let mut items = orders();
     change(&mut items[17]["json"]);
     let view = view(execution(&items).to_string().as_bytes(), &FieldsProjection::default(), &[4096]);
-    let odd = view.odd.into_iter().map(|one| (one.node, one.odd.place.item, one.path, one.odd.value));
+    let odd = view.outliers.into_iter().map(|one| (one.node, one.outlier.place.item, one.path, one.outlier.value));
     odd.collect()
 }
 
@@ -114,8 +114,8 @@ fn a_rare_value_among_several_common_ones_is_odd() {
     let odd = |values: &[(&str, usize)]| {
         let all = values.iter().flat_map(|(value, count)| std::iter::repeat_n(*value, *count));
         let items: Vec<_> = all.map(|value| json!({"json": {"carrier": value}})).collect();
-        let odd = view(execution(&items).to_string().as_bytes(), &FieldsProjection::default(), &[4096]).odd;
-        odd.first().and_then(|one| one.odd.value.clone())
+        let odd = view(execution(&items).to_string().as_bytes(), &FieldsProjection::default(), &[4096]).outliers;
+        odd.first().and_then(|one| one.outlier.value.clone())
     };
     let hermes = Some("\"Hermes\"".to_owned());
     assert_eq!(odd(&[("DHL", 60), ("UPS", 30), ("Hermes", 1), ("GLS", 10)]), hermes);
@@ -177,7 +177,7 @@ fn many_different_values_are_counted_by_range_and_pattern() {
         let fields = view(body.as_bytes(), &of("Orders"), &[4096]).fields;
         assert_eq!(fields.iter().map(as_json).collect::<Vec<_>>(), truth);
         assert_eq!(fields[1].numbers.both, Some((-9.399, 9.398)));
-        assert_eq!(fields[2].odd.as_ref().unwrap().place.item, 123);
+        assert_eq!(fields[2].outlier.as_ref().unwrap().place.item, 123);
     }
 }
 

@@ -83,7 +83,7 @@ fn shown_errors(errors: &ErrorItems) -> Value {
 /// The summary without a budget, in the oracle's shape.
 pub(crate) fn shown(summary: &Summary) -> Value {
     let header = &summary.header;
-    let text = |text: &Option<n8n_lens::json::Beginning>| text.as_ref().map(|text| text.cut(300).0.into_owned());
+    let text = |text: &Option<n8n_lens::json::Prefix>| text.as_ref().map(|text| text.cut(300).0.into_owned());
     let nodes = summary.nodes.iter().map(|node| {
         let mut shown = json!({"nodeName": node.name, "nodeType": node.node_type.as_deref().unwrap_or("unknown"), "status": node.status, "items": node.items});
         if node.runs != 1 {

@@ -2,7 +2,7 @@
 
 use super::Place;
 use super::known::Known;
-use super::odd::{Groups, Odd, few};
+use super::outlier::{Groups, Outlier, few};
 use super::recent::Recent;
 use super::table::PathValues;
 use crate::json::{Written, well_formed};
@@ -10,8 +10,8 @@ use crate::json::{Written, well_formed};
 /// The most different values, of those that are counted one by one.
 const DISTINCT: usize = 64;
 
-/// The most values, patterns or lengths that an odd one can differ from.
-const ODD_GROUPS: usize = 12;
+/// The most values, patterns or lengths that an outlier can differ from.
+const OUTLIER_GROUPS: usize = 12;
 
 /// A longer string is not compared with others, bytes.
 const VALUE_BYTES: usize = 64;
@@ -163,8 +163,8 @@ impl PathValues for Field {
             lengths: Range::default(),
             values: Groups::new(DISTINCT),
             known: Known::default(),
-            patterns: Groups::new(ODD_GROUPS),
-            array_lengths: Groups::new(ODD_GROUPS),
+            patterns: Groups::new(OUTLIER_GROUPS),
+            array_lengths: Groups::new(OUTLIER_GROUPS),
             example: None,
             pattern: Vec::new(),
             recent: Recent::default(),
@@ -296,19 +296,19 @@ impl Field {
     }
 
     /// The first value that differs from almost all others; `objects` might have it.
-    pub(super) fn odd(&self, objects: u64) -> Option<Odd> {
-        let by_kind = self.kinds.odd();
+    pub(super) fn outlier(&self, objects: u64) -> Option<Outlier> {
+        let by_kind = self.kinds.outlier();
         by_kind
             .or_else(|| self.presence(objects))
-            .or_else(|| self.values.odd().filter(|_| self.values.len() <= ODD_GROUPS))
-            .or_else(|| self.patterns.odd())
-            .or_else(|| self.array_lengths.odd())
+            .or_else(|| self.values.outlier().filter(|_| self.values.len() <= OUTLIER_GROUPS))
+            .or_else(|| self.patterns.outlier())
+            .or_else(|| self.array_lengths.outlier())
     }
 
-    fn presence(&self, objects: u64) -> Option<Odd> {
+    fn presence(&self, objects: u64) -> Option<Outlier> {
         let absent = objects.saturating_sub(self.present);
         if few(absent, objects) {
-            return self.first_absent.map(|place| Odd { place, value: None });
+            return self.first_absent.map(|place| Outlier { place, value: None });
         }
         if few(self.present, objects) { self.kinds.first() } else { None }
     }

@@ -1,9 +1,9 @@
-//! The fields: what all items of a node look like, and which value is odd.
+//! The fields: what all items of a node look like, and which value is an outlier.
 
 mod field;
 mod known;
-mod odd;
-mod odd_ones;
+mod outlier;
+mod outliers;
 mod recent;
 pub(super) mod table;
 
@@ -14,8 +14,8 @@ use indexmap::IndexMap;
 use self::field::Field;
 pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
-pub use self::odd::Odd;
-use self::odd_ones::OddOnes;
+pub use self::outlier::Outlier;
+use self::outliers::Outliers;
 use self::table::Table;
 use super::Error;
 use super::header::Header;
@@ -27,7 +27,7 @@ use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, is_name}
 /// The most different values that are listed.
 const LISTED_VALUES: usize = 6;
 
-/// Reads a [`FieldsView`]: the paths of a node's items, or the odd values of all nodes.
+/// Reads a [`FieldsView`]: the paths of a node's items, or the outliers of all nodes.
 ///
 /// Memory is bounded by 400 paths of one node, and 64 values and 16 longer strings of each.
 ///
@@ -41,13 +41,13 @@ const LISTED_VALUES: usize = 6;
 /// let fields = FieldsProjection { node: Some("Read".to_owned()), ..FieldsProjection::default() };
 /// let view = fields.read_from(body.as_bytes())?;
 /// assert_eq!(view.fields.iter().map(|field| &*field.path).collect::<Vec<_>>(), ["id", "paid"]);
-/// let odd = view.fields[1].odd.as_ref().expect("one item of thirty differs");
-/// assert_eq!((odd.place.item, odd.value.as_deref()), (17, Some("false")));
+/// let outlier = view.fields[1].outlier.as_ref().expect("one item of thirty differs");
+/// assert_eq!((outlier.place.item, outlier.value.as_deref()), (17, Some("false")));
 /// # Ok::<_, n8n_lens::execution::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct FieldsProjection {
-    /// The node, or its shortened name; `None` for the odd values of all nodes.
+    /// The node, or its shortened name; `None` for the outliers of all nodes.
     pub node: Option<String>,
     /// Only this run, from 0.
     pub run: Option<u64>,
@@ -74,8 +74,8 @@ pub struct FieldsView {
     pub items: u64,
     /// The fields of the requested node, in document order.
     pub fields: Vec<FieldView>,
-    /// The odd values of all nodes, each at the first node that has it.
-    pub odd: Vec<OddOne>,
+    /// The outliers of all nodes, each at the first node that has it.
+    pub outliers: Vec<PlacedOutlier>,
     /// Whether a node has more than 400 paths.
     pub has_more_paths: bool,
     /// Items of more than 1 MiB, which were not read.
@@ -104,18 +104,18 @@ pub struct FieldView {
     /// The first of them, as JSON.
     pub example: Option<String>,
     /// The first value that differs from almost all others.
-    pub odd: Option<Odd>,
+    pub outlier: Option<Outlier>,
 }
 
-/// An odd value of a node.
+/// An outlier of a node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct OddOne {
+pub struct PlacedOutlier {
     /// The node's name.
     pub node: String,
     /// The path.
     pub path: String,
     /// The value.
-    pub odd: Odd,
+    pub outlier: Outlier,
 }
 
 /// Where an item is.
@@ -159,7 +159,7 @@ struct Reader<'p> {
     view: FieldsView,
     /// Each node, and how many of its runs begin a counter.
     nodes: IndexMap<String, u64>,
-    odd: OddOnes,
+    outliers: Outliers,
     /// The node that is being read, and whether its items are wanted.
     node: NodeFields,
     is_wanted: bool,
@@ -181,7 +181,7 @@ impl RunObserver for Reader<'_> {
         let is_similar = requested.is_some_and(|requested| is_name(requested, name));
         let has_exact = self.view.node.is_some() && self.view.node.as_deref() == requested;
         self.is_wanted = requested.is_none() || is_exact || (is_similar && !has_exact);
-        self.odd.remove(name);
+        self.outliers.remove(name);
         self.node = NodeFields::new(self.projection);
     }
 
@@ -210,7 +210,7 @@ impl RunObserver for Reader<'_> {
     fn end_node(&mut self, name: String) {
         self.node.table.end_item();
         match self.projection.node {
-            None => self.add_odd(&name),
+            None => self.add_outliers(&name),
             Some(_) if self.is_wanted => self.show(&name),
             Some(_) => {}
         }
@@ -224,7 +224,7 @@ impl<'p> Reader<'p> {
             projection,
             view: FieldsView::default(),
             nodes: IndexMap::new(),
-            odd: OddOnes::default(),
+            outliers: Outliers::default(),
             node: NodeFields::new(projection),
             is_wanted: false,
         }
@@ -239,21 +239,21 @@ impl<'p> Reader<'p> {
             node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
     }
 
-    fn add_odd(&mut self, name: &str) {
+    fn add_outliers(&mut self, name: &str) {
         let node = &self.node;
         self.view.items += node.table.items;
         self.view.too_large += node.too_large;
         self.view.has_more_paths |= node.table.is_full;
         for (path, field, objects) in node.table.fields() {
-            let Some(odd) = field.odd(objects) else { continue };
-            let one = OddOne { node: name.to_owned(), path: path.to_owned(), odd };
-            self.odd.add(node.starts.first, &one);
+            let Some(outlier) = field.outlier(objects) else { continue };
+            let one = PlacedOutlier { node: name.to_owned(), path: path.to_owned(), outlier };
+            self.outliers.add(node.starts.first, &one);
         }
     }
 
     fn view(self, header: Header, redacted: bool) -> FieldsView {
-        let odd = self.odd.into_ones(Order::new(self.nodes.values().sum()));
-        FieldsView { header, names: self.nodes.into_keys().collect(), odd, redacted, ..self.view }
+        let outliers = self.outliers.into_ones(Order::new(self.nodes.values().sum()));
+        FieldsView { header, names: self.nodes.into_keys().collect(), outliers, redacted, ..self.view }
     }
 }
 
@@ -280,6 +280,6 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
         distinct,
         values: values.collect(),
         example: field.example.clone(),
-        odd: field.odd(objects),
+        outlier: field.outlier(objects),
     }
 }

@@ -159,7 +159,8 @@ pub(in crate::execution) struct Tally {
     /// Whether a run failed.
     pub failed: bool,
     crashed: bool,
-    last_status: Option<String>,
+    /// Boxed, for there is one of each node.
+    last_status: Option<Box<str>>,
 }
 
 impl Tally {
@@ -169,7 +170,7 @@ impl Tally {
         self.execution_time = self.execution_time.saturating_add(run.ms());
         self.failed |= run.failed;
         self.crashed |= run.status.as_deref() == Some("crashed");
-        self.last_status = run.status;
+        self.last_status = run.status.map(String::into_boxed_str);
     }
 
     /// `crashed` if a run crashed, `error` if one failed in another way, otherwise the last run's status.

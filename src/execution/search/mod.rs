@@ -109,7 +109,7 @@ impl Projection for SearchProjection {
 
     fn pruner(&self) -> Pruner {
         Pruner::new(Self::KEEP, self.window())
-            .capturing(self.query.seeker().map_or_else(Capture::all, Capture::picked))
+            .capturing(self.query.prefilter().map_or_else(Capture::all, Capture::picked))
             .with_focus(self.node.as_deref())
     }
 

@@ -5,7 +5,7 @@ use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
-use crate::json::{Seeker, Written, shorten, well_formed};
+use crate::json::{Prefilter, Written, shorten, well_formed};
 
 /// The most memory of a compiled regular expression, bytes; and of its cache.
 const REGEX_BYTES: usize = 1024 * 1024;
@@ -97,17 +97,17 @@ pub(super) enum Value<'a> {
 
 impl ValueQuery {
     /// What an item needs to have in it for a value of it to match; `None` if that cannot be told from its text.
-    pub(super) fn seeker(&self) -> Option<Seeker> {
+    pub(super) fn prefilter(&self) -> Option<Prefilter> {
         if self.asks_for_missing() {
             return None;
         }
-        let text = self.text.as_ref().and_then(TextPattern::seeker);
+        let text = self.text.as_ref().and_then(TextPattern::prefilter);
         text.or_else(|| match &self.condition {
             // One number has many spellings.
             Some(Condition::Equals(Scalar::Text(text))) if !text.is_empty() && text.parse::<f64>().is_err() => {
-                Seeker::text(text, false)
+                Prefilter::text(text, false)
             }
-            condition => self.path.as_ref().and_then(|end| end.seeker(condition.clone())),
+            condition => self.path.as_ref().and_then(|end| end.prefilter(condition.clone())),
         })
     }
 
@@ -157,8 +157,8 @@ impl TextPattern {
         Ok(Self { pattern: compile(text, ignores_case)?, literal: None, ignores_case })
     }
 
-    fn seeker(&self) -> Option<Seeker> {
-        Seeker::text(self.literal.as_ref()?, self.ignores_case)
+    fn prefilter(&self) -> Option<Prefilter> {
+        Prefilter::text(self.literal.as_ref()?, self.ignores_case)
     }
 
     fn find(&self, text: &str) -> Option<Range<usize>> {
@@ -245,12 +245,12 @@ impl PathEnd {
 
     /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket, or the value
     /// can be an error that is an array, which is shown as its message.
-    fn seeker(&self, condition: Option<Condition>) -> Option<Seeker> {
+    fn prefilter(&self, condition: Option<Condition>) -> Option<Prefilter> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
         if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {
             return None;
         }
-        Seeker::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))
+        Prefilter::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))
     }
 }
 

@@ -191,7 +191,7 @@ impl Session for PostgresSession {
         let spool = self.spool.clone();
         let text = GrowingText::new(spool.as_ref(), length as u64, move |spool, expected| {
             let before = spool.filled();
-            match prefixes.next().filter(|_| expected == Expected::Beginning) {
+            match prefixes.next().filter(|_| expected == Expected::Prefix) {
                 Some(characters) => self.prefix(number, characters, spool)?,
                 None => self.stream(number, r#""data""#, spool)?,
             }

@@ -7,18 +7,18 @@ use serde_json::value::RawValue;
 use super::super::no_data::no_data;
 use super::FieldsRequest;
 use crate::budget;
-use crate::execution::fields::{FieldView, FieldsView, KINDS, Odd, OddOne, Range};
+use crate::execution::fields::{FieldView, FieldsView, KINDS, Outlier, PlacedOutlier, Range};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
-/// The most odd values of all nodes that are listed.
-const MAX_ODD: usize = 20;
+/// The most outliers of all nodes that are listed.
+const MAX_OUTLIERS: usize = 20;
 
-/// The answer as it is sent: as many fields as fit, those with an odd value first if not all do.
+/// The answer as it is sent: as many fields as fit, those with an outlier first if not all do.
 pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
-    let entries = view.fields.len() + view.odd.len().min(MAX_ODD);
+    let entries = view.fields.len() + view.outliers.len().min(MAX_OUTLIERS);
     let most = Shown { entries, chars: CUT_NAME_CHARS };
     budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| {
         success(message, &data(view, request, shown))
@@ -62,7 +62,7 @@ struct Data {
     #[serde(skip_serializing_if = "Option::is_none")]
     fields: Option<Vec<ShownField>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    odd: Option<Vec<ShownOdd>>,
+    odd: Option<Vec<ShownOutlier>>,
 }
 
 #[derive(Serialize)]
@@ -90,7 +90,7 @@ struct ShownField {
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    odd: Option<ShownOdd>,
+    odd: Option<ShownOutlier>,
 }
 
 /// How many values there are of each kind.
@@ -110,7 +110,7 @@ impl Serialize for Kinds {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ShownOdd {
+struct ShownOutlier {
     #[serde(skip_serializing_if = "Option::is_none")]
     node_name: Option<String>,
     #[serde(skip_serializing_if = "is_zero")]
@@ -128,7 +128,7 @@ struct ShownOdd {
 
 fn data(view: &FieldsView, request: &FieldsRequest, shown: Shown) -> Data {
     let is_one_node = request.projection.node.is_some();
-    let odd = view.odd.iter().take(shown.entries).map(|one| odd_one(one, shown.chars)).collect();
+    let odd = view.outliers.iter().take(shown.entries).map(|one| placed_outlier(one, shown.chars)).collect();
     Data {
         node_name: view.node.as_ref().map(|node| shorten_name(node, shown.chars)),
         items: view.items,
@@ -139,11 +139,11 @@ fn data(view: &FieldsView, request: &FieldsRequest, shown: Shown) -> Data {
     }
 }
 
-/// The fields in document order; if not all are shown, those with an odd value first.
+/// The fields in document order; if not all are shown, those with an outlier first.
 fn fields(view: &FieldsView, shown: Shown) -> Vec<ShownField> {
     let mut fields: Vec<_> = view.fields.iter().collect();
     if shown.entries < fields.len() {
-        fields.sort_by_key(|field| field.odd.is_none());
+        fields.sort_by_key(|field| field.outlier.is_none());
     }
     fields.into_iter().take(shown.entries).map(|field| shown_field(field, shown.chars)).collect()
 }
@@ -166,24 +166,24 @@ fn shown_field(field: &FieldView, chars: usize) -> ShownField {
         distinct: field.distinct.filter(|distinct| *distinct > 0 && !is_listed),
         values: field.values.iter().map(|(value, count)| (json(value), *count)).collect(),
         example: field.example.as_deref().filter(|_| !is_listed).map(json),
-        odd: field.odd.as_ref().map(shown_odd),
+        odd: field.outlier.as_ref().map(shown_outlier),
     }
 }
 
-fn odd_one(one: &OddOne, chars: usize) -> ShownOdd {
+fn placed_outlier(one: &PlacedOutlier, chars: usize) -> ShownOutlier {
     let (node_name, path) = (Some(shorten_name(&one.node, chars)), Some(shorten(&one.path, chars)));
-    ShownOdd { node_name, path, ..shown_odd(&one.odd) }
+    ShownOutlier { node_name, path, ..shown_outlier(&one.outlier) }
 }
 
-fn shown_odd(odd: &Odd) -> ShownOdd {
-    ShownOdd {
+fn shown_outlier(outlier: &Outlier) -> ShownOutlier {
+    ShownOutlier {
         node_name: None,
-        run: odd.place.run,
-        output: odd.place.output,
-        item: odd.place.item,
+        run: outlier.place.run,
+        output: outlier.place.output,
+        item: outlier.place.item,
         path: None,
-        value: odd.value.as_deref().map(json),
-        missing: odd.value.is_none(),
+        value: outlier.value.as_deref().map(json),
+        missing: outlier.value.is_none(),
     }
 }
 
@@ -203,7 +203,7 @@ fn truncated(view: &FieldsView, shown: Shown) -> Option<Truncated> {
     if fields > 0 {
         reasons.push(format!("{}: use path, or a larger maxTokens.", counted(fields, "more field", "more fields")));
     }
-    let odd = view.odd.len().saturating_sub(shown.entries);
+    let odd = view.outliers.len().saturating_sub(shown.entries);
     if odd > 0 {
         reasons.push(format!(
             "{}: use nodeName to see those of one node.",

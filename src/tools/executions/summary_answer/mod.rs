@@ -12,7 +12,7 @@ use super::no_data::no_data;
 use crate::budget;
 use crate::execution::Failure;
 use crate::execution::summary::{NodeSummary, Summary};
-use crate::json::{Beginning, CUT_NAME_CHARS, quoted_name, shorten_name};
+use crate::json::{CUT_NAME_CHARS, Prefix, quoted_name, shorten_name};
 use crate::toolkit::Locale;
 use crate::toolkit::answer::success;
 use crate::units::counted;
@@ -250,7 +250,7 @@ fn statistics(summary: &Summary) -> Statistics {
 
 /// A failure, with texts of at most so many characters.
 pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFailure {
-    let text = |text: &Option<Beginning>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
+    let text = |text: &Option<Prefix>| text.as_ref().map(|text| text.cut(chars).0.into_owned());
     ShownFailure {
         node_name: error.node_name.as_ref().map(|name| shorten_name(name, CUT_NAME_CHARS.min(chars))),
         name: text(&error.name),

@@ -1,33 +1,33 @@
-//! The rule that says which value is odd.
+//! The rule that says which value is an outlier.
 //!
-//! Of at least 20 values, those in rare groups are odd if they are at most 2 % (at least 1, at most 5), and each other
+//! Of at least 20 values, those in rare groups are outliers if they are at most 2 % (at least 1, at most 5), and each other
 //! group has at least ten times as many. Values are grouped by, in this order: their kind; being there at all; the value,
 //! where there are at most 12; the pattern of a string, where there are at most 12; the length of an array, likewise. The
 //! first criterion that finds something decides.
 
 use super::Place;
 
-/// Fewer values have no odd one.
+/// Fewer values have no outlier.
 const LEAST_VALUES: u64 = 20;
 
 /// A value that differs from almost all others with its path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Odd {
+pub struct Outlier {
     /// Where it is.
     pub place: Place,
     /// The value as JSON, shortened; `None` if it is missing there.
     pub value: Option<String>,
 }
 
-/// The most odd values.
-const MOST_ODD: u64 = 5;
+/// The most outliers.
+const MOST_OUTLIERS: u64 = 5;
 
 /// How many times as many values each common group has.
 const COMMON: u64 = 10;
 
-/// Whether so few of so many values differ that they are odd.
+/// Whether so few of so many values differ that they are outliers.
 pub(super) fn few(differing: u64, values: u64) -> bool {
-    values >= LEAST_VALUES && (1..=(values / 50).clamp(1, MOST_ODD)).contains(&differing)
+    values >= LEAST_VALUES && (1..=(values / 50).clamp(1, MOST_OUTLIERS)).contains(&differing)
 }
 
 /// Values in groups, up to a number of groups.
@@ -113,25 +113,25 @@ impl<K> Groups<K> {
     }
 
     /// The very first value.
-    pub(super) fn first(&self) -> Option<Odd> {
-        self.groups.first().map(Group::odd)
+    pub(super) fn first(&self) -> Option<Outlier> {
+        self.groups.first().map(Group::outlier)
     }
 
     /// The first value of a rare group, if so few are in one and all other groups are common.
-    pub(super) fn odd(&self) -> Option<Odd> {
+    pub(super) fn outlier(&self) -> Option<Outlier> {
         let total = self.groups.iter().map(|group| group.count).sum();
-        let rare = || self.groups.iter().filter(|group| group.count <= MOST_ODD);
+        let rare = || self.groups.iter().filter(|group| group.count <= MOST_OUTLIERS);
         let differing = rare().map(|group| group.count).sum();
-        let mut common = self.groups.iter().filter(|group| group.count > MOST_ODD);
-        let is_odd = few(differing, total) && common.all(|group| group.count >= COMMON * differing);
+        let mut common = self.groups.iter().filter(|group| group.count > MOST_OUTLIERS);
+        let is_outlier = few(differing, total) && common.all(|group| group.count >= COMMON * differing);
         // Groups are in the order of their first values.
-        rare().next().filter(|_| is_odd).map(Group::odd)
+        rare().next().filter(|_| is_outlier).map(Group::outlier)
     }
 }
 
 impl<K> Group<K> {
-    fn odd(&self) -> Odd {
-        Odd { place: self.first, value: Some(self.shown.clone()) }
+    fn outlier(&self) -> Outlier {
+        Outlier { place: self.first, value: Some(self.shown.clone()) }
     }
 }
 

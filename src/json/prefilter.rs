@@ -1,6 +1,6 @@
 //! Finds a text in JSON as it is written, before anything of it is parsed.
 //!
-//! One string has many spellings: `é` is `\u00e9`, `/` is `\/`. A [`Seeker`] looks for the shortest one, which n8n and
+//! One string has many spellings: `é` is `\u00e9`, `/` is `\/`. A [`Prefilter`] looks for the shortest one, which n8n and
 //! most programs write, and for any escape that stands for a character of the text. So it finds every string with the
 //! text, at the speed of memory, and now and then something else: what it finds is a candidate, still to be read.
 
@@ -15,7 +15,7 @@ type Judge = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 /// What a JSON text must have in it to be of interest.
 #[derive(Clone)]
-pub struct Seeker {
+pub struct Prefilter {
     /// The text in its shortest spelling.
     text: bytes::Regex,
     /// The beginning of an escape by its number.
@@ -28,17 +28,17 @@ pub struct Seeker {
     judge: Option<Judge>,
 }
 
-impl Seeker {
+impl Prefilter {
     /// Seeks strings and names of members that have `text` in them; `None` if the text is too long.
     ///
     /// ```
-    /// use n8n_lens::json::Seeker;
+    /// use n8n_lens::json::Prefilter;
     ///
-    /// let seeker = Seeker::text("café/2", true).expect("a short text");
+    /// let prefilter = Prefilter::text("café/2", true).expect("a short text");
     /// for json in [r#"{"a":"at Café/2"}"#, r#"["caf\u00e9\/2"]"#, r#"["\u0063afé/2"]"#] {
-    ///     assert!(seeker.may_be_in(json.as_bytes()), "{json}");
+    ///     assert!(prefilter.may_be_in(json.as_bytes()), "{json}");
     /// }
-    /// assert!(!seeker.may_be_in(br#"{"a":"cafe/2","b":"\n\u0000"}"#));
+    /// assert!(!prefilter.may_be_in(br#"{"a":"cafe/2","b":"\n\u0000"}"#));
     /// ```
     pub fn text(text: &str, ignores_case: bool) -> Option<Self> {
         Self::spelled(text, "", ignores_case)
@@ -48,11 +48,11 @@ impl Seeker {
     /// `judge` rejects, nothing else is read.
     ///
     /// ```
-    /// use n8n_lens::json::Seeker;
+    /// use n8n_lens::json::Prefilter;
     ///
-    /// let seeker = Seeker::member("rate", |value| value[0] == b'"').expect("a short name");
-    /// assert!(seeker.may_be_in(br#"{"rate": 1, "taxRates": [{"tax rate": "7 %"}]}"#));
-    /// assert!(!seeker.may_be_in(br#"{"rate": 1, "rates": "7 %", "of": "rate"}"#));
+    /// let prefilter = Prefilter::member("rate", |value| value[0] == b'"').expect("a short name");
+    /// assert!(prefilter.may_be_in(br#"{"rate": 1, "taxRates": [{"tax rate": "7 %"}]}"#));
+    /// assert!(!prefilter.may_be_in(br#"{"rate": 1, "rates": "7 %", "of": "rate"}"#));
     /// ```
     pub fn member(name: &str, judge: impl Fn(&[u8]) -> bool + Send + Sync + 'static) -> Option<Self> {
         Some(Self { judge: Some(Arc::new(judge)), ..Self::spelled(name, "\"", false)? })
@@ -102,20 +102,20 @@ fn value_of(after: &[u8]) -> Option<&[u8]> {
     (!value.is_empty()).then_some(value)
 }
 
-impl fmt::Debug for Seeker {
+impl fmt::Debug for Prefilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Seeker").field("text", &self.text).finish_non_exhaustive()
+        f.debug_struct("Prefilter").field("text", &self.text).finish_non_exhaustive()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Seeker;
+    use super::Prefilter;
 
     #[test]
     fn every_spelling_is_found() {
         let text = "a/é\"\\\n😀K";
-        let seeker = Seeker::text(text, true).unwrap();
+        let prefilter = Prefilter::text(text, true).unwrap();
         for json in [
             serde_json::Value::from(text).to_string(),
             r#""a\/\u00E9\"\\\n\ud83d\ude00k""#.to_owned(),
@@ -123,15 +123,15 @@ mod tests {
             // The Kelvin sign, which is a k in another case.
             "\"a/é\\\"\\\\\\n😀\\u212a\"".to_owned(),
         ] {
-            assert!(seeker.may_be_in(json.as_bytes()), "{json}");
+            assert!(prefilter.may_be_in(json.as_bytes()), "{json}");
         }
-        assert!(!seeker.may_be_in(r#""a/é\"\\n😀j""#.as_bytes()));
+        assert!(!prefilter.may_be_in(r#""a/é\"\\n😀j""#.as_bytes()));
     }
 
     #[test]
     fn names_are_found_with_the_quote_that_ends_them() {
-        let seeker = Seeker::member("rate", |_| true).unwrap();
-        assert!(seeker.may_be_in(br#"{"taxes.rate": 1}"#));
-        assert!(!seeker.may_be_in(br#"{"rates": 1, "Rate": 2}"#));
+        let prefilter = Prefilter::member("rate", |_| true).unwrap();
+        assert!(prefilter.may_be_in(br#"{"taxes.rate": 1}"#));
+        assert!(!prefilter.may_be_in(br#"{"rates": 1, "Rate": 2}"#));
     }
 }
