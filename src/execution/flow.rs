@@ -138,15 +138,22 @@ pub(super) struct Flow {
     /// In `main` outputs of runs that were not copied.
     pub processed: u64,
     pub empty_runs: u64,
-    /// That the runs name.
-    pub children: Children,
-    /// That the runs name, or else their items. Items that pass through another node still name them.
-    pub called: Children,
+    /// Boxed, for few nodes start any.
+    children: Option<Box<Started>>,
     outputs: Vec<u64>,
     /// Items with an `error`.
     failed: Option<Box<ErrorItems>>,
     /// Items with an `error`, or with one in their `json`, which is an error only if the node continues after one.
     suspect: Option<Box<ErrorItems>>,
+}
+
+/// The executions of sub-workflows that a node started.
+#[derive(Debug, Default)]
+struct Started {
+    /// That its runs name.
+    by_runs: Children,
+    /// That its runs name, or else their items. Items that pass through another node still name them.
+    called: Children,
 }
 
 /// The items of one run.
@@ -180,8 +187,12 @@ impl Flow {
         self.items = self.items.saturating_add(items);
         self.processed = self.processed.saturating_add(if copied { 0 } else { main.items });
         self.empty_runs += u64::from(items == 0);
-        self.called.add(if children.total > 0 { children.clone() } else { main.named.children });
-        self.children.add(children);
+        let named = main.named.children;
+        if children.total > 0 || named.total > 0 {
+            let started = self.children.get_or_insert_default();
+            started.called.add(if children.total > 0 { children.clone() } else { named });
+            started.by_runs.add(children);
+        }
         self.outputs.resize(self.outputs.len().max(main.outputs.len()), 0);
         for (sum, items) in self.outputs.iter_mut().zip(main.outputs) {
             *sum = sum.saturating_add(items);
@@ -201,6 +212,12 @@ impl Flow {
         let leads_on = |output: usize| connected.get(output).copied().unwrap_or(false);
         let outputs = self.outputs.iter().enumerate();
         outputs.filter(|(at, items)| **items > 0 && !leads_on(*at)).map(|(at, _)| at as u64).collect()
+    }
+
+    /// The executions of sub-workflows that the node started: it calls them itself, or it does not.
+    pub(super) fn children(&mut self, calls_workflow: bool) -> Children {
+        let started = self.children.take().unwrap_or_default();
+        if calls_workflow { started.called } else { started.by_runs }
     }
 
     /// The items that stand for an error, of a node that continues after one or of another.

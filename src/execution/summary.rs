@@ -189,7 +189,7 @@ impl NodeSummary {
             failed: node.tally.failed,
             items: node.flow.items,
             processed: node.flow.processed,
-            children: if calls_workflow { node.flow.called } else { node.flow.children },
+            children: node.flow.children(calls_workflow),
             runs,
             copied_runs: node.copied,
             recovered_runs: node.recovered,
