@@ -17,12 +17,12 @@
 //! | [`execution`] | the shape of an execution, walked once (`runs`); one projection per file: which parts it wants, what it does with them | HTTP, tokens |
 //! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
-//! | [`toolkit`] | what a tool is: arguments declared once as a type, effect, answers, locale, words for people | n8n, coordination |
+//! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale, words for people | n8n, coordination |
 //! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only people ask, in `view` | rmcp, axum |
 //! | [`coordination`] | agents, projects, tasks, sessions, handoffs: rules over one transaction; SQL and rows, each declared once, only in `store` | n8n, rmcp |
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |
-//! | [`cli`] | clap, built from the tools' parameters: a command is its tool, positionals, a renderer and examples | rmcp, executions |
+//! | [`cli`] | clap, built from the tools' parameters: a command is its tool, positionals, a renderer and examples | rmcp |
 //! | [`config`], [`units`], [`node_outputs`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls` | settings; sizes; what n8n calls the outputs of a node; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
