@@ -114,6 +114,7 @@ impl CacheOptions {
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
+    #[cfg(feature = "gateway")]
     fn environment(&self) -> [(&'static str, Option<String>); 3] {
         let folder = self.folder();
         let if_used = |value: String| folder.map(|_| value);
@@ -140,6 +141,7 @@ impl CachingOptions {
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
+    #[cfg(feature = "gateway")]
     pub(super) fn environment(&self) -> impl Iterator<Item = (&'static str, Option<String>)> {
         let offline = ("N8N_LENS_OFFLINE", self.offline.then(|| "true".to_owned()));
         self.cache.environment().into_iter().chain([offline])

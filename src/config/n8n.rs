@@ -187,6 +187,7 @@ impl Api {
     }
 
     /// The settings as environment variables, for another process of n8n-lens.
+    #[cfg(feature = "gateway")]
     pub(super) fn environment(&self) -> [(&'static str, Option<String>); 3] {
         let key_file = self.api_key_file.as_deref().and_then(Path::to_str).map(str::to_owned);
         [("N8N_URL", self.n8n_url.clone()), ("N8N_API_KEY", self.api_key.clone()), ("N8N_API_KEY_FILE", key_file)]
