@@ -2,9 +2,11 @@
 //! entries that keep it inside its budget.
 
 use serde::Serialize;
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Arguments, Kind, Parameter};
+use super::parameter::whole;
+use super::{Argument, Kind};
 use crate::budget::{self, Entry, Page, PageLimits};
 
 /// The budget of an answer by default, tokens.
@@ -16,27 +18,30 @@ pub const BRIEF_TOKENS: usize = 4000;
 /// The largest budget that a call may ask for, tokens.
 pub const MAX_TOKENS: usize = 25_000;
 
-/// The budget, a parameter of every tool whose answer may be large.
-pub const MAX_TOKENS_PARAMETER: Parameter =
-    max_tokens_parameter(DEFAULT_TOKENS, "The largest answer, in tokens (o200k_base).");
+/// The budget of one call, tokens, an argument of every tool whose answer may be large; `DEFAULT` if it was omitted.
+#[derive(Debug)]
+pub enum Tokens<const DEFAULT: usize> {}
 
-/// The budget, a parameter of the tools whose answers are brief.
-pub const BRIEF_TOKENS_PARAMETER: Parameter = max_tokens_parameter(BRIEF_TOKENS, "The largest answer.");
+impl<const DEFAULT: usize> Argument for Tokens<DEFAULT> {
+    type Value = usize;
 
-const fn max_tokens_parameter(default: usize, description: &'static str) -> Parameter {
-    let kind = Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(default as u64) };
-    Parameter::optional("maxTokens", kind, description)
+    const KIND: Kind = Kind::Integer { range: 1000..=MAX_TOKENS as u64, default: Some(DEFAULT as u64) };
+    const REQUIRED: bool = false;
+
+    fn read(value: Value) -> Option<usize> {
+        usize::try_from(whole(&value)?).ok()
+    }
+
+    fn omitted() -> Option<usize> {
+        Some(DEFAULT)
+    }
 }
 
-/// The budget of one call, tokens: `maxTokens`, or the default.
-pub fn max_tokens(arguments: &Arguments) -> usize {
-    arguments.integer("maxTokens").map_or(DEFAULT_TOKENS, |tokens| tokens as usize)
-}
+/// The description of the argument `maxTokens`.
+pub const TOKENS: &str = "The largest answer, in tokens (o200k_base).";
 
-/// The budget of one call of a tool whose answers are brief, tokens.
-pub fn brief_tokens(arguments: &Arguments) -> usize {
-    arguments.integer("maxTokens").map_or(BRIEF_TOKENS, |tokens| tokens as usize)
-}
+/// The same, of the tools whose answers are brief.
+pub const FEW_TOKENS: &str = "The largest answer.";
 
 /// A success.
 #[derive(Serialize)]

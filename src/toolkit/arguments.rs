@@ -4,12 +4,57 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
+use super::Argument;
 use super::parameter::{Kind, Parameter, signed, whole};
 
-/// An argument that is missing, unknown or not allowed: one sentence that names the argument and what is allowed.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct ArgumentError(pub String);
+/// Why arguments are refused: one sentence that says what is allowed.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum ArgumentError {
+    /// The tool has no such parameter.
+    #[error("Unknown argument '{name}'. This tool takes {known}.")]
+    Unknown {
+        /// What was sent, shortened.
+        name: String,
+        /// The parameters, separated by commas.
+        known: String,
+    },
+    /// One argument is missing or not allowed.
+    #[error("Argument '{name}' {problem}")]
+    Refused {
+        /// Its name.
+        name: &'static str,
+        /// What is wrong with it and what is allowed: the rest of the sentence.
+        problem: String,
+    },
+    /// Several arguments do not go together, or a document is not what it must be: a sentence.
+    #[error("{0}")]
+    Together(String),
+}
+
+impl ArgumentError {
+    /// The refusal of one argument; `problem` is the rest of the sentence that begins with its name.
+    pub fn new(name: &'static str, problem: impl Into<String>) -> Self {
+        Self::Refused { name, problem: problem.into() }
+    }
+
+    /// The argument that is refused, if it is one.
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Unknown { name, .. } => Some(name),
+            Self::Refused { name, .. } => Some(name),
+            Self::Together(_) => None,
+        }
+    }
+
+    /// The refusal of what several arguments say together, or of a document; `problem` is the whole sentence.
+    pub fn together(problem: impl Into<String>) -> Self {
+        Self::Together(problem.into())
+    }
+
+    fn missing(name: &'static str, kind: &Kind) -> Self {
+        Self::new(name, format!("is missing; it must be {}.", kind.allowed()))
+    }
+}
 
 /// The checked arguments of one call.
 #[derive(Clone)]
@@ -48,26 +93,16 @@ impl Arguments {
                     continue;
                 }
                 let names: Vec<_> = parameters.iter().map(|parameter| parameter.name).collect();
-                return Err(ArgumentError(format!(
-                    "Unknown argument '{}'. This tool takes {}.",
-                    brief(name),
-                    names.join(", ")
-                )));
+                return Err(ArgumentError::Unknown { name: brief(name), known: names.join(", ") });
             };
             if !parameter.kind.allows(value) {
-                return Err(ArgumentError(format!(
-                    "Argument '{name}' is {}; it must be {}.",
-                    described(&parameter.kind, value),
-                    parameter.kind.allowed()
-                )));
+                let Parameter { name, kind, .. } = parameter;
+                let problem = format!("is {}; it must be {}.", described(kind, value), kind.allowed());
+                return Err(ArgumentError::new(name, problem));
             }
         }
         match parameters.iter().find(|parameter| parameter.required && !given.contains_key(parameter.name)) {
-            Some(missing) => Err(ArgumentError(format!(
-                "Argument '{}' is missing; it must be {}.",
-                missing.name,
-                missing.kind.allowed()
-            ))),
+            Some(missing) => Err(ArgumentError::missing(missing.name, &missing.kind)),
             None => Ok(Self(given)),
         }
     }
@@ -81,6 +116,15 @@ impl Arguments {
     pub fn to_json(&self) -> String {
         let sorted: BTreeMap<_, _> = self.0.iter().collect();
         serde_json::to_string(&sorted).unwrap_or_default()
+    }
+
+    /// Removes and returns an argument, without copying it.
+    ///
+    /// # Errors
+    /// It is required and was omitted, or was not checked.
+    pub fn take<A: Argument>(&mut self, name: &'static str) -> Result<A::Value, ArgumentError> {
+        let value = self.0.shift_remove(name).map_or_else(A::omitted, A::read);
+        value.ok_or_else(|| ArgumentError::missing(name, &A::KIND))
     }
 
     /// A string, or the text of an id that was sent as a number.
@@ -107,19 +151,9 @@ impl Arguments {
         self.0.get(name)?.as_f64()
     }
 
-    /// A string, a number or a boolean.
-    pub fn scalar(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
-    }
-
     /// A flag; `false` if it was omitted.
     pub fn flag(&self, name: &str) -> bool {
-        self.choice(name).unwrap_or(false)
-    }
-
-    /// A flag, if it was given.
-    pub fn choice(&self, name: &str) -> Option<bool> {
-        self.0.get(name).and_then(Value::as_bool)
+        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
     }
 
     /// A list of strings; empty if it was omitted.
@@ -129,8 +163,8 @@ impl Arguments {
     }
 
     /// Those of `names` that were given.
-    pub fn names(&self, names: &'static [&'static str]) -> impl Iterator<Item = String> {
-        names.iter().filter(|name| self.0.contains_key(**name)).map(|name| (*name).to_owned())
+    pub fn names(&self, names: &[&str]) -> Vec<String> {
+        names.iter().filter(|name| self.0.contains_key(**name)).map(|name| (*name).to_owned()).collect()
     }
 
     /// Removes and returns an object; an empty one if it was omitted.
@@ -139,11 +173,6 @@ impl Arguments {
             Some(Value::Object(object)) => object,
             _ => Map::new(),
         }
-    }
-
-    /// Removes and returns those of `names` that were given, without copying: they may be megabytes.
-    pub fn take(&mut self, names: &[&str]) -> Map<String, Value> {
-        names.iter().filter_map(|name| self.0.shift_remove_entry(*name)).collect()
     }
 }
 

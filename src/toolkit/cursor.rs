@@ -5,21 +5,22 @@ use std::ops::RangeInclusive;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::{ArgumentError, Kind, Parameter};
+use super::{ArgumentError, IntegerOr};
 
 /// Entries on a page by default.
-pub const DEFAULT_LIMIT: u64 = 20;
+const DEFAULT_LIMIT: u64 = 20;
 
 /// Entries on a page; 0, which n8n reads as no limit, is not allowed.
 pub const LIMITS: RangeInclusive<u64> = 1..=100;
 
-/// How many entries a page has, a parameter of every list.
-pub const LIMIT: Parameter =
-    Parameter::optional("limit", Kind::Integer { range: LIMITS, default: Some(DEFAULT_LIMIT) }, "At most this many.");
+/// How many entries a page has, an argument of every list.
+pub type Limit = IntegerOr<DEFAULT_LIMIT, { *LIMITS.start() }, { *LIMITS.end() }>;
 
-/// Where a list continues, a parameter of every list.
-pub const CURSOR: Parameter =
-    Parameter::optional("cursor", Kind::Text, "nextCursor of the previous answer; it carries the filters.");
+/// The description of [`Limit`].
+pub const LIMIT: &str = "At most this many.";
+
+/// The description of the argument `cursor` of every list: where it continues.
+pub const CURSOR: &str = "nextCursor of the previous answer; it carries the filters.";
 
 /// The cursor that stands for `page`, whose fields are strings, numbers and flags: `limit=20&after=1234`. An agent reads
 /// and returns it, so it is as few tokens as the page has words.
@@ -38,7 +39,5 @@ pub fn decode<T: DeserializeOwned>(cursor: &str) -> Result<T, ArgumentError> {
 
 /// The refusal of a cursor that is not one of ours.
 pub fn refused() -> ArgumentError {
-    ArgumentError(
-        "Argument 'cursor' is not a nextCursor of this tool. Omit it to start with the first page.".to_owned(),
-    )
+    ArgumentError::new("cursor", "is not a nextCursor of this tool. Omit it to start with the first page.")
 }

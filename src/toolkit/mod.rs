@@ -5,9 +5,11 @@
 //! neighbours on this toolkit; it knows neither.
 
 pub mod answer;
+mod argument;
 mod arguments;
 mod audience;
 pub mod cursor;
+mod declare;
 mod effect;
 mod locale;
 mod nearest;
@@ -16,11 +18,19 @@ mod prompt;
 mod tool;
 
 pub use answer::Answers;
+pub(crate) use argument::words;
+pub use argument::{
+    Amount, AnyText, Argument, Choice, Date, Flag, Id, Index, Integer, IntegerOr, List, Number, Object, Objects,
+    Offset, Scalar, Secret, Signed, Switch, Text, TextOrNull, Texts, Word, Words,
+};
 pub use arguments::{ArgumentError, Arguments};
 pub use audience::{Audience, kebab_case};
+pub use declare::{FromArguments, WireName};
 pub use effect::Effect;
 pub use locale::Locale;
 pub use nearest::nearest;
 pub use parameter::{Kind, Parameter, schema};
 pub use prompt::{Prompt, PromptArgument};
 pub use tool::Tool;
+
+pub use crate::arguments;

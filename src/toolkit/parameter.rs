@@ -6,6 +6,8 @@ use std::ops::RangeInclusive;
 
 use serde_json::{Map, Value, json};
 
+use super::Argument;
+
 /// One parameter of a tool.
 pub struct Parameter {
     /// The name.
@@ -19,6 +21,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
+    /// The parameter whose values are read as `A`.
+    pub const fn of<A: Argument>(name: &'static str, description: &'static str) -> Self {
+        Self { name, description, kind: A::KIND, required: A::REQUIRED }
+    }
+
     /// A parameter that every call needs.
     pub const fn required(name: &'static str, kind: Kind, description: &'static str) -> Self {
         Self { name, description, kind, required: true }

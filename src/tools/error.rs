@@ -9,8 +9,8 @@ use crate::{execution, json, n8n, store, workflow};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// An argument that is missing, unknown or out of range.
-    #[error("{0}")]
-    Argument(String),
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
     /// A request to n8n failed.
     #[error(transparent)]
     N8n(#[from] n8n::Error),
@@ -35,20 +35,24 @@ pub enum Error {
 }
 
 impl Error {
+    /// The refusal of one argument; `problem` is the rest of the sentence that begins with its name.
+    pub(super) fn argument(name: &'static str, problem: impl Into<String>) -> Self {
+        ArgumentError::new(name, problem).into()
+    }
+
+    /// The refusal of several arguments together, or of a document: a sentence.
+    pub(super) fn arguments(problem: impl Into<String>) -> Self {
+        ArgumentError::together(problem).into()
+    }
+
     /// The error of one of the calls that failed together.
     pub(super) fn of_one(error: Arc<Self>) -> Self {
         match Arc::try_unwrap(error) {
             Ok(error) => error,
             Err(error) => match &*error {
-                Self::Argument(text) => Self::Argument(text.clone()),
+                Self::Argument(error) => Self::Argument(error.clone()),
                 _ => Self::Common(error),
             },
         }
-    }
-}
-
-impl From<ArgumentError> for Error {
-    fn from(error: ArgumentError) -> Self {
-        Self::Argument(error.0)
     }
 }

@@ -25,7 +25,7 @@ use crate::blocking::blocking;
 use crate::n8n;
 use crate::named_locks::NamedLocks;
 use crate::secrets::Secret;
-use crate::toolkit::{self, Answers, Arguments, Locale, Prompt};
+use crate::toolkit::{self, Answers, ArgumentError, Arguments, FromArguments, Locale, Prompt};
 use crate::workflow::file::Files;
 
 /// A tool that works on n8n.
@@ -44,15 +44,25 @@ pub struct Handler {
     call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call,
 }
 
-impl Handler {
-    /// Runs `call` with checked arguments; its answers are in the envelope.
-    pub const fn new(call: fn(Arc<Context>, Arguments, n8n::Progress) -> Call) -> Self {
-        Self { ignored: &[], answers: Answers::Envelope, has_large_answers: false, is_shared: false, call }
-    }
+/// What a tool does with its arguments.
+pub(crate) trait ToolCall: FromArguments + Send + 'static {
+    /// The answer.
+    fn run(
+        self,
+        context: Arc<Context>,
+        progress: n8n::Progress,
+    ) -> impl Future<Output = Result<String, Error>> + Send + 'static;
+}
 
-    /// The same, accepting and dropping these arguments.
-    const fn ignoring(self, ignored: &'static [&'static str]) -> Self {
-        Self { ignored, ..self }
+impl Handler {
+    /// Runs the tool with these arguments; its answers are in the envelope.
+    pub(crate) const fn of<A: ToolCall>() -> Self {
+        let call: fn(_, _, _) -> Call = |context, arguments, progress| match A::read(arguments) {
+            Ok(arguments) => Box::pin(arguments.run(context, progress)),
+            Err(refusal) => refused(refusal),
+        };
+        let ignored = A::IGNORED;
+        Self { ignored, answers: Answers::Envelope, has_large_answers: false, is_shared: false, call }
     }
 
     /// The same, with answers that are plain objects with these fields.
@@ -158,6 +168,11 @@ impl Context {
     }
 }
 
+/// A call whose arguments are refused.
+fn refused(refusal: ArgumentError) -> Call {
+    Box::pin(std::future::ready(Err(refusal.into())))
+}
+
 /// All toolsets.
 pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET, &builder::TOOLSET];
 
@@ -171,7 +186,7 @@ impl Tool {
                 calls.share(question, progress, |arguments, progress| call(context, arguments, progress))
             }
             Ok(arguments) => (self.handler.call)(context, arguments, progress),
-            Err(refusal) => Box::pin(std::future::ready(Err(refusal.into()))),
+            Err(refusal) => refused(refusal),
         }
     }
 

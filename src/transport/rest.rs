@@ -19,6 +19,7 @@ use super::guard::{self, Guard};
 use super::{api_key, error_body, shutdown};
 use crate::n8n::Progress;
 use crate::secrets::without_value;
+use crate::toolkit::ArgumentError;
 use crate::tools::{self, Context, Tool, Toolbox, Unavailable};
 
 struct Server {
@@ -52,7 +53,7 @@ impl Request for ToolCall {
 pub(super) enum Error {
     NotFound(String),
     Format(String),
-    Parameters(String),
+    Parameters(ArgumentError),
     Execution(String),
     Internal(String),
     ShuttingDown(String),
@@ -131,7 +132,7 @@ pub(super) async fn run(
     let call = async { tool.run(context, arguments, progress).await };
     match guarded(call, shutdown.cancelled()).await {
         Ok(Ok(text)) => Ok(text),
-        Ok(Err(tools::Error::Argument(text))) => Err(Error::Parameters(text)),
+        Ok(Err(tools::Error::Argument(error))) => Err(Error::Parameters(error)),
         Ok(Err(error)) => Err(Error::Execution(error.to_string())),
         Err(Interrupted::Bug) => Err(Error::Internal(bug(tool.name))),
         Err(Interrupted::Shutdown) => Err(Error::ShuttingDown(shutdown::interrupted(tool))),
@@ -153,7 +154,7 @@ impl Error {
         match self {
             Self::NotFound(message) => (StatusCode::NOT_FOUND, "TOOL_NOT_FOUND", message),
             Self::Format(message) => (StatusCode::BAD_REQUEST, "INVALID_REQUEST_FORMAT", message),
-            Self::Parameters(message) => (StatusCode::BAD_REQUEST, "INVALID_TOOL_PARAMETERS", message),
+            Self::Parameters(error) => (StatusCode::BAD_REQUEST, "INVALID_TOOL_PARAMETERS", error.to_string()),
             Self::Execution(message) => (StatusCode::INTERNAL_SERVER_ERROR, "TOOL_EXECUTION_ERROR", message),
             Self::Internal(message) => (StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL_SERVER_ERROR", message),
             Self::Body(error) => error.reason(),
@@ -167,14 +168,9 @@ impl IntoResponse for Error {
         if let Self::Body(error) = self {
             return error.into_response();
         }
+        let parameter = if let Self::Parameters(error) = &self { error.name() } else { None };
+        let details = parameter.map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));
         let (status, code, message) = self.parts();
-        let details = parameter(&message).map_or_else(|| json!({}), |parameter| json!({ "parameter": parameter }));
         (status, error_body(&message, code, details)).into_response()
     }
-}
-
-/// The argument that a message is about: such messages begin with its name.
-fn parameter(message: &str) -> Option<&str> {
-    let named = message.strip_prefix("Argument '").or_else(|| message.strip_prefix("Unknown argument '"))?;
-    named.split_once('\'').map(|(name, _)| name)
 }

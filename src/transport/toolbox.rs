@@ -145,8 +145,8 @@ mod tests {
     use crate::json::Projection;
     use crate::n8n::{Address, Client, ExecutionRequest, Settings};
     use crate::secrets::Secret;
-    use crate::toolkit::{Arguments, Kind, Locale, Parameter};
-    use crate::tools::{Call, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore};
+    use crate::toolkit::{Locale, Text, arguments};
+    use crate::tools::{self, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore, ToolCall};
     use crate::workflow::file::Files;
 
     /// A tool that panics where it is asked to.
@@ -154,21 +154,32 @@ mod tests {
         name: "faulty",
         title: "Faulty",
         description: "Panics.",
-        parameters: &[Parameter::required("at", Kind::Choice(&["call", "await", "read"]), "Where.")],
+        parameters: Faulty::PARAMETERS,
         effect: Effect::Read,
-        handler: Handler::new(call),
+        handler: Handler::of::<Faulty>(),
     };
 
-    fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-        let at = arguments.text("at").unwrap_or_default();
-        assert_ne!(at, "call", "on purpose");
-        Box::pin(async move {
-            tokio::task::yield_now().await;
-            assert_ne!(at, "await", "on purpose");
-            let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
-            let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
-            Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?.view)
-        })
+    arguments! {
+        struct Faulty {
+            at: Text = "Where: call, await or read.",
+        }
+    }
+
+    impl ToolCall for Faulty {
+        fn run(
+            self,
+            context: Arc<Context>,
+            progress: Progress,
+        ) -> impl Future<Output = Result<String, tools::Error>> + Send + 'static {
+            assert_ne!(self.at, "call", "on purpose");
+            async move {
+                tokio::task::yield_now().await;
+                assert_ne!(self.at, "await", "on purpose");
+                let request = ExecutionRequest { id: "1".to_owned(), ignore_size_limit: false };
+                let panics = SummaryProjection.map(|_| -> String { panic!("on purpose") });
+                Ok(context.n8n()?.read_execution(&request, &panics, &progress).await?.view)
+            }
+        }
     }
 
     /// An n8n that answers `{}`.

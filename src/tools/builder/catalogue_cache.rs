@@ -67,7 +67,7 @@ impl CatalogueCache {
             return if wanted.contains('.') {
                 Ok(unknown())
             } else {
-                Err(Error::Argument(format!(
+                Err(Error::arguments(format!(
                     "'{shown}' is not a full node type, such as n8n-nodes-base.httpRequest. {HOW_TO_BUILD}"
                 )))
             };
@@ -79,13 +79,13 @@ impl CatalogueCache {
             [] => {
                 let nearest = quoted(catalogue.nearest(wanted, MAX_PROPOSED));
                 let nearest = if nearest.is_empty() { nearest } else { format!(" The nearest are {nearest}.") };
-                Err(Error::Argument(format!(
+                Err(Error::arguments(format!(
                     "n8n has no node type '{shown}'.{nearest} node_search finds types by what they do."
                 )))
             }
             several => {
                 let types = quoted(several.iter().map(|known| known.node_type.as_str()).collect());
-                Err(Error::Argument(format!("Several node types are called '{shown}': give one of {types}.")))
+                Err(Error::arguments(format!("Several node types are called '{shown}': give one of {types}.")))
             }
         }
     }

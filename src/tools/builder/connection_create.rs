@@ -8,9 +8,9 @@ use super::WORKFLOW_ID;
 use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Flag, Text, Word, arguments};
 use crate::tools::workflows::PUBLISH;
-use crate::tools::{Call, Context, Handler, Tool};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::connections::PortRef;
 use crate::workflow::edit;
 use crate::workflow::resolve::{ConnectionRequest, Resolved, resolve};
@@ -21,19 +21,23 @@ pub static TOOL: Tool = Tool {
     title: "Connect two nodes",
     description: "Connect two nodes of a workflow. An output or input is main, main:1, an index, true or false of an IF, \
                   the name of a Switch's output, or an AI type such as ai_tool.",
-    parameters: &[
-        WORKFLOW_ID,
-        Parameter::required("sourceNodeId", Kind::Text, "The node that the data come from, by id or name."),
-        Parameter::required("targetNodeId", Kind::Text, "The node that they go to, by id or name."),
-        Parameter::optional("sourceOutput", Kind::Word, "The output they leave by (default main)."),
-        Parameter::optional("targetInput", Kind::Word, "The input they enter by (default main)."),
-        PUBLISH,
-    ],
+    parameters: ConnectionCreate::PARAMETERS,
     effect: Effect::Ensure,
-    handler: Handler::new(call)
+    handler: Handler::of::<ConnectionCreate>()
         .answering(&[("success", "boolean"), ("connection", "object"), ("workflowData", "object")])
         .with_large_answers(),
 };
+
+arguments! {
+    struct ConnectionCreate {
+        workflow_id: Text = WORKFLOW_ID,
+        source_node_id: Text = "The node that the data come from, by id or name.",
+        target_node_id: Text = "The node that they go to, by id or name.",
+        source_output: Option<Word> = "The output they leave by (default main).",
+        target_input: Option<Word> = "The input they enter by (default main).",
+        publish: Option<Flag> = PUBLISH,
+    }
+}
 
 #[derive(Serialize)]
 struct Answer {
@@ -50,16 +54,17 @@ struct Shown {
     target_input: String,
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
-        let text = |name| arguments.text(name).unwrap_or_default();
-        let word = |name| arguments.text(name).unwrap_or_else(|| "main".to_owned());
-        let (source, target) = (text("sourceNodeId"), text("targetNodeId"));
-        let (output, input) = (word("sourceOutput"), word("targetInput"));
+impl ToolCall for ConnectionCreate {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let location = WorkflowLocation::of(&self.workflow_id);
         let catalogue = context.catalogue.catalogue()?;
         let edit = move |document: &mut _| {
-            let request = ConnectionRequest { source: &source, target: &target, output: &output, input: &input };
+            let request = ConnectionRequest {
+                source: &self.source_node_id,
+                target: &self.target_node_id,
+                output: self.source_output.as_deref().unwrap_or("main"),
+                input: self.target_input.as_deref().unwrap_or("main"),
+            };
             let node_type = |node_type: &str| catalogue.as_ref().and_then(|catalogue| catalogue.find(node_type));
             let Resolved { connection, source_id, target_id } = resolve(document, &request, node_type)?;
             edit::connect(document, &connection)?;
@@ -70,10 +75,10 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
                 target_input: shown(&connection.input),
             })
         };
-        let edited = location.edit(&context, &arguments, &progress, edit).await?;
+        let edited = location.edit(&context, self.publish, &progress, edit).await?;
         let answer = Answer { success: true, connection: edited.value };
         Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
-    })
+    }
 }
 
 /// `main`, `main:1`.

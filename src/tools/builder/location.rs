@@ -7,7 +7,6 @@ use super::refusal::refused;
 use crate::blocking::blocking;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::n8n::Progress;
-use crate::toolkit::Arguments;
 use crate::tools::workflows::{Publishing, Target, Writing};
 use crate::tools::{Context, Error};
 use crate::workflow::{self, Document, file};
@@ -82,7 +81,7 @@ impl WorkflowLocation {
         }
     }
 
-    /// Edits the workflow where it is. In n8n, `arguments` tell whether the edit is published.
+    /// Edits the workflow where it is. In n8n, `publish` is what the call says about that.
     ///
     /// # Errors
     /// As [`load`](Self::load); [`Error::Argument`] if the edit is not possible; [`Error`] if the workflow cannot
@@ -90,7 +89,7 @@ impl WorkflowLocation {
     pub(super) async fn edit<T, F>(
         &self,
         context: &Context,
-        arguments: &Arguments,
+        publish: Option<bool>,
         progress: &Progress,
         edit: F,
     ) -> Result<Edited<T>, Error>
@@ -104,7 +103,7 @@ impl WorkflowLocation {
                 let (files, file) = (context.files.clone(), path.clone());
                 context.write_file(path, move || files.edit(&file, edit).map_err(of_file)).await?
             }
-            Self::N8n(id) => return self.edit_in_n8n(id, context, arguments, progress, edit).await,
+            Self::N8n(id) => return self.edit_in_n8n(id, context, publish, progress, edit).await,
         };
         Ok(Edited { value, shown, note: None })
     }
@@ -113,13 +112,13 @@ impl WorkflowLocation {
         &self,
         id: &str,
         context: &Context,
-        arguments: &Arguments,
+        publish: Option<bool>,
         progress: &Progress,
         edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
     ) -> Result<Edited<T>, Error> {
         let _lock = context.n8n()?.lock_workflow(id).await?;
         let mut document = parse(id, &context.n8n()?.workflow_text(id, progress).await?)?;
-        let publishing = Publishing::new(document.published(), arguments);
+        let publishing = Publishing { before: document.published(), wanted: publish };
         let value = edit(&mut document).map_err(|error| refused(&error))?;
         let mut sent = document.clone();
         sent.keep_only(&EDITED);

@@ -94,9 +94,7 @@ fn check_size(document: &Document) -> Result<(), Error> {
     if document.bytes() <= MAX_WORKFLOW_BYTES {
         return Ok(());
     }
-    Err(Error::Argument(
-        "The workflow would be larger than 64 MiB, which n8n does not accept. Make it smaller.".to_owned(),
-    ))
+    Err(Error::arguments("The workflow would be larger than 64 MiB, which n8n does not accept. Make it smaller."))
 }
 
 fn not_held(id: &str) -> Error {

@@ -21,7 +21,6 @@ pub use catalogue_cache::CatalogueCache;
 pub use memory_store::MemoryStore;
 
 use super::Toolset;
-use crate::toolkit::{Kind, Parameter};
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {
@@ -52,10 +51,8 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[],
 };
 
-const WORKFLOW_ID: Parameter = Parameter::required(
-    "workflowId",
-    Kind::Text,
-    "A workflow file (a path, or a name ending in .json), an id in n8n, or the mem-… id of workflow_create.",
-);
-
-const PARAMETERS: Parameter = Parameter::optional("parameters", Kind::Object, "The node's parameters.");
+/// Descriptions of arguments that several tools have.
+const WORKFLOW_ID: &str =
+    "A workflow file (a path, or a name ending in .json), an id in n8n, or the mem-… id of workflow_create.";
+const NODE_TYPE: &str = "The full type, as node_search returns it, or a display name such as Code.";
+const PARAMETERS: &str = "The node's parameters.";

@@ -7,11 +7,11 @@ use serde_json::{Map, Value};
 
 use super::answer::with_workflow;
 use super::location::WorkflowLocation;
-use super::{PARAMETERS, WORKFLOW_ID};
+use super::{NODE_TYPE, PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Flag, Object, Text, arguments};
 use crate::tools::workflows::PUBLISH;
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::edit::{self, NewNode};
 
 /// The tool.
@@ -19,23 +19,23 @@ pub static TOOL: Tool = Tool {
     name: "node_add",
     title: "Add a node",
     description: "Add a node to a workflow. By default its name comes from its type, and it is placed right of the others.",
-    parameters: &[
-        WORKFLOW_ID,
-        Parameter::required(
-            "nodeType",
-            Kind::Text,
-            "The full type, as node_search returns it, or a display name such as Code.",
-        ),
-        Parameter::optional("position", Kind::Object, "{x, y}."),
-        PARAMETERS,
-        Parameter::optional("name", Kind::Text, "A name that no other node has."),
-        PUBLISH,
-    ],
+    parameters: NodeAdd::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::new(call)
+    handler: Handler::of::<NodeAdd>()
         .answering(&[("success", "boolean"), ("nodeId", "string"), ("workflowData", "object")])
         .with_large_answers(),
 };
+
+arguments! {
+    struct NodeAdd {
+        workflow_id: Text = WORKFLOW_ID,
+        node_type: Text = NODE_TYPE,
+        position: Option<Object> = "{x, y}.",
+        parameters: Option<Object> = PARAMETERS,
+        name: Option<Text> = "A name that no other node has.",
+        publish: Option<Flag> = PUBLISH,
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,33 +44,27 @@ struct Answer {
     node_id: String,
 }
 
-fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
-        let (name, position) = (arguments.text("name"), position(&arguments.take(&["position"]))?);
-        let parameters = arguments.take_object("parameters");
-        let node_type = context.catalogue.node_type(&arguments.text("nodeType").unwrap_or_default())?;
+impl ToolCall for NodeAdd {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let location = WorkflowLocation::of(&self.workflow_id);
+        let position = self.position.map(point).transpose()?;
+        let parameters = self.parameters.unwrap_or_default();
+        let node_type = context.catalogue.node_type(&self.node_type)?;
         let edit = move |document: &mut _| {
-            let (known, name) = (node_type.known.as_ref(), name.as_deref());
+            let (known, name) = (node_type.known.as_ref(), self.name.as_deref());
             edit::add_node(document, &NewNode { node_type: &node_type.name, known, name, position, parameters })
         };
-        let edited = location.edit(&context, &arguments, &progress, edit).await?;
+        let edited = location.edit(&context, self.publish, &progress, edit).await?;
         let answer = Answer { success: true, node_id: edited.value };
         Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
-    })
+    }
 }
 
 /// The editor's canvas is smaller.
 const MAX_COORDINATE: f64 = 1e6;
 
-fn position(given: &Map<String, Value>) -> Result<Option<(f64, f64)>, Error> {
-    let Some(position) = given.get("position") else {
-        return Ok(None);
-    };
-    match (position["x"].as_f64(), position["y"].as_f64()) {
-        (Some(x), Some(y)) if x.abs() <= MAX_COORDINATE && y.abs() <= MAX_COORDINATE => Ok(Some((x, y))),
-        _ => Err(Error::Argument(
-            "Argument 'position' must be an object with two numbers, x and y, within a million.".to_owned(),
-        )),
-    }
+fn point(position: Map<String, Value>) -> Result<(f64, f64), Error> {
+    let coordinate = |name| position.get(name).and_then(Value::as_f64).filter(|at| at.abs() <= MAX_COORDINATE);
+    let point = coordinate("x").zip(coordinate("y"));
+    point.ok_or_else(|| Error::argument("position", "must be an object with two numbers, x and y, within a million."))
 }

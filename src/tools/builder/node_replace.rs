@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use super::answer::with_workflow;
 use super::location::WorkflowLocation;
-use super::{PARAMETERS, WORKFLOW_ID};
+use super::{NODE_TYPE, PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Amount, Effect, Flag, Object, Text, arguments};
 use crate::tools::workflows::PUBLISH;
-use crate::tools::{Call, Context, Handler, Tool};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::edit::{self, Replaced, Replacement};
 
 /// The tool.
@@ -19,24 +19,9 @@ pub static TOOL: Tool = Tool {
     title: "Replace a node",
     description: "Give a node another type. It keeps its id, name and position; connections that do not fit \
                   the new type are removed and reported.",
-    parameters: &[
-        WORKFLOW_ID,
-        Parameter::required("targetNodeId", Kind::Text, "The node, by id or name."),
-        Parameter::required(
-            "newNodeType",
-            Kind::Text,
-            "The full type, as node_search returns it, or a display name such as Code.",
-        ),
-        PARAMETERS,
-        Parameter::optional(
-            "typeVersion",
-            Kind::Amount,
-            "Default: unchanged if the node keeps its type, else the newest.",
-        ),
-        PUBLISH,
-    ],
+    parameters: NodeReplace::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::new(call)
+    handler: Handler::of::<NodeReplace>()
         .answering(&[
             ("success", "boolean"),
             ("nodeId", "string"),
@@ -45,6 +30,17 @@ pub static TOOL: Tool = Tool {
         ])
         .with_large_answers(),
 };
+
+arguments! {
+    struct NodeReplace {
+        workflow_id: Text = WORKFLOW_ID,
+        target_node_id: Text = "The node, by id or name.",
+        new_node_type: Text = NODE_TYPE,
+        parameters: Option<Object> = PARAMETERS,
+        type_version: Option<Amount> = "Default: unchanged if the node keeps its type, else the newest.",
+        publish: Option<Flag> = PUBLISH,
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -61,21 +57,20 @@ struct Report {
     removed_connections: Vec<String>,
 }
 
-fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
-        let target = arguments.text("targetNodeId").unwrap_or_default();
-        let parameters = arguments.take_object("parameters");
-        let node_type = context.catalogue.node_type(&arguments.text("newNodeType").unwrap_or_default())?;
-        let version = arguments.amount("typeVersion");
+impl ToolCall for NodeReplace {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let location = WorkflowLocation::of(&self.workflow_id);
+        let parameters = self.parameters.unwrap_or_default();
+        let node_type = context.catalogue.node_type(&self.new_node_type)?;
         let edit = move |document: &mut _| {
             let (node_type, known) = (node_type.name.as_str(), node_type.known.as_ref());
-            edit::replace_node(document, &target, &Replacement { node_type, known, version, parameters })
+            let replacement = Replacement { node_type, known, version: self.type_version, parameters };
+            edit::replace_node(document, &self.target_node_id, &replacement)
         };
-        let edited = location.edit(&context, &arguments, &progress, edit).await?;
+        let edited = location.edit(&context, self.publish, &progress, edit).await?;
         let Replaced { id, maintained, removed } = edited.value;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
         let answer = Answer { success: true, node_id: id, compatibility_report };
         Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
-    })
+    }
 }

@@ -13,8 +13,8 @@ use crate::budget::{Entry, Page};
 use crate::json::{Cursor, Excerpt};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::toolkit::answer::{json as written, paged};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::catalogue::{NodeType, Query};
 use crate::workflow::used_types::UsedTypesProjection;
 
@@ -43,26 +43,23 @@ pub static TOOL: Tool = Tool {
     title: "Search node types",
     description: "Find n8n node types by what they do, such as \"send slack message\": id (the full type), name, \
                   description, essential parameters.",
-    parameters: &[
-        Parameter::optional("category", Kind::Text, "Only in this category, such as AI or Communication."),
-        Parameter::optional("keyword", Kind::Text, "What to look for, in words."),
-        Parameter::optional(
-            "functionality",
-            Kind::Text,
-            "Only of this kind: trigger, transform, output, or a subcategory.",
-        ),
-    ],
+    parameters: NodeSearch::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).answering(&[("count", "integer"), ("nodes", "array")]),
+    handler: Handler::of::<NodeSearch>().answering(&[("count", "integer"), ("nodes", "array")]),
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let query = Query {
-            keyword: arguments.text("keyword"),
-            category: arguments.text("category"),
-            functionality: arguments.text("functionality"),
-        };
+arguments! {
+    struct NodeSearch {
+        category: Option<Text> = "Only in this category, such as AI or Communication.",
+        keyword: Option<Text> = "What to look for, in words.",
+        functionality: Option<Text> = "Only of this kind: trigger, transform, output, or a subcategory.",
+    }
+}
+
+impl ToolCall for NodeSearch {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let Self { category, keyword, functionality } = self;
+        let query = Query { keyword, category, functionality };
         let cache = context.catalogue.clone();
         let searched = blocking(move || {
             let Some(catalogue) = cache.catalogue()? else { return Ok::<_, Error>(Err(query)) };
@@ -74,7 +71,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             Ok(found) => Ok(found),
             Err(query) => used_types(&context, &query, &progress).await,
         }
-    })
+    }
 }
 
 #[derive(Serialize)]

@@ -8,11 +8,11 @@ use crate::workflow;
 /// The reason why an edit is not made.
 pub(super) fn refused(error: &workflow::Error) -> Error {
     match error {
-        workflow::Error::NoNode { wanted, names } => Error::Argument(format!(
+        workflow::Error::NoNode { wanted, names } => Error::arguments(format!(
             "There is no node {} in this workflow. {}",
             quoted_name(wanted, CUT_NAME_CHARS),
             nearest("Nodes", wanted, names)
         )),
-        error => Error::Argument(format!("This edit is not possible: {error}.")),
+        error => Error::arguments(format!("This edit is not possible: {error}.")),
     }
 }

@@ -16,14 +16,12 @@ use super::refusal::refused;
 use crate::execution::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::shorten;
 use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, IntegerOr, Object, Text, arguments};
 use crate::tools::executions::summary_answer;
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::Document;
 use crate::workflow::trigger::{Trigger, Triggers};
-
-const DEFAULT_TIMEOUT_MS: u64 = 60_000;
 
 /// Between two polls for the execution.
 const POLL_INTERVAL: Duration = Duration::from_millis(300);
@@ -49,17 +47,9 @@ pub static TOOL: Tool = Tool {
     title: "Test a workflow",
     description: "Call an active n8n workflow that has a webhook, form or chat trigger at its production URL, with \
                   testData, and read its execution. This is a real run; set_workflow_active activates a workflow.",
-    parameters: &[
-        WORKFLOW_ID,
-        Parameter::optional("testData", Kind::Object, "What to send: a JSON body, the fields of a form, or chatInput."),
-        Parameter::optional(
-            "timeout",
-            Kind::Integer { range: 1000..=3_600_000, default: Some(DEFAULT_TIMEOUT_MS) },
-            "How long to wait for its end, ms.",
-        ),
-    ],
+    parameters: TestWorkflow::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::new(call).answering(&[
+    handler: Handler::of::<TestWorkflow>().answering(&[
         ("success", "boolean"),
         ("executionId", "string"),
         ("data", "object"),
@@ -68,6 +58,14 @@ pub static TOOL: Tool = Tool {
         ("status", "string"),
     ]),
 };
+
+arguments! {
+    struct TestWorkflow {
+        workflow_id: Text = WORKFLOW_ID,
+        test_data: Option<Object> = "What to send: a JSON body, the fields of a form, or chatInput.",
+        timeout: IntegerOr<60_000, 1000, 3_600_000> = "How long to wait for its end, ms.",
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -82,19 +80,17 @@ struct Answer {
     note: Option<String>,
 }
 
-fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let WorkflowLocation::N8n(id) = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default()) else {
-            return Err(Error::Argument(
-                "Only a workflow in n8n can be tested: create it there (workflow_create with target n8n) and activate it (set_workflow_active)."
-                    .to_owned(),
+impl ToolCall for TestWorkflow {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let WorkflowLocation::N8n(id) = WorkflowLocation::of(&self.workflow_id) else {
+            return Err(Error::arguments(
+                "Only a workflow in n8n can be tested: create it there (workflow_create with target n8n) and activate it (set_workflow_active).",
             ));
         };
-        let wait = Duration::from_millis(arguments.integer("timeout").unwrap_or(DEFAULT_TIMEOUT_MS));
-        let end = Instant::now() + wait;
+        let end = Instant::now() + Duration::from_millis(self.timeout);
         let document = WorkflowLocation::N8n(id.clone()).load(&context, &progress).await?;
         let trigger = trigger(&document)?;
-        let data = arguments.take_object("testData");
+        let data = self.test_data.unwrap_or_default();
         let before = new_ids(context.n8n()?, &id, None, None).await?.last().copied();
         let called = timeout_at(end, context.n8n()?.call_production(&production_call(&trigger, &data))).await;
         let Ok(answer) = called else {
@@ -113,7 +109,7 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             }
             ended => outcome(&context, ended, &progress).await,
         }
-    })
+    }
 }
 
 /// The trigger to call.

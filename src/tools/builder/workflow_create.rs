@@ -9,9 +9,9 @@ use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use super::refusal::refused;
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::workflows::{Target, Writing};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Object, Switch, Text, arguments};
+use crate::tools::workflows::{NAME, SETTINGS, Target, Writing, members};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::{Document, WriteMode};
 
 /// The tool.
@@ -20,16 +20,20 @@ pub static TOOL: Tool = Tool {
     title: "Create an empty workflow",
     description: "Create an empty workflow to build step by step: the file NAME.json, or as target says another file, a \
                   workflow in n8n, or one in memory. create_workflow creates a complete one in n8n at once.",
-    parameters: &[
-        Parameter::required("name", Kind::Text, "1 to 128 characters."),
-        Parameter::optional("description", Kind::Text, "What it is for; kept in files and in memory."),
-        Parameter::optional("active", Kind::FLAG, "Kept in files and in memory; in n8n use set_workflow_active."),
-        Parameter::optional("settings", Kind::Object, "n8n's workflow settings."),
-        Parameter::optional("target", Kind::Text, "memory, n8n, or a path (default NAME.json)."),
-    ],
+    parameters: WorkflowCreate::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::new(call).answering(&[("workflowId", "string"), ("workflowData", "object")]),
+    handler: Handler::of::<WorkflowCreate>().answering(&[("workflowId", "string"), ("workflowData", "object")]),
 };
+
+arguments! {
+    struct WorkflowCreate {
+        name: Text = NAME,
+        description: Option<Text> = "What it is for; kept in files and in memory.",
+        active: Option<Switch> = "Kept in files and in memory; in n8n use set_workflow_active.",
+        settings: Option<Object> = SETTINGS,
+        target: Option<Text> = "memory, n8n, or a path (default NAME.json).",
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -44,11 +48,11 @@ struct Created {
     left_out: Vec<String>,
 }
 
-fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let name = arguments.text("name").unwrap_or_default();
-        let target = arguments.text("target").unwrap_or_else(|| format!("{}.json", file_name(&name)));
-        let document = document(&name, &mut arguments)?;
+impl ToolCall for WorkflowCreate {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let default_target = || format!("{}.json", file_name(&self.name));
+        let target = self.target.clone().unwrap_or_else(default_target);
+        let document = self.document()?;
         let created = match target.as_str() {
             "memory" => Created { id: context.memory.insert(document.clone())?, document, left_out: Vec::new() },
             "n8n" => in_n8n(&context, document, &progress).await?,
@@ -63,24 +67,23 @@ fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> 
             format!("n8n does not accept {} for a new workflow; it was left out.", created.left_out.join(", "))
         });
         Ok(with_workflow(&Answer { workflow_id: created.id }, note.as_deref(), &created.document))
-    })
+    }
 }
 
-fn document(name: &str, arguments: &mut Arguments) -> Result<Document, Error> {
-    let mut members = Map::new();
-    members.insert("name".to_owned(), name.into());
-    for (member, value) in arguments.take(&["description", "active"]) {
-        members.insert(member, value);
+impl WorkflowCreate {
+    fn document(self) -> Result<Document, Error> {
+        let settings = self.settings.filter(|settings| !settings.is_empty()).map(Value::Object);
+        let members = members([
+            ("name", Some(self.name.into())),
+            ("description", self.description.map(Into::into)),
+            ("active", self.active.map(Into::into)),
+            ("nodes", Some(json!([]))),
+            ("connections", Some(json!({}))),
+            ("settings", Some(settings.unwrap_or_else(|| json!({"executionOrder": "v1"})))),
+        ]);
+        let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
+        document.map_err(|error| refused(&error))
     }
-    members.insert("nodes".to_owned(), json!([]));
-    members.insert("connections".to_owned(), json!({}));
-    let settings = arguments.take_object("settings");
-    members.insert(
-        "settings".to_owned(),
-        if settings.is_empty() { json!({"executionOrder": "v1"}) } else { Value::Object(settings) },
-    );
-    let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
-    document.map_err(|error| refused(&error))
 }
 
 async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> Result<Created, Error> {

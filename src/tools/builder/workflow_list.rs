@@ -12,29 +12,27 @@ use crate::budget::{Entry, Page};
 use crate::json::Excerpt;
 use crate::n8n::Progress;
 use crate::toolkit::answer::{DEFAULT_TOKENS, is_zero, json, paged};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, IntegerOr, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::folder::{self, WorkflowFile};
-
-const DEFAULT_LIMIT: u64 = 50;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "workflow_list",
     title: "List workflow files",
     description: "List the workflow files in a folder; list_workflows lists those in n8n.",
-    parameters: &[
-        Parameter::optional("directoryPath", Kind::Text, "The folder (default: the one for workflow files)."),
-        Parameter::optional(
-            "limit",
-            Kind::Integer { range: 1..=1000, default: Some(DEFAULT_LIMIT) },
-            "At most this many.",
-        ),
-        Parameter::optional("offset", Kind::Integer { range: 0..=1_000_000, default: Some(0) }, "Skip this many."),
-    ],
+    parameters: WorkflowList::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).answering(&[("workflows", "array"), ("total", "integer")]),
+    handler: Handler::of::<WorkflowList>().answering(&[("workflows", "array"), ("total", "integer")]),
 };
+
+arguments! {
+    struct WorkflowList {
+        directory_path: Option<Text> = "The folder (default: the one for workflow files).",
+        limit: IntegerOr<50, 1, 1000> = "At most this many.",
+        offset: IntegerOr<0, 0, 1_000_000> = "Skip this many.",
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -49,14 +47,12 @@ struct Answer {
     skipped: usize,
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
-    Box::pin(async move {
+impl ToolCall for WorkflowList {
+    async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
         let files = context.files.clone();
-        let directory = arguments.text("directoryPath");
-        let (limit, offset) =
-            (arguments.integer("limit").unwrap_or(DEFAULT_LIMIT), arguments.integer("offset").unwrap_or(0));
+        let Self { directory_path, limit, offset } = self;
         blocking(move || {
-            let directory = files.open_folder(directory.as_deref())?;
+            let directory = files.open_folder(directory_path.as_deref())?;
             let folder = directory.path();
             let (found, skipped) = folder::list(&directory).map_err(|error| {
                 Error::FailedPrecondition(format!("The folder {} cannot be read: {error}.", folder.display()))
@@ -72,7 +68,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
             Ok(paged(&entries, DEFAULT_TOKENS, write).text)
         })
         .await
-    })
+    }
 }
 
 fn entry(file: &WorkflowFile, folder: &std::path::Path) -> Entry {

@@ -7,8 +7,8 @@ use serde::Serialize;
 use super::answer::with_workflow;
 use super::location::WorkflowLocation;
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Handler, Tool};
+use crate::toolkit::{Effect, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -16,10 +16,18 @@ pub static TOOL: Tool = Tool {
     title: "Load a workflow",
     description: "Read a workflow from a file, n8n or memory, as the builder's tools edit it. get_workflow shows a summary or one \
                   node of a workflow in n8n.",
-    parameters: &[Parameter::required("workflowIdOrPath", Kind::Text, "A path, an id in n8n, or a mem-… id.")],
+    parameters: WorkflowLoad::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).answering(&[("workflowId", "string"), ("workflowData", "object")]).with_large_answers(),
+    handler: Handler::of::<WorkflowLoad>()
+        .answering(&[("workflowId", "string"), ("workflowData", "object")])
+        .with_large_answers(),
 };
+
+arguments! {
+    struct WorkflowLoad {
+        workflow_id_or_path: Text = "A path, an id in n8n, or a mem-… id.",
+    }
+}
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -27,11 +35,11 @@ struct Answer {
     workflow_id: String,
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let workflow_id = arguments.text("workflowIdOrPath").unwrap_or_default();
+impl ToolCall for WorkflowLoad {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let workflow_id = self.workflow_id_or_path;
         let location = WorkflowLocation::of(&workflow_id);
         let document = location.shown(location.load(&context, &progress).await?);
         Ok(with_workflow(&Answer { workflow_id }, None, &document))
-    })
+    }
 }

@@ -8,8 +8,8 @@ use super::WORKFLOW_ID;
 use super::location::WorkflowLocation;
 use super::refusal::refused;
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Object, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::{Document, WriteMode};
 
 /// The tool.
@@ -17,35 +17,34 @@ pub static TOOL: Tool = Tool {
     name: "workflow_save",
     title: "Save a workflow to a file",
     description: "Write a workflow to a JSON file: the workflow named by workflowId, or a complete workflowData.",
-    parameters: &[
-        WORKFLOW_ID,
-        Parameter::optional(
-            "workflowData",
-            Kind::Object,
-            "A complete workflow (default: the one named by workflowId).",
-        ),
-        Parameter::required("filePath", Kind::Text, "The file, which is replaced if it exists."),
-    ],
+    parameters: WorkflowSave::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::new(call).answering(&[("success", "boolean"), ("filePath", "string")]),
+    handler: Handler::of::<WorkflowSave>().answering(&[("success", "boolean"), ("filePath", "string")]),
 };
 
-fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let location = WorkflowLocation::of(&arguments.text("workflowId").unwrap_or_default());
-        let (document, mode) = match arguments.take(&["workflowData"]).shift_remove("workflowData") {
-            Some(serde_json::Value::Object(members)) => {
+arguments! {
+    struct WorkflowSave {
+        workflow_id: Text = WORKFLOW_ID,
+        workflow_data: Option<Object> = "A complete workflow (default: the one named by workflowId).",
+        file_path: Text = "The file, which is replaced if it exists.",
+    }
+}
+
+impl ToolCall for WorkflowSave {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let location = WorkflowLocation::of(&self.workflow_id);
+        let (document, mode) = match self.workflow_data {
+            Some(members) => {
                 let document = Document::of(&members).and_then(|document| document.check().map(|()| document));
                 let document = complete(document.map_err(|error| refused(&error))?)?;
                 (document, WriteMode::SaveGiven { source: location.source(&context, &progress).await })
             }
-            _ => (location.load(&context, &progress).await?, WriteMode::Save),
+            None => (location.load(&context, &progress).await?, WriteMode::Save),
         };
-        let (files, path) = (context.files.clone(), arguments.text("filePath").unwrap_or_default());
-        let to = path.clone();
-        let file = context.write_file(&path, move || Ok(files.write(&to, document, &mode)?)).await?;
+        let (files, to) = (context.files.clone(), self.file_path.clone());
+        let file = context.write_file(&self.file_path, move || Ok(files.write(&to, document, &mode)?)).await?;
         Ok(json!({"success": true, "filePath": file}).to_string())
-    })
+    }
 }
 
 /// A workflow from a clipped answer holds marks in the place of values.
@@ -54,9 +53,9 @@ fn complete(document: Document) -> Result<Document, Error> {
     if text.split("…[+").skip(1).any(is_mark)
         || ["\"…{}\"", "\"…[]\"", "\"…\":\"+"].iter().any(|mark| text.contains(mark))
     {
-        return Err(Error::Argument(
-            "Argument 'workflowData' is from a clipped answer and not complete. Leave it out to save the workflow named by workflowId."
-                .to_owned(),
+        return Err(Error::argument(
+            "workflowData",
+            "is from a clipped answer and not complete. Leave it out to save the workflow named by workflowId.",
         ));
     }
     Ok(document)

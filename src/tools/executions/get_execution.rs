@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::{IGNORE_SIZE_LIMIT, execution, summary_answer};
+use super::{ID, IGNORE_SIZE_LIMIT, execution, summary_answer};
 use crate::execution::summary::SummaryProjection;
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Handler, Tool};
+use crate::toolkit::{Effect, Flag, Id, Offset, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -15,26 +15,25 @@ pub static TOOL: Tool = Tool {
     description: "Summarize an n8n execution of any size in at most 1,000 tokens: status, error, and each executed node \
                   with its item count, failed nodes first. Start here, then call get_execution_by_node for a node that \
                   looks wrong.",
-    parameters: &[
-        Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::optional(
-            "offset",
-            Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            "Skip this many of availableNodes; from nextOffset.",
-        ),
-        IGNORE_SIZE_LIMIT,
-    ],
+    parameters: GetExecution::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<GetExecution>().shared(),
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let execution = execution(&arguments);
+arguments! {
+    pub(in crate::tools) struct GetExecution {
+        id: Id = ID,
+        offset: Offset = "Skip this many of availableNodes; from nextOffset.",
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT,
+    }
+}
+
+impl ToolCall for GetExecution {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let execution = execution(self.id, self.ignore_data_size_limit);
         let (source, locale) = (context.executions(), context.locale);
         let id = source.own_id(&execution.id);
-        let offset = arguments.integer("offset").unwrap_or(0);
-        let compose = move |summary| Ok(summary_answer::compose(&summary, id.as_deref(), offset, locale));
+        let compose = move |summary| Ok(summary_answer::compose(&summary, id.as_deref(), self.offset, locale));
         source.answer(&execution, SummaryProjection, &progress, compose).await
-    })
+    }
 }

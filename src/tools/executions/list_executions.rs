@@ -14,9 +14,10 @@ use crate::budget;
 use crate::execution::duration;
 use crate::json::cut_name;
 use crate::n8n::{self, Client, ListCursor, ListQuery, Listing, Progress};
-use crate::toolkit::answer::{MAX_TOKENS_PARAMETER, max_tokens, success};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter, cursor};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::answer::{DEFAULT_TOKENS, TOKENS, Tokens, success};
+use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
+use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// Workflow names requested at the same time.
 const NAMES_AT_ONCE: usize = 4;
@@ -27,69 +28,91 @@ const MOST_RUNNING: u64 = 250;
 /// How long the number of running executions may take.
 const RUNNING_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The statuses of executions.
-pub const STATUSES: [&str; 8] = ["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
-
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_executions",
     title: "List executions",
     description: "List n8n executions, newest first: id, workflow, status and times. Filter by workflow, status or start \
                   time; pass nextCursor back for the next page. Then call get_execution with an id.",
-    parameters: &[
-        WORKFLOW_ID,
-        STATUS,
-        cursor::LIMIT,
-        cursor::CURSOR,
-        STARTED_AFTER,
-        STARTED_BEFORE,
-        RAW,
-        MAX_TOKENS_PARAMETER,
-    ],
+    parameters: ListExecutions::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call),
+    handler: Handler::of::<ListExecutions>(),
 };
 
 /// The tool if executions come from n8n's store.
-pub static STORE_TOOL: Tool = Tool {
-    parameters: &[
-        WORKFLOW_ID,
-        STATUS,
-        cursor::LIMIT,
-        cursor::CURSOR,
-        STARTED_AFTER,
-        STARTED_BEFORE,
-        Parameter::optional(
-            "failingNode",
-            Kind::Text,
-            "Only failed executions whose error is of the node with this name.",
-        ),
-        Parameter::optional(
-            "error",
-            Kind::Text,
-            "Only failed executions whose error contains this text, in upper or lower case. Up to 10,000 are searched \
-             in one call: nextCursor continues, even if none was found.",
-        ),
-        RAW,
-        MAX_TOKENS_PARAMETER,
-    ],
-    effect: Effect::Read,
-    handler: Handler::new(call),
-    ..TOOL
-};
+pub static STORE_TOOL: Tool = Tool { parameters: ListStored::PARAMETERS, handler: Handler::of::<ListStored>(), ..TOOL };
 
-const WORKFLOW_ID: Parameter = Parameter::optional("workflowId", Kind::Text, "Only executions of this workflow.");
-const STATUS: Parameter = Parameter::optional("status", Kind::Choice(&STATUSES), "Only executions with this status.");
-const STARTED_AFTER: Parameter =
-    Parameter::optional("startedAfter", Kind::Date, "Started at or after this time (n8n 2.37 and newer).");
-const STARTED_BEFORE: Parameter = Parameter::optional("startedBefore", Kind::Date, "Started at or before this time.");
-const RAW: Parameter =
-    Parameter::optional("raw", Kind::Flag { default: None }, "n8n's own objects, without workflow names.");
+const WORKFLOW_ID: &str = "Only executions of this workflow.";
+const STATUS: &str = "Only executions with this status.";
+const STARTED_AFTER: &str = "Started at or after this time (n8n 2.37 and newer).";
+const STARTED_BEFORE: &str = "Started at or before this time.";
+const RAW: &str = "n8n's own objects, without workflow names.";
 
-fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Call {
-    Box::pin(async move {
-        let max_tokens = max_tokens(&arguments);
-        let page = ListPage::new(&arguments)?;
+arguments! {
+    struct ListExecutions {
+        workflow_id: Option<Text> = WORKFLOW_ID,
+        status: Option<Choice<Status>> = STATUS,
+        limit: Limit = LIMIT,
+        cursor: Option<Text> = CURSOR,
+        started_after: Option<Date> = STARTED_AFTER,
+        started_before: Option<Date> = STARTED_BEFORE,
+        raw: Option<Flag> = RAW,
+        max_tokens: Tokens<DEFAULT_TOKENS> = TOKENS,
+    }
+}
+
+arguments! {
+    struct ListStored {
+        workflow_id: Option<Text> = WORKFLOW_ID,
+        status: Option<Choice<Status>> = STATUS,
+        limit: Limit = LIMIT,
+        cursor: Option<Text> = CURSOR,
+        started_after: Option<Date> = STARTED_AFTER,
+        started_before: Option<Date> = STARTED_BEFORE,
+        failing_node: Option<Text> = "Only failed executions whose error is of the node with this name.",
+        error: Option<Text> = "Only failed executions whose error contains this text, in upper or lower case. Up to 10,000 \
+                               are searched in one call: nextCursor continues, even if none was found.",
+        raw: Option<Flag> = RAW,
+        max_tokens: Tokens<DEFAULT_TOKENS> = TOKENS,
+    }
+}
+
+/// The status of an execution.
+struct Status(&'static str);
+
+impl Words for Status {
+    const WORDS: &'static [&'static str] =
+        &["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
+
+    fn named(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|status| **status == word).map(|status| Self(status))
+    }
+}
+
+impl ToolCall for ListExecutions {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let Self { workflow_id, status, limit, cursor, started_after, started_before, raw, max_tokens } = self;
+        let (failing_node, error) = (None, None);
+        let asked = ListStored {
+            workflow_id,
+            status,
+            limit,
+            cursor,
+            started_after,
+            started_before,
+            failing_node,
+            error,
+            raw,
+            max_tokens,
+        };
+        asked.run(context, progress).await
+    }
+}
+
+impl ToolCall for ListStored {
+    async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
+        let max_tokens = self.max_tokens;
+        let page = ListPage::new(self)?;
         budget::preload();
         let (shown, origin) = match &context.store {
             Some(store) => (stored(store, &page).await?, Origin::Store { deleted: false }),
@@ -98,7 +121,7 @@ fn call(context: Arc<Context>, arguments: Arguments, _progress: Progress) -> Cal
         let room = if origin == Origin::Only { 0 } else { MARK_TOKENS };
         let message = context.locale.choose("実行履歴を取得しました", "Executions retrieved");
         Ok(origin.mark(answer(message, &shown, &page, max_tokens - room)))
-    })
+    }
 }
 
 /// A page of the list, as the cursor encodes it.
@@ -129,21 +152,21 @@ struct ListPage {
 }
 
 impl ListPage {
-    fn new(arguments: &Arguments) -> Result<Self, Error> {
-        match arguments.text("cursor") {
+    fn new(asked: ListStored) -> Result<Self, Error> {
+        match asked.cursor {
             Some(cursor) => match cursor::decode::<Self>(&cursor)? {
                 page if cursor::LIMITS.contains(&page.limit) => Ok(page),
                 _ => Err(cursor::refused().into()),
             },
             None => Ok(Self {
-                workflow_id: arguments.text("workflowId"),
-                status: arguments.text("status"),
-                started_after: arguments.text("startedAfter"),
-                started_before: arguments.text("startedBefore"),
-                limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
-                failing_node: arguments.text("failingNode"),
-                error: arguments.text("error"),
-                raw: arguments.flag("raw"),
+                workflow_id: asked.workflow_id,
+                status: asked.status.map(|status| status.0.to_owned()),
+                started_after: asked.started_after,
+                started_before: asked.started_before,
+                limit: asked.limit,
+                failing_node: asked.failing_node,
+                error: asked.error,
+                raw: asked.raw.unwrap_or(false),
                 ..Self::default()
             }),
         }

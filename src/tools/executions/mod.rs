@@ -20,7 +20,6 @@ pub use source::{MARK_TOKENS, Origin, Read, Source, StoredExecutions};
 
 use super::Toolset;
 use crate::n8n::ExecutionRequest;
-use crate::toolkit::{Arguments, Kind, Parameter};
 
 /// The toolset.
 pub static TOOLSET: Toolset = Toolset {
@@ -59,22 +58,17 @@ pub static TOOLSET: Toolset = Toolset {
     prompts: &[&explain_execution::PROMPT],
 };
 
-/// A parameter of the tools that read an execution.
-pub(super) const IGNORE_SIZE_LIMIT: Parameter = Parameter::optional(
-    "ignoreDataSizeLimit",
-    Kind::Flag { default: None },
-    "Request data above n8n's display limit (100 MB), at ten times its size in n8n's memory: only if the summary notes \
-     that it is too large.",
-);
+/// The description of the argument `id` of the tools that read an execution.
+pub(super) const ID: &str = "The execution's id.";
+
+/// The description of their argument `ignoreDataSizeLimit`.
+pub(super) const IGNORE_SIZE_LIMIT: &str = "Request data above n8n's display limit (100 MB), at ten times its size in n8n's \
+                                            memory: only if the summary notes that it is too large.";
 
 /// The same for the tools that an agent calls after the summary, which says what it costs.
-pub(super) const IGNORE_SIZE_LIMIT_AGAIN: Parameter =
-    Parameter::optional("ignoreDataSizeLimit", Kind::Flag { default: None }, "As in get_execution.");
+pub(super) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
 
 /// The execution that a call names.
-pub(super) fn execution(arguments: &Arguments) -> ExecutionRequest {
-    ExecutionRequest {
-        id: arguments.text("id").unwrap_or_default(),
-        ignore_size_limit: arguments.flag("ignoreDataSizeLimit"),
-    }
+pub(super) fn execution(id: String, ignore_size_limit: Option<bool>) -> ExecutionRequest {
+    ExecutionRequest { id, ignore_size_limit: ignore_size_limit.unwrap_or(false) }
 }

@@ -3,14 +3,13 @@
 use serde::{Serialize, Serializer};
 
 use crate::execution::timeline::Bar;
-use crate::toolkit::{Kind, Parameter};
+use crate::toolkit::IntegerOr;
 
 /// How many bars a node has at most: about one for each pixel of a wide window.
-pub(super) const BARS: Parameter =
-    Parameter::optional("bars", Kind::Integer { range: 2..=5000, default: Some(DEFAULT) }, "The most bars of a node.");
+pub(super) type Bars = IntegerOr<1000, 2, 5000>;
 
-/// The default of `bars`.
-pub(super) const DEFAULT: u64 = 1000;
+/// The description of [`Bars`].
+pub(super) const BARS: &str = "The most bars of a node.";
 
 /// A bar on an axis that begins at `start`, milliseconds since 1970.
 pub(super) struct ShownBar {

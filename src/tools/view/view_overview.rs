@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-use super::bars::{BARS, DEFAULT, ShownBar};
+use super::bars::{BARS, Bars, ShownBar};
 use crate::execution::graph::{Graph, GraphNode, Link};
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::execution::timeline::{NodeTimeline, Timeline, TimelineProjection};
@@ -13,32 +13,39 @@ use crate::execution::{Children, ErrorItems};
 use crate::json::{CUT_NAME_CHARS, Projection, cut_name, shorten_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
-use crate::toolkit::{Arguments, Audience, Effect, Kind, Parameter};
+use crate::toolkit::{Audience, Effect, Flag, Id, arguments};
 use crate::tools::executions::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure};
-use crate::tools::executions::{IGNORE_SIZE_LIMIT, execution};
-use crate::tools::{Call, Context, Handler, Tool};
+use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT, execution};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The call.
 pub static TOOL: Tool = Tool {
     name: "view_overview",
     title: "The whole execution as a picture",
     description: "An execution's head, nodes, time axis and graph.",
-    parameters: &[Parameter::required("id", Kind::Id, "The execution's id."), BARS, IGNORE_SIZE_LIMIT],
+    parameters: ViewOverview::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<ViewOverview>().shared(),
 };
+
+arguments! {
+    struct ViewOverview {
+        id: Id = ID,
+        bars: Bars = BARS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT,
+    }
+}
 
 /// Characters shown of the texts of an error.
 const ERROR_CHARS: usize = 4000;
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let execution = execution(&arguments);
-        let bars = arguments.integer("bars").unwrap_or(DEFAULT) as usize;
-        let projection = TimelineProjection { bars, range: None };
+impl ToolCall for ViewOverview {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let execution = execution(self.id, self.ignore_data_size_limit);
+        let projection = TimelineProjection { bars: self.bars as usize, range: None };
         let projection = projection.map(move |timeline| Ok(success("", &Overview::new(timeline?))));
         context.executions().read(&execution, &projection, &progress).await?.view
-    })
+    }
 }
 
 #[derive(Serialize)]

@@ -4,38 +4,38 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::bars::{BARS, DEFAULT, ShownBar};
+use super::bars::{BARS, Bars, ShownBar};
 use crate::execution::timeline::{Timeline, TimelineProjection};
 use crate::json::{Projection, cut_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::success;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::executions::{IGNORE_SIZE_LIMIT_AGAIN, execution};
-use crate::tools::{Call, Context, Handler, Tool};
+use crate::toolkit::{Effect, Flag, Id, Integer, arguments};
+use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT_AGAIN, execution};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The call.
 pub static TOOL: Tool = Tool {
     name: "view_timeline",
     title: "A part of the time axis",
     description: "The runs of each node within a range of time, as bars.",
-    parameters: &[
-        Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::required("start", Kind::Integer { range: 0..=MAX_MS, default: None }, "`start` of view_overview."),
-        Parameter::required(
-            "from",
-            Kind::Integer { range: 0..=MAX_MS, default: None },
-            "Milliseconds since the start.",
-        ),
-        Parameter::required("to", Kind::Integer { range: 0..=MAX_MS, default: None }, "Milliseconds since the start."),
-        BARS,
-        IGNORE_SIZE_LIMIT_AGAIN,
-    ],
+    parameters: ViewTimeline::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<ViewTimeline>().shared(),
 };
 
-/// Numbers up to here are exact in JavaScript.
-const MAX_MS: u64 = 1 << 53;
+/// Milliseconds, up to the largest number that is exact in JavaScript.
+type Milliseconds = Integer<0, { 1 << 53 }>;
+
+arguments! {
+    struct ViewTimeline {
+        id: Id = ID,
+        start: Milliseconds = "`start` of view_overview.",
+        from: Milliseconds = "Milliseconds since the start.",
+        to: Milliseconds = "Milliseconds since the start.",
+        bars: Bars = BARS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
+    }
+}
 
 #[derive(Serialize)]
 struct Shown {
@@ -44,15 +44,15 @@ struct Shown {
     nodes: Vec<(String, Vec<ShownBar>)>,
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let number = |name| arguments.integer(name).unwrap_or(0);
-        let (start, from, to) = (number("start") as f64, number("from"), number("to"));
-        let bars = arguments.integer("bars").unwrap_or(DEFAULT) as usize;
-        let projection = TimelineProjection { bars, range: Some(start + from as f64..start + to as f64) };
+impl ToolCall for ViewTimeline {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let (start, from, to) = (self.start as f64, self.from, self.to);
+        let projection =
+            TimelineProjection { bars: self.bars as usize, range: Some(start + from as f64..start + to as f64) };
         let projection = projection.map(move |timeline| Ok(compose(timeline?, start, from, to)));
-        context.executions().read(&execution(&arguments), &projection, &progress).await?.view
-    })
+        let execution = execution(self.id, self.ignore_data_size_limit);
+        context.executions().read(&execution, &projection, &progress).await?.view
+    }
 }
 
 fn compose(timeline: Timeline, start: f64, from: u64, to: u64) -> String {

@@ -84,7 +84,7 @@ impl Writing<'_> {
         };
         let narrowed = self.document.narrow(accepted).map_err(unusable)?;
         if let Some(mistake) = narrowed.iter().find(|name| wrote(&self.given, name)) {
-            return Err(Error::Argument(unknown_key(mistake, accepted)));
+            return Err(Error::arguments(unknown_key(mistake, accepted)));
         }
         if narrowed.is_empty() {
             return Err(refusal.into());
@@ -237,6 +237,18 @@ pub(super) async fn read_file(context: &Context, path: String) -> Result<Documen
     .await
 }
 
+/// The members of a workflow that a call has.
+pub(in crate::tools) fn members<const N: usize>(given: [(&str, Option<Value>); N]) -> Map<String, Value> {
+    given.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+/// The names of what n8n does not accept of a call.
+pub(super) fn not_sent(active: Option<bool>, tags: Option<Vec<Value>>, others: Vec<String>) -> Vec<String> {
+    let named = [("active", active.is_some()), ("tags", tags.is_some())];
+    let named = named.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name.to_owned());
+    named.chain(others).collect()
+}
+
 /// Makes a workflow from arguments and checks it.
 ///
 /// # Errors
@@ -252,5 +264,5 @@ fn unusable(error: workflow::Error) -> Error {
 
 /// The reason why a workflow is not written.
 pub(super) fn refused(what: &str, error: &workflow::Error) -> Error {
-    Error::Argument(format!("{what}: {error}."))
+    Error::arguments(format!("{what}: {error}."))
 }

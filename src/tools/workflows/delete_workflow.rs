@@ -7,26 +7,31 @@ use serde_json::json;
 use super::ID;
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
-use crate::toolkit::{Arguments, Effect};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "delete_workflow",
     title: "Delete a workflow",
     description: "Delete an n8n workflow permanently. n8n 2 refuses while it is active: set_workflow_active first.",
-    parameters: &[ID],
+    parameters: DeleteWorkflow::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::new(call),
+    handler: Handler::of::<DeleteWorkflow>(),
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let id = arguments.text("id").unwrap_or_default();
-        context.n8n()?.delete_workflow(&id, &progress).await.map_err(refused)?;
+arguments! {
+    struct DeleteWorkflow {
+        id: Text = ID,
+    }
+}
+
+impl ToolCall for DeleteWorkflow {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        context.n8n()?.delete_workflow(&self.id, &progress).await.map_err(refused)?;
         let message = context.locale.choose("ワークフローを削除しました", "Workflow deleted");
-        Ok(success(message, &json!({ "id": id })))
-    })
+        Ok(success(message, &json!({ "id": self.id })))
+    }
 }
 
 /// n8n 2 does not delete a workflow that is active, or still being unpublished.

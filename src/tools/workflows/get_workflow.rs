@@ -10,8 +10,8 @@ use crate::budget::{Entry, Page};
 use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, quoted_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Flag, Locale, Text, arguments, nearest};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::PublishedVersion;
 use crate::workflow::node::{NodeLookup, NodeProjection};
@@ -25,26 +25,29 @@ pub static TOOL: Tool = Tool {
     description: "Get one n8n workflow: name, active, tags and number of nodes. raw: true shows nodes, connections and \
                   settings; node shows one node in full. For a workflow file, use workflow_load (toolset \
                   builder).",
-    parameters: &[
-        ID,
-        Parameter::optional("node", Kind::Text, "Show only this node, by name or id, with all its keys."),
-        RAW,
-    ],
+    parameters: GetWorkflow::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).with_large_answers(),
+    handler: Handler::of::<GetWorkflow>().with_large_answers(),
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let id = arguments.text("id").unwrap_or_default();
-        let (n8n, locale) = (context.n8n()?, context.locale);
+arguments! {
+    struct GetWorkflow {
+        id: Text = ID,
+        node: Option<Text> = "Show only this node, by name or id, with all its keys.",
+        raw: Option<Flag> = RAW,
+    }
+}
+
+impl ToolCall for GetWorkflow {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let (n8n, locale, id) = (context.n8n()?, context.locale, self.id);
         // Clipping takes time, so it stays on the thread that reads.
-        if let Some(wanted) = arguments.text("node") {
+        if let Some(wanted) = self.node {
             let projection = NodeProjection { node: wanted.clone() }
                 .map(move |read| read.map(|found| found.map(|found| node(message(locale), &found, &wanted))));
             return require_workflow(n8n.read_workflow(&id, false, &projection, &progress).await?)?;
         }
-        if arguments.flag("raw") {
+        if self.raw == Some(true) {
             let projection = RawProjection
                 .map(move |read| read.map(|workflow| workflow.map(|workflow| raw::answer(message(locale), &workflow))));
             return require_workflow(n8n.read_workflow(&id, true, &projection, &progress).await?);
@@ -52,7 +55,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let projection = OutlineProjection
             .map(move |read| read.map(|outline| outline.map(|outline| small(message(locale), &outline))));
         require_workflow(n8n.read_workflow(&id, false, &projection, &progress).await?)
-    })
+    }
 }
 
 fn message(locale: Locale) -> &'static str {

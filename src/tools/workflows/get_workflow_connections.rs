@@ -5,13 +5,13 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{ID, MAX_RAW_TOKENS, RAW, require_workflow};
+use super::{ID, MAX_RAW_TOKENS, require_workflow};
 use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, Projection, cut_name, quoted_name};
 use crate::n8n::Progress;
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Truncated, paged};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter, nearest};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Flag, Integer, Locale, Offset, Text, arguments, nearest};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::graph::{Graph, GraphNode, GraphProjection};
 
 /// The tool.
@@ -20,43 +20,36 @@ pub static TOOL: Tool = Tool {
     title: "Show a workflow's connections",
     description: "Show how the nodes of an n8n workflow are connected: each node with its inputs and outputs, such as \
                   \"Ship (output 1: false)\" or \"Agent (ai_tool)\".",
-    parameters: &[
-        ID,
-        Parameter::optional(
-            "node",
-            Kind::Text,
-            "Only this node, by name or id; limit and offset then count its neighbours.",
-        ),
-        Parameter::optional("limit", Kind::Integer { range: 1..=MAX_LIMIT, default: None }, "At most this many nodes."),
-        Parameter::optional(
-            "offset",
-            Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-            "Skip this many nodes; take it from truncated.nextOffset.",
-        ),
-        Parameter { description: "Add n8n's own connections.", ..RAW },
-    ],
+    parameters: GetWorkflowConnections::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).with_large_answers(),
+    handler: Handler::of::<GetWorkflowConnections>().with_large_answers(),
 };
+
+arguments! {
+    struct GetWorkflowConnections {
+        id: Text = ID,
+        node: Option<Text> = "Only this node, by name or id; limit and offset then count its neighbours.",
+        limit: Option<Integer<1, MAX_LIMIT>> = "At most this many nodes.",
+        offset: Offset = "Skip this many nodes; take it from truncated.nextOffset.",
+        raw: Option<Flag> = "Add n8n's own connections.",
+    }
+}
 
 /// No answer has room for more.
 const MAX_LIMIT: u64 = 10_000;
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let id = arguments.text("id").unwrap_or_default();
-        let index =
-            |name, default| arguments.integer(name).map_or(default, |at| usize::try_from(at).unwrap_or(default));
+impl ToolCall for GetWorkflowConnections {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let view = View {
-            node: arguments.text("node"),
-            offset: index("offset", 0),
-            limit: index("limit", usize::MAX),
-            raw: arguments.flag("raw"),
+            node: self.node,
+            offset: usize::try_from(self.offset).unwrap_or(0),
+            limit: self.limit.map_or(usize::MAX, |limit| limit as usize),
+            raw: self.raw.unwrap_or(false),
             locale: context.locale,
         };
         let projection = GraphProjection.map(move |read| read.map(|graph| graph.map(|graph| view.answer(&graph))));
-        require_workflow(context.n8n()?.read_workflow(&id, false, &projection, &progress).await?)?
-    })
+        require_workflow(context.n8n()?.read_workflow(&self.id, false, &projection, &progress).await?)?
+    }
 }
 
 #[derive(Serialize)]

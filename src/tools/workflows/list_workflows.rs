@@ -5,13 +5,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{MAX_RAW_TOKENS, RAW};
+use super::MAX_RAW_TOKENS;
 use crate::budget::{self, Entry};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten};
 use crate::n8n::{Progress, WorkflowQuery};
 use crate::toolkit::answer::{self, DEFAULT_TOKENS, Success, Truncated, paged};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter, cursor};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
+use crate::toolkit::{Effect, Flag, IntegerOr, Text, Texts, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::outline::{Outline, OutlinePage, OutlinePageProjection};
 
 /// n8n counts in floating point numbers, and its database fails above this.
@@ -22,26 +23,26 @@ pub static TOOL: Tool = Tool {
     name: "list_workflows",
     title: "List workflows",
     description: "List n8n workflows: id, name and whether active. Pass nextCursor back to continue.",
-    parameters: &[
-        Parameter::optional("active", Kind::Flag { default: None }, "Only active (or only inactive) ones."),
-        Parameter::optional(
-            "tags",
-            Kind::Texts,
-            "Only those with these tags, by name (n8n 2: all of them; n8n 1: any).",
-        ),
-        Parameter::optional("name", Kind::Text, "Only those whose name contains this; % and _ are wildcards."),
-        cursor::LIMIT,
-        Parameter::optional("offset", Kind::Integer { range: 0..=MAX_OFFSET, default: Some(0) }, "Skip this many."),
-        cursor::CURSOR,
-        Parameter { description: "Also tags, times and number of nodes.", ..RAW },
-    ],
+    parameters: ListWorkflows::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).with_large_answers(),
+    handler: Handler::of::<ListWorkflows>().with_large_answers(),
 };
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let page = PageRequest::new(&arguments)?;
+arguments! {
+    struct ListWorkflows {
+        active: Option<Flag> = "Only active (or only inactive) ones.",
+        tags: Option<Texts> = "Only those with these tags, by name (n8n 2: all of them; n8n 1: any).",
+        name: Option<Text> = "Only those whose name contains this; % and _ are wildcards.",
+        limit: Limit = LIMIT,
+        offset: IntegerOr<0, 0, MAX_OFFSET> = "Skip this many.",
+        cursor: Option<Text> = CURSOR,
+        raw: Option<Flag> = "Also tags, times and number of nodes.",
+    }
+}
+
+impl ToolCall for ListWorkflows {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let page = PageRequest::new(self)?;
         let list = context.n8n()?.read_workflows(&page.query(), &OutlinePageProjection, &progress).await??;
         let Some(list) = list else {
             return Err(Error::FailedPrecondition(
@@ -50,7 +51,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         };
         let message = context.locale.choose("ワークフロー一覧を取得しました", "Workflows retrieved");
         Ok(answer(message, &list, &page))
-    })
+    }
 }
 
 /// A page of the list, as n8n-lens's own cursor carries it; what is not set is left out, to keep the cursor short.
@@ -71,17 +72,14 @@ struct PageRequest {
 }
 
 impl PageRequest {
-    fn new(arguments: &Arguments) -> Result<Self, Error> {
-        match arguments.text("cursor") {
+    fn new(asked: ListWorkflows) -> Result<Self, Error> {
+        let ListWorkflows { active, tags, name, limit, offset, cursor, raw } = asked;
+        match cursor {
             Some(cursor) => cursor::decode::<Self>(&cursor)?.checked(),
-            None => Self::checked(Self {
-                active: arguments.choice("active"),
-                tags: tags(&arguments.texts("tags"))?,
-                name: arguments.text("name"),
-                limit: arguments.integer("limit").unwrap_or(cursor::DEFAULT_LIMIT),
-                offset: arguments.integer("offset").unwrap_or(0),
-                raw: arguments.flag("raw"),
-            }),
+            None => {
+                let tags = joined(&tags.unwrap_or_default())?;
+                Self { active, tags, name, limit, offset, raw: raw.unwrap_or(false) }.checked()
+            }
         }
     }
 
@@ -110,12 +108,13 @@ impl PageRequest {
 }
 
 /// Tags as n8n accepts them, which splits them at commas.
-fn tags(tags: &[String]) -> Result<String, Error> {
+fn joined(tags: &[String]) -> Result<String, Error> {
     match tags.iter().find(|tag| tag.contains(',') || tag.trim().is_empty()) {
-        Some(tag) => Err(Error::Argument(format!(
-            "Argument 'tags' holds '{}'; a tag must not be empty or contain a comma, at which n8n splits.",
-            shorten(tag, CUT_NAME_CHARS)
-        ))),
+        Some(tag) => {
+            let tag = shorten(tag, CUT_NAME_CHARS);
+            let problem = format!("holds '{tag}'; a tag must not be empty or contain a comma, at which n8n splits.");
+            Err(Error::argument("tags", problem))
+        }
         None => Ok(tags.join(",")),
     }
 }

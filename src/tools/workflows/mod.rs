@@ -13,12 +13,11 @@ pub mod replace_workflow_from_file;
 pub mod set_workflow_active;
 pub mod update_workflow;
 
-pub(super) use change::{Target, Writing};
+pub(super) use change::{Target, Writing, members};
 pub(super) use publishing::{Outcome, PUBLISH, Publishing};
 
 use super::{Error, Toolset};
 use crate::json::ReadError;
-use crate::toolkit::{Kind, Parameter};
 
 /// These tools.
 pub static TOOLSET: Toolset = Toolset {
@@ -52,29 +51,16 @@ pub static TOOLSET: Toolset = Toolset {
 /// The token budget of an answer with n8n's own object.
 const MAX_RAW_TOKENS: usize = crate::toolkit::answer::MAX_TOKENS;
 
-const ID: Parameter = Parameter::required("id", Kind::Text, "The workflow's id.");
+/// Descriptions of arguments that several tools have.
+const ID: &str = "The workflow's id.";
+const RAW: &str = "Answer with n8n's own object.";
+pub(super) const NAME: &str = "1 to 128 characters.";
+pub(super) const SETTINGS: &str = "n8n's workflow settings.";
+const FILE_PATH: &str = "A JSON file with one workflow, as n8n exports it.";
 
-const RAW: Parameter = Parameter::optional("raw", Kind::Flag { default: None }, "Answer with n8n's own object.");
-
-const NODES: Parameter = Parameter::required(
-    "nodes",
-    Kind::Objects,
-    "Nodes: {id, name, type, typeVersion, position: [x, y], parameters, credentials?, …}.",
-);
-
-const CONNECTIONS: Parameter = Parameter::required(
-    "connections",
-    Kind::Object,
-    "{\"Source\": {\"main\": [[{\"node\": \"Target\", \"type\": \"main\", \"index\": 0}]]}}.",
-);
-
-const SETTINGS: Parameter = Parameter::optional("settings", Kind::Object, "n8n's workflow settings.");
-
-/// Members of a workflow that agents pass on, and that n8n sets itself or accepts only elsewhere. The answer
-/// names those that were given.
-const NOT_SENT: [&str; 17] = [
-    "active",
-    "tags",
+/// Members of a workflow that agents pass on, although they are no parameters: n8n sets them itself or accepts them only
+/// elsewhere. The answer names those that were given, after `active` and `tags`.
+const NOT_SENT: &[&str] = &[
     "id",
     "createdAt",
     "updatedAt",
@@ -91,9 +77,6 @@ const NOT_SENT: [&str; 17] = [
     "pinData",
     "description",
 ];
-
-const FILE_PATH: Parameter =
-    Parameter::required("filePath", Kind::Text, "A JSON file with one workflow, as n8n exports it.");
 
 /// The workflow that was read.
 ///

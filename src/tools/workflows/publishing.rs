@@ -4,30 +4,22 @@
 //! colleague's unfinished work, so it goes live only on request.
 
 use crate::n8n;
-use crate::toolkit::{Arguments, Kind, Locale, Parameter};
+use crate::toolkit::Locale;
 use crate::tools::Error;
 use crate::workflow::PublishedVersion;
 
-/// The argument of the tools that change a workflow in n8n.
-pub(in crate::tools) const PUBLISH: Parameter = Parameter::optional(
-    "publish",
-    Kind::Flag { default: None },
-    "Publish the change (default: unless there is an unpublished draft).",
-);
+/// The description of the argument `publish` of the tools that change a workflow in n8n.
+pub(in crate::tools) const PUBLISH: &str = "Publish the change (default: unless there is an unpublished draft).";
 
 /// What is published before a change, and what the caller wants of it.
 #[derive(Clone, Copy)]
 pub(in crate::tools) struct Publishing {
-    before: PublishedVersion,
-    wanted: Option<bool>,
+    pub before: PublishedVersion,
+    /// The argument `publish`.
+    pub wanted: Option<bool>,
 }
 
 impl Publishing {
-    /// A change of a workflow in this state, with the argument [`PUBLISH`].
-    pub(in crate::tools) fn new(before: PublishedVersion, arguments: &Arguments) -> Self {
-        Self { before, wanted: arguments.choice("publish") }
-    }
-
     /// Whether there is a draft that must not be published.
     pub(super) fn keeps_draft(self) -> bool {
         self.before == PublishedVersion::Older && self.wanted != Some(true)

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{ID, PUBLISH, Publishing, require_workflow};
+use super::{ID, Publishing, require_workflow};
 use crate::n8n::{self, Progress};
 use crate::toolkit::answer::success;
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Flag, Locale, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::outline::OutlineProjection;
 
 /// The tool.
@@ -16,14 +16,18 @@ pub static TOOL: Tool = Tool {
     name: "set_workflow_active",
     title: "Activate or deactivate a workflow",
     description: "Publish or unpublish an n8n workflow: its triggers, schedules and webhooks start or stop at once.",
-    parameters: &[
-        ID,
-        Parameter::required("active", Kind::Flag { default: None }, "true publishes what is saved; false unpublishes."),
-        Parameter { description: "Publish the draft of an active one.", ..PUBLISH },
-    ],
+    parameters: SetWorkflowActive::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::new(call),
+    handler: Handler::of::<SetWorkflowActive>(),
 };
+
+arguments! {
+    struct SetWorkflowActive {
+        id: Text = ID,
+        active: Flag = "true publishes what is saved; false unpublishes.",
+        publish: Option<Flag> = "Publish the draft of an active one.",
+    }
+}
 
 #[derive(Serialize)]
 struct Data<'a> {
@@ -32,16 +36,15 @@ struct Data<'a> {
     active: bool,
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let id = arguments.text("id").unwrap_or_default();
-        let active = arguments.flag("active");
+impl ToolCall for SetWorkflowActive {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let Self { id, active, publish } = self;
         // An update in progress re-publishes the workflow that it read as active.
         let n8n = context.n8n()?;
         let _lock = n8n.lock_workflow(&id).await?;
         if active {
             let now = require_workflow(n8n.read_workflow(&id, false, &OutlineProjection, &progress).await?)?;
-            if Publishing::new(now.published, &arguments).keeps_draft() {
+            if (Publishing { before: now.published, wanted: publish }).keeps_draft() {
                 return Ok(success(draft_kept(context.locale), &Data { id: &id, name: &now.name, active }));
             }
         }
@@ -61,7 +64,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             context.locale.choose("ワークフローを無効化しました", "Workflow deactivated")
         };
         Ok(success(message, &Data { id: &id, name: &done.name, active }))
-    })
+    }
 }
 
 /// The message about an active workflow whose draft is not published.

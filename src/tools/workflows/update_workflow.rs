@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use super::change::{Target, Writing, message, refused};
-use super::{CONNECTIONS, ID, NODES, NOT_SENT, PUBLISH, Publishing, RAW, SETTINGS};
+use super::change::{Target, Writing, members, message, not_sent, refused};
+use super::{ID, NAME, NOT_SENT, PUBLISH, Publishing, RAW, SETTINGS};
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::{Effect, Flag, List, Object, Objects, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::{Document, PublishedVersion};
 
 /// The members that this tool changes.
@@ -21,41 +21,50 @@ pub static TOOL: Tool = Tool {
     description: "Change parts of an n8n workflow: what you give replaces what is there (settings one by one), everything \
                   else stays. nodes must be all nodes: read them first with get_workflow raw: true. If the workflow is \
                   active, production changes at once.",
-    parameters: &[
-        ID,
-        Parameter::optional("name", Kind::Text, "1 to 128 characters."),
-        Parameter { description: "All nodes, as in get_workflow raw: true.", required: false, ..NODES },
-        Parameter { description: "All connections.", required: false, ..CONNECTIONS },
-        SETTINGS,
-        PUBLISH,
-        Parameter::optional("active", Kind::Flag { default: None }, "Ignored; use set_workflow_active."),
-        Parameter::optional("tags", Kind::List, "Ignored."),
-        RAW,
-    ],
+    parameters: UpdateWorkflow::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::new(call).ignoring(&NOT_SENT).with_large_answers(),
+    handler: Handler::of::<UpdateWorkflow>().with_large_answers(),
 };
 
-fn call(context: Arc<Context>, mut arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let id = arguments.text("id").unwrap_or_default();
-        let given = arguments.take(&CHANGED);
+arguments! {
+    struct UpdateWorkflow {
+        id: Text = ID,
+        name: Option<Text> = NAME,
+        nodes: Option<Objects> = "All nodes, as in get_workflow raw: true.",
+        connections: Option<Object> = "All connections.",
+        settings: Option<Object> = SETTINGS,
+        publish: Option<Flag> = PUBLISH,
+        active: Option<Flag> = "Ignored; use set_workflow_active.",
+        tags: Option<List> = "Ignored.",
+        raw: Option<Flag> = RAW,
+        ..others: NOT_SENT
+    }
+}
+
+impl ToolCall for UpdateWorkflow {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let id = self.id;
+        let given = members([
+            ("name", self.name.map(Into::into)),
+            ("nodes", self.nodes.map(Into::into)),
+            ("connections", self.connections.map(Into::into)),
+            ("settings", self.settings.map(Into::into)),
+        ]);
         if given.is_empty() {
-            return Err(Error::Argument(
-                "There is nothing to change: give name, nodes, connections or settings. set_workflow_active changes active; tags cannot be changed here."
-                    .to_owned(),
+            return Err(Error::arguments(
+                "There is nothing to change: give name, nodes, connections or settings. set_workflow_active changes active; tags cannot be changed here.",
             ));
         }
         let _lock = context.n8n()?.lock_workflow(&id).await?;
         let (document, published) = document(&context, &id, &given, &progress).await?;
-        let raw = arguments.flag("raw");
-        let target = Target::Existing { id: &id, publishing: Publishing::new(published, &arguments) };
+        let raw = self.raw.unwrap_or(false);
+        let target = Target::Existing { id: &id, publishing: Publishing { before: published, wanted: self.publish } };
         let writing = Writing { context: &context, target, document, given, progress: &progress, raw };
         let mut written = writing.send().await?;
-        written.left_out.extend(arguments.names(&NOT_SENT[..]).filter(|name| name != "id"));
+        written.left_out.extend(not_sent(self.active, self.tags, self.others));
         let message = message(context.locale, "ワークフローを更新しました", "Workflow updated", &written.left_out);
         Ok(written.answer(&(message + &written.outcome.remark(context.locale)), false))
-    })
+    }
 }
 
 /// The workflow as n8n has it, with the given members in place of its own; and what is published of it.

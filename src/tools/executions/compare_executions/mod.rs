@@ -4,29 +4,33 @@ mod composer;
 
 use std::sync::Arc;
 
-use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
+use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::compare::{Digest, DigestProjection};
 use crate::n8n::{ExecutionRequest, Progress};
-use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
+use crate::toolkit::{Effect, Flag, Id, Locale, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "compare_executions",
     title: "Compare executions",
     description: "Show where an execution went apart from another one: nodes, item counts, fields, workflow.",
-    parameters: &[
-        Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::optional("with", Kind::Id, "Default: the last successful one before it."),
-        BRIEF_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT_AGAIN,
-    ],
+    parameters: CompareExecutions::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<CompareExecutions>().shared(),
 };
+
+arguments! {
+    struct CompareExecutions {
+        id: Id = ID,
+        with: Option<Id> = "Default: the last successful one before it.",
+        max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
+    }
+}
 
 /// What a call asks.
 #[derive(Clone, Copy, Debug)]
@@ -39,14 +43,6 @@ pub struct CompareRequest {
     pub locale: Locale,
 }
 
-impl CompareRequest {
-    /// Reads the checked arguments of a call.
-    pub fn new(arguments: &Arguments, redacts: bool, locale: Locale) -> Self {
-        let max_tokens = brief_tokens(arguments) - MARK_TOKENS;
-        Self { projection: DigestProjection { redacts }, max_tokens, locale }
-    }
-}
-
 /// The two executions, each with the id that was requested, if it was requested by id.
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<'a> {
@@ -56,15 +52,16 @@ pub struct Pair<'a> {
     pub other: (&'a Digest, Option<&'a str>),
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let request = CompareRequest::new(&arguments, context.redact, context.locale);
-        let this = execution(&arguments);
-        let with = arguments.text("with");
+impl ToolCall for CompareExecutions {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let Self { id, with, max_tokens, ignore_data_size_limit } = self;
+        let projection = DigestProjection { redacts: context.redact };
+        let request = CompareRequest { projection, max_tokens: max_tokens - MARK_TOKENS, locale: context.locale };
+        let this = execution(id, ignore_data_size_limit);
         let source = context.executions();
         check_ids(&this.id, with.as_deref())?;
         if with.is_none() && source.is_saved(&this.id) {
-            return Err(Error::Argument(NEEDS_OTHER.to_owned()));
+            return Err(Error::arguments(NEEDS_OTHER));
         }
         budget::preload();
         let Read { view, origin } = source.read(&this, &request.projection, &progress).await?;
@@ -82,7 +79,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
             Ok(origin.mark(answer(pair, &request)))
         })
         .await
-    })
+    }
 }
 
 /// The refusal of a saved execution without another one.
@@ -95,8 +92,8 @@ const NEEDS_OTHER: &str = "A file does not tell which execution was the last suc
 /// Both ids are the same.
 pub fn check_ids(id: &str, with: Option<&str>) -> Result<(), Error> {
     if with == Some(id) {
-        let refusal = format!("Argument 'with' is the same execution, '{id}': pass another one, or leave it out.");
-        return Err(Error::Argument(refusal));
+        let problem = format!("is the same execution, '{id}': pass another one, or leave it out.");
+        return Err(Error::argument("with", problem));
     }
     Ok(())
 }

@@ -5,13 +5,13 @@ mod composer;
 use std::sync::Arc;
 
 use super::not_found::{check_node, no_run};
-use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
+use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
 use crate::execution::fields::{FieldsProjection, FieldsView};
 use crate::execution::search::PathEnd;
 use crate::n8n::Progress;
-use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
+use crate::toolkit::{Effect, Flag, Id, Index, Locale, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -19,18 +19,22 @@ pub static TOOL: Tool = Tool {
     title: "Show the fields of an execution",
     description: "Show what a node's output items look like: each path with types, ranges, values, and the first odd \
                   one. Without `nodeName`: the odd values of all nodes.",
-    parameters: &[
-        Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::optional("nodeName", Kind::Text, "Only this node."),
-        Parameter::optional("runIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Only this run."),
-        Parameter::optional("outputIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Only this output."),
-        Parameter::optional("path", Kind::Text, "Only below this path."),
-        BRIEF_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT_AGAIN,
-    ],
+    parameters: GetExecutionFields::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<GetExecutionFields>().shared(),
 };
+
+arguments! {
+    struct GetExecutionFields {
+        id: Id = ID,
+        node_name: Option<Text> = "Only this node.",
+        run_index: Option<Index> = "Only this run.",
+        output_index: Option<Index> = "Only this output.",
+        path: Option<Text> = "Only below this path.",
+        max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
+    }
+}
 
 /// What a call asks.
 #[derive(Clone, Debug)]
@@ -43,33 +47,26 @@ pub struct FieldsRequest {
     pub locale: Locale,
 }
 
-impl FieldsRequest {
-    /// Reads the checked arguments of a call.
-    pub fn new(arguments: &Arguments, redacts: bool, locale: Locale) -> Self {
-        Self {
+impl ToolCall for GetExecutionFields {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let execution = execution(self.id, self.ignore_data_size_limit);
+        let request = FieldsRequest {
             projection: FieldsProjection {
-                node: arguments.text("nodeName"),
-                run: arguments.integer("runIndex"),
-                output: arguments.integer("outputIndex"),
-                below: arguments.text("path").map(|path| PathEnd::new(&path).as_str().to_owned()),
-                redacts,
+                node: self.node_name,
+                run: self.run_index,
+                output: self.output_index,
+                below: self.path.map(|path| PathEnd::new(&path).as_str().to_owned()),
+                redacts: context.redact,
             },
-            max_tokens: brief_tokens(arguments) - MARK_TOKENS,
-            locale,
-        }
-    }
-}
-
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let request = FieldsRequest::new(&arguments, context.redact, context.locale);
-        let execution = execution(&arguments);
+            max_tokens: self.max_tokens - MARK_TOKENS,
+            locale: context.locale,
+        };
         let source = context.executions();
         let id = source.own_id(&execution.id);
         let projection = request.projection.clone();
         let compose = move |view| answer(&view, id.as_deref(), &request);
         source.answer(&execution, projection, &progress, compose).await
-    })
+    }
 }
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.

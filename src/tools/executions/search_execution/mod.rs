@@ -7,26 +7,17 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::not_found::check_node;
-use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
+use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
 use crate::execution::search::{
     Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
 use crate::n8n::Progress;
-use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
+use crate::toolkit::{self, Choice, Effect, Flag, Id, IntegerOr, Locale, Number, Switch, Text, Words, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The most hits of an answer.
-pub const MAX_HITS: u64 = 100;
-
-/// The hits of an answer by default.
-const DEFAULT_HITS: u64 = 20;
-
-/// What `is` allows.
-pub const KINDS: [&str; 8] = ["null", "missing", "empty", "string", "number", "boolean", "array", "object"];
-
-/// The parameters that are conditions.
-const CONDITIONS: [&str; 5] = ["is", "equals", "notEquals", "above", "below"];
+const MAX_HITS: u64 = 100;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -34,28 +25,37 @@ pub static TOOL: Tool = Tool {
     title: "Search an execution",
     description: "Find where a value occurs in output items and errors: counts per node, first hits. \
                   Pass `text`, `path` or both, and at most one condition; `path` alone lists values.",
-    parameters: &[
-        Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::optional("text", Kind::Text, "Part of a string, or a whole number or literal; smart case."),
-        Parameter::optional("regex", Kind::FLAG, "text is a regex."),
-        Parameter::optional("path", Kind::Text, "End of its path: lines[].taxRate."),
-        Parameter::optional("is", Kind::Choice(&KINDS), "missing: items without `path`."),
-        Parameter::optional("equals", Kind::Scalar, "Only this value."),
-        Parameter::optional("notEquals", Kind::Scalar, "Only others."),
-        Parameter::optional("above", Kind::Number, "Only numbers."),
-        Parameter::optional("below", Kind::Number, "Only numbers."),
-        Parameter::optional("nodeName", Kind::Text, "Only this node."),
-        Parameter::optional(
-            "limit",
-            Kind::Integer { range: 1..=MAX_HITS, default: Some(DEFAULT_HITS) },
-            "Hits to list.",
-        ),
-        BRIEF_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT_AGAIN,
-    ],
+    parameters: SearchExecution::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<SearchExecution>().shared(),
 };
+
+arguments! {
+    struct SearchExecution {
+        id: Id = ID,
+        text: Option<Text> = "Part of a string, or a whole number or literal; smart case.",
+        regex: Switch = "text is a regex.",
+        path: Option<Text> = "End of its path: lines[].taxRate.",
+        is: Option<Choice<ValueKind>> = "missing: items without `path`.",
+        equals: Option<toolkit::Scalar> = "Only this value.",
+        not_equals: Option<toolkit::Scalar> = "Only others.",
+        above: Option<Number> = "Only numbers.",
+        below: Option<Number> = "Only numbers.",
+        node_name: Option<Text> = "Only this node.",
+        limit: IntegerOr<20, 1, MAX_HITS> = "Hits to list.",
+        max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
+    }
+}
+
+impl Words for ValueKind {
+    const WORDS: &'static [&'static str] =
+        &["null", "missing", "empty", "string", "number", "boolean", "array", "object"];
+
+    fn named(word: &str) -> Option<Self> {
+        Self::named(word)
+    }
+}
 
 /// What a call searches.
 #[derive(Clone, Debug)]
@@ -68,35 +68,22 @@ pub struct SearchRequest {
     pub locale: Locale,
 }
 
-impl SearchRequest {
-    /// Reads the checked arguments of a call.
-    ///
-    /// # Errors
-    /// When they do not say what to search, contradict each other, or have an invalid regular expression.
-    pub fn new(arguments: &Arguments, redacts: bool, locale: Locale) -> Result<Self, Error> {
-        Ok(Self {
-            projection: SearchProjection {
-                query: query(arguments)?,
-                node: arguments.text("nodeName"),
-                limit: arguments.integer("limit").unwrap_or(DEFAULT_HITS) as usize,
-                redacts,
-            },
-            max_tokens: brief_tokens(arguments) - MARK_TOKENS,
-            locale,
-        })
-    }
-}
-
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let request = SearchRequest::new(&arguments, context.redact, context.locale)?;
-        let execution = execution(&arguments);
+impl ToolCall for SearchExecution {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let query = self.query()?;
+        let execution = execution(self.id, self.ignore_data_size_limit);
+        let (node, limit) = (self.node_name, self.limit as usize);
+        let request = SearchRequest {
+            projection: SearchProjection { query, node, limit, redacts: context.redact },
+            max_tokens: self.max_tokens - MARK_TOKENS,
+            locale: context.locale,
+        };
         let source = context.executions();
         let id = source.own_id(&execution.id);
         let projection = request.projection.clone();
         let compose = move |view| answer(&view, id.as_deref(), &request);
         source.answer(&execution, projection, &progress, compose).await
-    })
+    }
 }
 
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
@@ -110,47 +97,57 @@ pub fn answer(view: &SearchView, id: Option<&str>, request: &SearchRequest) -> R
     Ok(composer::compose(view, request))
 }
 
-/// What the arguments ask of a value.
-fn query(arguments: &Arguments) -> Result<ValueQuery, Error> {
-    let path = arguments.text("path").map(|path| PathEnd::new(&path));
-    let query = ValueQuery { text: pattern(arguments)?, path, condition: condition(arguments)? };
-    let is_missing = query.condition == Some(Condition::Is(ValueKind::Missing));
-    let refusal = match (&query.text, &query.path) {
-        (None, None) => "Argument 'text' or 'path' is missing: say which value to search.",
-        (Some(_), _) if is_missing => "'is: missing' finds items without 'path': leave out 'text'.",
-        (_, None) if is_missing => "'is: missing' finds items without 'path': pass 'path', too.",
-        _ => return Ok(query),
-    };
-    Err(Error::Argument(refusal.to_owned()))
-}
-
-fn pattern(arguments: &Arguments) -> Result<Option<TextPattern>, Error> {
-    let Some(text) = arguments.text("text") else {
-        return match arguments.flag("regex") {
-            true => Err(Error::Argument("'regex: true' needs 'text', the regular expression.".to_owned())),
-            false => Ok(None),
-        };
-    };
-    if arguments.flag("regex") {
-        let invalid = |why| format!("Argument 'text' is not a valid regular expression: {why}.");
-        return TextPattern::regex(&text).map(Some).map_err(|why| Error::Argument(invalid(why)));
+impl SearchExecution {
+    /// What the arguments ask of a value.
+    ///
+    /// # Errors
+    /// They do not say what to search, contradict each other, or have an invalid regular expression.
+    fn query(&self) -> Result<ValueQuery, Error> {
+        let path = self.path.as_deref().map(PathEnd::new);
+        let query = ValueQuery { text: self.pattern()?, path, condition: self.condition()? };
+        let is_missing = query.condition == Some(Condition::Is(ValueKind::Missing));
+        match (&query.text, &query.path) {
+            (None, None) => Err(Error::argument("text", "or 'path' is missing: say which value to search.")),
+            (Some(_), _) if is_missing => {
+                Err(Error::arguments("'is: missing' finds items without 'path': leave out 'text'."))
+            }
+            (_, None) if is_missing => {
+                Err(Error::arguments("'is: missing' finds items without 'path': pass 'path', too."))
+            }
+            _ => Ok(query),
+        }
     }
-    TextPattern::literal(&text)
-        .map(Some)
-        .map_err(|why| Error::Argument(format!("Argument 'text' cannot be searched: {why}. Search a part of it.")))
-}
 
-fn condition(arguments: &Arguments) -> Result<Option<Condition>, Error> {
-    if arguments.names(&CONDITIONS).nth(1).is_some() {
-        let conditions = CONDITIONS.join(", ");
-        return Err(Error::Argument(format!("Pass only one of {conditions}; search again for another one.")));
+    fn pattern(&self) -> Result<Option<TextPattern>, Error> {
+        match (&self.text, self.regex) {
+            (None, true) => Err(Error::arguments("'regex: true' needs 'text', the regular expression.")),
+            (None, false) => Ok(None),
+            (Some(text), true) => TextPattern::regex(text)
+                .map(Some)
+                .map_err(|why| Error::argument("text", format!("is not a valid regular expression: {why}."))),
+            (Some(text), false) => TextPattern::literal(text)
+                .map(Some)
+                .map_err(|why| Error::argument("text", format!("cannot be searched: {why}. Search a part of it."))),
+        }
     }
-    let kind = arguments.text("is").and_then(|word| ValueKind::named(&word)).map(Condition::Is);
-    let scalar = |name| arguments.scalar(name).and_then(scalar);
-    let above = arguments.amount("above").map(Condition::Above);
-    let below = arguments.amount("below").map(Condition::Below);
-    let equals = scalar("equals").map(Condition::Equals);
-    Ok(kind.or(equals).or(scalar("notEquals").map(Condition::NotEquals)).or(above).or(below))
+
+    fn condition(&self) -> Result<Option<Condition>, Error> {
+        let mut conditions = [
+            self.is.map(Condition::Is),
+            self.equals.as_ref().and_then(scalar).map(Condition::Equals),
+            self.not_equals.as_ref().and_then(scalar).map(Condition::NotEquals),
+            self.above.map(Condition::Above),
+            self.below.map(Condition::Below),
+        ]
+        .into_iter()
+        .flatten();
+        match (conditions.next(), conditions.next()) {
+            (_, Some(_)) => Err(Error::arguments(
+                "Pass only one of is, equals, notEquals, above, below; search again for another one.",
+            )),
+            (condition, None) => Ok(condition),
+        }
+    }
 }
 
 fn scalar(value: &Value) -> Option<Scalar> {

@@ -5,39 +5,42 @@ mod composer;
 use std::sync::Arc;
 
 use super::not_found::{check_node, from_0, no_run};
-use super::{IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
+use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
 use crate::budget;
 use crate::execution::trace::{Absent, Direction, ItemsProjection, ItemsView, LineageProjection, Place, Trace};
 use crate::execution::{self, StoredProjection};
 use crate::json::{CUT_NAME_CHARS, Projection, quoted_name};
 use crate::n8n::Progress;
-use crate::toolkit::answer::{BRIEF_TOKENS_PARAMETER, brief_tokens};
-use crate::toolkit::{Arguments, Effect, Kind, Locale, Parameter};
-use crate::tools::{Call, Context, Error, Handler, Tool};
+use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
+use crate::toolkit::{Choice, Effect, Flag, Id, Index, Locale, Text, arguments, words};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
-
-/// Where a trace can lead.
-pub const DIRECTIONS: [&str; 3] = ["back", "forward", "both"];
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "trace_execution_item",
     title: "Trace an item",
     description: "Follow an output item to what it came from, and what each node changed.",
-    parameters: &[
-        Parameter::required("id", Kind::Id, "The execution's id."),
-        Parameter::required("nodeName", Kind::Text, "Its node."),
-        Parameter::required("item", Kind::Integer { range: 0..=u64::MAX, default: None }, "Its index."),
-        Parameter::optional("runIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Default: 0."),
-        Parameter::optional("outputIndex", Kind::Integer { range: 0..=u64::MAX, default: None }, "Default: 0."),
-        Parameter::optional("direction", Kind::Choice(&DIRECTIONS), "Default: back."),
-        BRIEF_TOKENS_PARAMETER,
-        IGNORE_SIZE_LIMIT_AGAIN,
-    ],
+    parameters: TraceExecutionItem::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::new(call).shared(),
+    handler: Handler::of::<TraceExecutionItem>().shared(),
 };
+
+arguments! {
+    struct TraceExecutionItem {
+        id: Id = ID,
+        node_name: Text = "Its node.",
+        item: Index = "Its index.",
+        run_index: Option<Index> = "Default: 0.",
+        output_index: Option<Index> = "Default: 0.",
+        direction: Option<Choice<Direction>> = "Default: back.",
+        max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
+    }
+}
+
+words!(Direction { Back = "back", Forward = "forward", Both = "both" });
 
 /// What a call asks.
 #[derive(Clone, Debug)]
@@ -55,27 +58,6 @@ pub struct TraceRequest {
 }
 
 impl TraceRequest {
-    /// Reads the checked arguments of a call.
-    pub fn new(arguments: &Arguments, redacts: bool, locale: Locale) -> Self {
-        let index = |name| arguments.integer(name).unwrap_or(0);
-        Self {
-            start: Place {
-                node: arguments.text("nodeName").unwrap_or_default(),
-                run: index("runIndex"),
-                output: index("outputIndex"),
-                item: index("item"),
-            },
-            direction: match arguments.text("direction").as_deref() {
-                Some("forward") => Direction::Forward,
-                Some("both") => Direction::Both,
-                _ => Direction::Back,
-            },
-            redacts,
-            max_tokens: brief_tokens(arguments) - MARK_TOKENS,
-            locale,
-        }
-    }
-
     /// The projection of the first pass: the steps.
     pub fn steps(&self) -> impl StoredProjection<View = Result<Trace, execution::Error>> + use<> {
         let (start, direction) = (self.start.clone(), self.direction);
@@ -90,10 +72,21 @@ impl TraceRequest {
     }
 }
 
-fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call {
-    Box::pin(async move {
-        let request = TraceRequest::new(&arguments, context.redact, context.locale);
-        let execution = execution(&arguments);
+impl ToolCall for TraceExecutionItem {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let execution = execution(self.id, self.ignore_data_size_limit);
+        let request = TraceRequest {
+            start: Place {
+                node: self.node_name,
+                run: self.run_index.unwrap_or(0),
+                output: self.output_index.unwrap_or(0),
+                item: self.item,
+            },
+            direction: self.direction.unwrap_or(Direction::Back),
+            redacts: context.redact,
+            max_tokens: self.max_tokens - MARK_TOKENS,
+            locale: context.locale,
+        };
         budget::preload();
         let source = context.executions();
         let Read { view, origin } = source.read(&execution, &request.steps(), &progress).await?;
@@ -106,7 +99,7 @@ fn call(context: Arc<Context>, arguments: Arguments, progress: Progress) -> Call
         let id = source.own_id(&execution.id);
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || Ok(origin.mark(answer(&trace, items.as_ref(), id.as_deref(), &request)?))).await
-    })
+    }
 }
 
 /// The answer as it is sent; without items, only the steps. `id` is the requested id, if the execution was requested by id.

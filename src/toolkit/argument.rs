@@ -1,0 +1,206 @@
+//! Kinds of arguments as types: what a field of [`arguments!`](super::arguments) accepts, and as what it is read.
+
+use std::marker::PhantomData;
+
+use serde_json::{Map, Value};
+
+use super::Kind;
+use super::parameter::{signed, whole};
+
+/// What a field of [`arguments!`](super::arguments) accepts, and as what it is read.
+pub trait Argument {
+    /// The type of the field.
+    type Value;
+
+    /// Which values are allowed.
+    const KIND: Kind;
+
+    /// Whether a call without it is refused.
+    const REQUIRED: bool = true;
+
+    /// Reads a value that [`KIND`](Self::KIND) allows; `None` if it does not.
+    fn read(value: Value) -> Option<Self::Value>;
+
+    /// The value if the argument was omitted; `None` if it is required.
+    fn omitted() -> Option<Self::Value> {
+        None
+    }
+}
+
+/// An argument that a call may omit.
+impl<A: Argument> Argument for Option<A> {
+    type Value = Option<A::Value>;
+
+    const KIND: Kind = A::KIND;
+    const REQUIRED: bool = false;
+
+    fn read(value: Value) -> Option<Self::Value> {
+        A::read(value).map(Some)
+    }
+
+    fn omitted() -> Option<Self::Value> {
+        Some(None)
+    }
+}
+
+/// Declares a type for each of these variants of [`Kind`], the type as which it is read, and how.
+macro_rules! kinds {
+    ($($kind:ident: $value:ty = $read:expr;)+) => {$(
+        #[doc = concat!("[`Kind::", stringify!($kind), "`].")]
+        #[derive(Debug)]
+        pub enum $kind {}
+
+        impl Argument for $kind {
+            type Value = $value;
+
+            const KIND: Kind = Kind::$kind;
+
+            fn read(value: Value) -> Option<$value> {
+                $read(value)
+            }
+        }
+    )+};
+}
+
+kinds! {
+    Id: String = text;
+    Text: String = text;
+    AnyText: String = text;
+    TextOrNull: Option<String> = |value: Value| if value.is_null() { Some(None) } else { text(value).map(Some) };
+    Word: String = text;
+    Date: String = text;
+    Secret: String = text;
+    Signed: i64 = |value| signed(&value);
+    Amount: f64 = |value: Value| value.as_f64();
+    Number: f64 = |value: Value| value.as_f64();
+    Scalar: Value = Some;
+    Texts: Vec<String> = |value| list(value)?.into_iter().map(text).collect();
+    Object: Map<String, Value> = |value| if let Value::Object(members) = value { Some(members) } else { None };
+    Objects: Vec<Value> = list;
+    List: Vec<Value> = list;
+}
+
+/// A string, or the text of an id, a number or a flag that was sent in its place.
+fn text(value: Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Number(_) | Value::Bool(_) => Some(value.to_string()),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn list(value: Value) -> Option<Vec<Value>> {
+    if let Value::Array(values) = value { Some(values) } else { None }
+}
+
+/// `true` or `false`.
+#[derive(Debug)]
+pub enum Flag {}
+
+impl Argument for Flag {
+    type Value = bool;
+
+    const KIND: Kind = Kind::Flag { default: None };
+
+    fn read(value: Value) -> Option<bool> {
+        value.as_bool()
+    }
+}
+
+/// `true` or `false`, which is the default.
+#[derive(Debug)]
+pub enum Switch {}
+
+impl Argument for Switch {
+    type Value = bool;
+
+    const KIND: Kind = Kind::FLAG;
+    const REQUIRED: bool = false;
+
+    fn read(value: Value) -> Option<bool> {
+        value.as_bool()
+    }
+
+    fn omitted() -> Option<bool> {
+        Some(false)
+    }
+}
+
+/// A whole number from `MIN` to `MAX`.
+#[derive(Debug)]
+pub enum Integer<const MIN: u64, const MAX: u64> {}
+
+impl<const MIN: u64, const MAX: u64> Argument for Integer<MIN, MAX> {
+    type Value = u64;
+
+    const KIND: Kind = Kind::Integer { range: MIN..=MAX, default: None };
+
+    fn read(value: Value) -> Option<u64> {
+        whole(&value)
+    }
+}
+
+/// A whole number, 0 or more.
+pub type Index = Integer<0, { u64::MAX }>;
+
+/// A whole number from `MIN` to `MAX`; `DEFAULT` if it was omitted.
+#[derive(Debug)]
+pub enum IntegerOr<const DEFAULT: u64, const MIN: u64, const MAX: u64> {}
+
+impl<const DEFAULT: u64, const MIN: u64, const MAX: u64> Argument for IntegerOr<DEFAULT, MIN, MAX> {
+    type Value = u64;
+
+    const KIND: Kind = Kind::Integer { range: MIN..=MAX, default: Some(DEFAULT) };
+    const REQUIRED: bool = false;
+
+    fn read(value: Value) -> Option<u64> {
+        whole(&value)
+    }
+
+    fn omitted() -> Option<u64> {
+        Some(DEFAULT)
+    }
+}
+
+/// How many entries a call skips; 0 if it was omitted.
+pub type Offset = IntegerOr<0, 0, { u64::MAX }>;
+
+/// One of the words of a type.
+#[derive(Debug)]
+pub struct Choice<T>(PhantomData<T>);
+
+/// A type with a word for each of its values.
+pub trait Words: Sized {
+    /// The words, in the order in which they are shown.
+    const WORDS: &'static [&'static str];
+
+    /// The value with this word; `None` if there is none.
+    fn named(word: &str) -> Option<Self>;
+}
+
+impl<T: Words> Argument for Choice<T> {
+    type Value = T;
+
+    const KIND: Kind = Kind::Choice(T::WORDS);
+
+    fn read(value: Value) -> Option<T> {
+        T::named(value.as_str()?)
+    }
+}
+
+/// Gives each variant of an enum a word: `words!(Part { Both = "both", Input = "input", Output = "output" });`
+macro_rules! words {
+    ($type:ty { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $crate::toolkit::Words for $type {
+            const WORDS: &'static [&'static str] = &[$($word),+];
+
+            fn named(word: &str) -> Option<Self> {
+                match word {
+                    $($word => Some(Self::$variant),)+
+                    _ => None,
+                }
+            }
+        }
+    };
+}
+pub(crate) use words;
