@@ -1,4 +1,4 @@
-//! The cache of executions, beside reading and expanding its file alone: `cargo bench --bench cache`.
+//! The cache of executions, compared with reading and expanding its file alone: `cargo bench --bench cache`.
 //!
 //! A generated body of 325 MB from a server in this process. n8n builds a body for many seconds before it sends the first
 //! byte; the server here sends at once, so that what the cache costs the first look is seen at its largest: at the full

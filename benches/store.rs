@@ -1,6 +1,6 @@
-//! Executions as n8n stores them, beside reading the stored text once: `cargo bench --bench store`.
+//! Executions as n8n stores them, compared with reading the stored text once: `cargo bench --bench store`.
 //!
-//! The texts are files that this bench writes, read with a warm page cache: as they are, in SQLite with either journal, in a
+//! The texts are files that this bench writes, read with a warm page cache: unchanged, in SQLite with either journal, in a
 //! bundle, and in PostgreSQL where it is installed. Allocations of SQLite itself are not counted.
 #![allow(
     clippy::unwrap_used,
@@ -89,7 +89,7 @@ fn sqlite(name: &str, large: LargeStore, text: &str) {
     }
 }
 
-/// How long n8n's commits take without us, and beside one answer after another. A commit that fails ends the bench.
+/// How long n8n's commits take without us, and during one answer after another. A commit that fails ends the bench.
 fn beside(large: LargeStore, store: &N8nFolder) {
     let last =
         NodeProjection { node: LargeStore::node_name(large.nodes - 1), window: 0..50, ..NodeProjection::default() };

@@ -38,11 +38,14 @@ HOLDERS = {
     "refinery-core": ["Copyright (c) Katharina Fey and João Oliveira"],
     "winapi-i686-pc-windows-gnu": ["Copyright (c) 2015-2018 The winapi-rs Developers"],
     "winapi-x86_64-pc-windows-gnu": ["Copyright (c) 2015-2018 The winapi-rs Developers"],
-    "tiktoken-rs": ["Copyright (c) Roger Zurawicki", "Copyright (c) 2022 OpenAI, Shantanu Jain"],
 }
 
 # What is linked and is no crate.
 OTHERS = {
+    "the vocabulary of o200k_base (from tiktoken-rs)": [
+        "Copyright (c) Roger Zurawicki",
+        "Copyright (c) 2022 OpenAI, Shantanu Jain",
+    ],
     "the Rust standard library": ["Copyright (c) The Rust Project Contributors"],
     "musl (in the static binaries for Linux)": ["Copyright (c) 2005-2020 Rich Felker, et al."],
 }

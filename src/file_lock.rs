@@ -58,7 +58,7 @@ impl FileLock {
                 Err(TryLockError::Error(error)) => return Err(error),
             }
         }
-        // For the error of those that wait: nothing depends on it.
+        // For the error of waiting processes: nothing depends on it.
         let pid = std::process::id().to_string();
         let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(pid.as_bytes()));
         Ok(Self { file })

@@ -33,7 +33,7 @@
 //! [`n8n::Client::read_execution`], which feeds every chunk of the download to a [`json::Pruner`] (with a [`cache::Cache`]
 //! also to a file, which later looks read as a saved body) and sends the trickle that is left to a blocking thread. There
 //! [`execution::node`] pulls it from a [`json::Cursor`] and holds the items of one run and of its possible inputs. The
-//! composer divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the download. A
+//! answer divides the budget and lets [`budget::fill`] show as much as fits. Dropping the call drops the download. A
 //! change, `update_workflow`, runs the other way: the workflow arrives as raw JSON values, the given fields replace theirs,
 //! and everything else goes back to n8n byte for byte. The page is a client of the tools like any other.
 //!
@@ -57,7 +57,7 @@
 //!
 //! # Memory
 //! Peak = one network chunk + the pruned pipe + the runs that are held (768 KiB, and as much again for possible inputs) +
-//! the page + O(nodes) + the tokenizer, times the number of bodies read at once (`--max-downloads` executions, and as many
+//! the page + O(nodes) + 3 MiB to count, times the number of bodies read at once (`--max-downloads` executions, and as many
 //! workflows and lists); with a cache, 8 MiB for each body that is compressed; from a store, 2 MiB of the text, and up to
 //! 16 MiB of one whose items are not in the order in which they are stored. A summary, a search and the fields hold one
 //! item (1 MiB at most), the hits, or 400 paths of a node with 80 values each; a timeline 1,000 nodes, 65,536 bars and 8 MiB of

@@ -134,7 +134,7 @@ impl<'a> NodeState<'a> {
         self.text(path).filter(|text| !text.is_empty()).unwrap_or(default)
     }
 
-    /// A number of inputs or outputs; `None` for an expression, whose value only a run can tell.
+    /// A number of inputs or outputs; `None` for an expression, whose value only a run can show.
     pub(crate) fn count(&self, name: &str, default: usize) -> Option<usize> {
         let Some(value) = self.at(&[name]) else { return Some(default) };
         let number = value.as_f64()?;

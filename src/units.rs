@@ -27,7 +27,7 @@ pub fn megabytes(bytes: u64) -> String {
     if megabytes < 10.0 { format!("{megabytes:.1} MB") } else { format!("{megabytes:.0} MB") }
 }
 
-/// Seconds as `40 s`, `12 min`, `24 h` or `7 d`: whole numbers of the largest unit of which there are at least two.
+/// Seconds as `40 s`, `12 min`, `24 h` or `7 d`: whole numbers of the largest unit that fits at least twice.
 ///
 /// ```
 /// use n8n_lens::units::lasting;

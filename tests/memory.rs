@@ -344,8 +344,6 @@ fn compare_asking(smaller: usize) {
 /// Compares small bodies with large ones of up to a gigabyte, divided by `smaller`.
 fn compare(smaller: usize) {
     let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    // The tokenizer is loaded once, and not measured.
-    n8n_lens::budget::count("x");
     let [summary_1, node_1] = peaks(|| Shape::realistic(1_000_000), 17);
     for bytes in [100_000_000, 1_000_000_000].map(|bytes| bytes / smaller as u64) {
         let [summary, node] = peaks(|| Shape::realistic(bytes), 17);

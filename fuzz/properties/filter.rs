@@ -39,7 +39,7 @@ pub const TABLES: [Keep; 25] = [
     GraphProjection::KEEP,
     OutlinePageProjection::KEEP,
     RawProjection::KEEP,
-    node::NodeProjection::KEEP,
+    node::NodeLookupProjection::KEEP,
 ];
 
 /// How many bytes the output can be ahead of the input: a container that is too deep gets both its brackets at once.

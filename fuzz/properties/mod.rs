@@ -15,6 +15,7 @@ pub mod projections;
 pub mod search;
 pub mod search_reference;
 pub mod settings;
+pub mod tokens;
 pub mod trace;
 pub mod values_reference;
 pub mod workflow;
@@ -79,7 +80,7 @@ fn has_long_word(text: &[u8]) -> bool {
     text.split(|byte| !reference::is_scalar(*byte)).any(|word| word.len() > reference::SCALAR_BYTES)
 }
 
-/// What a projection sees in a body that arrives in pieces, which is the same without the filter, as `tell` tells it;
+/// What a projection sees in a body that arrives in pieces, which is the same without the filter, as `tell` describes it;
 /// `None` if the body is not an execution.
 fn read<P, V>(body: &[u8], projection: &P, sizes: &[usize], tell: impl Fn(&V) -> String) -> Option<V>
 where

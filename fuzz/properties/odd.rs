@@ -4,7 +4,7 @@
 use super::entropy::Entropy;
 use super::tree::{self, Tree};
 
-/// Names of nodes, as written in JSON.
+/// Names of nodes, as raw JSON.
 const NODES: [&str; 8] = ["A", "B", "C", "Agent", "Model", "half \\ud83d", "\\udc00", "\\u0041"];
 
 const STATUS: [&str; 4] = ["success", "error", "canceled", "crashed"];
@@ -97,7 +97,7 @@ fn json(entropy: &mut Entropy<'_>) -> Tree {
     Tree::Record(members)
 }
 
-/// The value of an `error` member; some values are no errors.
+/// The value of an `error` member; some values are not errors.
 fn error(entropy: &mut Entropy<'_>) -> Tree {
     match entropy.below(4) {
         0 => raw("null"),

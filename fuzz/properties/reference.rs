@@ -239,7 +239,7 @@ fn find(rules: &[(&str, Keep)], name: &str) -> Option<Keep> {
     rules.iter().find(|(known, _)| *known == name).map(|(_, rule)| *rule)
 }
 
-/// A name, decoded, and as written in the output.
+/// A name, decoded, and as raw output.
 fn decoded(written: &[u8]) -> (String, Vec<u8>) {
     let quoted = [b"\"", written, b"\""].concat();
     let name: String = serde_json::from_slice(&quoted).expect("a repaired string is valid");

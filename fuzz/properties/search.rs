@@ -3,7 +3,7 @@
 use n8n_lens::execution::search::{
     Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
-use n8n_lens::toolkit::Locale;
+use n8n_lens::toolkit::{Locale, Words};
 use n8n_lens::tools::executions::search_execution::{self, SearchRequest};
 use serde_json::{Value, json};
 

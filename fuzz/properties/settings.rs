@@ -48,7 +48,7 @@ fn environment(name: &str) -> Option<String> {
     }
 }
 
-/// A checked configuration, or why there is none.
+/// A checked configuration, or why it is refused.
 fn parse(text: &str) -> Result<Config, String> {
     let config = Config::parse(text, environment).map_err(|error| error.to_string())?;
     let is_name = |name: &String| {

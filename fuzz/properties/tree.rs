@@ -117,7 +117,7 @@ const SCALARS: [&str; 24] = [
     "1e-999",
 ];
 
-/// Pieces of strings, as written in JSON.
+/// Pieces of strings, as raw JSON.
 const PIECES: [&str; 32] = [
     "a",
     "",

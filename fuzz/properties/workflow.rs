@@ -138,7 +138,7 @@ fn assert_edited(document: &Document) {
     let first = edit::text(&nodes[0], "name").filter(|name| Some(name.as_str()) != new.name);
     if let (Some(source), Some(target)) = (first, new.name) {
         let link = Connection { source, output: place("main"), target: target.to_owned(), input: place("main") };
-        // Connections that serde_json cannot hold stay as they are.
+        // Connections that serde_json cannot hold are unchanged.
         if let Ok(added) = edit::connect(&mut edited, &link) {
             assert!(added && edited.check().is_ok(), "{}", edited.text());
             assert!(matches!(edit::connect(&mut edited, &link), Ok(false)), "twice: {}", edited.text());

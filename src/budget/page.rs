@@ -3,7 +3,8 @@
 //! Long strings are clipped first, then long arrays and large objects; only then are entries dropped
 //! from the end: fifty items with their short fields are worth more than three whole ones.
 
-use super::{TOKEN_BYTES, count};
+use super::search::{Found, Search};
+use super::{BYTES_PER_TOKEN, count};
 use crate::json::{Detail, Excerpt};
 
 /// One entry of a page.
@@ -30,6 +31,15 @@ pub struct PageLimits {
 impl PageLimits {
     /// The most characters of a string on a page that drops entries.
     pub const DROPPING_CHARS: usize = 1000;
+
+    /// The share of the tokens at which a search ends; more precision would hardly show more.
+    const FULL: f64 = 0.93;
+
+    fn search(self) -> Search<impl FnMut(&str) -> usize> {
+        let Self { tokens, bytes, .. } = self;
+        let enough = (tokens as f64 * Self::FULL).ceil() as usize;
+        Search { tokens, bytes, enough, bytes_per_token: BYTES_PER_TOKEN, count }
+    }
 }
 
 /// Entries as JSON text.
@@ -39,8 +49,17 @@ pub struct Page {
     pub text: String,
     /// How many entries are shown.
     pub shown: usize,
+    /// How many of them are arrays that are shown with fewer elements than they have. The mark in place of missing elements
+    /// counts as one.
+    pub short: usize,
     /// How many strings, arrays and objects were clipped.
     pub clipped: u64,
+}
+
+impl AsRef<str> for Page {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
 }
 
 impl Entry {
@@ -49,6 +68,7 @@ impl Entry {
             page.text.push(',');
         }
         page.shown += 1;
+        page.short += usize::from(self.is_short(detail));
         self.value.write(detail, &mut page.text, &mut page.clipped);
         let Some((tag, index)) = self.tag else { return };
         if let Some(open) = page.text.strip_suffix('}').map(str::len) {
@@ -56,6 +76,12 @@ impl Entry {
             let comma = if page.text.ends_with('{') { "" } else { "," };
             page.text.push_str(&format!("{comma}\"{tag}\":{index}}}"));
         }
+    }
+
+    fn is_short(&self, detail: Detail) -> bool {
+        let Excerpt::Array { kept, total } = &self.value else { return false };
+        let mark = 1;
+        *total > (kept.len().min(detail.elements) + mark) as u64
     }
 }
 
@@ -136,15 +162,9 @@ pub fn fill(entries: &[Entry], limits: PageLimits, need: Need) -> Page {
     }
     let from = usize::from(!limits_chars);
     match filler.search(from, Steps::BRIEF, need.bytes_per_token()) {
-        Some(found) => found.page,
+        Some(found) => found.text,
         None => filler.page(Steps::BRIEF),
     }
-}
-
-/// A page that fits, and its number of tokens.
-struct Found {
-    page: Page,
-    tokens: usize,
 }
 
 /// How many of the first entries fit.
@@ -159,12 +179,6 @@ struct Filler<'a> {
 }
 
 impl Filler<'_> {
-    /// The share of the tokens at which the search ends; more precision would hardly show more.
-    const FULL: f64 = 0.93;
-
-    /// After this many guesses the search falls back to bisection.
-    const GUESSES: usize = 4;
-
     fn page(&self, step: usize) -> Page {
         let detail = Steps::detail(step, self.limits.chars);
         let mut page = Page::default();
@@ -174,44 +188,10 @@ impl Filler<'_> {
         page
     }
 
-    /// The most detailed page between two steps that fits. The bytes per token are an estimate at first,
-    /// then those of the previous page.
-    fn search(&self, from: usize, to: usize, mut bytes_per_token: f64) -> Option<Found> {
-        let (mut low, mut high) = (from, to + 1);
-        let mut best = None;
-        for guess in 0.. {
-            if low >= high {
-                break;
-            }
-            let bytes = (self.limits.tokens as f64 * bytes_per_token) as usize;
-            let bytes = bytes.min(self.limits.bytes);
-            let step =
-                if guess < Self::GUESSES { self.step_of(bytes, low, high) } else { usize::midpoint(low, high - 1) };
-            let page = self.page(step);
-            let tokens = count_up_to(&page.text, self.limits);
-            bytes_per_token = page.text.len() as f64 / tokens.max(1) as f64;
-            if tokens <= self.limits.tokens {
-                let full = tokens as f64 >= self.limits.tokens as f64 * Self::FULL;
-                best = Some(Found { page, tokens });
-                high = step;
-                if full {
-                    break;
-                }
-            } else {
-                low = step + 1;
-            }
-        }
-        best
-    }
-
-    /// The step within `low..high` whose page has about this many bytes, found without counting tokens.
-    fn step_of(&self, bytes: usize, low: usize, high: usize) -> usize {
-        let (mut from, mut to) = (low, high - 1);
-        while from < to {
-            let middle = usize::midpoint(from, to);
-            if self.page(middle).text.len() <= bytes { to = middle } else { from = middle + 1 }
-        }
-        from
+    /// The most detailed page between two steps that fits, or one that almost fills its limits.
+    fn search(&self, from: usize, to: usize, bytes_per_token: f64) -> Option<Found<Page>> {
+        let mut search = Search { bytes_per_token, ..self.limits.search() };
+        search.first(from..to + 1, |step| self.page(step))
     }
 
     /// How many of the first entries fit at this step.
@@ -223,7 +203,7 @@ impl Filler<'_> {
             entry.write(detail, &mut page);
             page.text.push(',');
             let left = PageLimits { tokens: self.limits.tokens - tokens, ..self.limits };
-            let more = count_up_to(&page.text, left);
+            let more = left.search().count(&page.text);
             if more > left.tokens {
                 break;
             }
@@ -246,8 +226,8 @@ impl Filler<'_> {
     }
 
     /// If much of the budget is left, adds the next entry in as much detail as still fits.
-    fn squeeze_in(&self, found: Found, limits: PageLimits) -> Page {
-        let mut page = found.page;
+    fn squeeze_in(&self, found: Found<Page>, limits: PageLimits) -> Page {
+        let mut page = found.text;
         let left = limits.tokens.saturating_sub(found.tokens + 1);
         let next = &self.entries[page.shown..];
         if next.is_empty() || left < limits.tokens / 20 {
@@ -256,24 +236,13 @@ impl Filler<'_> {
         let next = Filler { entries: &next[..1], limits: PageLimits { tokens: left, ..limits } };
         if let Some(more) = next.search(Steps::BRIEF, Steps::LEAST, BYTES_PER_TOKEN) {
             page.text.push(',');
-            page.text.push_str(&more.page.text);
+            page.text.push_str(&more.text.text);
             page.shown += 1;
-            page.clipped += more.page.clipped;
+            page.short += more.text.short;
+            page.clipped += more.text.clipped;
         }
         page
     }
-}
-
-/// The bytes per token of ordinary JSON, as a first estimate.
-const BYTES_PER_TOKEN: f64 = 3.0;
-
-/// The tokens of a text; an estimate above the limit if it clearly exceeds the limit.
-fn count_up_to(text: &str, limits: PageLimits) -> usize {
-    if text.len() > limits.bytes || text.len().div_ceil(TOKEN_BYTES) > limits.tokens {
-        let estimate = (text.len() as f64 / BYTES_PER_TOKEN) as usize;
-        return estimate.max(limits.tokens + 1);
-    }
-    count(text)
 }
 
 /// What entries take in full detail.
@@ -294,7 +263,7 @@ impl Need {
 /// What all entries take in full detail.
 pub fn need(entries: &[Entry], limits: PageLimits) -> Need {
     let page = Filler { entries, limits }.page(0);
-    Need { tokens: count_up_to(&page.text, limits) + entries.len().min(1), bytes: page.text.len() }
+    Need { tokens: limits.search().count(&page.text) + entries.len().min(1), bytes: page.text.len() }
 }
 
 /// All entries in full detail.

@@ -46,7 +46,7 @@ pub struct Claim {
     lock: Mutex<Lock>,
 }
 
-/// The lock file, which those that wait read.
+/// The lock file, which waiting processes read.
 struct Lock {
     file: File,
     /// What was reported last.
@@ -84,19 +84,19 @@ impl Claim {
         Ok(None)
     }
 
-    /// Tells those that wait how much was read.
+    /// Reports to waiting processes how much was read.
     pub(super) fn report(&self, amount: Amount) {
         // They only see no progress then.
         let _ = self.say(READING, amount);
     }
 
-    /// Tells those that wait that this process goes on, though it may have read nothing more.
+    /// Reports to waiting processes that this one goes on, though it may have read nothing more.
     pub fn beat(&self) {
         let amount = self.lock().amount;
         self.report(amount);
     }
 
-    /// Tells those that wait that the body will not be kept, so that they fetch it themselves.
+    /// Reports to waiting processes that the body will not be kept, so that they fetch it themselves.
     pub fn refuse(&self) {
         let _ = self.say(REFUSED, Amount::default());
     }

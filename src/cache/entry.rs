@@ -38,7 +38,7 @@ impl Entry {
     /// Opens an entry and reads its note.
     ///
     /// # Errors
-    /// There is none, or its end is damaged.
+    /// The body is missing, or its end is damaged.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         // Windows sets the time of the last use only through a handle that may write.
         let mut file = File::options().read(true).write(cfg!(windows)).open(path)?;
@@ -129,7 +129,7 @@ impl Read for Body {
     }
 }
 
-/// Tells whether a body was read to its end, undamaged. Dropping it ends the reading.
+/// Resolves to whether a body was read to its end, undamaged. Dropping it ends the reading.
 pub struct Watch {
     is_whole: Arc<AtomicBool>,
     _cancel: DropGuard,

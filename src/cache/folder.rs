@@ -70,7 +70,7 @@ impl Folder {
         Ok(entries)
     }
 
-    /// Removes what processes that were killed have left behind, and entries that were not used for so long.
+    /// Removes what killed processes left, and entries that were not used for so long.
     pub(super) fn sweep(&self, ttl: Duration) {
         for (part, name) in self.files(PART).unwrap_or_default() {
             // If it cannot be removed, the next start tries again.

@@ -8,7 +8,7 @@
 //! | file | contents |
 //! |---|---|
 //! | `<name>.zst` | an entry; its last modification is its last use |
-//! | `<name>.part` | a body that is being written; left behind only by a process that was killed |
+//! | `<name>.part` | a body that is being written; only a killed process leaves one |
 //! | `00.lock` … `ff.lock` | held by the process that writes a body whose name begins so; says how far it is |
 //! | `key` | the key of the names |
 
@@ -68,7 +68,7 @@ impl Cache {
         &self.0.settings
     }
 
-    /// The name of the body that these parts tell from all others; `None` if the folder cannot be used. Blocks.
+    /// The name of the body that these parts identify; `None` if the folder cannot be used. Blocks.
     pub fn name(&self, parts: &[&[u8]]) -> Option<Name> {
         Some(self.usable(self.prepare())?.name(parts))
     }
@@ -120,7 +120,7 @@ impl Cache {
         Ok(entries)
     }
 
-    /// Creates the folder and removes what was left behind, at the first use; returns the key of the names.
+    /// Creates the folder and removes leftovers, at the first use; returns the key of the names.
     fn prepare(&self) -> io::Result<&name::Key> {
         if let Some(key) = self.0.key.get() {
             return Ok(key);

@@ -21,7 +21,7 @@ const KEY_TIMEOUT: Duration = Duration::from_secs(2);
 pub struct Name(String);
 
 impl Name {
-    /// The name in a file's name, without its ending; `None` if it is no name.
+    /// The name in a file's name, without its ending; `None` if it is not a name.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let is_name = text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
         is_name.then(|| Self(text.to_owned()))
@@ -71,7 +71,7 @@ impl Key {
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &key)))
     }
 
-    /// The name of what these parts tell from everything else.
+    /// The name of what these parts identify.
     pub(super) fn name(&self, parts: &[&[u8]]) -> Name {
         let mut context = hmac::Context::with_key(&self.0);
         for part in parts {

@@ -36,7 +36,7 @@ pub trait Inspector: Send + 'static {
     fn finish(self) -> Option<Vec<u8>>;
 }
 
-/// Writes one body. Dropping it before [`finish`](Self::finish) leaves nothing behind.
+/// Writes one body. Dropping it before [`finish`](Self::finish) leaves nothing.
 pub struct Writer {
     claim: Arc<Claim>,
     /// `None` once the body is known not to be kept.
@@ -71,7 +71,7 @@ impl Writer {
         self.send(Chunk::Bytes(bytes)).await;
     }
 
-    /// Tells those that wait for the body how much of it was read.
+    /// Reports to waiting processes how much of the body was read.
     pub fn report(&mut self, bytes: u64, total: Option<u64>) {
         if self.chunks.is_some() && self.reported.is_none_or(|last| last.elapsed() > REPORT_INTERVAL) {
             self.claim.report(Amount { bytes, total });
@@ -85,7 +85,7 @@ impl Writer {
             self.send(Chunk::End).await;
         }
         self.chunks = None;
-        // A panic there only means that there is no entry.
+        // A panic there only means that the body is not kept.
         let _ = self.thread.await;
     }
 

@@ -1,4 +1,4 @@
-//! Options before a subcommand count as written after it, or are refused. None is ignored.
+//! Options before a subcommand count as if they followed it, or are refused. None is ignored.
 
 use std::ffi::OsString;
 

@@ -26,7 +26,7 @@ enum Action {
     Clear(CacheOptions),
 }
 
-/// The characters of a name that tell it from the others in a table.
+/// The characters of a name that distinguish it from the others in a table.
 const NAME_CHARS: usize = 12;
 
 impl Command {

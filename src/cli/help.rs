@@ -8,7 +8,7 @@ use clap::{Command, CommandFactory};
 use super::commands::COMMANDS;
 use super::{Cli, examples, terminal};
 
-/// The other commands, as the help groups them: the first group begins with those that are made from tools.
+/// The other commands, as the help groups them: the first group begins with the ones that are made from tools.
 const GROUPS: [(&str, &[&str]); 3] = [
     ("Look at executions", &["view"]),
     ("Serve", &["serve", "gateway", "coordinate"]),

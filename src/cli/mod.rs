@@ -1,6 +1,7 @@
 //! The command line. On a terminal it prints for people; otherwise what the tools return.
 
 mod arguments;
+mod asked;
 mod browser;
 mod cache;
 mod catalogue;
@@ -34,7 +35,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use self::terminal::{introduce, print};
 #[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
-use crate::config::{self, LogOptions, Reading, ServerOptions, Transport};
+use crate::config::{self, LogOptions, ReadingOptions, ServerOptions, Transport};
 use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
@@ -60,7 +61,7 @@ pub struct Cli {
 #[derive(Subcommand)]
 enum Command {
     #[command(flatten)]
-    Asked(tool_command::Asked),
+    Asked(asked::Asked),
     /// Open a page in the browser: the list of executions, or one of them
     View(view::View),
     /// Serve n8n's tools over MCP (the default)
@@ -216,7 +217,7 @@ async fn serve(server: &ServerOptions) -> Result<(), Error> {
 }
 
 /// The context of every tool call, without workflow files and a catalogue.
-fn context(reading: &Reading, executions: Executions) -> Context {
+fn context(reading: &ReadingOptions, executions: Executions) -> Context {
     Context {
         api: executions.api,
         store: executions.store,

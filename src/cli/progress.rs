@@ -43,7 +43,7 @@ impl Bar {
 
 async fn draw(mut stages: watch::Receiver<Stage>) -> std::convert::Infallible {
     tokio::time::sleep(DELAY).await;
-    let mut shown = Shown {
+    let mut shown = ProgressLine {
         bar: ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()).with_elapsed(DELAY),
         look: None,
     };
@@ -94,18 +94,18 @@ impl Look {
 }
 
 /// The line on the terminal. Dropping it, when its call is done, removes the line.
-struct Shown {
+struct ProgressLine {
     bar: ProgressBar,
     look: Option<Look>,
 }
 
-impl Drop for Shown {
+impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
     }
 }
 
-impl Shown {
+impl ProgressLine {
     fn update(&mut self, stage: Stage) {
         let look = Look::of(stage);
         let is_new = self.look.replace(look) != Some(look);

@@ -80,7 +80,7 @@ fn second(time: &str) -> String {
 /// What is shown, with a line about where it came from if there are several sources.
 pub(super) fn sourced(shown: Styled, answer: &Value) -> Styled {
     let source = match (answer["source"].as_str(), answer["deleted"] == true) {
-        (Some("api"), _) => "from n8n's API: the store cannot give it".to_owned(),
+        (Some("api"), _) => "from n8n's API: the store does not have it".to_owned(),
         (Some("cache"), _) => {
             let age = units::lasting(answer["ageSeconds"].as_u64().unwrap_or_default());
             format!("from the cache, downloaded {age} ago")

@@ -1,7 +1,7 @@
 //! Where the command line reads executions from: n8n, a file, or standard input.
 
 use super::Error;
-use crate::config::{Reading, StoreOptions};
+use crate::config::{ReadingOptions, StoreOptions};
 use crate::n8n::{Client, Settings};
 use crate::tools::executions::{SavedExecution, SavedExecutions, Source, open};
 
@@ -19,7 +19,7 @@ pub(super) fn saved(named: &str, store: &StoreOptions) -> Option<SavedExecution>
 ///
 /// # Errors
 /// The address or the key is missing or malformed, or there is no store where one is expected.
-pub(super) fn of(reading: &Reading) -> Result<Source, Error> {
+pub(super) fn of(reading: &ReadingOptions) -> Result<Source, Error> {
     let sources = &reading.sources;
     let store = sources.stored_executions()?;
     let needs_api = store.is_none() || sources.api.is_complete();
@@ -31,7 +31,7 @@ pub(super) fn of(reading: &Reading) -> Result<Source, Error> {
 ///
 /// # Errors
 /// As [`of`], but the key is not required.
-pub(super) fn of_requests(reading: &Reading) -> Result<Source, Error> {
+pub(super) fn of_requests(reading: &ReadingOptions) -> Result<Source, Error> {
     let sources = &reading.sources;
     let store = sources.stored_executions()?;
     let needs_api = store.is_none() || sources.api.has_address();
@@ -50,7 +50,7 @@ pub(super) fn of_file(path: &str, id: &str) -> Result<Source, Error> {
 }
 
 /// A client with a cache, if there is one.
-fn client(settings: Settings, reading: &Reading) -> Result<Client, Error> {
+fn client(settings: Settings, reading: &ReadingOptions) -> Result<Client, Error> {
     let client = Client::new(settings);
     Ok(match reading.caching()? {
         Some(caching) => client.with_cache(caching),

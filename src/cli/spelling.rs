@@ -62,7 +62,7 @@ impl Spelling {
     fn flag(&self, parameter: &Parameter, name: &str) -> Option<String> {
         match (&parameter.kind, word(self.flags, parameter)) {
             (_, Some(flag)) => Some(flag.to_owned()),
-            (Kind::Flag { .. }, None) => Some(name.to_owned()),
+            (Kind::Flag | Kind::Switch, None) => Some(name.to_owned()),
             // Other processes see the arguments of this one.
             (Kind::Secret, None) => Some("stdin".to_owned()),
             _ => None,
@@ -92,7 +92,7 @@ impl Spelling {
         let name = parameter.name;
         match (&parameter.kind, word(self.flags, parameter)) {
             (_, Some(choice)) => choice.into(),
-            (Kind::Flag { .. } | Kind::Secret, None) => true.into(),
+            (Kind::Flag | Kind::Switch | Kind::Secret, None) => true.into(),
             (Kind::Integer { .. }, None) => arguments.get_one::<u64>(name).copied().into(),
             (Kind::Number, None) => arguments.get_one::<f64>(name).copied().into(),
             (kind, None) => {

@@ -129,7 +129,7 @@ pub(super) fn report(message: &str) {
     let _ = writeln!(stderr(), "n8n-lens: {}", lines(message));
 }
 
-/// Tells a person who has started a server of messages what it is: its input is a terminal.
+/// Explains to a person who has started a server of messages what it is: its input is a terminal.
 pub(super) fn introduce(command: &str) {
     if stdin().is_terminal() {
         let version = env!("CARGO_PKG_VERSION");

@@ -7,9 +7,8 @@ use clap::Args;
 use super::source::{self, is_id};
 use super::terminal::print;
 use super::{Error, browser, context};
-use crate::budget;
-use crate::config::{Downloads, Language, Reading};
-use crate::tools::{Selection, Toolbox};
+use crate::config::{Downloads, Language, ReadingOptions};
+use crate::tools::{ToolSelection, Toolbox};
 use crate::transport;
 use crate::transport::PageSettings;
 
@@ -19,7 +18,7 @@ const SAVED: &str = "0";
 #[derive(Args)]
 pub(super) struct View {
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingOptions,
 
     #[command(flatten)]
     downloads: Downloads,
@@ -47,18 +46,16 @@ impl View {
             Some(file) => source::of_file(file, SAVED)?,
             None => source::of(&reading)?,
         };
-        let selection = Selection {
+        let selection = ToolSelection {
             toolsets: vec!["executions".to_owned()],
             read_only: true,
             with_store: reading.sources.store.is_named(),
-            ..Selection::default()
+            ..ToolSelection::default()
         };
         let toolbox = Toolbox::new(&selection).map_err(Error::Usage)?;
         let settings = PageSettings { execution: file.map(|_| SAVED), ..settings(&reading.language) };
         let context = context(&reading, executions);
         let view = transport::View::bind(context, toolbox, &settings, self.port).await.map_err(Error::Transport)?;
-        // Otherwise the first click on a node would wait for the tokenizer.
-        budget::preload();
         let fragment = id.map(|id| format!("#/{id}")).unwrap_or_default();
         let address = format!("{}{fragment}", view.address());
         print(&address)?;
@@ -82,7 +79,7 @@ impl View {
     }
 }
 
-/// The page's settings, as the options give them.
+/// The page's settings, from the options.
 pub(super) fn settings(language: &Language) -> PageSettings {
     PageSettings { locale: language.given(), execution: None }
 }

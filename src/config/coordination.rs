@@ -67,9 +67,8 @@ impl CoordinationOptions {
     /// # Errors
     /// `--db` is missing, or is neither a path nor a PostgreSQL URL.
     pub fn settings(&self, create: bool) -> Result<Settings, Error> {
-        let db = filled(self.db.as_deref()).ok_or_else(|| {
-            Error("--db is missing; give it the path of the database file, or postgres://….".to_owned())
-        })?;
+        let db = filled(self.db.as_deref())
+            .ok_or_else(|| Error("--db is missing; pass the path of the database file, or postgres://….".to_owned()))?;
         Ok(Settings {
             location: DatabaseLocation::parse(db).map_err(Error)?,
             create,

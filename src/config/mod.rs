@@ -28,7 +28,7 @@ pub use store::StoreOptions;
 use crate::n8n::Caching;
 use crate::secrets::Secret;
 use crate::toolkit::Locale;
-use crate::tools::{Selection, Toolbox};
+use crate::tools::{ToolSelection, Toolbox};
 use crate::workflow::file::Files;
 
 /// How many sessions of clients of MCP 2025-11-25 are kept by default: rmcp needs 120 KB for each.
@@ -39,7 +39,7 @@ const N8N: &str = "Connection to n8n";
 
 /// Settings of a command that reads executions.
 #[derive(Args, Clone, Default)]
-pub struct Reading {
+pub struct ReadingOptions {
     /// Where they are.
     #[command(flatten)]
     pub sources: Sources,
@@ -88,7 +88,7 @@ pub struct CatalogueOptions {
 #[derive(Args, Clone)]
 pub struct ServerOptions {
     #[command(flatten)]
-    reading: Reading,
+    reading: ReadingOptions,
 
     #[command(flatten)]
     downloads: Downloads,
@@ -243,7 +243,7 @@ impl Language {
     }
 }
 
-impl Reading {
+impl ReadingOptions {
     /// Settings of a command that only lists executions: without a cache, and without items to mask.
     pub fn lists(sources: Sources, language: Language) -> Self {
         Self { sources, language, ..Self::default() }
@@ -309,7 +309,7 @@ impl ToolChoice {
 
     /// The tools to offer for these sources.
     fn toolbox_for(&self, with_store: bool, without_api: bool) -> Result<Toolbox, Error> {
-        let selection = Selection {
+        let selection = ToolSelection {
             toolsets: filled_names(&self.toolsets),
             tools: filled_names(&self.tools),
             read_only: self.read_only,
@@ -333,7 +333,7 @@ impl ServerOptions {
     }
 
     /// How executions are read.
-    pub fn reading(&self) -> Reading {
+    pub fn reading(&self) -> ReadingOptions {
         self.reading.clone().with(self.downloads)
     }
 

@@ -129,7 +129,7 @@ impl Sources {
     /// n8n's own store, if executions come from there.
     ///
     /// # Errors
-    /// There is no store at this place, or another option needs one.
+    /// No store exists at this place, or another option needs one.
     pub fn store(&self) -> Result<Option<Store>, Error> {
         self.store.find(Duration::from_secs(self.timeouts.idle_timeout))
     }

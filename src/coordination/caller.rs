@@ -3,9 +3,8 @@
 //! Over standard input and output, access to the database is access to everything. Over HTTP, a bearer token
 //! carries a scope, and a token of scope `agent` acts for one agent only.
 
-use super::store::{AccessToken, Scope, Work};
+use super::store::{AccessToken, Scope, StoreError, Work};
 use super::{Coordinator, Error, Tool, secret};
-use crate::toolkit::Arguments;
 
 /// Who is calling.
 #[derive(Clone, Debug)]
@@ -18,14 +17,30 @@ pub enum Caller {
     Anonymous,
 }
 
-/// Tools that change a task. An agent may not use them on another agent's task.
-const TASK_CHANGES: [&str; 3] = ["update_task_status", "assign_task", "save_context"];
+/// What a call concerns, by id. A caller that acts for one agent may concern only that agent, its sessions, and the
+/// projects that it is assigned to.
+pub(super) enum Concern<'a> {
+    /// All agents and projects.
+    Everything,
+    /// An agent.
+    Agent(&'a str),
+    /// A project.
+    Project(&'a str),
+    /// A task: the call concerns its project.
+    Task(&'a str),
+    /// The same; the call changes the task, so that it must not be another agent's.
+    TaskChange(&'a str),
+    /// A handoff: the call concerns its task's project.
+    Handoff(&'a str),
+    /// The session of a token.
+    Session(&'a str),
+}
 
 /// The refusal for anything that belongs to another agent or project.
 const NOT_YOURS: &str = "Your token is for a different agent or project";
 
 impl Caller {
-    /// The caller behind a bearer token; `None` if the token is unknown or revoked, or its agent is not active.
+    /// The caller with a bearer token; `None` if the token is unknown or revoked, or its agent is not active.
     ///
     /// # Errors
     /// [`Error::Store`] if the database cannot be read.
@@ -58,68 +73,39 @@ impl Caller {
 
     /// Refuses a call that concerns another agent, or a project the agent is not assigned to. It runs in the
     /// transaction of the call itself, so nothing can change between the check and the call.
-    pub(super) fn check(&self, tool: &str, arguments: &Arguments, work: &mut Work<'_>) -> Result<(), Error> {
-        match self.agent() {
-            Some(agent) => AgentCall { agent, arguments }.check(tool, work),
-            None => Ok(()),
-        }
-    }
-}
-
-/// A call by a client whose token is bound to an agent.
-struct AgentCall<'a> {
-    agent: &'a str,
-    arguments: &'a Arguments,
-}
-
-impl AgentCall<'_> {
-    fn check(&self, tool: &str, work: &mut Work<'_>) -> Result<(), Error> {
-        // Any profile can be read, to choose whom to hand a task to. Elsewhere `agent_id` must be the caller.
-        let mut own = tool == "get_agent_profile" || self.is_own_or_absent("agent_id");
-        own &= self.is_own_or_absent("from_agent_id");
-        own &= tool != "list_tasks" || self.arguments.text("project_id").is_some() || self.is_own("assignee_id");
-        own &= tool != "get_pending_handoffs" || self.is_own("agent_id");
-        own &= self.has_own_session(work)?;
-        own &= !TASK_CHANGES.contains(&tool) || self.has_own_or_unassigned_task(work)?;
-        for project in self.projects(work)? {
-            own &= work.is_assigned(&project, self.agent)?;
+    pub(super) fn check(&self, concerns: &[Concern<'_>], work: &mut Work<'_>) -> Result<(), Error> {
+        let Some(agent) = self.agent() else {
+            return Ok(());
+        };
+        let mut own = true;
+        for concern in concerns {
+            own &= concern.is_of(agent, work)?;
         }
         if own { Ok(()) } else { Err(Error::refused(NOT_YOURS)) }
     }
+}
 
-    /// Whether the task is assigned to this agent or to no one. A missing task is left for the tool to refuse.
-    fn has_own_or_unassigned_task(&self, work: &mut Work<'_>) -> Result<bool, Error> {
-        let task = self.arguments.text("task_id").map(|id| work.task_for_update(&id)).transpose()?.flatten();
-        Ok(task.and_then(|task| task.assignee_id).is_none_or(|assignee| assignee == self.agent))
-    }
-
-    fn is_own(&self, argument: &str) -> bool {
-        self.arguments.text(argument).as_deref() == Some(self.agent)
-    }
-
-    fn is_own_or_absent(&self, argument: &str) -> bool {
-        self.arguments.text(argument).is_none_or(|agent| agent == self.agent)
-    }
-
-    /// Whether the session token, if there is one, belongs to this agent. An unknown token is left for the tool
-    /// to refuse.
-    fn has_own_session(&self, work: &mut Work<'_>) -> Result<bool, Error> {
-        let Some(token) = self.arguments.text("session_token") else {
-            return Ok(true);
+impl Concern<'_> {
+    /// Whether an agent may make a call with this concern. What does not exist is left for the tool to refuse.
+    fn is_of(&self, agent: &str, work: &mut Work<'_>) -> Result<bool, StoreError> {
+        let project = match self {
+            Self::Everything => return Ok(false),
+            Self::Agent(id) => return Ok(*id == agent),
+            Self::Session(token) => {
+                let session = work.session_of(&secret::hash(token))?;
+                return Ok(session.is_none_or(|session| session.agent_id == agent));
+            }
+            Self::Project(id) => Some((*id).to_owned()),
+            Self::Task(id) => work.task(id)?.map(|task| task.project_id),
+            Self::TaskChange(id) => match work.task_for_update(id)? {
+                Some(task) if task.assignee_id.as_ref().is_some_and(|assignee| assignee != agent) => return Ok(false),
+                task => task.map(|task| task.project_id),
+            },
+            Self::Handoff(id) => match work.handoff(id)? {
+                Some(handoff) => work.task(&handoff.task_id)?.map(|task| task.project_id),
+                None => None,
+            },
         };
-        Ok(work.session_of(&secret::hash(&token))?.is_none_or(|session| session.agent_id == self.agent))
-    }
-
-    /// The projects that a call concerns. A missing task is left for the tool to refuse.
-    fn projects(&self, work: &mut Work<'_>) -> Result<Vec<String>, Error> {
-        let mut projects: Vec<_> = self.arguments.text("project_id").into_iter().collect();
-        let mut tasks: Vec<_> = self.arguments.text("task_id").into_iter().collect();
-        if let Some(id) = self.arguments.text("handoff_id") {
-            tasks.extend(work.handoff(&id)?.map(|handoff| handoff.task_id));
-        }
-        for id in tasks {
-            projects.extend(work.task(&id)?.map(|task| task.project_id));
-        }
-        Ok(projects)
+        project.map_or(Ok(true), |project| work.is_assigned(&project, agent))
     }
 }

@@ -5,10 +5,14 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::coordination::store::StoreError;
+use crate::toolkit::ArgumentError;
 
 /// Why a call failed. Clients see its [`answer`](Self::answer).
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
+    /// An argument that is missing, unknown or not allowed.
+    #[error(transparent)]
+    Argument(#[from] ArgumentError),
     /// The rules do not allow the call; nothing was changed.
     #[error("{0}")]
     Refused(String),

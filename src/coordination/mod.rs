@@ -165,8 +165,8 @@ impl Coordinator {
     /// The caller's scope is not checked here; see [`Caller::may_call`].
     ///
     /// # Errors
-    /// [`Error::Refused`] if an argument is invalid, a rule forbids the call, or a token bound to an agent is
-    /// used for another one. [`Error::Store`] if the database fails or does not answer in time.
+    /// [`Error::Argument`] if an argument is invalid, [`Error::Refused`] if a rule forbids the call, or a token bound to
+    /// an agent is used for another one. [`Error::Store`] if the database fails or does not answer in time.
     pub async fn call(
         self: &Arc<Self>,
         tool: &Tool,
@@ -177,7 +177,7 @@ impl Coordinator {
         match &answer {
             Ok(_) => tracing::debug!(tool = tool.name, "answered"),
             // The text of a refusal can quote an argument, so it is not logged.
-            Err(Error::Refused(_) | Error::RefusedInSession(_) | Error::TooManyAttempts(_)) => {
+            Err(Error::Argument(_) | Error::Refused(_) | Error::RefusedInSession(_) | Error::TooManyAttempts(_)) => {
                 tracing::info!(tool = tool.name, "refused");
             }
             Err(error @ (Error::Unhealthy(_) | Error::Store(_))) => tracing::warn!(tool = tool.name, "failed: {error}"),
@@ -192,34 +192,24 @@ impl Coordinator {
         caller: &Caller,
     ) -> Result<Value, Error> {
         let arguments = tool.check(arguments)?;
-        let (checked, name) = (caller.clone(), tool.name);
-        let (policy, offset) = (self.policy, arguments.integer("offset").unwrap_or(0));
+        let rule = match tool.handler.run {
+            Run::Read(rule) | Run::Write(rule) => rule(arguments)?,
+            // These limit themselves: `authenticate` turns calls away that would wait below.
+            Run::Call(call) => return call(arguments, self.clone(), caller.clone())?.await,
+        };
+        let (checked, policy, offset) = (caller.clone(), self.policy, rule.offset());
+        let unit = move |work: &mut Work<'_>| {
+            checked.check(&rule.concerns(), work)?;
+            match rule.run(work, &policy) {
+                // The renewal of the session is committed.
+                Err(refusal @ Error::RefusedInSession(_)) => Ok(Err(refusal)),
+                answer => answer.map(Ok),
+            }
+        };
+        let unit = self.call_limit.admit(caller, unit).await;
         let answer = match tool.handler.run {
-            Run::Read(rule) | Run::Write(rule) => {
-                let unit = move |work: &mut Work<'_>| {
-                    checked.check(name, &arguments, work)?;
-                    match rule(work, &arguments, &policy) {
-                        // The renewal of the session is committed.
-                        Err(refusal @ Error::RefusedInSession(_)) => Ok(Err(refusal)),
-                        answer => answer.map(Ok),
-                    }
-                };
-                let unit = self.call_limit.admit(caller, unit).await;
-                if matches!(tool.handler.run, Run::Read(_)) {
-                    self.store.read(unit).await??
-                } else {
-                    self.store.write(unit).await??
-                }
-            }
-            // These limit themselves: `authenticate` turns calls away that would wait above.
-            Run::Call(call) => {
-                // Other callers need no check, so `health_check` works for them even if the database is down.
-                if caller.agent().is_some() {
-                    let arguments = arguments.clone();
-                    self.store.read(move |work| checked.check(name, &arguments, work)).await?;
-                }
-                call(self.clone(), arguments, caller.clone()).await?
-            }
+            Run::Read(_) => self.store.read(unit).await??,
+            _ => self.store.write(unit).await??,
         };
         // Runners and administrators are programs; they get whole lists.
         let is_for_models = tool.handler.scopes.contains(&Scope::Agent);

@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::caller::Concern;
 use super::error::not_found;
+use super::rules::find_agent;
 use super::store::{Collection, Scope, Work};
 use super::tools::{get_execution_log, get_project, get_task, get_task_context};
 use super::{Caller, Coordinator, Error, truncation};
-use crate::toolkit::Arguments;
 
 /// A template for resource URIs.
 pub struct ResourceTemplate {
@@ -21,8 +22,8 @@ pub struct ResourceTemplate {
     pub description: &'static str,
     /// What its URIs start with.
     scheme: &'static str,
-    /// The tool argument that its variable corresponds to.
-    argument: &'static str,
+    /// What reading the resource with this id concerns.
+    concerns: fn(&str) -> Vec<Concern<'_>>,
     /// Who may read it over HTTP, besides administrators.
     scopes: &'static [Scope],
     read: fn(&mut Work<'_>, &str) -> Result<Value, Error>,
@@ -35,7 +36,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "agent",
         description: "An agent: role, capabilities, status.",
         scheme: "agent://",
-        argument: "agent_id",
+        concerns: |_| vec![],
         scopes: &[Scope::Agent],
         read: agent,
     },
@@ -44,7 +45,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "project",
         description: "A project, with the ids of its agents.",
         scheme: "project://",
-        argument: "project_id",
+        concerns: |id| vec![Concern::Project(id)],
         scopes: &[Scope::Agent],
         read: get_project::project,
     },
@@ -53,7 +54,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "task",
         description: "A task, with its current context.",
         scheme: "task://",
-        argument: "task_id",
+        concerns: |id| vec![Concern::Task(id)],
         scopes: &[Scope::Agent],
         read: get_task::task,
     },
@@ -62,7 +63,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "context",
         description: "A task's current context, and every saved note.",
         scheme: "context://",
-        argument: "task_id",
+        concerns: |id| vec![Concern::Task(id)],
         scopes: &[Scope::Agent],
         read: context,
     },
@@ -71,7 +72,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "handoff",
         description: "The latest handoff of a task, accepted or not.",
         scheme: "handoff://",
-        argument: "task_id",
+        concerns: |id| vec![Concern::Task(id)],
         scopes: &[Scope::Agent],
         read: handoff,
     },
@@ -80,7 +81,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "execution",
         description: "An execution log, with the path of its log file.",
         scheme: "execution://",
-        argument: "execution_id",
+        concerns: |_| vec![],
         scopes: &[Scope::Runner],
         read: get_execution_log::execution_log,
     },
@@ -89,7 +90,7 @@ pub static RESOURCE_TEMPLATES: [ResourceTemplate; 7] = [
         name: "executions",
         description: "The execution logs of a task, newest first.",
         scheme: "executions://",
-        argument: "task_id",
+        concerns: |id| vec![Concern::Task(id)],
         scopes: &[Scope::Runner],
         read: executions,
     },
@@ -139,11 +140,8 @@ impl Coordinator {
             return Ok(None);
         };
         let reader = caller.clone();
-        let arguments = Map::from_iter([(resource.argument.to_owned(), Value::from(id.clone()))]);
-        let arguments = Arguments::unchecked(arguments);
         let read = move |work: &mut Work<'_>| {
-            // Like this tool, resources can be about any agent, but only about the caller's own projects.
-            reader.check("get_agent_profile", &arguments, work)?;
+            reader.check(&(resource.concerns)(&id), work)?;
             (resource.read)(work, &id)
         };
         match self.store.read(self.call_limit.admit(caller, read).await).await {
@@ -210,7 +208,7 @@ const ENCODED: &percent_encoding::AsciiSet =
     &percent_encoding::NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 fn agent(work: &mut Work<'_>, id: &str) -> Result<Value, Error> {
-    work.agent(id)?.map(|agent| json!(agent)).ok_or_else(|| not_found("Agent", id))
+    find_agent(work, id).map(|agent| json!(agent))
 }
 
 fn context(work: &mut Work<'_>, task: &str) -> Result<Value, Error> {

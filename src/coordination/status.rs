@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::store::{AssignedAgent, Execution, Project, TaskStatus, Time, Work};
 use super::{Coordinator, Error};
+use crate::toolkit::Words;
 
 /// The number of executions shown.
 const MAX_EXECUTIONS: i64 = 10;
@@ -46,11 +47,11 @@ fn overview(work: &mut Work<'_>) -> Result<Status, Error> {
     let (agents, counts) = (work.assigned_agents()?, work.task_counts()?);
     let projects = work.projects()?.into_iter().map(|project| {
         let count = |status: &&'static str| {
-            let status = TaskStatus::parse(status)?;
+            let status = TaskStatus::named(status)?;
             let found = counts.iter().find(|(id, at, _)| *id == project.id && *at == status)?;
-            Some((status.as_str(), found.2))
+            Some((status.word(), found.2))
         };
-        let tasks = TaskStatus::VALUES.iter().filter_map(count).collect();
+        let tasks = TaskStatus::WORDS.iter().filter_map(count).collect();
         let agents = agents.iter().filter(|agent| agent.project_id == project.id).cloned().collect();
         ProjectView { project, tasks, agents }
     });

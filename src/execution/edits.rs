@@ -22,7 +22,7 @@ pub(super) enum Focus<'a> {
     All,
     /// These, and what is needed of the requested node.
     Runs(&'a Runs<'a>),
-    /// Of the items those that may stand for an error or come from a sub-workflow, as this workflow allows; the rest is
+    /// The items that may stand for an error or come from a sub-workflow, as this workflow allows; the rest is
     /// counted.
     Marked(&'a Workflow),
 }
@@ -65,7 +65,7 @@ impl<'a> Runs<'a> {
 
 /// Where a container of the run data is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Place<'a> {
+pub(super) enum Level<'a> {
     Data,
     ResultData,
     RunData,
@@ -97,7 +97,7 @@ pub(super) enum Wanted<'a> {
 pub(super) enum Items {
     All,
     None,
-    /// Those that may stand for an error, or come from a sub-workflow.
+    /// The items that may stand for an error, or come from a sub-workflow.
     Marked {
         /// Whether an `error` in their `json` stands for one.
         in_json: bool,
@@ -107,52 +107,52 @@ pub(super) enum Items {
 }
 
 impl<'a> Edit for Edits<'a> {
-    type Place = Place<'a>;
+    type Place = Level<'a>;
 
-    fn root(&self) -> Step<Place<'a>> {
-        Step::Look { place: Place::Data, name: None }
+    fn root(&self) -> Step<Level<'a>> {
+        Step::Look { place: Level::Data, name: None }
     }
 
-    fn member(&self, object: Place<'a>, name: &str) -> Step<Place<'a>> {
+    fn member(&self, object: Level<'a>, name: &str) -> Step<Level<'a>> {
         let clears = self.redaction.is_some();
         match (object, name) {
-            (Place::Data, "resultData") => Step::Enter(Place::ResultData),
-            (Place::ResultData, "runData") => Step::Enter(Place::RunData),
-            (Place::RunData, name) => self.node(name),
-            (Place::ResultData | Place::Run(_), "error") if clears => {
-                Step::Look { place: Place::Error, name: Some("redactedError") }
+            (Level::Data, "resultData") => Step::Enter(Level::ResultData),
+            (Level::ResultData, "runData") => Step::Enter(Level::RunData),
+            (Level::RunData, name) => self.node(name),
+            (Level::ResultData | Level::Run(_), "error") if clears => {
+                Step::Look { place: Level::Error, name: Some("redactedError") }
             }
-            (Place::Run(Items::None), "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
-            (Place::Run(items @ Items::Marked { .. }), "data") => Step::Enter(Place::ItemLists(items)),
-            (Place::Run(items), "data" | "inputOverride") if clears => Step::Enter(Place::ItemLists(items)),
-            (Place::ItemLists(items), _) => Step::Enter(Place::Outputs(items)),
-            (Place::Item(_), "json") if clears => Step::Put("{}"),
-            (Place::Data, "redactionInfo") if clears => Step::Drop,
-            (Place::Item(_), "redaction" | "binary" | "error") if clears => Step::Drop,
+            (Level::Run(Items::None), "data" | "inputOverride") if self.leaves_out_items() => Step::Put("0"),
+            (Level::Run(items @ Items::Marked { .. }), "data") => Step::Enter(Level::ItemLists(items)),
+            (Level::Run(items), "data" | "inputOverride") if clears => Step::Enter(Level::ItemLists(items)),
+            (Level::ItemLists(items), _) => Step::Enter(Level::Outputs(items)),
+            (Level::Item(_), "json") if clears => Step::Put("{}"),
+            (Level::Data, "redactionInfo") if clears => Step::Drop,
+            (Level::Item(_), "redaction" | "binary" | "error") if clears => Step::Drop,
             _ => Step::Keep,
         }
     }
 
-    fn element(&self, array: Place<'a>, index: u64) -> Step<Place<'a>> {
+    fn element(&self, array: Level<'a>, index: u64) -> Step<Level<'a>> {
         match array {
-            Place::Runs(Wanted::All(items)) => Step::Enter(Place::Run(items)),
-            Place::Runs(Wanted::Some { node, requested }) => {
+            Level::Runs(Wanted::All(items)) => Step::Enter(Level::Run(items)),
+            Level::Runs(Wanted::Some { node, requested }) => {
                 let Focus::Runs(focus) = self.focus else { return Step::Keep };
                 let items = focus.runs.iter().any(|(name, run)| Some(name.as_str()) == node && *run == index);
                 match (items, requested) {
-                    (true, _) => Step::Enter(Place::Run(Items::All)),
-                    (false, true) => Step::Enter(Place::Run(Items::None)),
+                    (true, _) => Step::Enter(Level::Run(Items::All)),
+                    (false, true) => Step::Enter(Level::Run(Items::None)),
                     (false, false) => Step::Put("0"),
                 }
             }
-            Place::Outputs(items) => Step::Enter(Place::Items(items)),
-            Place::Items(items) => Step::Look { place: Place::Item(items), name: None },
+            Level::Outputs(items) => Step::Enter(Level::Items(items)),
+            Level::Items(items) => Step::Look { place: Level::Item(items), name: None },
             _ => Step::Keep,
         }
     }
 
-    fn look(&self, place: Place<'a>, value: &mut Peek<'_, '_>) -> Result<Verdict<Place<'a>>, ReadError> {
-        if let Place::Item(Items::Marked { in_json, calls_workflow }) = place {
+    fn look(&self, place: Level<'a>, value: &mut Peek<'_, '_>) -> Result<Verdict<Level<'a>>, ReadError> {
+        if let Level::Item(Items::Marked { in_json, calls_workflow }) = place {
             // No item that is cleared has an error.
             let may_be_error =
                 self.redaction.is_none() && (has_error(value)? || (in_json && has_in(value, "json", "error")?));
@@ -163,11 +163,11 @@ impl<'a> Edit for Edits<'a> {
             return Ok(Verdict::Extend(place, String::new()));
         };
         match place {
-            Place::Data => Ok(Verdict::Extend(
+            Level::Data => Ok(Verdict::Extend(
                 place,
                 format!(r#""redactionInfo":{{"isRedacted":true,"reason":"{}"}}"#, reason.name()),
             )),
-            Place::Error => Ok(Verdict::Put(redacted_error(value)?.unwrap_or_else(|| "null".to_owned()))),
+            Level::Error => Ok(Verdict::Put(redacted_error(value)?.unwrap_or_else(|| "null".to_owned()))),
             _ if value.is_object()? => Ok(Verdict::Extend(place, redacted_item(value, reason)?)),
             // n8n has no such items.
             _ => Ok(Verdict::Put("null".to_owned())),
@@ -177,15 +177,15 @@ impl<'a> Edit for Edits<'a> {
 
 impl<'a> Edits<'a> {
     /// Whether the runs of this node are read, and which of them with their items.
-    fn node(&self, name: &str) -> Step<Place<'a>> {
+    fn node(&self, name: &str) -> Step<Level<'a>> {
         match self.focus {
             Focus::All if self.redaction.is_none() => Step::Keep,
-            Focus::All => Step::Enter(Place::Runs(Wanted::All(Items::All))),
+            Focus::All => Step::Enter(Level::Runs(Wanted::All(Items::All))),
             Focus::Marked(workflow) => {
                 let name = hold_name(name);
                 let in_json = workflow.continuing.contains(&name);
                 let calls_workflow = workflow.calls_workflow(&name);
-                Step::Enter(Place::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
+                Step::Enter(Level::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
             }
             Focus::Runs(focus) => {
                 let name = hold_name(name);
@@ -193,7 +193,7 @@ impl<'a> Edits<'a> {
                 let requested = focus.is_requested(&name);
                 // The name alone is shown of any other node.
                 let is_wanted = node.is_some() || requested;
-                if is_wanted { Step::Enter(Place::Runs(Wanted::Some { node, requested })) } else { Step::Put("[]") }
+                if is_wanted { Step::Enter(Level::Runs(Wanted::Some { node, requested })) } else { Step::Put("[]") }
             }
         }
     }

@@ -97,7 +97,7 @@ impl RunObserver for Executed {
 }
 
 impl Executed {
-    /// Of an execution with this header; at most so many nodes are wanted.
+    /// The runs of an execution with this header, of at most so many nodes.
     pub(super) fn new(header: &Header, most: usize) -> Self {
         Self { own_start: header.own_start_ms(), most, ..Self::default() }
     }

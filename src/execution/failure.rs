@@ -4,23 +4,14 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
-use super::members::{Members, member, members};
-use crate::json::{Cursor, Excerpt, Keep, Prefix, ReadError};
+use crate::json::{Cursor, Excerpt, Keep, Members, Prefix, ReadError, member, members};
 use crate::secrets::redact;
 
 /// The members of an error that are shown, in this order. `node`, which n8n embeds whole, is left out.
 const SHOWN: [&str; 8] = ["name", "message", "description", "httpCode", "messages", "lineNumber", "stack", "context"];
 
 /// What is kept of an error that is shown whole.
-pub(super) const WHOLE: Keep = Keep::Members(&{
-    let mut members = [("", Keep::Whole); SHOWN.len()];
-    let mut at = 0;
-    while at < SHOWN.len() {
-        members[at].0 = SHOWN[at];
-        at += 1;
-    }
-    members
-});
+pub(super) const WHOLE: Keep = Keep::Members(&Keep::Whole.of_each(SHOWN));
 
 /// What is kept of an error that n8n redacted.
 pub(super) const REDACTED: Keep = Keep::Members(&[("type", Keep::Whole), ("httpCode", Keep::Whole)]);
@@ -47,10 +38,10 @@ pub struct Failure {
 pub(super) const FAILURE_CHARS: usize = 300;
 
 members!(Failure, |failure, cursor| match name {
-    ("name", Keep::Whole) => failure.name = cursor.beginning(FAILURE_CHARS)?,
-    ("message", Keep::Whole) => failure.message = cursor.beginning(FAILURE_CHARS)?,
-    ("type", Keep::Whole) => failure.message = failure.message.take().or(cursor.beginning(FAILURE_CHARS)?),
-    ("description", Keep::Whole) => failure.description = cursor.beginning(FAILURE_CHARS)?,
+    ("name", Keep::Whole) => failure.name = cursor.prefix(FAILURE_CHARS)?,
+    ("message", Keep::Whole) => failure.message = cursor.prefix(FAILURE_CHARS)?,
+    ("type", Keep::Whole) => failure.message = failure.message.take().or(cursor.prefix(FAILURE_CHARS)?),
+    ("description", Keep::Whole) => failure.description = cursor.prefix(FAILURE_CHARS)?,
     ("httpCode", Keep::Whole) => failure.http_code = cursor.text(FAILURE_CHARS)?,
     ("node", NODE) => failure.node_name = member(cursor, "name", Cursor::name)?,
 });

@@ -1,23 +1,19 @@
-//! How items flow through a node, as far as a summary shows it: how many each output holds, which of them stand for an
+//! The flow of items through a node that a summary shows: how many each output holds, which of them stand for an
 //! error, and which executions of sub-workflows they came from.
 
 use std::collections::HashSet;
 use std::io::Read;
 
 use super::failure;
-use super::members::{Members, member, members};
+use super::related::{Children, Metadata};
 use super::runs::{ITEM_BYTES, Item, ItemPlace, ItemText};
-use crate::json::{Capture, Cursor, Detail, Excerpt, Keep, Prefix, Pruner, ReadError, SHARED_WITHIN, hold_name};
+use crate::json::{
+    Capture, Cursor, Detail, Excerpt, Members, Prefix, Pruner, ReadError, SHARED_WITHIN, hold_name, member,
+};
 use crate::secrets::redact;
-
-/// Ids of n8n are never longer.
-const ID_CHARS: usize = 60;
 
 /// No node has more outputs; the items of any further ones are only added to the sum.
 const MAX_OUTPUTS: usize = 256;
-
-/// How many executions of sub-workflows are named.
-const CHILDREN: usize = 3;
 
 /// Memory for an error.
 const ERROR_BYTES: usize = 16 * 1024;
@@ -29,64 +25,9 @@ const MESSAGE_CHARS: usize = 300;
 /// before.
 const DISTINCT_CHILDREN: usize = 4096;
 
-/// Of the items, captures those that may stand for an error or name the execution of a sub-workflow.
+/// Captures the items that may stand for an error or name the execution of a sub-workflow.
 pub(super) fn marked_items(pruner: Pruner) -> Pruner {
     pruner.capturing(Capture::member("error", Some("subExecution")))
-}
-
-/// The execution that started this one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parent {
-    /// Its id.
-    pub id: Option<String>,
-    /// The id of its workflow.
-    pub workflow_id: Option<String>,
-}
-
-members!(Parent, |parent, cursor| match name {
-    ("executionId", Keep::Whole) => parent.id = cursor.text(ID_CHARS)?,
-    ("workflowId", Keep::Whole) => parent.workflow_id = cursor.text(ID_CHARS)?,
-});
-
-/// Executions of sub-workflows that a node started.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Children {
-    /// The first ids, at most three.
-    pub ids: Vec<String>,
-    /// How many there are.
-    pub total: u64,
-}
-
-/// The `metadata` of a run or of an item.
-#[derive(Debug, Default)]
-pub(super) struct Metadata {
-    /// The execution of a sub-workflow.
-    child: Option<String>,
-    /// How many executions of sub-workflows there are.
-    count: Option<u64>,
-}
-
-members!(Metadata, |metadata, cursor| match name {
-    ("subExecution", CHILD) => metadata.child = member(cursor, "executionId", |cursor| cursor.text(ID_CHARS))?,
-    ("subExecutionsCount", Keep::Whole) => metadata.count = cursor.number()?,
-});
-
-/// What is kept of a reference to the execution of a sub-workflow.
-const CHILD: Keep = Keep::Members(&[("executionId", Keep::Whole)]);
-
-impl From<Metadata> for Children {
-    fn from(Metadata { child, count }: Metadata) -> Self {
-        let total = if child.is_some() { count.unwrap_or(1).max(1) } else { 0 };
-        Self { ids: child.into_iter().collect(), total }
-    }
-}
-
-impl Children {
-    fn add(&mut self, more: Self) {
-        let room = CHILDREN - self.ids.len().min(CHILDREN);
-        self.ids.extend(more.ids.into_iter().take(room));
-        self.total = self.total.saturating_add(more.total);
-    }
 }
 
 /// Executions of sub-workflows that the items of a run name. A sub-workflow that returns several items is named by each.
@@ -138,7 +79,7 @@ pub(super) struct Flow {
     /// In `main` outputs of runs that were not copied.
     pub processed: u64,
     pub empty_runs: u64,
-    /// Boxed, for few nodes start any.
+    /// Boxed, since few nodes start any.
     children: Option<Box<Started>>,
     outputs: Vec<u64>,
     /// Items with an `error`.
@@ -311,7 +252,7 @@ fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) 
 struct ItemMarks {
     /// The message of `error`; an empty one if it was not asked for.
     own: Option<Prefix>,
-    /// That of `json.error`, likewise.
+    /// The same for `json.error`.
     in_json: Option<Prefix>,
     /// The id in `metadata.subExecution`.
     child: Option<String>,

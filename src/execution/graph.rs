@@ -2,10 +2,9 @@
 
 use std::io::Read;
 
-use super::label;
-use super::workflow::WorkflowNode;
-use crate::json::{Cursor, Keep, ReadError};
-use crate::node_outputs;
+use super::workflow::{LinkStart, Workflow};
+use super::workflow_node::WorkflowNode;
+use crate::json::{Cursor, Keep, Members, ReadError, members};
 
 /// A longer name of a connection type is cut; real ones never are.
 const TYPE_CHARS: usize = 60;
@@ -13,27 +12,6 @@ const TYPE_CHARS: usize = 60;
 /// The most nodes and connections of a picture; any further ones are counted.
 const NODES: usize = 1000;
 const LINKS: usize = 4000;
-
-/// What is kept of `workflowData` for a summary with a graph.
-pub(super) const KEEP: Keep = Keep::Members(&[
-    ("name", Keep::Whole),
-    (
-        "nodes",
-        Keep::EachElement(&Keep::Members(&[
-            ("name", Keep::Whole),
-            ("type", Keep::Whole),
-            ("typeVersion", Keep::Whole),
-            ("onError", Keep::Whole),
-            ("continueOnFail", Keep::Whole),
-            ("position", Keep::Whole),
-            ("disabled", Keep::Whole),
-            ("parameters", node_outputs::PARAMETERS),
-        ])),
-    ),
-    ("connections", Keep::EachMember(&Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&LINK))))),
-]);
-
-const LINK: Keep = Keep::Members(&[("node", Keep::Whole), ("index", Keep::Whole)]);
 
 /// The nodes of a workflow, without sticky notes, and the connections between them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -78,9 +56,48 @@ pub struct Link {
     pub kind: String,
 }
 
+/// The workflow that was executed, with its picture.
+#[derive(Debug, Default)]
+pub(super) struct DrawnWorkflow {
+    pub workflow: Workflow,
+    pub graph: Graph,
+}
+
+members!(DrawnWorkflow, |drawn, cursor| match name {
+    ("name", Keep::Whole) => drawn.workflow.name = cursor.name()?,
+    ("nodes", Keep::EachElement(&WorkflowNode::KEEP)) => drawn.read_nodes(cursor)?,
+    ("connections", CONNECTIONS) => drawn.read_connections(cursor)?,
+});
+
+const CONNECTIONS: Keep = Keep::EachMember(&Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&LinkEnd::KEEP))));
+
+/// Where an output leads.
+#[derive(Default)]
+struct LinkEnd {
+    node: Option<String>,
+    input: Option<u64>,
+}
+
+members!(LinkEnd, |end, cursor| match name {
+    ("node", Keep::Whole) => end.node = cursor.name()?,
+    ("index", Keep::Whole) => end.input = cursor.number()?,
+});
+
+impl DrawnWorkflow {
+    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+        (self.graph.nodes, self.graph.more_nodes) = (Vec::new(), 0);
+        self.workflow.read_nodes(cursor, |node| self.graph.add_node(node))
+    }
+
+    fn read_connections<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+        (self.graph.links, self.graph.more_links) = (Vec::new(), 0);
+        self.workflow.read_connections(cursor, |cursor, start| self.graph.read_link(cursor, start))
+    }
+}
+
 impl GraphNode {
     fn new(node: &WorkflowNode, name: &str, position: (f64, f64)) -> Self {
-        let labels = label::labels(node);
+        let labels = node.output_labels();
         let output_labels = labels.names().filter(|names| names.len() > 1).map(<[String]>::to_vec).unwrap_or_default();
         let (name, node_type) = (name.to_owned(), node.node_type.clone());
         Self { name, node_type, position, disabled: node.disabled, output_labels }
@@ -89,7 +106,7 @@ impl GraphNode {
 
 impl Graph {
     /// Adds a node, if it has a name and a position.
-    pub(super) fn add_node(&mut self, node: &WorkflowNode) {
+    fn add_node(&mut self, node: &WorkflowNode) {
         let Some((name, position)) = node.name.as_deref().zip(node.position) else { return };
         if self.nodes.len() < NODES {
             self.nodes.push(GraphNode::new(node, name, position));
@@ -98,51 +115,20 @@ impl Graph {
         }
     }
 
-    pub(super) fn clear_nodes(&mut self) {
-        (self.nodes, self.more_nodes) = (Vec::new(), 0);
-    }
-
-    pub(super) fn clear_links(&mut self) {
-        (self.links, self.more_links) = (Vec::new(), 0);
-    }
-
     /// Reads `{node, type, index}`, where an output of this type leads; returns whether there was anything.
-    pub(super) fn read_link<R: Read>(
-        &mut self,
-        cursor: &mut Cursor<R>,
-        from: &str,
-        kind: &str,
-        output: u64,
-    ) -> Result<bool, ReadError> {
+    fn read_link<R: Read>(&mut self, cursor: &mut Cursor<R>, start: LinkStart<'_>) -> Result<bool, ReadError> {
         if !cursor.at_object()? {
             return cursor.skip_present();
         }
-        let (mut to, mut input) = (None, 0);
-        cursor.object(|cursor, member| {
-            match member {
-                "node" => to = cursor.name()?,
-                "index" => input = cursor.number()?.unwrap_or(0),
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        let Some(to) = to else { return Ok(true) };
+        let end = LinkEnd::read_or_default(cursor)?;
+        let Some(to) = end.node else { return Ok(true) };
         if self.links.len() < LINKS {
-            let kind = kind.chars().take(TYPE_CHARS).collect();
-            self.links.push(Link { from: from.to_owned(), output, to, input, kind });
+            let kind = start.kind.chars().take(TYPE_CHARS).collect();
+            let (from, input) = (start.node.to_owned(), end.input.unwrap_or(0));
+            self.links.push(Link { from, output: start.output, to, input, kind });
         } else {
             self.more_links += 1;
         }
         Ok(true)
     }
-}
-
-/// Reads `[x, y]`; `None` for anything else.
-pub(super) fn read_position<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<(f64, f64)>, ReadError> {
-    let mut position = [None; 2];
-    cursor.array(|cursor, at| match position.get_mut(at as usize) {
-        Some(part) => cursor.number().map(|number| *part = number),
-        None => cursor.skip(),
-    })?;
-    Ok(position[0].zip(position[1]))
 }

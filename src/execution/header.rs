@@ -2,8 +2,7 @@
 
 use jiff::Timestamp;
 
-use super::members::members;
-use crate::json::Keep;
+use crate::json::{Keep, members};
 
 /// Ids, dates and enum values of n8n are never longer; anything longer is cut.
 const VALUE_CHARS: usize = 60;
@@ -53,7 +52,7 @@ members!(Header, |header, cursor| match name {
 });
 
 impl Header {
-    /// When a retry began, milliseconds since 1970; `None` if this is no retry. What ran before was copied: a retry
+    /// When a retry began, milliseconds since 1970; `None` if this is not a retry. What ran before was copied: a retry
     /// begins with the runs of the execution that it retries, except for those of the node that failed
     /// (`packages/cli/src/executions/execution.service.ts`, `retry`).
     pub fn own_start_ms(&self) -> Option<i64> {

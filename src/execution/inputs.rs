@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::items::{ItemLimits, ItemList, ItemLists};
-use super::run::InputSource;
+use super::source::InputSource;
 
 /// Memory for outputs that may turn out to be an input. When it is full, the oldest are dropped; if one of
 /// those is needed after all, a second pass reads it. In most workflows a node directly follows the nodes

@@ -5,11 +5,13 @@
 //! An execution is walked in one place, `runs`. A projection observes the walk: it says which parts it wants, from which its
 //! table of what is kept ([`Keep`](crate::json::Keep)) follows, and what it does with a node, an item and a run (see
 //! [`Projection`](crate::json::Projection)). It does not depend on the order of members: `workflowData`
-//! can come before or after `data`, an error before or after `runData`. Of members with the same name the last
+//! can come before or after `data`, an error before or after `runData`. If members have the same name, the last
 //! one counts, as in JavaScript. Values of an unexpected type are skipped, never an error. One thing is known only if the
 //! header comes before `data`, as n8n sends it: which runs a retry has copied ([`Header::own_start_ms`]).
 //!
 //! # Glossary
+//!
+//! The terms of [`json`](crate::json#glossary), and these:
 //!
 //! | term | meaning |
 //! |---|---|
@@ -19,12 +21,10 @@
 //! | source | the output that an input of a run came from |
 //! | place | where an item is: node, run, output (counted across all types of connections), item; all from 0 |
 //! | part | what an observer of the walk wants: the start of a run, its error, its outputs, … |
-//! | window | the items of each output that are captured; the others are counted |
-//! | captured | handed over as raw JSON next to the pruned text, not parsed by the filter |
 //! | copied run | a run that a retry took over from the execution that it retries |
 //! | recovered run | a run that n8n restored from its event log after a crash, with placeholders for items |
-//! | lineage | of each item, which items it came from |
-//! | odd value | a value that differs from almost all others with the same path: an outlier |
+//! | lineage | which items each item came from |
+//! | outlier | a value that differs from almost all others with the same path; messages call it odd |
 //!
 //! # The shape of an execution
 //!
@@ -98,26 +98,29 @@ pub mod graph;
 mod header;
 mod inputs;
 mod items;
-mod label;
-mod members;
 pub mod node;
 mod order;
 mod redaction;
+mod related;
 mod run;
 mod runs;
 pub mod search;
+mod source;
 mod stored;
 pub mod summary;
 pub mod timeline;
 pub mod trace;
 mod values;
 mod workflow;
+mod workflow_node;
 
 pub use failure::Failure;
-pub use flow::{Children, ErrorItem, ErrorItems, Parent};
+pub use flow::{ErrorItem, ErrorItems};
 pub use header::{Header, duration};
 pub use items::{ItemList, ItemLists};
-pub use run::{InputSource, Run};
+pub use related::{Children, Parent};
+pub use run::Run;
+pub use source::InputSource;
 pub use stored::{StoredExecution, StoredProjection};
 
 /// Why an execution could not be read.

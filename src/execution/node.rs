@@ -9,23 +9,14 @@ use super::Error;
 use super::header::Header;
 use super::inputs::Candidates;
 use super::items::{ItemLimits, ItemList, ItemLists};
-use super::label::labels;
-use super::members::member;
-use super::run::{InputSource, Run};
+use super::run::Run;
 use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
-use super::workflow::WorkflowNode;
-use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, is_name};
+use super::source::InputSource;
+use super::workflow_node::TYPE_CHARS;
+use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, is_name, member, members};
+use crate::node_outputs::OutputLabels;
 
-const WORKFLOW: Keep = Keep::Members(&[(
-    "nodes",
-    Keep::EachElement(&Keep::Members(&[
-        ("name", Keep::Whole),
-        ("type", Keep::Whole),
-        ("typeVersion", Keep::Whole),
-        ("onError", Keep::Whole),
-        ("parameters", Keep::Whole),
-    ])),
-)]);
+const WORKFLOW: Keep = Keep::Members(&[("nodes", Keep::EachElement(&NodeSettings::KEEP))]);
 
 /// Memory for the items of one run.
 const RUN_BYTES: usize = 768 * 1024;
@@ -173,12 +164,38 @@ pub struct Input {
     pub list: Option<ItemList>,
 }
 
-/// Reads the node's entry in `workflowData`.
-fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -> Result<WorkflowNode, ReadError> {
+/// The node's entry in `workflowData`.
+#[derive(Default)]
+struct NodeSettings {
+    name: Option<String>,
+    node_type: Option<String>,
+    type_version: Option<f64>,
+    on_error: Option<String>,
+    parameters: Option<Excerpt>,
+}
+
+members!(NodeSettings, |node, cursor| match name {
+    ("name", Keep::Whole) => node.name = cursor.name()?,
+    ("type", Keep::Whole) => node.node_type = cursor.text(TYPE_CHARS)?,
+    ("typeVersion", Keep::Whole) => node.type_version = cursor.number()?,
+    ("onError", Keep::Whole) => node.on_error = cursor.text(TYPE_CHARS)?,
+    ("parameters", Keep::Whole) => node.parameters = Some(cursor.excerpt(PARAMETER_BYTES)?),
+});
+
+impl NodeSettings {
+    /// The labels of its outputs, as n8n's editor shows them.
+    fn output_labels(&self) -> OutputLabels {
+        let node_type = self.node_type.as_deref().unwrap_or_default();
+        OutputLabels::of_excerpt(node_type, self.type_version, self.on_error.as_deref(), self.parameters.as_ref())
+    }
+}
+
+/// Reads the settings of the requested node.
+fn read_workflow<R: Read>(cursor: &mut Cursor<R>, projection: &NodeProjection) -> Result<NodeSettings, ReadError> {
     member(cursor, "nodes", |cursor| {
-        let mut found = WorkflowNode::default();
+        let mut found = NodeSettings::default();
         cursor.array(|cursor, _| {
-            let node = WorkflowNode::read(cursor, PARAMETER_BYTES)?;
+            let node = NodeSettings::read_or_default(cursor)?;
             let exact = found.name.as_deref() == Some(projection.node.as_str());
             let is_wanted = |name: &str| name == projection.node || (is_name(&projection.node, name) && !exact);
             if node.name.as_deref().is_some_and(is_wanted) {
@@ -391,10 +408,10 @@ impl Target {
             .collect()
     }
 
-    fn labels(&self, workflow: &WorkflowNode) -> Vec<Option<String>> {
+    fn labels(&self, settings: &NodeSettings) -> Vec<Option<String>> {
         let outputs = self.run.iter().flat_map(|run| &run.outputs.lists);
         let mains = outputs.clone().filter(|list| list.connection == "main").count();
-        let labels = labels(workflow);
+        let labels = settings.output_labels();
         let label = |list: &ItemList| labels.get(usize::try_from(list.index).ok()?, mains);
         outputs.map(|list| label(list).filter(|_| list.connection == "main")).collect()
     }

@@ -2,7 +2,7 @@
 //!
 //! n8n counts the runs of an execution in `executionIndex`. The counter begins at 0 again whenever n8n goes on with data that it has
 //! stored: in a retry, after a wait, and when the editor runs a part of a workflow. The runs that n8n recovers after a crash all have 0.
-//! In such an execution only the time tells the order. In all others the counter does: several runs start within one
+//! In such an execution only the time determines the order. In all others the counter does: several runs start within one
 //! millisecond, and a clock can be set back. (`packages/core/src/execution-engine/workflow-execute.ts`,
 //! `packages/cli/src/executions/execution-recovery.service.ts`; seen on n8n 2.41.)
 
@@ -23,7 +23,7 @@ impl Start {
         self.time.map(|time| if self.is_recovered() { time * 1000.0 } else { time })
     }
 
-    /// The latest possible time, milliseconds since 1970. n8n recovers only nodes that started after those that it had saved,
+    /// The latest possible time, milliseconds since 1970. n8n recovers only nodes that started after the saved ones,
     /// so a recovered run comes last in its second.
     pub(super) fn latest_ms(self) -> Option<f64> {
         self.ms().map(|ms| if self.is_recovered() { ms + 999.0 } else { ms })
@@ -65,7 +65,7 @@ impl Starts {
     }
 }
 
-/// What tells the order of an execution's runs.
+/// What determines the order of an execution's runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     /// `executionIndex`, then `startTime`.

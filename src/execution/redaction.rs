@@ -8,10 +8,9 @@
 use std::io::{BufRead, Read};
 
 use super::Error;
-use super::members::{Members, member, members};
 use super::runs::{self, DataTable, Item, ItemPlace, Parts, RunHead, RunObserver};
 use crate::json::flatted::{Expansion, Flatted};
-use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
+use crate::json::{Cursor, Keep, Members, PrunedReader, Pruner, ReadError, member, members};
 
 const WORKFLOW: Keep = Keep::Members(&[("settings", Keep::Members(&[("redactionPolicy", Keep::Whole)]))]);
 
@@ -39,16 +38,16 @@ impl Reason {
     }
 }
 
-/// What decides, near the beginning of the run data.
+/// What decides, near the start of the run data.
 #[derive(Default)]
-struct Prefix {
+struct RunDataStart {
     version: Option<String>,
     runtime: Option<Runtime>,
 }
 
-members!(Prefix, |beginning, cursor| match name {
-    ("version", Keep::Whole) => beginning.version = cursor.text(VALUE_CHARS)?,
-    ("executionData", EXECUTION_DATA) => beginning.runtime = member(cursor, "runtimeData", Runtime::read_object)?,
+members!(RunDataStart, |start, cursor| match name {
+    ("version", Keep::Whole) => start.version = cursor.text(VALUE_CHARS)?,
+    ("executionData", EXECUTION_DATA) => start.runtime = member(cursor, "runtimeData", Runtime::read_object)?,
 });
 
 const EXECUTION_DATA: Keep = Keep::Members(&[("runtimeData", Runtime::KEEP)]);
@@ -87,8 +86,8 @@ members!(Snapshot, |snapshot, cursor| match name {
 /// # Errors
 /// When the run data is broken, or of a version that is not known here.
 pub(super) fn reason(text: &mut Flatted<'_>, header: &[u8], workflow: impl BufRead) -> Result<Option<Reason>, Error> {
-    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(Prefix::KEEP, 0..0)));
-    let Prefix { version, runtime } = Prefix::read_object(&mut cursor)?.unwrap_or_default();
+    let mut cursor = Cursor::over(Expansion::new(text, Pruner::new(RunDataStart::KEEP, 0..0)));
+    let RunDataStart { version, runtime } = RunDataStart::read_or_default(&mut cursor)?;
     drop(cursor);
     let runtime = runtime.unwrap_or_default();
     // Without a version it is version 0 (`packages/workflow/src/run-execution-data`).

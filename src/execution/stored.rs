@@ -14,7 +14,7 @@
 //!
 //! Unlike a body, the text can be read at any position. [`NodeProjection`] makes use of that: it finds out which run is
 //! shown and where its inputs come from before it reads an item. [`SummaryProjection`] reads the workflow first: if
-//! an item can stand for an error, it reads of most items only whether they have one, and otherwise it counts them.
+//! an item can stand for an error, it checks most items only for one, and otherwise counts them.
 
 use std::io::Read;
 
@@ -30,9 +30,9 @@ use super::search::SearchProjection;
 use super::summary::{Counting, SummaryProjection};
 use super::timeline::TimelineProjection;
 use super::trace::{ItemsProjection, LineageProjection, StoredLineageProjection};
-use super::workflow::{self, Workflow};
+use super::workflow::Workflow;
 use crate::json::flatted::{Expansion, Flatted};
-use crate::json::{Cursor, InOrder, Map, Projection, PrunedReader, Pruner, ReadAt, ReadError, check};
+use crate::json::{Cursor, InOrder, Map, Members, Projection, PrunedReader, Pruner, ReadAt, ReadError, check};
 
 /// An execution as n8n stores it.
 pub struct StoredExecution<'a> {
@@ -175,11 +175,11 @@ impl<'a> Opened<'a> {
     /// What a summary needs of the workflow.
     fn workflow(&mut self) -> Result<Workflow, Error> {
         let text = InOrder::new(&mut self.workflow);
-        let text = PrunedReader::new(text, Pruner::new(workflow::SUMMARY, 0..0));
-        Workflow::read(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)
+        let text = PrunedReader::new(text, Pruner::new(Workflow::KEEP, 0..0));
+        Workflow::read_or_default(&mut Cursor::over(text)).map_err(Error::StoredWorkflow)
     }
 
-    /// Reads a summary: of the items only those that may stand for an error or come from a sub-workflow, if there can be one.
+    /// Reads a summary. The only items it reads are those which may stand for an error or come from a sub-workflow, if any can.
     fn read_summary<P, V>(&mut self, projection: &P) -> Result<V, Error>
     where
         P: Projection<View = Result<V, Error>>,
@@ -224,10 +224,10 @@ impl<'a> Opened<'a> {
 
 /// Checks that the run data is flatted text, which begins with a bracket.
 fn check_form(text: &mut Flatted<'_>) -> Result<(), Error> {
-    let beginning = text.beginning().map_err(Error::Store)?;
-    match beginning.first() {
+    let prefix = text.prefix().map_err(Error::Store)?;
+    match prefix.first() {
         Some(b'[') => Ok(()),
-        Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(&beginning).escape_debug().to_string())),
+        Some(_) => Err(Error::StoredForm(String::from_utf8_lossy(&prefix).escape_debug().to_string())),
         None => Err(Error::StoredData(ReadError::Syntax("it is empty".to_owned()))),
     }
 }

@@ -7,11 +7,12 @@ use super::Error;
 pub use super::executed::LeftOut;
 use super::executed::{Executed, NodeRuns};
 use super::failure::Failure;
-use super::flow::{self, Children, ErrorItems, Parent};
+use super::flow::{self, ErrorItems};
 use super::header::Header;
+use super::related::{Children, Parent};
 use super::runs::{self, Execution};
-use super::workflow::{self, Workflow};
-use crate::json::{Cursor, Keep, Projection, Pruner};
+use super::workflow::{EXECUTE_WORKFLOW, Workflow};
+use crate::json::{Cursor, Keep, Members, Projection, Pruner};
 
 /// Reads a [`Summary`]: the number of items of each output, but no items.
 ///
@@ -46,7 +47,7 @@ pub struct SummaryProjection;
 
 impl Projection for SummaryProjection {
     type View = Result<Summary, Error>;
-    const KEEP: Keep = Keep::Members(&runs::keep::<Executed>(workflow::SUMMARY));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Executed>(Workflow::KEEP));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
@@ -57,7 +58,7 @@ impl Projection for SummaryProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let execution = runs::read(cursor, |header| Executed::new(header, usize::MAX), Workflow::read)?;
+        let execution = runs::read(cursor, |header| Executed::new(header, usize::MAX), Workflow::read_or_default)?;
         Ok(Summary::new(execution))
     }
 }
@@ -176,7 +177,7 @@ pub struct NodeSummary {
 impl NodeSummary {
     fn new(name: String, mut node: NodeRuns, position: usize, workflow: &mut Workflow) -> Self {
         let node_type = workflow.types.remove(&name);
-        let calls_workflow = node_type.as_deref() == Some(workflow::EXECUTE_WORKFLOW);
+        let calls_workflow = node_type.as_deref() == Some(EXECUTE_WORKFLOW);
         let runs = node.tally.starts.runs;
         Self {
             outputs: node.flow.outputs(),

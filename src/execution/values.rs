@@ -47,7 +47,7 @@ enum Part {
     Other,
 }
 
-/// Passes on the values of `json`; reads the other parts as they are shown, once they are complete.
+/// Passes on the values of `json`; reads the other parts once they are complete, in the form in which they are shown.
 struct Parts<'v, V> {
     visitor: &'v mut V,
     redacts: bool,

@@ -52,7 +52,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// Adds the variables in `environment` if this is a built-in server; those that it has already stay.
+    /// Adds the variables in `environment` if this is a built-in server; its own ones win.
     pub(super) fn with_builtin(mut self, environment: &BTreeMap<String, String>) -> Self {
         if let Self::Child(program) = &mut self
             && program.is_own()

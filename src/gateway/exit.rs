@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::platform::signal_name;
 
-/// The exit of a server, as far as it is known.
+/// What is known of the exit of a server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Exit {
     /// The exit code, if the process exited by itself.
@@ -28,7 +28,7 @@ impl Exit {
         Self { reason: Some(reason), ..Self::default() }
     }
 
-    /// Those that are known of `exitCode`, `signal` and `reason`.
+    /// Of `exitCode`, `signal` and `reason`, the known ones.
     pub(super) fn details(&self) -> Map<String, Value> {
         let members = [
             ("exitCode", self.code.map(Value::from)),

@@ -13,7 +13,7 @@ use super::limits::{CALLS_IN_FLIGHT, LINE_BYTES};
 use super::remote_client::RemoteClient;
 use crate::secrets::same_origin;
 
-/// How many requests of the gateway's own, lists of tools, are sent beside calls.
+/// How many requests of the gateway's own, lists of tools, are sent in addition to calls.
 const OWN_REQUESTS: usize = 2;
 
 /// A transport to `url` that sends `headers` with every request.

@@ -1,24 +1,23 @@
 //! The HTTP client of a remote server. It passes an answer on only to the request whose response it is, and turns a
-//! response that is no answer into an error that names the fault, without what the server sent.
+//! response that is not an answer into an error that names the fault, without what the server sent.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use reqwest::header::{HeaderName, HeaderValue};
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage};
+use rmcp::model::{
+    CancelledNotification, ClientJsonRpcMessage, ClientRequest, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+};
 use rmcp::transport::streamable_http_client::{
     SseError, StreamableHttpClient, StreamableHttpError, StreamableHttpPostResponse,
 };
-use serde::Deserialize;
-use serde_json::value::RawValue;
 use sse_stream::Sse;
 
 use super::answer_fault::AnswerFault;
 use super::limits::{ANSWER_BYTES, SERVER_REQUESTS};
-use crate::json_rpc::{Answering, PendingRequests};
+use crate::json_rpc::{Answering, Envelope, PendingRequests};
 
 type Error = StreamableHttpError<reqwest::Error>;
 type Headers = HashMap<HeaderName, HeaderValue>;
@@ -29,23 +28,6 @@ type Events = BoxStream<'static, Result<Sse, SseError>>;
 pub(super) struct RemoteClient {
     http: reqwest::Client,
     requests: PendingRequests,
-}
-
-/// The members that say which request a message is, answers, or cancels.
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    id: Option<RequestId>,
-    #[serde(borrow)]
-    method: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    params: Option<&'a RawValue>,
-}
-
-/// The parameters of a cancellation.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Cancellation {
-    request_id: RequestId,
 }
 
 impl StreamableHttpClient for RemoteClient {
@@ -124,17 +106,13 @@ impl RemoteClient {
     /// Returns the id of a request that waits for an answer; `None` for other messages, and for a handshake, whose
     /// faults end the session. An answer counts as pending until it is sent.
     fn sending(&self, message: &ClientJsonRpcMessage) -> (Option<RequestId>, Option<Answering>) {
-        match message {
-            JsonRpcMessage::Request(request) => match request.request {
-                ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) => {
-                    self.requests.reset();
-                    (None, None)
-                }
-                _ => (Some(request.id.clone()), None),
-            },
-            JsonRpcMessage::Response(response) => (None, Some(self.requests.answer(Some(&response.id)))),
-            JsonRpcMessage::Error(error) => (None, Some(self.requests.answer(error.id.as_ref()))),
-            JsonRpcMessage::Notification(_) => (None, None),
+        let JsonRpcMessage::Request(request) = message else { return (None, self.requests.sending(message)) };
+        match request.request {
+            ClientRequest::InitializeRequest(_) | ClientRequest::DiscoverRequest(_) => {
+                self.requests.reset();
+                (None, None)
+            }
+            _ => (Some(request.id.clone()), None),
         }
     }
 
@@ -203,11 +181,9 @@ fn is_wanted(event: &Sse, request: Option<&RequestId>, requests: &PendingRequest
     match serde_json::from_str(data) {
         Ok(Envelope { id: Some(id), method: Some(_), .. }) => requests.admit(&id).is_ok(),
         Ok(Envelope { id: Some(id), method: None, .. }) => request.is_none_or(|request| answers(&id, request)),
-        Ok(Envelope { id: None, method, params }) => {
-            if method.is_some_and(|method| method == "notifications/cancelled")
-                && let Some(Ok(cancelled)) = params.map(|params| serde_json::from_str::<Cancellation>(params.get()))
-            {
-                requests.cancel(&cancelled.request_id);
+        Ok(Envelope { id: None, .. }) => {
+            if let Ok(cancelled) = serde_json::from_str::<CancelledNotification>(data) {
+                cancelled.params.request_id.iter().for_each(|id| requests.cancel(id));
             }
             true
         }

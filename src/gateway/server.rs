@@ -132,7 +132,7 @@ impl Server {
         }
     }
 
-    /// Calls in progress, including those that wait for a permit.
+    /// Calls in progress, including calls that wait for a permit.
     pub(super) fn pending(&self) -> u64 {
         self.history.pending.load(Relaxed)
     }

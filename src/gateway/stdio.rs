@@ -16,10 +16,7 @@ use rmcp::model::{
     RequestId, ServerJsonRpcMessage, ServerNotification, ServerResult,
 };
 use rmcp::transport::Transport;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt;
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::sync::Mutex;
@@ -27,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer_fault::AnswerFault;
 use super::limits::{ANSWER_BYTES, BLOCKING_PARSE_BYTES, LINE_BYTES, SERVER_REQUESTS};
-use crate::json_rpc::{Line, LineReader, PendingRequests, UnreadableMessage};
+use crate::json_rpc::{Envelope, Line, LineReader, PendingRequests, UnreadableMessage};
 
 /// The transport over both pipes of a child.
 pub(super) struct StdioTransport {
@@ -55,16 +52,6 @@ struct ChildInput {
     /// Requests that have not been written yet. Cancelling one withdraws it, and the child never sees it.
     unsent: std::sync::Mutex<HashMap<RequestId, CancellationToken>>,
     pipes: Arc<PipeState>,
-}
-
-/// The members that say what kind of message it is.
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    id: Option<RequestId>,
-    method: Option<IgnoredAny>,
-    #[serde(borrow)]
-    result: Option<&'a RawValue>,
-    error: Option<IgnoredAny>,
 }
 
 impl StdioTransport {
@@ -96,11 +83,7 @@ impl Transport<RoleClient> for StdioTransport {
         }
         let input = self.input.clone();
         let admitted = input.admit(&message);
-        let answering = match &message {
-            JsonRpcMessage::Response(response) => Some(self.requests.answer(Some(&response.id))),
-            JsonRpcMessage::Error(error) => Some(self.requests.answer(error.id.as_ref())),
-            _ => None,
-        };
+        let answering = self.requests.sending(&message);
         async move {
             let Some((id, withdrawn)) = admitted else { return Ok(()) };
             let mut line = serde_json::to_vec(&message)?;
@@ -208,7 +191,7 @@ fn parse(line: &[u8], in_handshake: bool) -> Option<ServerJsonRpcMessage> {
         return answer(UnreadableMessage::of(line).answered(), unreadable());
     };
     match envelope {
-        Envelope { id: Some(id), method: None, result: Some(result), error: None } if !in_handshake => {
+        Envelope { id: Some(id), method: None, result: Some(result), error: None, .. } if !in_handshake => {
             let text = Value::String(result.get().to_owned());
             Some(ServerJsonRpcMessage::response(ServerResult::CustomResult(CustomResult(text)), id))
         }

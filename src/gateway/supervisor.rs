@@ -140,7 +140,7 @@ async fn keep_tools_listed(
     }
 }
 
-/// Lets calls in flight finish, and cancels those that do not.
+/// Lets calls in flight finish, and cancels the others.
 async fn drain(server: &Server) {
     let end = Instant::now() + DRAIN_TIMEOUT;
     while server.pending() > 0 && Instant::now() < end && !server.cancelled.is_cancelled() {

@@ -64,7 +64,7 @@ pub enum Element {
 }
 
 /// Captured values whose marks were not read yet, in order. Each belongs to the place of its mark, so that what is skipped
-/// never leaves a value behind that is taken for a later one.
+/// never leaves a value that is taken for a later one.
 #[derive(Default)]
 struct CapturedValues(VecDeque<Captured>);
 
@@ -221,7 +221,7 @@ impl<R: Read> Cursor<R> {
     ///
     /// # Errors
     /// When the text is broken or ends early.
-    pub fn beginning(&mut self, chars: usize) -> Result<Option<Prefix>, ReadError> {
+    pub fn prefix(&mut self, chars: usize) -> Result<Option<Prefix>, ReadError> {
         match self.json.peek()? {
             // No character takes more than four bytes.
             ValueType::String => Ok(Some(super::excerpt::read_string(&mut self.json, chars * 4)?)),
@@ -233,21 +233,21 @@ impl<R: Read> Cursor<R> {
         }
     }
 
-    /// Whether the value is something other than `null`, and its [`beginning`](Self::beginning).
+    /// Whether the value is something other than `null`, and its [`prefix`](Self::prefix).
     ///
     /// # Errors
     /// When the text is broken or ends early.
     pub fn present_text(&mut self, chars: usize) -> Result<(bool, Option<Prefix>), ReadError> {
         let present = self.json.peek()? != ValueType::Null;
-        Ok((present, self.beginning(chars)?))
+        Ok((present, self.prefix(chars)?))
     }
 
-    /// As [`beginning`](Self::beginning), cut to `chars` characters; a mark says how many more there are.
+    /// As [`prefix`](Self::prefix), cut to `chars` characters; a mark says how many more there are.
     ///
     /// # Errors
     /// When the text is broken or ends early.
     pub fn text(&mut self, chars: usize) -> Result<Option<String>, ReadError> {
-        Ok(self.beginning(chars)?.map(|text| text.cut(chars).0.into_owned()))
+        Ok(self.prefix(chars)?.map(|text| text.cut(chars).0.into_owned()))
     }
 
     /// A name, such as that of a node, as [`hold_name`](super::hold_name) holds it.
@@ -255,7 +255,7 @@ impl<R: Read> Cursor<R> {
     /// # Errors
     /// When the text is broken or ends early.
     pub fn name(&mut self) -> Result<Option<String>, ReadError> {
-        Ok(self.beginning(super::cut::HELD_NAME_CHARS)?.map(Prefix::into_name))
+        Ok(self.prefix(super::cut::HELD_NAME_CHARS)?.map(Prefix::into_name))
     }
 
     /// A number; `None` also for a number that does not fit the type.

@@ -65,7 +65,7 @@ pub(super) fn is_cut(name: &str) -> bool {
     name.len() > CUT_NAME_CHARS && ShortName::parse(name).is_some_and(|short| short.chars() == CUT_NAME_CHARS)
 }
 
-/// A name as it is held in memory: whole up to 1,000 characters, otherwise shortened as by [`cut_name`].
+/// The form of a name in memory: whole up to 1,000 characters, otherwise shortened as by [`cut_name`].
 pub fn hold_name(name: &str) -> String {
     Prefix::of_name(name).into_name()
 }
@@ -85,8 +85,8 @@ pub fn shorten_name(name: &str, chars: usize) -> String {
     match ShortName::parse(name) {
         Some(short) if short.chars() == CUT_NAME_CHARS => short.shorten(chars),
         _ => {
-            let beginning = Prefix::of_name(name);
-            if beginning.chars <= chars as u64 { beginning.kept } else { ShortName::of(&beginning).shorten(chars) }
+            let prefix = Prefix::of_name(name);
+            if prefix.chars <= chars as u64 { prefix.kept } else { ShortName::of(&prefix).shorten(chars) }
         }
     }
 }
@@ -111,7 +111,7 @@ pub fn quoted_name(name: &str, chars: usize) -> String {
     quoted
 }
 
-/// A name as it is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
+/// The form in which a name is shown: at most [`CUT_NAME_CHARS`] characters and the mark.
 ///
 /// Shortening it again changes nothing, so the filter can cut a name of 500 MB without the projection's knowledge.
 pub fn cut_name(name: String) -> String {

@@ -34,7 +34,7 @@ const VALUE_OVERHEAD_BYTES: usize = 40;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Excerpt {
-    /// `null`, `true`, `false`, or a number as written in the text.
+    /// `null`, `true`, `false`, or a number verbatim.
     Scalar(String),
     /// A string.
     Text(Prefix),
@@ -365,7 +365,7 @@ fn read_object(json: &mut impl JsonReader, mut left: usize, depth: usize) -> Res
         let name = cut_name(json.next_name_owned()?);
         let value = read_value(json, share(left), depth + 1)?;
         left = left.saturating_sub(name.len() + value.bytes());
-        // Of members with the same name the last value counts, at the place of the first, as in JavaScript.
+        // If members have the same name, the last value counts, at the place of the first, as in JavaScript.
         let first = if seen.insert(hash(&name)) { None } else { kept.iter_mut().find(|(known, _)| *known == name) };
         match first {
             Some((_, first)) => *first = value,

@@ -27,12 +27,35 @@ pub enum Keep {
     /// The elements of an array that are inside the pruner's window, captured. The others become their number,
     /// negated: with the window `1..2`, `[5, 6, 7, 8]` becomes `[-1,1,-2]`.
     Window,
-    /// The whole value, but beside the text, as raw JSON; in the text it becomes `1`. A value larger than
+    /// The whole value, but next to the text, as raw JSON; in the text it becomes `1`. A value larger than
     /// [`CAPTURE_BYTES`](super::CAPTURE_BYTES) stays in the text.
     Capture,
 }
 
 impl Keep {
+    /// A table with this rule for each of these members.
+    pub(crate) const fn of_each<const N: usize>(self, members: [&'static str; N]) -> [(&'static str, Self); N] {
+        let (mut table, mut at) = ([("", self); N], 0);
+        while at < N {
+            table[at].0 = members[at];
+            at += 1;
+        }
+        table
+    }
+
+    /// A table with more members. The length of the whole table is that of the result, as its user declares it.
+    pub(crate) const fn extended<const M: usize, const N: usize>(
+        table: &[(&'static str, Self)],
+        more: [(&'static str, Self); M],
+    ) -> [(&'static str, Self); N] {
+        let (mut whole, mut at) = ([("", Self::Skip); N], 0);
+        while at < N {
+            whole[at] = if at < table.len() { table[at] } else { more[at - table.len()] };
+            at += 1;
+        }
+        whole
+    }
+
     /// The rule for the member `name`.
     pub(super) fn member(self, name: &str) -> Self {
         match self {

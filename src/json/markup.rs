@@ -1,7 +1,7 @@
 //! Pages where JSON was expected.
 
-/// How much of a text [`beginning`] returns, bytes.
-pub const BEGINNING_BYTES: usize = 80;
+/// How much of a text [`shown_prefix`] returns, bytes.
+pub const SHOWN_PREFIX_BYTES: usize = 80;
 
 /// What a text is that begins like a page rather than like JSON: `HTML` or `XML`. White space and a byte order mark before
 /// it do not count.
@@ -12,8 +12,8 @@ pub const BEGINNING_BYTES: usize = 80;
 /// assert_eq!(markup(b"\r\n<!DOCTYPE html><title>Sign in</title>"), Some("HTML"));
 /// assert_eq!(markup(b"[\"<html>\"]"), None);
 /// ```
-pub fn markup(beginning: &[u8]) -> Option<&'static str> {
-    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning).trim_ascii_start();
+pub fn markup(prefix: &[u8]) -> Option<&'static str> {
+    let text = prefix.strip_prefix(b"\xef\xbb\xbf").unwrap_or(prefix).trim_ascii_start();
     match text {
         [b'<', b'?', ..] => Some("XML"),
         [b'<', ..] => Some("HTML"),
@@ -21,9 +21,9 @@ pub fn markup(beginning: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// The beginning of a text that is not JSON, to be shown in an error.
-pub fn beginning(text: &[u8]) -> String {
-    let text = String::from_utf8_lossy(&text[..text.len().min(BEGINNING_BYTES)]);
+/// The prefix of a text that is not JSON, to be shown in an error.
+pub fn shown_prefix(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(&text[..text.len().min(SHOWN_PREFIX_BYTES)]);
     // The cut can be inside a character.
     text.trim_end_matches(char::REPLACEMENT_CHARACTER).to_owned()
 }

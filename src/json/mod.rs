@@ -5,19 +5,41 @@
 //! ```
 //!
 //! - A [`Keep`] table names what is kept of a text. [`Pruner`] is fed chunks of any size and returns [`Batch`]es: a
-//!   short JSON text in which everything else is replaced by `0`, and captured values, which travel beside the text.
+//!   short JSON text in which everything else is replaced by `0`, and captured values, which travel next to the text.
 //! - [`Cursor`] reads the batches, with struson. [`Excerpt`] is a bounded copy of one value that knows how large the
 //!   value was.
 //! - [`walk`] shows a [`Visitor`] what is in a captured value, without building anything of it. [`Capture`]
-//!   says which values the pruner captures; a [`Prefilter`] picks those that may have a text in them.
+//!   says which values the pruner captures; a [`Prefilter`] picks those in which a text may be.
 //! - A [`Projection`] combines a table with the code that reads what is left of it.
 //! - [`markup`] recognizes a page that arrived in the place of JSON.
 //! - [`PrunedReader`] and [`ReadAhead`] prune a file or another blocking reader; a download feeds the pruner itself.
 //! - [`flatted`] reads the form in which n8n stores run data, from anything that has bytes at a position ([`ReadAt`]), and
 //!   returns the batches that the pruner would.
 //!
+//! # Glossary
+//!
+//! | term | meaning |
+//! |---|---|
+//! | table | what is kept of a text: a [`Keep`] rule for each member that is named |
+//! | batch | what the filter left of one chunk: a piece of the pruned text, and the values that were captured in it |
+//! | captured | handed over as JSON next to the pruned text, which has the mark `1` in its place |
+//! | raw | captured as the bytes that arrived: the reader checks the grammar, not the filter |
+//! | window | the elements of each array with [`Keep::Window`] that are captured; the others are counted |
+//! | focus | the only member of the outermost [`Keep::EachMember`] that is kept |
+//! | selection | the half of the filter that applies the table, to JSON and to `flatted` text alike |
+//! | expansion | `flatted` text, read as the JSON that it stands for |
+//! | pick | decides which elements in a window are captured raw |
+//! | prefilter | looks for a text in JSON before it is parsed; what it finds is a candidate |
+//! | excerpt | a bounded copy of a value, which knows how large the value was |
+//! | extent | how deep a text nests and how much is in it, before anything is built of it |
+//! | fault | why a text is not JSON, and at which byte |
+//!
+//! # What is checked
+//!
 //! The filter checks the grammar of what it keeps, the brackets of everything else, and that all is UTF-8. So a broken
 //! body is always a [`Fault`] with its byte offset, and never looks like a complete one.
+//!
+//! # Example
 //!
 //! ```
 //! use n8n_lens::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
@@ -53,6 +75,7 @@ pub mod flatted;
 mod keep;
 mod long_string;
 mod markup;
+mod members;
 mod name;
 mod pick;
 mod prefilter;
@@ -78,7 +101,8 @@ pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};
 pub use keep::Keep;
-pub use markup::{BEGINNING_BYTES, beginning, markup};
+pub use markup::{SHOWN_PREFIX_BYTES, markup, shown_prefix};
+pub(crate) use members::{Members, first_member, member, members};
 pub use pick::Pick;
 pub use prefilter::Prefilter;
 pub use projection::{Map, Projection};

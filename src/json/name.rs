@@ -3,7 +3,7 @@
 use super::cut::Prefix;
 use super::string::StringSink;
 
-/// The most bytes that are held of a name as written in the body. A longer name has more than 1,000 characters, because
+/// The most bytes that are held of a raw name. A longer name has more than 1,000 characters, because
 /// one takes at most 12 bytes, and only the first 1,000 matter.
 const NAME_BYTES: usize = 16 * 1024;
 
@@ -22,7 +22,7 @@ impl Name {
         (self.chars, self.escaped, self.cut) = (0, false, false);
     }
 
-    /// The name as written between its quotes; `None` if it was cut.
+    /// The raw name, from between its quotes; `None` if it was cut.
     pub(super) fn written(&self) -> Option<&[u8]> {
         (!self.cut).then_some(self.written.as_slice())
     }

@@ -1,4 +1,4 @@
-//! Finds a text in JSON as it is written, before anything of it is parsed.
+//! Finds a text in raw JSON, before anything of it is parsed.
 //!
 //! One string has many spellings: `é` is `\u00e9`, `/` is `\/`. A [`Prefilter`] looks for the shortest one, which n8n and
 //! most programs write, and for any escape that stands for a character of the text. So it finds every string with the
@@ -11,7 +11,7 @@ use regex::Regex;
 use regex::bytes;
 
 /// Whether the JSON text of a value, up to the end of what surrounds it, may be of interest.
-type Judge = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
+type Predicate = Arc<dyn Fn(&[u8]) -> bool + Send + Sync>;
 
 /// What a JSON text must have in it to be of interest.
 #[derive(Clone)]
@@ -25,7 +25,7 @@ pub struct Prefilter {
     /// Whether the text has characters that are written as two escapes.
     has_pairs: bool,
     /// For the name of a member: which values of it are of interest.
-    judge: Option<Judge>,
+    judge: Option<Predicate>,
 }
 
 impl Prefilter {
@@ -44,7 +44,7 @@ impl Prefilter {
         Self::spelled(text, "", ignores_case)
     }
 
-    /// Seeks members whose name ends with `name`; `None` if it is too long. Of those whose value begins in a way that
+    /// Seeks members whose name ends with `name`; `None` if it is too long. If the value begins in a way that
     /// `judge` rejects, nothing else is read.
     ///
     /// ```
@@ -96,7 +96,7 @@ impl Prefilter {
     }
 }
 
-/// The value of the member whose name ends before this text; `None` if it is no name.
+/// The value of the member whose name ends before this text; `None` if it is not a name.
 fn value_of(after: &[u8]) -> Option<&[u8]> {
     let value = after.trim_ascii_start().strip_prefix(b":")?.trim_ascii_start();
     (!value.is_empty()).then_some(value)

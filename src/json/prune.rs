@@ -185,7 +185,7 @@ impl Pruner {
         self.after_value();
     }
 
-    /// Filters a value that stands in the place of one of another text.
+    /// Filters a value that takes the place of one of another text.
     ///
     /// # Errors
     /// When it is not JSON.

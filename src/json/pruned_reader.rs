@@ -52,7 +52,7 @@ impl<R: BufRead> Iterator for PrunedReader<R> {
     }
 }
 
-/// Checks that a text is one JSON value, as far as the filter checks what it skips.
+/// Checks that a text is one JSON value, as thoroughly as the filter checks what it skips.
 ///
 /// # Errors
 /// When it is not, or cannot be read.

@@ -11,17 +11,17 @@ pub const SHARED_WITHIN: u64 = 16;
 /// The most bytes of a container that is captured raw.
 const RAW_BYTES: usize = 1024 * 1024;
 
-/// Which containers in a [`Keep::Window`](super::Keep::Window) are captured raw: as their bytes are, at the speed of
+/// Which containers in a [`Keep::Window`](super::Keep::Window) are captured raw: byte for byte, at the speed of
 /// skipping. The others are counted like those outside the window.
 ///
 /// The reader checks the grammar of what is captured, which can hold lone surrogates. Except for [`Capture::member`], a
 /// container of more than 1 MiB is kept in the text like any value.
-pub struct Capture(Sought);
+pub struct Capture(Criterion);
 
-enum Sought {
+enum Criterion {
     All,
     Picked(Box<dyn Pick>),
-    Member(Box<SoughtNames>),
+    Member(Box<MemberFinder>),
 }
 
 impl Capture {
@@ -38,10 +38,10 @@ impl Capture {
     /// # Ok::<_, Fault>(())
     /// ```
     pub fn all() -> Self {
-        Self(Sought::All)
+        Self(Criterion::All)
     }
 
-    /// Those that `pick` picks. A [`Prefilter`](super::Prefilter) picks those in which its text may be.
+    /// The containers that `pick` picks. A [`Prefilter`](super::Prefilter) picks those in which its text may be.
     ///
     /// ```
     /// use n8n_lens::json::{Capture, Fault, Keep, Pick, Pruner};
@@ -62,7 +62,7 @@ impl Capture {
     /// # Ok::<_, Fault>(())
     /// ```
     pub fn picked(pick: impl Pick + 'static) -> Self {
-        Self(Sought::Picked(Box::new(pick)))
+        Self(Criterion::Picked(Box::new(pick)))
     }
 
     /// Those in which a member has this name, written without escapes. One of more than 1 MiB is only counted. A `shared`
@@ -80,19 +80,19 @@ impl Capture {
     /// ```
     pub fn member(name: &str, shared: Option<&str>) -> Self {
         let shared = shared.map(|name| SharedName { name: QuotedName::new(name), array: None });
-        Self(Sought::Member(Box::new(SoughtNames { name: QuotedName::new(name), shared })))
+        Self(Criterion::Member(Box::new(MemberFinder { name: QuotedName::new(name), shared })))
     }
 }
 
 /// The names of members that are looked for.
-struct SoughtNames {
+struct MemberFinder {
     /// In all containers.
     name: QuotedName,
     /// In the first elements of each array, and in all elements if one of the first has it.
     shared: Option<SharedName>,
 }
 
-impl SoughtNames {
+impl MemberFinder {
     /// Whether the name that others have is looked for in this element of this array.
     #[inline]
     fn looks_for_shared(&self, (array, at): (u64, u64)) -> bool {
@@ -172,22 +172,22 @@ impl<'a> Piece<'a> {
 
 /// The container that is being captured. Nothing of it is copied unless it lies in several chunks.
 pub(super) struct RawCapture {
-    sought: Sought,
+    criterion: Criterion,
     /// Its bytes in the chunks before this one.
     held: Vec<u8>,
     /// Where the rest of it begins in this chunk.
     from: usize,
     /// Whether more of it was passed over than is captured.
     is_too_large: bool,
-    /// Whether the member that is sought may be in it.
+    /// Whether the wanted member may be in it.
     is_candidate: bool,
     /// Whether the member may be in this piece of the chunk, once that is known.
     in_piece: Option<bool>,
 }
 
 impl RawCapture {
-    pub(super) fn new(Capture(sought): Capture) -> Self {
-        Self { sought, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None }
+    pub(super) fn new(Capture(criterion): Capture) -> Self {
+        Self { criterion, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None }
     }
 
     /// Another piece follows.
@@ -219,7 +219,7 @@ impl RawCapture {
     /// The container has the bytes of the piece up to `end`; returns whether it is small enough.
     #[inline]
     pub(super) fn extend(&mut self, piece: Piece<'_>, end: usize) -> bool {
-        if matches!(self.sought, Sought::Member(_)) {
+        if matches!(self.criterion, Criterion::Member(_)) {
             self.is_candidate |= self.is_in_piece(piece);
             return true;
         }
@@ -237,7 +237,7 @@ impl RawCapture {
     pub(super) fn found<'a>(&'a mut self, piece: Piece<'a>, end: usize, element: (u64, u64)) -> Option<&'a [u8]> {
         let end = piece.start + end;
         let is_cut = !self.held.is_empty();
-        if let Sought::Member(names) = &self.sought {
+        if let Criterion::Member(names) = &self.criterion {
             let is_too_large = self.is_too_large || self.len(end) > RAW_BYTES;
             if is_too_large || !(self.is_candidate || is_cut || names.looks_for_shared(element)) {
                 return None;
@@ -248,10 +248,10 @@ impl RawCapture {
             self.from = end;
         }
         let json = if is_cut { &self.held[..] } else { &piece.chunk[self.from..end] };
-        let is_wanted = match &mut self.sought {
-            Sought::All => true,
-            Sought::Picked(pick) => pick.picks(element.0, element.1, json),
-            Sought::Member(names) => names.is_in(element, json),
+        let is_wanted = match &mut self.criterion {
+            Criterion::All => true,
+            Criterion::Picked(pick) => pick.picks(element.0, element.1, json),
+            Criterion::Member(names) => names.is_in(element, json),
         };
         is_wanted.then_some(json)
     }
@@ -264,7 +264,7 @@ impl RawCapture {
     /// time than one at each.
     #[inline]
     fn is_in_piece(&mut self, piece: Piece<'_>) -> bool {
-        let Sought::Member(names) = &self.sought else { return true };
+        let Criterion::Member(names) = &self.criterion else { return true };
         let name = &names.name;
         *self.in_piece.get_or_insert_with(|| {
             let before = name.len().min(piece.start);

@@ -15,7 +15,7 @@ pub trait ReadAt {
     /// When the bytes cannot be read, or there are fewer than the buffer needs ([`io::ErrorKind::UnexpectedEof`]).
     fn read_at(&mut self, position: u64, buffer: &mut [u8]) -> io::Result<()>;
 
-    /// Tells that most of the bytes will be read, so that a source that fetches them need not begin with a few.
+    /// Announces that most of the bytes will be read, so that a source that fetches them need not begin with a few.
     fn expect_all(&mut self) {}
 
     /// Whether there are no bytes.

@@ -256,7 +256,7 @@ impl Selection {
         self.name.clear();
     }
 
-    /// The next piece of the name, as written between quotes in JSON.
+    /// The next raw piece of the name, from between the quotes.
     ///
     /// # Errors
     /// At an escape that JSON does not have.
@@ -292,10 +292,10 @@ impl Selection {
         self.name.text()
     }
 
-    /// Gives the member another name.
+    /// Renames the member.
     ///
     /// # Errors
-    /// When the name is not as written in JSON.
+    /// When the name is not valid JSON.
     pub(super) fn rename(&mut self, name: &str) -> Result<(), FaultKind> {
         self.begin_name();
         self.name_piece(name.as_bytes())?;
@@ -334,7 +334,7 @@ impl Selection {
         kept
     }
 
-    /// The next piece of the string, as written between quotes in JSON.
+    /// The next raw piece of the string, from between the quotes.
     ///
     /// # Errors
     /// At an escape that JSON does not have.

@@ -15,7 +15,7 @@ use super::word::{digits, each_byte, fingerprint, first_byte, same, zero_bytes};
 /// Containers nested deeper than this are not walked into: the visitor sees them as empty.
 pub const WALKED_LEVELS: usize = 32;
 
-/// Is told the parts of a value, in the order of the text.
+/// Receives the parts of a value, in the order of the text.
 pub trait Visitor {
     /// A container begins.
     fn open(&mut self, object: bool);
@@ -41,7 +41,7 @@ pub trait Visitor {
     fn close(&mut self, parts: u64, json: &[u8]);
 }
 
-/// A string as it is written in JSON, without its quotes, or a number or a literal.
+/// A raw string, without its quotes, or a number or a literal.
 #[derive(Clone, Copy, Debug)]
 pub struct Written<'a> {
     /// The bytes; of a string those between the quotes.
@@ -80,7 +80,7 @@ impl<'a> Written<'a> {
         if is_longer { None } else { Some(self.text()).filter(|text| text.len() <= bytes) }
     }
 
-    /// The text that it stands for, with U+FFFD in place of each lone surrogate, and of what is no escape.
+    /// The text that it stands for, with U+FFFD in place of each lone surrogate, and of each invalid escape.
     pub fn text(&self) -> Cow<'a, str> {
         if self.surplus == 0 {
             // The lossy conversion takes longer.
@@ -95,7 +95,7 @@ impl<'a> Written<'a> {
     }
 }
 
-/// A JSON text as it is shown: with U+FFFD in place of each lone surrogate.
+/// The form in which a JSON text is shown: with U+FFFD in place of each lone surrogate.
 pub fn well_formed(json: &[u8]) -> Cow<'_, str> {
     // A backslash is always inside a string, and a quote ends what is pending.
     let (mut repair, mut repaired) = (SurrogateRepair::default(), Repaired(Vec::new()));
@@ -161,7 +161,7 @@ impl StringSink for Repaired {
 /// ```
 ///
 /// # Errors
-/// When it is not JSON. What the visitor was told before is then worth nothing.
+/// When it is not JSON. What the visitor received before is then worthless.
 pub fn walk(json: &[u8], visitor: &mut impl Visitor) -> Result<(), FaultKind> {
     let mut walk = Walk { rest: json };
     walk.space();

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rmcp::model::RequestId;
+use rmcp::model::{JsonRpcMessage, RequestId};
 
 /// The pending requests of one peer; clones share them.
 #[derive(Clone)]
@@ -56,12 +56,17 @@ impl PendingRequests {
         self.state().unanswered.remove(id);
     }
 
-    /// A request is answered; its answer counts until it is sent.
-    pub(crate) fn answer(&self, id: Option<&RequestId>) -> Answering {
+    /// A message is about to be sent. If it is an answer, it counts until it is sent.
+    pub(crate) fn sending<Q, R, N>(&self, message: &JsonRpcMessage<Q, R, N>) -> Option<Answering> {
+        let answered = match message {
+            JsonRpcMessage::Response(response) => Some(&response.id),
+            JsonRpcMessage::Error(error) => error.id.as_ref(),
+            JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => return None,
+        };
         let mut state = self.state();
-        id.map(|id| state.unanswered.remove(id));
+        answered.map(|id| state.unanswered.remove(id));
         state.answers += 1;
-        Answering(self.clone())
+        Some(Answering(self.clone()))
     }
 
     /// The session has begun anew: earlier requests get no answer.
@@ -82,6 +87,8 @@ impl Drop for Answering {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::model::{ErrorData, ServerJsonRpcMessage};
+
     use super::*;
 
     #[test]
@@ -92,7 +99,8 @@ mod tests {
         assert_eq!(pending.admit(&first), Err(NotAdmitted::SameId));
         assert_eq!(pending.admit(&second), Ok(()));
         assert_eq!(pending.admit(&third), Err(NotAdmitted::TooMany));
-        let answering = pending.answer(Some(&first));
+        let error = ErrorData::internal_error("x", None);
+        let answering = pending.sending(&ServerJsonRpcMessage::error(error, Some(first.clone())));
         pending.cancel(&first);
         assert_eq!(pending.admit(&third), Err(NotAdmitted::TooMany), "the answer is still being sent");
         drop(answering);

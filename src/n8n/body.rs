@@ -17,7 +17,7 @@ use super::progress::{Progress, Stage};
 use super::request::Request;
 use crate::blocking::joined;
 use crate::cache::Writer;
-use crate::json::{BEGINNING_BYTES, Batch, Cursor, Fault, Projection, Pruner, beginning, markup};
+use crate::json::{Batch, Cursor, Fault, Projection, Pruner, SHOWN_PREFIX_BYTES, markup, shown_prefix};
 
 /// Pruned batches in the channel. Few are enough, since each is small.
 const PIPE_BATCHES: usize = 4;
@@ -26,7 +26,7 @@ const PIPE_BATCHES: usize = 4;
 const GZIP_SLICE: usize = 1024;
 
 /// Compressed bytes in which the beginning of a body is looked for.
-const COMPRESSED_BEGINNING: usize = 4096;
+const COMPRESSED_PREFIX: usize = 4096;
 
 /// The body of a response.
 pub(super) struct Body {
@@ -130,7 +130,7 @@ impl Client {
 
     /// Refuses a body that is not JSON by its content type, or by how it begins: proxies send pages as JSON, too.
     pub(super) async fn check_type(&self, mut body: Body) -> Result<Body, Error> {
-        let first = self.beginning(&mut body).await?;
+        let first = self.prefix(&mut body).await?;
         let content_type = body.response.headers().get(CONTENT_TYPE);
         let content_type = content_type.map(|it| it.to_str().unwrap_or("an unknown content type"));
         let content_type = match (markup(&first), content_type) {
@@ -140,11 +140,11 @@ impl Client {
             }
             (None, _) => return Ok(body),
         };
-        Err(Error::NotJson { content_type, beginning: self.clean(&beginning(&first)) })
+        Err(Error::NotJson { content_type, beginning: self.clean(&shown_prefix(&first)) })
     }
 
     /// The first bytes of a body, decoded, however small the chunks are in which they arrive. They stay in the body.
-    async fn beginning(&self, body: &mut Body) -> Result<Vec<u8>, Error> {
+    async fn prefix(&self, body: &mut Body) -> Result<Vec<u8>, Error> {
         let mut arrived = BytesMut::new();
         loop {
             let chunk = self.chunk(body, arrived.len() as u64).await?;
@@ -152,9 +152,9 @@ impl Client {
             arrived.extend_from_slice(&chunk.unwrap_or_default());
             let first = match body.is_gzip() {
                 true => decompressed(&arrived),
-                false => arrived[..arrived.len().min(BEGINNING_BYTES)].to_vec(),
+                false => arrived[..arrived.len().min(SHOWN_PREFIX_BYTES)].to_vec(),
             };
-            if is_end || first.len() == BEGINNING_BYTES || arrived.len() >= COMPRESSED_BEGINNING {
+            if is_end || first.len() == SHOWN_PREFIX_BYTES || arrived.len() >= COMPRESSED_PREFIX {
                 body.first = Some(arrived.freeze()).filter(|arrived| !arrived.is_empty());
                 return Ok(first);
             }
@@ -256,9 +256,9 @@ fn is_gzip(encoding: &HeaderValue) -> bool {
     [&b"gzip"[..], b"x-gzip"].iter().any(|name| encoding.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// What a compressed body begins with, as far as it has arrived. What is wrong with it is for the filter to say.
+/// What has arrived of the start of a compressed body. The filter reports what is wrong with it.
 fn decompressed(gzip: &[u8]) -> Vec<u8> {
-    let (mut decoder, mut first) = (GzDecoder::new(gzip).take(BEGINNING_BYTES as u64), Vec::new());
+    let (mut decoder, mut first) = (GzDecoder::new(gzip).take(SHOWN_PREFIX_BYTES as u64), Vec::new());
     let _ = decoder.read_to_end(&mut first);
     first
 }

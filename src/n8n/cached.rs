@@ -3,6 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
+use super::caching::Caching;
 use super::client::Client;
 use super::error::Error;
 use super::execution::{ExecutionRequest, Reading};
@@ -14,17 +15,8 @@ use crate::json::{Cursor, Projection, PrunedReader, ReadAhead};
 /// How often a download by another process is looked at.
 const LOOK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often those that wait are shown that a download goes on: more often than the shortest `--idle-timeout`, 1 s.
+/// How often waiting processes see that a download goes on: more often than the shortest `--idle-timeout`, 1 s.
 const BEAT_INTERVAL: Duration = Duration::from_millis(200);
-
-/// How executions are cached.
-#[derive(Clone)]
-pub struct Caching {
-    /// Where.
-    pub cache: Cache,
-    /// Whether n8n is not asked for executions at all.
-    pub offline: bool,
-}
 
 impl Client {
     /// Reads an execution from the cache, or else downloads it into the cache; waits if that is under way elsewhere.
@@ -51,7 +43,7 @@ impl Client {
                     if find(&caching.cache, &name).await.is_none() {
                         let read = beating(&claim, self.fetch(request, projection, progress, Some(&claim))).await;
                         if read.is_err() {
-                            // Those that wait would fail one after the other.
+                            // The waiting processes would fail one after the other.
                             claim.refuse();
                         }
                         return read;
@@ -121,7 +113,7 @@ impl Client {
     async fn is_unchanged(&self, entry: &Entry, id: &str, progress: &Progress) -> Result<bool, Error> {
         match self.stamp(id, progress).await {
             Ok(stamp) => Ok(stamp.and_then(|stamp| stamp.note()).is_some_and(|note| note == entry.note())),
-            // The request for the body would be answered likewise.
+            // The request for the body would be answered in the same way.
             Err(
                 error @ (Error::NotFound(_)
                 | Error::Unauthorized
@@ -158,7 +150,7 @@ async fn read<P: Projection>(entry: Entry, projection: &P) -> Option<P::View> {
     })
 }
 
-/// Runs a download, and shows those that wait for it that this process goes on, also while n8n sends nothing.
+/// Runs a download, and shows waiting processes that this one goes on, even while n8n sends nothing.
 async fn beating<T>(claim: &Claim, download: impl Future<Output = T>) -> T {
     let mut download = pin!(download);
     loop {

@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::address::Address;
-use super::cached::Caching;
+use super::caching::Caching;
 use super::error::Error;
 use super::locks::Locks;
 use super::request::{AttemptError, Attempts, Request, TransientError};
@@ -133,7 +133,7 @@ impl Client {
         }
     }
 
-    /// Waits before the next attempt; fails if there is none left.
+    /// Waits before the next attempt; fails if no attempt is left.
     pub(super) async fn wait(
         &self,
         attempts: &mut Attempts,

@@ -2,7 +2,7 @@
 //! one, can deliver a sound body that belongs to another request.
 
 use super::error::Error;
-use crate::json::{Cursor, Keep, Pruner, shorten};
+use crate::json::{Cursor, Keep, Pruner, first_member, shorten};
 
 /// What is kept of a body.
 const KEEP: Keep = Keep::Members(&[("id", Keep::Whole)]);
@@ -59,16 +59,7 @@ impl Identity {
 
 /// The id, once it has arrived whole.
 fn id_in(text: &[u8]) -> Option<String> {
-    let mut id = None;
-    // The text ends in the middle, which is not an error here.
-    let _ = Cursor::pruned(text).object(|cursor, member| match member {
-        "id" if id.is_none() => {
-            id = cursor.text(ID_CHARS)?;
-            Ok(())
-        }
-        _ => cursor.skip(),
-    });
-    id
+    first_member(Cursor::pruned(text), "id", |cursor| cursor.text(ID_CHARS))
 }
 
 /// Whether two ids name the same. Ids of executions are numbers, which n8n sends as strings or as numbers and accepts

@@ -10,7 +10,7 @@ use super::error::Error;
 use super::identity::Identity;
 use super::progress::Progress;
 use super::request::Request;
-use crate::json::{Cursor, Fault, Keep, Pruner};
+use crate::json::{Cursor, Fault, Keep, Pruner, first_member};
 
 /// A list of 250 executions is about 75 KB; anything above this limit is not a list.
 const LIST_BYTES: usize = 16 * 1024 * 1024;
@@ -145,14 +145,5 @@ fn fault_in(body: &[u8]) -> Option<Fault> {
 
 /// The workflow's name, as soon as it has arrived.
 fn name_in(text: &[u8]) -> Option<String> {
-    let mut name = None;
-    // The text ends in the middle, which is not an error here.
-    let _ = Cursor::pruned(text).object(|cursor, member| match member {
-        "name" if name.is_none() => {
-            name = cursor.name()?;
-            Ok(())
-        }
-        _ => cursor.skip(),
-    });
-    name
+    first_member(Cursor::pruned(text), "name", Cursor::name)
 }

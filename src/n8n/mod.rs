@@ -7,6 +7,7 @@
 mod address;
 mod body;
 mod cached;
+mod caching;
 mod check;
 mod client;
 mod error;
@@ -24,7 +25,7 @@ mod stamp;
 mod workflows;
 
 pub use address::Address;
-pub use cached::Caching;
+pub use caching::Caching;
 pub use check::{CheckReport, SCOPES};
 pub use client::{Client, Settings};
 pub use error::Error;

@@ -4,23 +4,29 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::cache::Inspector;
-use crate::json::{Cursor, Keep, Pruner};
+use crate::json::{Cursor, Keep, Pruner, first_member};
+
+/// The metadata of an execution that changes with it.
+const MEMBERS: [&str; 10] = [
+    "status",
+    "mode",
+    "finished",
+    "startedAt",
+    "stoppedAt",
+    "retryOf",
+    "retrySuccessId",
+    "workflowId",
+    "waitTill",
+    "jsonSizeBytes",
+];
 
 /// What is kept of a body.
-const KEEP: Keep = Keep::Members(&[
-    ("status", Keep::Whole),
-    ("mode", Keep::Whole),
-    ("finished", Keep::Whole),
-    ("startedAt", Keep::Whole),
-    ("stoppedAt", Keep::Whole),
-    ("retryOf", Keep::Whole),
-    ("retrySuccessId", Keep::Whole),
-    ("workflowId", Keep::Whole),
-    ("waitTill", Keep::Whole),
-    ("jsonSizeBytes", Keep::Whole),
-    ("dataTooLargeToDisplay", Keep::Whole),
-    ("data", Keep::Members(&[("redactionInfo", Keep::Whole)])),
-]);
+const KEEP: Keep = Keep::Members(&TABLE);
+
+const TABLE: [(&str, Keep); MEMBERS.len() + 2] = Keep::extended(
+    &Keep::Whole.of_each(MEMBERS),
+    [("dataTooLargeToDisplay", Keep::Whole), ("data", Keep::Members(&[("redactionInfo", Keep::Whole)]))],
+);
 
 /// The statuses of executions that n8n does not change any more.
 const FINAL: [&str; 4] = ["success", "error", "crashed", "canceled"];
@@ -31,40 +37,17 @@ const STATUS_CHARS: usize = 20;
 /// Far above n8n's metadata (less than 1 KB): a body with more is not kept.
 const MAX_BYTES: usize = 16 * 1024;
 
-/// The metadata of an execution, as far as it changes with the execution. A member that is missing is the same as `null`.
+/// The [`MEMBERS`] of an execution. One that is missing is the same as `null`.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Stamp {
-    status: Value,
-    mode: Value,
-    finished: Value,
-    started_at: Value,
-    stopped_at: Value,
-    retry_of: Value,
-    retry_success_id: Value,
-    workflow_id: Value,
-    wait_till: Value,
-    json_size_bytes: Value,
-}
+pub(super) struct Stamp(Map<String, Value>);
 
 impl Stamp {
     /// The stamp of an execution that n8n does not change any more, from its metadata; `None` for all others.
     pub(super) fn of(metadata: &[u8]) -> Option<Self> {
         let mut members: Map<String, Value> = serde_json::from_slice(metadata).ok()?;
-        let mut take = |name| members.remove(name).unwrap_or_default();
-        let stamp = Self {
-            status: take("status"),
-            mode: take("mode"),
-            finished: take("finished"),
-            started_at: take("startedAt"),
-            stopped_at: take("stoppedAt"),
-            retry_of: take("retryOf"),
-            retry_success_id: take("retrySuccessId"),
-            workflow_id: take("workflowId"),
-            wait_till: take("waitTill"),
-            json_size_bytes: take("jsonSizeBytes"),
-        };
-        stamp.status.as_str().is_some_and(is_final).then_some(stamp)
+        let stamp = MEMBERS.map(|name| (name.to_owned(), members.remove(name).unwrap_or_default()));
+        let stamp = Self(stamp.into_iter().collect());
+        stamp.0["status"].as_str().is_some_and(is_final).then_some(stamp)
     }
 
     /// The stamp as the cache notes it.
@@ -87,7 +70,7 @@ pub(super) struct StampReader {
 
 impl StampReader {
     pub(super) fn new() -> Self {
-        // Who reads the body checks that it is UTF-8; otherwise the copy is not kept.
+        // The body's reader checks that it is UTF-8; if not, the copy is not kept.
         Self { pruner: Pruner::new(KEEP, 0..0).trusting_utf8(), text: Vec::new(), knows_status: false }
     }
 
@@ -116,7 +99,7 @@ impl Inspector for StampReader {
         self.text.extend(self.pruner.finish().ok()?.text);
         let body: Value = serde_json::from_slice(&self.text).ok()?;
         let is_shortened = body["dataTooLargeToDisplay"] == true;
-        // What n8n hides depends on who asks, and when.
+        // What n8n hides depends on the user and on the time.
         let is_redacted = !body["data"]["redactionInfo"].is_null();
         match body["data"].is_object() && !is_shortened && !is_redacted {
             true => Stamp::of(&self.text)?.note(),
@@ -127,13 +110,7 @@ impl Inspector for StampReader {
 
 /// The status, once it has arrived whole.
 fn status_in(text: &[u8]) -> Option<String> {
-    let mut status = None;
-    // The text ends in the middle, which is not an error here.
-    let _ = Cursor::pruned(text).object(|cursor, member| match member {
-        "status" => cursor.text(STATUS_CHARS).map(|text| status = text),
-        _ => cursor.skip(),
-    });
-    status
+    first_member(Cursor::pruned(text), "status", |cursor| cursor.text(STATUS_CHARS))
 }
 
 #[cfg(test)]

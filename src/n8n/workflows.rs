@@ -188,7 +188,7 @@ impl Client {
         self.change(&Request { query, ..request }, projection, progress).await.map_err(not_as_requested)
     }
 
-    /// Activates or deactivates a workflow, which n8n 2 calls publishing and unpublishing, and reads it as it is then.
+    /// Activates or deactivates a workflow, which n8n 2 calls publishing and unpublishing, and reads its new state.
     /// Activating an active workflow publishes the changes that were only saved. The paths exist in all versions; n8n
     /// 2.33 and newer call them deprecated aliases of `publish` and `unpublish`.
     ///

@@ -98,7 +98,7 @@ pub(crate) fn shared_permissions() -> Option<Permissions> {
     Some(Permissions::from_mode(SHARED))
 }
 
-/// Whether other users of this machine may read or change a file, as far as that can be seen.
+/// Whether other users of this machine may read or change a file, if that can be seen.
 pub(crate) fn is_open_to_others(file: &Metadata) -> bool {
     file.permissions().mode() & OTHERS != 0
 }
@@ -111,7 +111,7 @@ pub(crate) fn is_of_another_user(file: &Metadata) -> bool {
 /// Gives a new file the owner of the one that it replaces: root can do that for another user.
 ///
 /// # Errors
-/// This user may not give the file away.
+/// This user may not hand the file to another one.
 pub(crate) fn keep_owner(new: &File, old: &Metadata) -> Result<()> {
     let own = new.metadata()?;
     match (own.uid(), own.gid()) == (old.uid(), old.gid()) {

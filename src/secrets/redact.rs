@@ -22,7 +22,7 @@ pub fn error(value: &mut Excerpt) {
             hide_raw_headers(kept);
             kept.iter_mut().for_each(error);
         }
-        Excerpt::Text(beginning) => text(beginning),
+        Excerpt::Text(prefix) => text(prefix),
         Excerpt::Scalar(_) | Excerpt::Deep { .. } => {}
     }
 }
@@ -46,11 +46,11 @@ pub fn item(value: &mut Excerpt) {
 }
 
 /// Masks secrets in a text that quotes requests: headers, tokens after a scheme, passwords and keys in URLs.
-pub fn text(beginning: &mut Prefix) {
-    if let Cow::Owned(hidden) = text::hide(&beginning.kept) {
-        let (before, after) = (beginning.kept.chars().count() as u64, hidden.chars().count() as u64);
-        beginning.chars = (beginning.chars - before.min(beginning.chars)) + after;
-        beginning.kept = hidden;
+pub fn text(prefix: &mut Prefix) {
+    if let Cow::Owned(hidden) = text::hide(&prefix.kept) {
+        let (before, after) = (prefix.kept.chars().count() as u64, hidden.chars().count() as u64);
+        prefix.chars = (prefix.chars - before.min(prefix.chars)) + after;
+        prefix.kept = hidden;
     }
 }
 

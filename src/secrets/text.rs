@@ -95,7 +95,7 @@ fn is_prose(found: &Captures<'_>) -> bool {
 }
 
 fn begins(token: &str, word: &str) -> bool {
-    token.get(..word.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(word))
+    token.get(..word.len()).is_some_and(|prefix| prefix.eq_ignore_ascii_case(word))
 }
 
 /// Whether a text is a word, optionally capitalised or hyphenated: no token looks like one.

@@ -7,7 +7,7 @@ use std::fmt::Display;
 pub(crate) fn without_value(error: &impl Display) -> String {
     let error = error.to_string();
     let quoted = ["invalid type: ", "invalid value: ", "invalid length ", "unknown variant "];
-    let begins = quoted.iter().filter_map(|beginning| error.find(beginning)).min();
+    let begins = quoted.iter().filter_map(|prefix| error.find(prefix)).min();
     match begins {
         Some(at) => match error[at..].rfind(", expected ") {
             Some(expected) => format!("{}{}", &error[..at], &error[at + expected + 2..]),

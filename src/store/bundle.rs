@@ -2,7 +2,7 @@
 //! `{"data":"<text>","workflowData":…,"workflowVersionId":…,"version":1}`, without white space
 //! (`packages/@n8n/blob-storage/src/json-store.ts`).
 //!
-//! The text is read where it stands in the file, with its escapes
+//! The text is read in place in the file, with its escapes
 //! ([`Flatted::escaped`](crate::json::flatted::Flatted::escaped)).
 
 use std::fs::File;

@@ -12,7 +12,7 @@ pub(super) const BUNDLE: &str = "the file with the data (bundle.json)";
 pub enum Error {
     /// No such execution; the text is its id.
     #[error(
-        "Execution '{0}' not found in n8n's store: it was never saved, or n8n has deleted it. list_executions shows those that are there."
+        "Execution '{0}' not found in n8n's store: it was never saved, or n8n has deleted it. list_executions shows the existing ones."
     )]
     NotFound(String),
     /// Soft-deleted; the text is its id.
@@ -192,7 +192,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether n8n's API can give what the store cannot.
+    /// Whether n8n's API may return what the store cannot.
     pub fn is_elsewhere(&self) -> bool {
         matches!(self, Self::Elsewhere { .. } | Self::EngineV2(_))
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 #[cfg(feature = "postgres")]
 use super::postgres;
 use super::variables::Variables;
-use super::{Place, Reading, bundle, sqlite};
+use super::{Backend, ReadSettings, bundle, sqlite};
 
 /// The name of n8n's SQLite file.
 const DATABASE: &str = "database.sqlite";
@@ -15,7 +15,7 @@ const STORAGE: [&str; 2] = ["storage", "binaryData"];
 
 /// What is found at a place, and where bundles may be.
 pub(super) struct Found {
-    pub place: Place,
+    pub backend: Backend,
     /// Folders that contain bundles, in the order in which they are tried.
     pub storage: Vec<PathBuf>,
 }
@@ -24,7 +24,7 @@ pub(super) struct Found {
 ///
 /// # Errors
 /// A sentence for the person who starts n8n-lens: there is nothing, or a variable is malformed.
-pub(super) fn find(name: &str, variables: &Variables, reading: Reading) -> Result<Found, String> {
+pub(super) fn find(name: &str, variables: &Variables, reading: ReadSettings) -> Result<Found, String> {
     if name == "auto" {
         return auto(variables, reading);
     }
@@ -38,39 +38,39 @@ pub(super) fn find(name: &str, variables: &Variables, reading: Reading) -> Resul
                 );
             }
         };
-        let place = on_server(Some(&url), variables, reading)?;
-        return Ok(Found { place, storage: storage(&variables.n8n_folder()?, variables)? });
+        let backend = on_server(Some(&url), variables, reading)?;
+        return Ok(Found { backend, storage: storage(&variables.n8n_folder()?, variables)? });
     }
     at_path(Path::new(name), variables, reading)
 }
 
 /// What n8n's own variables say.
-fn auto(variables: &Variables, reading: Reading) -> Result<Found, String> {
+fn auto(variables: &Variables, reading: ReadSettings) -> Result<Found, String> {
     let folder = variables.n8n_folder()?;
-    let place = match variables.get("DB_TYPE")?.as_deref().unwrap_or("sqlite") {
+    let backend = match variables.get("DB_TYPE")?.as_deref().unwrap_or("sqlite") {
         "sqlite" => {
             let file = variables.get("DB_SQLITE_DATABASE")?.unwrap_or_else(|| DATABASE.to_owned());
-            Place::Sqlite(sqlite::Database::new(existing(folder.join(file))?, reading))
+            Backend::Sqlite(sqlite::Database::new(existing(folder.join(file))?, reading))
         }
         "postgresdb" => on_server(None, variables, reading)?,
         "mysqldb" | "mariadb" => return Err(mysql()),
         other => return Err(format!("DB_TYPE is {other:?}; it must be sqlite or postgresdb.")),
     };
-    Ok(Found { place, storage: storage(&folder, variables)? })
+    Ok(Found { backend, storage: storage(&folder, variables)? })
 }
 
 /// The database on a PostgreSQL server that `url` or n8n's own variables name.
 #[cfg(feature = "postgres")]
-fn on_server(url: Option<&str>, variables: &Variables, reading: Reading) -> Result<Place, String> {
+fn on_server(url: Option<&str>, variables: &Variables, reading: ReadSettings) -> Result<Backend, String> {
     let address = match url {
         Some(url) => postgres::Address::parse(url, variables)?,
         None => postgres::Address::from_variables(variables)?,
     };
-    Ok(Place::Postgres(Box::new(postgres::Database::new(address, reading))))
+    Ok(Backend::Postgres(Box::new(postgres::Database::new(address, reading))))
 }
 
 #[cfg(not(feature = "postgres"))]
-fn on_server(_url: Option<&str>, _variables: &Variables, _reading: Reading) -> Result<Place, String> {
+fn on_server(_url: Option<&str>, _variables: &Variables, _reading: ReadSettings) -> Result<Backend, String> {
     Err("This n8n-lens was built without PostgreSQL. Build it with the feature `postgres`, or use n8n's API, without --store."
         .to_owned())
 }
@@ -79,7 +79,7 @@ fn mysql() -> String {
     "MySQL and MariaDB (n8n 1.x only) are not supported as a store: use n8n's API, without --store.".to_owned()
 }
 
-fn at_path(path: &Path, variables: &Variables, reading: Reading) -> Result<Found, String> {
+fn at_path(path: &Path, variables: &Variables, reading: ReadSettings) -> Result<Found, String> {
     let path = expanded(path, variables);
     let metadata = std::fs::metadata(&path).map_err(|error| missing(&path, &error))?;
     if metadata.is_dir() {
@@ -91,19 +91,19 @@ fn at_path(path: &Path, variables: &Variables, reading: Reading) -> Result<Found
                 path.display()
             ));
         };
-        let place = Place::Sqlite(sqlite::Database::new(folder.join(&file), reading));
-        return Ok(Found { place, storage: storage(folder, variables)? });
+        let backend = Backend::Sqlite(sqlite::Database::new(folder.join(&file), reading));
+        return Ok(Found { backend, storage: storage(folder, variables)? });
     }
     if path.extension().is_some_and(|extension| extension == "json") {
         let ids = path.canonicalize().ok().and_then(|path| bundle::ids(&path));
-        return Ok(Found { place: Place::Bundle { file: path, ids }, storage: Vec::new() });
+        return Ok(Found { backend: Backend::Bundle { file: path, ids }, storage: Vec::new() });
     }
     let folder = path.parent().map(PathBuf::from).unwrap_or_default();
     let storage = storage(&folder, variables)?;
-    Ok(Found { place: Place::Sqlite(sqlite::Database::new(path, reading)), storage })
+    Ok(Found { backend: Backend::Sqlite(sqlite::Database::new(path, reading)), storage })
 }
 
-/// The folders in which bundles may be: the configured one, or else those that n8n uses by default.
+/// The folders in which bundles may be: the configured one, or else the ones that n8n uses by default.
 fn storage(folder: &Path, variables: &Variables) -> Result<Vec<PathBuf>, String> {
     Ok(match variables.get("N8N_STORAGE_PATH")? {
         Some(path) => vec![path.into()],

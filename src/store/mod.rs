@@ -16,7 +16,7 @@
 //! - Nothing is written, created or locked for longer than a moment, and no handle outlives a question.
 //! - No table is opened but `execution_entity`, `execution_data` and `migrations`: those with credentials and users never.
 //! - No text is ever whole in memory. A spool has no name and is readable by this user only.
-//! - The store has no users and no scopes: whoever may ask sees the executions of all workflows.
+//! - The store has no users and no scopes: every caller can read the executions of all workflows.
 //!
 //! Facts about n8n are from its source (`packages/@n8n/db`, `packages/@n8n/config`, `packages/cli/src/executions`) and were
 //! verified on n8n 1.123 and 2.41.
@@ -50,7 +50,7 @@ pub use variables::Variables;
 
 use self::session::{Contents, Session};
 use crate::json::flatted::Flatted;
-use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadAt};
+use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadAt, first_member};
 
 /// n8n's own store. Cheap to clone; nothing is open between two questions. A question whose token is cancelled fails
 /// while it waits, and at its next read.
@@ -58,17 +58,17 @@ use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadAt};
 pub struct Store(Arc<Shared>);
 
 struct Shared {
-    place: Place,
+    backend: Backend,
     storage: Vec<PathBuf>,
     with_deleted: bool,
 }
 
 /// What a store is.
-enum Place {
+enum Backend {
     Sqlite(sqlite::Database),
     #[cfg(feature = "postgres")]
     Postgres(Box<postgres::Database>),
-    /// One bundle, and the ids of the workflow and the execution, if its path tells them.
+    /// One bundle, and the ids of the workflow and the execution, if they are in its path.
     Bundle {
         file: PathBuf,
         ids: Option<(String, String)>,
@@ -94,7 +94,7 @@ pub struct Settings {
 
 /// How a database is read, whichever it is.
 #[derive(Clone, Debug)]
-struct Reading {
+struct ReadSettings {
     /// The prefix of n8n's tables.
     prefix: String,
     spool: Option<PathBuf>,
@@ -146,29 +146,29 @@ impl Store {
             return Err(format!("{} is not a folder. Check --spool-dir.", folder.display()));
         }
         let reply_timeout = settings.idle_timeout.unwrap_or(REPLY_TIMEOUT);
-        let reading = Reading {
+        let reading = ReadSettings {
             prefix: settings.variables.table_prefix()?,
             spool: settings.spool.clone(),
             reply_timeout,
             lock_timeout: reply_timeout.min(LOCK_TIMEOUT),
             slice: settings.slice.map_or(SLICE, |slice| slice.min(SLICE)),
         };
-        let locate::Found { place, storage } = locate::find(&settings.location, &settings.variables, reading)?;
-        Ok(Self(Arc::new(Shared { place, storage, with_deleted: settings.with_deleted })))
+        let locate::Found { backend, storage } = locate::find(&settings.location, &settings.variables, reading)?;
+        Ok(Self(Arc::new(Shared { backend, storage, with_deleted: settings.with_deleted })))
     }
 
     /// Reads an execution. `read` may run twice, if n8n starts or a connection breaks in the middle; what it returns counts
     /// only if the whole of what it read was there.
     ///
     /// # Errors
-    /// There is no such execution, or the store cannot give it.
+    /// There is no such execution, or the store cannot return it.
     pub fn read<T>(
         &self,
         id: &str,
         cancel: &CancellationToken,
         mut read: impl FnMut(Execution<'_>) -> T,
     ) -> Result<T, Error> {
-        if let Place::Bundle { file, ids } = &self.0.place {
+        if let Backend::Bundle { file, ids } = &self.0.backend {
             let row = row_of_bundle(id, ids.as_ref())?;
             return finish(&row, bundle::open(std::slice::from_ref(file), id, cancel)?, cancel, &mut read);
         }
@@ -187,7 +187,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn list(&self, query: &Query, cancel: &CancellationToken) -> Result<Vec<Listed>, Error> {
-        if let Place::Bundle { file, ids } = &self.0.place {
+        if let Backend::Bundle { file, ids } = &self.0.backend {
             return self.list_bundle(file, ids.as_ref(), query, cancel);
         }
         self.ask(cancel, &mut |session| {
@@ -205,7 +205,7 @@ impl Store {
     /// # Errors
     /// The store cannot be read.
     pub fn count(&self, query: &Query, cancel: &CancellationToken) -> Result<u64, Error> {
-        if let Place::Bundle { file, ids } = &self.0.place {
+        if let Backend::Bundle { file, ids } = &self.0.backend {
             return Ok(self.list_bundle(file, ids.as_ref(), query, cancel)?.len() as u64);
         }
         self.ask(cancel, &mut |session| session::count(session, query, self.0.with_deleted))
@@ -222,7 +222,7 @@ impl Store {
         cancel: &CancellationToken,
         mut each: impl FnMut(Execution<'_>) -> Option<T>,
     ) -> Result<Vec<(Listed, Option<T>)>, Error> {
-        if let Place::Bundle { file, ids } = &self.0.place {
+        if let Backend::Bundle { file, ids } = &self.0.backend {
             let listed = self.list_bundle(file, ids.as_ref(), query, cancel)?;
             let read = listed.into_iter().map(|listed| {
                 let made = self.read(listed.row.id(), cancel, &mut each)?;
@@ -257,11 +257,11 @@ impl Store {
         cancel: &CancellationToken,
         work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        match &self.0.place {
-            Place::Sqlite(database) => database.ask(cancel, work),
+        match &self.0.backend {
+            Backend::Sqlite(database) => database.ask(cancel, work),
             #[cfg(feature = "postgres")]
-            Place::Postgres(database) => database.ask(cancel, work),
-            Place::Bundle { .. } => Err(Error::NotSqlite),
+            Backend::Postgres(database) => database.ask(cancel, work),
+            Backend::Bundle { .. } => Err(Error::NotSqlite),
         }
     }
 
@@ -274,10 +274,10 @@ impl Store {
     ) -> Result<T, Error> {
         let id = row.id();
         let is_abandoned = row.is_running() && session.is_n8n_running() == Some(false);
-        let contents = match row.place() {
-            row::Place::Database => session.contents(row)?.ok_or_else(|| Error::NoData(id.to_owned()))?,
-            row::Place::Disk => bundle::open(&self.bundles(row), id, cancel)?,
-            row::Place::Elsewhere(place) => return Err(Error::Elsewhere { id: id.to_owned(), place }),
+        let contents = match row.location() {
+            row::DataLocation::Database => session.contents(row)?.ok_or_else(|| Error::NoData(id.to_owned()))?,
+            row::DataLocation::Disk => bundle::open(&self.bundles(row), id, cancel)?,
+            row::DataLocation::Elsewhere(place) => return Err(Error::Elsewhere { id: id.to_owned(), place }),
         };
         match is_abandoned {
             true => finish(&row.abandoned(), contents, cancel, read),
@@ -292,7 +292,7 @@ impl Store {
     }
 
     fn name_in_bundle(&self, row: &Row, cancel: &CancellationToken) -> Option<String> {
-        let is_on_disk = row.place() == row::Place::Disk;
+        let is_on_disk = row.location() == row::DataLocation::Disk;
         let workflow = is_on_disk.then(|| bundle::workflow(&self.bundles(row), row.id(), cancel).ok())??;
         name_of(workflow)
     }
@@ -390,7 +390,7 @@ fn number(id: &str) -> Result<i64, Error> {
     }
 }
 
-/// The row of a single bundle, which has the id that its path tells, or any.
+/// The row of a single bundle, with the id in its path; any id matches if its path has none.
 fn row_of_bundle(id: &str, ids: Option<&(String, String)>) -> Result<Row, Error> {
     match ids {
         Some((_, known)) if known != id => Err(Error::NotFound(id.to_owned())),
@@ -403,14 +403,6 @@ const NAME: Keep = Keep::Members(&[("name", Keep::Whole)]);
 
 /// The name of a workflow, if it has one.
 fn name_of(workflow: impl BufRead) -> Option<String> {
-    let mut name = None;
-    // A text that breaks off after the name is no error here.
-    let _ = Cursor::over(PrunedReader::new(workflow, Pruner::new(NAME, 0..0))).object(|cursor, member| match member {
-        "name" => {
-            name = cursor.name()?;
-            Ok(())
-        }
-        _ => cursor.skip(),
-    });
-    name
+    let cursor = Cursor::over(PrunedReader::new(workflow, Pruner::new(NAME, 0..0)));
+    first_member(cursor, "name", Cursor::name)
 }

@@ -3,10 +3,10 @@
 use tokio_util::sync::CancellationToken;
 
 use super::error::Error;
-use super::row::Place;
+use super::row::DataLocation;
 use super::session::Session;
 use super::sql::{Query, Tables};
-use super::{Place as Kind, Store, bundle, session};
+use super::{Backend, Store, bundle, session};
 use crate::json::flatted::Flatted;
 use crate::units::counted;
 
@@ -37,7 +37,7 @@ pub enum Finding {
 /// Looks at a store.
 pub(super) fn of(store: &Store) -> Result<Report, Error> {
     let mut findings = kind(store)?;
-    if let Kind::Bundle { file, .. } = &store.0.place {
+    if let Backend::Bundle { file, .. } = &store.0.backend {
         let contents = bundle::open(std::slice::from_ref(file), "?", &CancellationToken::new())?;
         findings.push(Finding::Fine(format!("the data is {}", crate::units::megabytes(contents.data.len()))));
         return Ok(Report { findings });
@@ -58,17 +58,17 @@ pub(super) fn of(store: &Store) -> Result<Report, Error> {
 }
 
 fn kind(store: &Store) -> Result<Vec<Finding>, Error> {
-    Ok(match &store.0.place {
-        Kind::Bundle { ids, .. } => {
+    Ok(match &store.0.backend {
+        Backend::Bundle { ids, .. } => {
             let which = ids.as_ref().map_or_else(String::new, |(_, id)| format!(" of execution {id}"));
             vec![Finding::Fine(format!("the store is one bundle{which}"))]
         }
         #[cfg(feature = "postgres")]
-        Kind::Postgres(_) => {
+        Backend::Postgres(_) => {
             let alive = "unknown on PostgreSQL: whether n8n is running";
             vec![Finding::Fine("the store is PostgreSQL".to_owned()), Finding::Unknown(alive.to_owned())]
         }
-        Kind::Sqlite(database) => {
+        Backend::Sqlite(database) => {
             let (header, is_open) = database.state()?;
             let journal = if header.is_wal { "write-ahead log" } else { "rollback journal" };
             let kind = Finding::Fine(format!("the store is SQLite with a {journal}"));
@@ -132,7 +132,7 @@ fn opened(store: &Store) -> Result<Vec<Finding>, Error> {
     let cancel = CancellationToken::new();
     let rows = store.ask(&cancel, &mut |session| session::list(session, &query, store.0.with_deleted))?;
     for (row, _) in &rows {
-        let is_bundle = row.place() == Place::Disk;
+        let is_bundle = row.location() == DataLocation::Disk;
         let opened = match is_bundle {
             // Without a pass over its data.
             true => bundle::workflow(&store.bundles(row), row.id(), &cancel).map(|_| Ok(())),
@@ -176,10 +176,10 @@ fn note(problems: &mut Vec<(String, String, u64)>, what: String, id: &str) {
 
 /// Whether a text begins as n8n writes it.
 fn first_byte(mut data: Flatted<'_>) -> Result<(), String> {
-    let beginning = data.beginning().map_err(|error| error.to_string())?;
-    if beginning.first() == Some(&b'[') {
+    let prefix = data.prefix().map_err(|error| error.to_string())?;
+    if prefix.first() == Some(&b'[') {
         return Ok(());
     }
-    let beginning = String::from_utf8_lossy(&beginning);
-    Err(format!("its data begins with {beginning:?}, a form that this version does not know"))
+    let prefix = String::from_utf8_lossy(&prefix);
+    Err(format!("its data begins with {prefix:?}, a form that this version does not know"))
 }

@@ -26,7 +26,7 @@ pub struct Row {
 
 /// Where the data of an execution is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum DataLocation {
     Database,
     /// In a bundle on disk.
     Disk,
@@ -41,7 +41,7 @@ impl Row {
         Self { members: members.map(|(column, value)| (column.name.to_owned(), member(column.kind, value))).collect() }
     }
 
-    /// An execution of which only the ids are known.
+    /// An execution that is known only by its ids.
     pub(super) fn of_bundle(id: &str, workflow_id: Option<&str>) -> Self {
         let members = [("id", Some(id)), ("workflowId", workflow_id)];
         let members = members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), Value::from(value?))));
@@ -65,7 +65,7 @@ impl Row {
         Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
-    /// Whether it is running or queued, as far as n8n has written.
+    /// Whether it is running or queued, according to what n8n has written.
     pub(super) fn is_running(&self) -> bool {
         matches!(self.text("status"), Some("running" | "new"))
     }
@@ -86,12 +86,12 @@ impl Row {
         self.text("workflowId").unwrap_or_default()
     }
 
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn location(&self) -> DataLocation {
         match self.text("storedAt") {
-            None | Some("db") => Place::Database,
-            Some("fs") => Place::Disk,
-            Some("az") => Place::Elsewhere("azure".to_owned()),
-            Some(other) => Place::Elsewhere(other.to_owned()),
+            None | Some("db") => DataLocation::Database,
+            Some("fs") => DataLocation::Disk,
+            Some("az") => DataLocation::Elsewhere("azure".to_owned()),
+            Some(other) => DataLocation::Elsewhere(other.to_owned()),
         }
     }
 

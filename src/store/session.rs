@@ -2,10 +2,10 @@
 
 use super::error::Error;
 use super::row::Row;
-use super::sql::{Parameter, Query, Tables};
+use super::sql::{Query, SqlParameter, Tables};
 use crate::json::ReadAt;
 
-/// The largest workflow that is read with an execution, bytes: n8n accepts 16 MiB, besides pinned data.
+/// The largest workflow that is read with an execution, bytes: n8n accepts 16 MiB, plus pinned data.
 pub(super) const MAX_WORKFLOW_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Refuses a workflow that is too large to be read.
@@ -16,7 +16,7 @@ pub(super) fn check_workflow_size(id: &str, bytes: u64) -> Result<(), Error> {
     }
 }
 
-/// The longest value of a row that n8n writes, besides its texts, is a version's id of 36 bytes.
+/// Apart from texts, the longest value of a row that n8n writes is a version's id of 36 bytes.
 const MAX_VALUE_BYTES: usize = 4096;
 
 /// Refuses values of a row that are longer than n8n's.
@@ -40,7 +40,7 @@ pub(super) trait Session {
     fn query(
         &mut self,
         statement: &str,
-        parameters: &[Parameter],
+        parameters: &[SqlParameter],
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error>;
 
@@ -54,7 +54,7 @@ pub(super) trait Session {
     fn contents(&mut self, row: &Row) -> Result<Option<Contents<'_>>, Error>;
 }
 
-/// What an execution consists of besides its row.
+/// What an execution consists of, apart from its row.
 pub(super) struct Contents<'a> {
     /// The workflow, as JSON.
     pub workflow: Box<dyn ReadAt + 'a>,
@@ -68,7 +68,7 @@ pub(super) struct Contents<'a> {
 pub(super) fn execution(session: &mut dyn Session, id: i64) -> Result<Option<Row>, Error> {
     let (statement, columns) = (session.tables().execution(), session.tables().columns().to_vec());
     let mut found = None;
-    session.query(&statement, &[Parameter::Integer(id)], &mut |values| {
+    session.query(&statement, &[SqlParameter::Integer(id)], &mut |values| {
         check_values(&values)?;
         found = Some(Row::new(&columns, values));
         Ok(())

@@ -1,4 +1,4 @@
-//! A text that is fetched in growing pieces, only as far as it is read, and kept beside the database's connection.
+//! A text that is fetched in growing pieces, only as far as it is read, and kept along with the database's connection.
 //!
 //! Small texts stay in memory; larger ones are in a temporary file that has no name, readable by this user only, and that
 //! ends with the question.
@@ -63,7 +63,7 @@ pub(super) enum Expected {
     All,
 }
 
-/// A text of known length, of which `fetch` adds more to the spool. Each call adds at least one byte.
+/// A text of known length; `fetch` adds more of it to the spool, at least one byte in each call.
 pub(super) struct GrowingText<F> {
     spool: Spool,
     length: u64,

@@ -71,7 +71,7 @@ pub(super) enum Dialect {
 
 /// A value of a statement. Numbers begin at `$1`.
 #[derive(Clone, Debug)]
-pub(super) enum Parameter {
+pub(super) enum SqlParameter {
     Integer(i64),
     Text(String),
 }
@@ -81,7 +81,7 @@ pub(super) enum Parameter {
 pub struct Query {
     /// Only executions of this workflow.
     pub workflow_id: Option<String>,
-    /// Only executions with this status; without it, those that run are left out, as n8n's API does.
+    /// Only executions with this status; without it, running ones are left out, as in n8n's API.
     pub status: Option<String>,
     /// Only executions that ended otherwise than well.
     pub failed: bool,
@@ -104,7 +104,7 @@ pub(super) struct Tables {
 }
 
 impl Tables {
-    /// Checks the tables; `columns` lists those of a table, and none if there is no such table.
+    /// Checks the tables; `columns` lists those of a table; none if the table does not exist.
     pub(super) fn find(
         dialect: Dialect,
         prefix: &str,
@@ -160,7 +160,7 @@ impl Tables {
     }
 
     /// A page of executions, newest first: [`columns`](Self::columns), as text, and a JSON object with the workflow's name.
-    pub(super) fn list(&self, query: &Query, with_deleted: bool) -> (String, Vec<Parameter>) {
+    pub(super) fn list(&self, query: &Query, with_deleted: bool) -> (String, Vec<SqlParameter>) {
         let filters = self.filters(query, with_deleted);
         let (executions, data) = (self.table(EXECUTIONS), self.table(DATA));
         let statement = format!(
@@ -174,7 +174,7 @@ impl Tables {
     }
 
     /// How many executions there are, whatever the limit.
-    pub(super) fn count(&self, query: &Query, with_deleted: bool) -> (String, Vec<Parameter>) {
+    pub(super) fn count(&self, query: &Query, with_deleted: bool) -> (String, Vec<SqlParameter>) {
         let filters = self.filters(query, with_deleted);
         let (executions, clause) = (self.table(EXECUTIONS), filters.clause());
         (self.spoken(&format!("SELECT CAST(count(*) AS text) FROM {executions} e{clause}")), filters.parameters)
@@ -197,7 +197,7 @@ impl Tables {
             filters.compare(compared, self.date(), date.as_deref().and_then(|date| self.stored_date(date)).as_deref());
         }
         if let Some(below) = query.below {
-            filters.parameters.push(Parameter::Integer(below));
+            filters.parameters.push(SqlParameter::Integer(below));
             filters.add(&format!(r#"e."id" < CAST(${} AS bigint)"#, filters.parameters.len()));
         }
         filters
@@ -213,7 +213,7 @@ impl Tables {
         ))
     }
 
-    /// The newest migration, which tells how new n8n is.
+    /// The newest migration, which shows how new n8n is.
     pub(super) fn newest_migration(&self) -> String {
         format!(r#"SELECT CAST("name" AS text) FROM {} ORDER BY "timestamp" DESC LIMIT 1"#, self.table(MIGRATIONS))
     }
@@ -268,7 +268,7 @@ impl Tables {
 #[derive(Default)]
 struct Filters {
     conditions: Vec<String>,
-    parameters: Vec<Parameter>,
+    parameters: Vec<SqlParameter>,
 }
 
 impl Filters {
@@ -279,7 +279,7 @@ impl Filters {
     /// Adds a comparison with a value, if there is one.
     fn compare(&mut self, compared: &str, kind: &str, value: Option<&str>) {
         let Some(value) = value else { return };
-        self.parameters.push(Parameter::Text(value.to_owned()));
+        self.parameters.push(SqlParameter::Text(value.to_owned()));
         self.add(&format!("{compared} CAST(CAST(${} AS text) AS {kind})", self.parameters.len()));
     }
 

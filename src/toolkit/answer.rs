@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::parameter::whole;
 use super::{Argument, Kind};
-use crate::budget::{self, Entry, Page, PageLimits};
+use crate::budget::{self, Entry, Ladder, Page, PageLimits};
 
 /// The budget of an answer by default, tokens.
 pub const DEFAULT_TOKENS: usize = 20_000;
@@ -143,20 +143,18 @@ pub fn paged(entries: &[Entry], max_tokens: usize, write: impl Fn(&Page) -> Stri
         return Paged { page, text };
     }
     let envelope = budget::count(&write(&Page::default()));
-    let mut limits = PageLimits {
+    let limits = PageLimits {
         tokens: max_tokens.saturating_sub(envelope + ENVELOPE_GROWTH),
         bytes: budget::ANSWER_BYTES / 2,
         chars: usize::MAX,
     };
     let need = budget::need(entries, limits);
-    loop {
-        let page = budget::fill(entries, limits, need);
-        let text = write(&page);
-        if budget::fits(&text, max_tokens) || limits.tokens < LEAST_TOKENS {
-            return Paged { page, text };
-        }
-        limits.tokens -= limits.tokens / 20;
-    }
+    let fewer = |tokens| (tokens >= LEAST_TOKENS).then(|| tokens - tokens / 20);
+    let write = |tokens| {
+        let page = budget::fill(entries, PageLimits { tokens, ..limits }, need);
+        Paged { text: write(&page), page }
+    };
+    Ladder::new(limits.tokens).then(fewer).largest_that_fits(max_tokens, write).answer
 }
 
 /// A page in its envelope.
@@ -165,6 +163,12 @@ pub struct Paged {
     pub page: Page,
     /// The answer as it is sent.
     pub text: String,
+}
+
+impl AsRef<str> for Paged {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
 }
 
 /// How much an envelope may grow when it has to say what was left out, tokens.

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
-use super::Kind;
 use super::parameter::{signed, whole};
+use super::{Kind, Words};
 
 /// What a field of [`arguments!`](super::arguments) accepts, and as what it is read.
 pub trait Argument {
@@ -43,9 +43,9 @@ impl<A: Argument> Argument for Option<A> {
     }
 }
 
-/// Declares a type for each of these variants of [`Kind`], the type as which it is read, and how.
+/// Declares a type for each of these variants of [`Kind`], the type as which it is read, how, and the value if it was omitted.
 macro_rules! kinds {
-    ($($kind:ident: $value:ty = $read:expr;)+) => {$(
+    ($($kind:ident: $value:ty = $read:expr $(, or $default:expr)?;)+) => {$(
         #[doc = concat!("[`Kind::", stringify!($kind), "`].")]
         #[derive(Debug)]
         pub enum $kind {}
@@ -58,6 +58,14 @@ macro_rules! kinds {
             fn read(value: Value) -> Option<$value> {
                 $read(value)
             }
+
+            $(
+                const REQUIRED: bool = false;
+
+                fn omitted() -> Option<$value> {
+                    Some($default)
+                }
+            )?
         }
     )+};
 }
@@ -74,6 +82,8 @@ kinds! {
     Amount: f64 = |value: Value| value.as_f64();
     Number: f64 = |value: Value| value.as_f64();
     Scalar: Value = Some;
+    Flag: bool = |value: Value| value.as_bool();
+    Switch: bool = |value: Value| value.as_bool(), or false;
     Texts: Vec<String> = |value| list(value)?.into_iter().map(text).collect();
     Object: Map<String, Value> = |value| if let Value::Object(members) = value { Some(members) } else { None };
     Objects: Vec<Value> = list;
@@ -91,39 +101,6 @@ fn text(value: Value) -> Option<String> {
 
 fn list(value: Value) -> Option<Vec<Value>> {
     if let Value::Array(values) = value { Some(values) } else { None }
-}
-
-/// `true` or `false`.
-#[derive(Debug)]
-pub enum Flag {}
-
-impl Argument for Flag {
-    type Value = bool;
-
-    const KIND: Kind = Kind::Flag { default: None };
-
-    fn read(value: Value) -> Option<bool> {
-        value.as_bool()
-    }
-}
-
-/// `true` or `false`, which is the default.
-#[derive(Debug)]
-pub enum Switch {}
-
-impl Argument for Switch {
-    type Value = bool;
-
-    const KIND: Kind = Kind::FLAG;
-    const REQUIRED: bool = false;
-
-    fn read(value: Value) -> Option<bool> {
-        value.as_bool()
-    }
-
-    fn omitted() -> Option<bool> {
-        Some(false)
-    }
 }
 
 /// A whole number from `MIN` to `MAX`.
@@ -169,15 +146,6 @@ pub type Offset = IntegerOr<0, 0, { u64::MAX }>;
 #[derive(Debug)]
 pub struct Choice<T>(PhantomData<T>);
 
-/// A type with a word for each of its values.
-pub trait Words: Sized {
-    /// The words, in the order in which they are shown.
-    const WORDS: &'static [&'static str];
-
-    /// The value with this word; `None` if there is none.
-    fn named(word: &str) -> Option<Self>;
-}
-
 impl<T: Words> Argument for Choice<T> {
     type Value = T;
 
@@ -187,20 +155,3 @@ impl<T: Words> Argument for Choice<T> {
         T::named(value.as_str()?)
     }
 }
-
-/// Gives each variant of an enum a word: `words!(Part { Both = "both", Input = "input", Output = "output" });`
-macro_rules! words {
-    ($type:ty { $($variant:ident = $word:literal),+ $(,)? }) => {
-        impl $crate::toolkit::Words for $type {
-            const WORDS: &'static [&'static str] = &[$($word),+];
-
-            fn named(word: &str) -> Option<Self> {
-                match word {
-                    $($word => Some(Self::$variant),)+
-                    _ => None,
-                }
-            }
-        }
-    };
-}
-pub(crate) use words;

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Argument;
-use super::parameter::{Kind, Parameter, signed, whole};
+use super::{Argument, Kind, Parameter};
 
 /// Why arguments are refused: one sentence that says what is allowed.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ArgumentError {
     /// The tool has no such parameter.
     #[error("Unknown argument '{name}'. This tool takes {known}.")]
@@ -22,7 +21,7 @@ pub enum ArgumentError {
     #[error("Argument '{name}' {problem}")]
     Refused {
         /// Its name.
-        name: &'static str,
+        name: String,
         /// What is wrong with it and what is allowed: the rest of the sentence.
         problem: String,
     },
@@ -33,15 +32,14 @@ pub enum ArgumentError {
 
 impl ArgumentError {
     /// The refusal of one argument; `problem` is the rest of the sentence that begins with its name.
-    pub fn new(name: &'static str, problem: impl Into<String>) -> Self {
-        Self::Refused { name, problem: problem.into() }
+    pub fn new(name: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self::Refused { name: name.into(), problem: problem.into() }
     }
 
     /// The argument that is refused, if it is one.
     pub fn name(&self) -> Option<&str> {
         match self {
-            Self::Unknown { name, .. } => Some(name),
-            Self::Refused { name, .. } => Some(name),
+            Self::Unknown { name, .. } | Self::Refused { name, .. } => Some(name),
             Self::Together(_) => None,
         }
     }
@@ -51,7 +49,7 @@ impl ArgumentError {
         Self::Together(problem.into())
     }
 
-    fn missing(name: &'static str, kind: &Kind) -> Self {
+    fn missing(name: &str, kind: &Kind) -> Self {
         Self::new(name, format!("is missing; it must be {}.", kind.allowed()))
     }
 }
@@ -70,10 +68,10 @@ impl Arguments {
     /// contain secrets.
     ///
     /// ```
-    /// use n8n_lens::toolkit::{Arguments, Kind, Parameter};
+    /// use n8n_lens::toolkit::{Arguments, IntegerOr, Parameter};
     /// use serde_json::json;
     ///
-    /// let parameters = [Parameter::optional("limit", Kind::Integer { range: 1..=50, default: Some(50) }, "At most this many.")];
+    /// let parameters = [Parameter::of::<IntegerOr<50, 1, 50>>("limit", "At most this many.")];
     /// let sent = json!({"limit": 51}).as_object().cloned().unwrap_or_default();
     /// let refused = Arguments::check(&parameters, &[], sent).err().map(|error| error.to_string());
     /// assert_eq!(refused.as_deref(), Some("Argument 'limit' is 51; it must be a whole number from 1 to 50."));
@@ -98,7 +96,7 @@ impl Arguments {
             if !parameter.kind.allows(value) {
                 let Parameter { name, kind, .. } = parameter;
                 let problem = format!("is {}; it must be {}.", described(kind, value), kind.allowed());
-                return Err(ArgumentError::new(name, problem));
+                return Err(ArgumentError::new(*name, problem));
             }
         }
         match parameters.iter().find(|parameter| parameter.required && !given.contains_key(parameter.name)) {
@@ -107,9 +105,10 @@ impl Arguments {
         }
     }
 
-    /// Arguments that need no check because they are our own.
-    pub fn unchecked(own: Map<String, Value>) -> Self {
-        Self(own)
+    /// The arguments that a client sent for a prompt: texts. What is none, or is empty, counts as omitted.
+    pub fn of_prompt(mut given: Map<String, Value>) -> Self {
+        given.retain(|_, value| value.as_str().is_some_and(|text| !text.is_empty()));
+        Self(given)
     }
 
     /// The arguments as JSON, in the order of their names: the same for the same arguments.
@@ -122,57 +121,14 @@ impl Arguments {
     ///
     /// # Errors
     /// It is required and was omitted, or was not checked.
-    pub fn take<A: Argument>(&mut self, name: &'static str) -> Result<A::Value, ArgumentError> {
+    pub fn take<A: Argument>(&mut self, name: &str) -> Result<A::Value, ArgumentError> {
         let value = self.0.shift_remove(name).map_or_else(A::omitted, A::read);
         value.ok_or_else(|| ArgumentError::missing(name, &A::KIND))
-    }
-
-    /// A string, or the text of an id that was sent as a number.
-    pub fn text(&self, name: &str) -> Option<String> {
-        match self.0.get(name)? {
-            Value::Null => None,
-            Value::String(text) => Some(text.clone()),
-            value => Some(value.to_string()),
-        }
-    }
-
-    /// A whole number.
-    pub fn integer(&self, name: &str) -> Option<u64> {
-        whole(self.0.get(name)?)
-    }
-
-    /// A whole number of either sign.
-    pub fn signed(&self, name: &str) -> Option<i64> {
-        signed(self.0.get(name)?)
-    }
-
-    /// A number.
-    pub fn amount(&self, name: &str) -> Option<f64> {
-        self.0.get(name)?.as_f64()
-    }
-
-    /// A flag; `false` if it was omitted.
-    pub fn flag(&self, name: &str) -> bool {
-        self.0.get(name).and_then(Value::as_bool).unwrap_or(false)
-    }
-
-    /// A list of strings; empty if it was omitted.
-    pub fn texts(&self, name: &str) -> Vec<String> {
-        let texts = self.0.get(name).and_then(Value::as_array).into_iter().flatten();
-        texts.filter_map(|text| text.as_str().map(str::to_owned)).collect()
     }
 
     /// Those of `names` that were given.
     pub fn names(&self, names: &[&str]) -> Vec<String> {
         names.iter().filter(|name| self.0.contains_key(**name)).map(|name| (*name).to_owned()).collect()
-    }
-
-    /// Removes and returns an object; an empty one if it was omitted.
-    pub fn take_object(&mut self, name: &str) -> Map<String, Value> {
-        match self.0.shift_remove(name) {
-            Some(Value::Object(object)) => object,
-            _ => Map::new(),
-        }
     }
 }
 

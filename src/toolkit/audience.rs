@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// What commands take without the name of an option.
 const POSITIONAL: [&str; 5] = ["id", "item", "nodeName", "text", "with"];
 
-/// Who reads a message besides agents.
+/// The readers of a message other than agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Audience {
     /// A person who types commands.
@@ -57,7 +57,7 @@ const WORDS: [Word; 17] = [
 ];
 
 impl Audience {
-    /// A message in the words of this audience. Advice that it cannot follow is left out; what is in quotes stays as it is.
+    /// A message in the words of this audience. Advice that it cannot follow is left out; what is in quotes is unchanged.
     ///
     /// ```
     /// use n8n_lens::toolkit::Audience;
@@ -95,7 +95,7 @@ impl Audience {
         }
     }
 
-    /// A sentence; `None` if nothing of it can be told. Advice follows a colon, its alternatives follow `, or `.
+    /// A sentence; `None` if nothing of it concerns this audience. Advice follows a colon, its alternatives follow `, or `.
     fn sentence(self, sentence: &Pieces<'_>) -> Option<String> {
         if let Some(told) = self.phrase(sentence) {
             return Some(told);
@@ -201,7 +201,7 @@ impl<'t> Pieces<'t> {
 }
 
 /// Where the first text in single quotes begins and ends, as [`quoted_name`](crate::json::quoted_name) writes it. An
-/// apostrophe inside a word, as in `n8n's`, is no quote.
+/// apostrophe inside a word, as in `n8n's`, is not a quote.
 fn quoted(text: &str) -> Option<(usize, usize)> {
     let mut before = ' ';
     let mut open = None;

@@ -36,7 +36,7 @@ pub trait FromArguments: Sized {
 /// # Ok::<_, n8n_lens::toolkit::ArgumentError>(())
 /// ```
 ///
-/// `struct Search: snake_case { … }` leaves the names as they are. A last field `..rest: IGNORED` holds the names of those
+/// `struct Search: snake_case { … }` leaves the names unchanged. A last field `..rest: IGNORED` holds the names of those
 /// arguments of the list `IGNORED` that were sent, which are accepted without being parameters.
 #[macro_export]
 macro_rules! arguments {
@@ -66,6 +66,7 @@ macro_rules! arguments {
         impl $crate::toolkit::FromArguments for $name {
             $(const IGNORED: &'static [&'static str] = $ignored;)?
 
+            #[allow(unused_mut, unused_variables, reason = "a tool can have no arguments")]
             fn read(
                 mut arguments: $crate::toolkit::Arguments,
             ) -> Result<Self, $crate::toolkit::ArgumentError> {
@@ -98,7 +99,7 @@ impl WireName {
         Self::new(field, true)
     }
 
-    /// `max_tokens` as it is.
+    /// `max_tokens` unchanged.
     pub const fn snake_case(field: &str) -> Self {
         Self::new(field, false)
     }

@@ -16,12 +16,12 @@ mod nearest;
 mod parameter;
 mod prompt;
 mod tool;
+mod words;
 
 pub use answer::Answers;
-pub(crate) use argument::words;
 pub use argument::{
     Amount, AnyText, Argument, Choice, Date, Flag, Id, Index, Integer, IntegerOr, List, Number, Object, Objects,
-    Offset, Scalar, Secret, Signed, Switch, Text, TextOrNull, Texts, Word, Words,
+    Offset, Scalar, Secret, Signed, Switch, Text, TextOrNull, Texts, Word,
 };
 pub use arguments::{ArgumentError, Arguments};
 pub use audience::{Audience, kebab_case};
@@ -30,7 +30,9 @@ pub use effect::Effect;
 pub use locale::Locale;
 pub use nearest::nearest;
 pub use parameter::{Kind, Parameter, schema};
-pub use prompt::{Prompt, PromptArgument};
+pub use prompt::Prompt;
 pub use tool::Tool;
+pub use words::Words;
+pub(crate) use words::words;
 
 pub use crate::arguments;

@@ -25,16 +25,6 @@ impl Parameter {
     pub const fn of<A: Argument>(name: &'static str, description: &'static str) -> Self {
         Self { name, description, kind: A::KIND, required: A::REQUIRED }
     }
-
-    /// A parameter that every call needs.
-    pub const fn required(name: &'static str, kind: Kind, description: &'static str) -> Self {
-        Self { name, description, kind, required: true }
-    }
-
-    /// A parameter that a call may omit.
-    pub const fn optional(name: &'static str, kind: Kind, description: &'static str) -> Self {
-        Self { name, description, kind, required: false }
-    }
 }
 
 /// Which values a parameter allows.
@@ -71,10 +61,9 @@ pub enum Kind {
     /// A string; a number or a boolean is accepted as what it is. Strict clients know parameters of one type only.
     Scalar,
     /// `true` or `false`.
-    Flag {
-        /// The default, for the schema.
-        default: Option<bool>,
-    },
+    Flag,
+    /// `true` or `false`, which is the default.
+    Switch,
     /// A list of non-empty strings.
     Texts,
     /// A JSON object.
@@ -86,9 +75,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A flag that defaults to `false`.
-    pub const FLAG: Self = Self::Flag { default: Some(false) };
-
     fn schema(&self) -> Value {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
@@ -110,8 +96,8 @@ impl Kind {
                 }
                 schema
             }
-            Self::Flag { default: Some(default) } => json!({"type": "boolean", "default": default}),
-            Self::Flag { default: None } => json!({"type": "boolean"}),
+            Self::Flag => json!({"type": "boolean"}),
+            Self::Switch => json!({"type": "boolean", "default": false}),
             Self::Texts => json!({"type": "array", "items": {"type": "string", "minLength": 1}}),
             Self::Object => json!({"type": "object"}),
             Self::Objects => json!({"type": "array", "items": {"type": "object"}}),
@@ -135,7 +121,7 @@ impl Kind {
                 format!("a whole number, {} or more", range.start())
             }
             Self::Integer { range, .. } => format!("a whole number from {} to {}", range.start(), range.end()),
-            Self::Flag { .. } => "true or false".to_owned(),
+            Self::Flag | Self::Switch => "true or false".to_owned(),
             Self::Texts => "a list of non-empty strings".to_owned(),
             Self::Object => "an object".to_owned(),
             Self::Objects => "a list of objects".to_owned(),
@@ -159,7 +145,7 @@ impl Kind {
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
             (Self::Choice(choices), Value::String(text)) => choices.contains(&text.as_str()),
             (Self::Integer { range, .. }, value) => whole(value).is_some_and(|number| range.contains(&number)),
-            (Self::Flag { .. }, value) => value.is_boolean(),
+            (Self::Flag | Self::Switch, value) => value.is_boolean(),
             (Self::Texts, Value::Array(texts)) => {
                 texts.iter().all(|text| text.as_str().is_some_and(|text| !text.is_empty()))
             }
@@ -196,9 +182,9 @@ pub(super) fn signed(value: &Value) -> Option<i64> {
 /// The JSON Schema of an object with these parameters as its members; no others are allowed.
 ///
 /// ```
-/// use n8n_lens::toolkit::{Kind, Parameter, schema};
+/// use n8n_lens::toolkit::{Id, Parameter, schema};
 ///
-/// let parameters = [Parameter::required("id", Kind::Id, "The execution's id.")];
+/// let parameters = [Parameter::of::<Id>("id", "The execution's id.")];
 /// assert_eq!(schema(&parameters)["properties"]["id"]["pattern"], "^\\d+$");
 /// ```
 pub fn schema(parameters: &[Parameter]) -> Map<String, Value> {

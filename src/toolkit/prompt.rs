@@ -1,6 +1,6 @@
 //! Prompts: ways to use the tools, started by a person.
 
-use serde_json::{Map, Value};
+use super::{ArgumentError, Arguments, Parameter};
 
 /// A prompt, as every door offers it.
 pub struct Prompt {
@@ -12,16 +12,8 @@ pub struct Prompt {
     pub description: &'static str,
     /// The tools that its text mentions.
     pub needs: &'static [&'static str],
-    /// Its arguments; all are optional.
-    pub arguments: &'static [PromptArgument],
+    /// Its arguments, which are texts.
+    pub parameters: &'static [Parameter],
     /// The instructions for the agent.
-    pub text: fn(&Map<String, Value>) -> String,
-}
-
-/// One argument of a prompt, a string.
-pub struct PromptArgument {
-    /// The name.
-    pub name: &'static str,
-    /// What it means, for a person.
-    pub description: &'static str,
+    pub text: fn(Arguments) -> Result<String, ArgumentError>,
 }

@@ -19,7 +19,7 @@ use serde_json::{Map, Value, json};
 pub use builder::{CatalogueCache, MemoryStore};
 pub use error::Error;
 pub use identical::IdenticalCalls;
-pub use toolbox::{Selection, Toolbox, Unavailable};
+pub use toolbox::{ToolSelection, Toolbox, Unavailable};
 
 use crate::blocking::blocking;
 use crate::n8n;
@@ -147,7 +147,7 @@ impl Context {
     /// The client of n8n's API.
     ///
     /// # Errors
-    /// There is none: n8n-lens was started with a store, or with a saved execution.
+    /// There is no client: n8n-lens was started with a store, or with a saved execution.
     pub fn n8n(&self) -> Result<&n8n::Client, Error> {
         self.api.as_ref().ok_or_else(|| {
             Error::FailedPrecondition(match self.saved.is_empty() {

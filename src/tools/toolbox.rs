@@ -8,7 +8,7 @@ const DEFAULT_TOOLSETS: [&str; 2] = ["executions", "workflows"];
 
 /// Which tools to offer.
 #[derive(Clone, Debug, Default)]
-pub struct Selection {
+pub struct ToolSelection {
     /// Names of toolsets; the default ones if empty.
     pub toolsets: Vec<String>,
     /// Names of tools within the toolsets; all if empty.
@@ -47,7 +47,7 @@ impl Toolbox {
     ///
     /// # Errors
     /// A toolset or a tool is unknown, or no tool is left. The message lists the available names.
-    pub fn new(selection: &Selection) -> Result<Self, String> {
+    pub fn new(selection: &ToolSelection) -> Result<Self, String> {
         let names: Vec<_> = TOOLSETS.iter().map(|toolset| toolset.name).collect();
         refuse_unknown("toolset", &selection.toolsets, &names)?;
         let chosen = |wanted: &[String], name: &str| wanted.is_empty() || wanted.iter().any(|wanted| wanted == name);

@@ -12,12 +12,14 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, GetPromptRequestParams, ListResourcesResult, Prompt, Resource,
-    ResourceTemplate, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, GetPromptRequestParams, GetPromptResponse,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, ServerCapabilities,
+    ServerConfig, ToolAnnotations,
 };
-use serde_json::{Value, json};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::body::BodyLimits;
@@ -25,7 +27,7 @@ use super::call::{Interrupted, bug_to_report, guarded};
 use super::guard::Guard;
 use super::http;
 use super::listener::Listener;
-use super::mcp::{self, Answer, JSON, Service};
+use super::mcp::{self, Answer, Page};
 use super::shutdown::Shutdown;
 use super::{error_body, stdio};
 use crate::config::Access;
@@ -35,6 +37,9 @@ use crate::toolkit::Effect;
 
 /// The largest request, bytes: texts of up to 32 KiB, and an import of the administrator.
 const REQUEST_BYTES: usize = 256 * 1024;
+
+/// The media type of resources.
+const JSON: &str = "application/json";
 
 /// A coordinator, and the tools to expose.
 #[derive(Clone)]
@@ -56,7 +61,7 @@ pub struct CoordinationService {
 pub async fn serve_stdio(service: CoordinationService) -> Result<(), String> {
     let sweeping = sweep(&service);
     let shutdown = CancellationToken::new();
-    let server = mcp::Server(Endpoint { service: Arc::new(service), default_caller: Caller::Local, shutdown });
+    let server = Endpoint { service: Arc::new(service), default_caller: Caller::Local, shutdown };
     let served = stdio::serve(server, REQUEST_BYTES).await;
     sweeping.abort();
     served
@@ -72,9 +77,8 @@ pub async fn serve_http(service: CoordinationService, address: (&str, u16), acce
     let coordinator = service.coordinator.clone();
     let health = Router::new().route("/health", get(health)).with_state((coordinator.clone(), Instant::now()));
     let shutdown = Shutdown::default();
-    let endpoint =
+    let server =
         Endpoint { service: Arc::new(service), default_caller: Caller::Anonymous, shutdown: shutdown.calls.clone() };
-    let server = mcp::Server(endpoint);
     let mcp =
         http::router(move || server.clone(), &Guard::new(access), &shutdown, &BodyLimits::new(REQUEST_BYTES), None);
     let admitted = mcp.layer(middleware::from_fn_with_state(coordinator, authenticate));
@@ -149,25 +153,25 @@ struct Endpoint {
     shutdown: CancellationToken,
 }
 
-impl Service for Endpoint {
-    const NAME: &'static str = "n8n-lens-agents";
-    const HAS_RESOURCES: bool = true;
-
-    fn instructions(&self) -> String {
-        INSTRUCTIONS.to_owned()
+impl ServerHandler for Endpoint {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().enable_resources().build();
+        mcp::describe_server("n8n-lens-agents", capabilities, INSTRUCTIONS)
     }
 
-    fn tools(&self, request: &mcp::Request) -> Vec<rmcp::model::Tool> {
+    async fn list_tools(&self, _page: Page, request: mcp::Request) -> Answer<ListToolsResult> {
         let is_listed = |tool: &&Tool| !(tool.handler.deprecated && self.service.hide_deprecated);
-        self.tools_for(&self.caller(request)).filter(is_listed).map(describe).collect()
+        let caller = self.caller(&request);
+        let tools = self.tools_for(&caller).filter(is_listed).map(describe);
+        Ok(ListToolsResult::with_all_items(tools.collect()))
     }
 
-    fn tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.tools_for(&Caller::Local).find(|tool| tool.name == name).map(describe)
     }
 
-    async fn call(&self, call: CallToolRequestParams, request: &mcp::Request) -> Answer<CallToolResult> {
-        let caller = self.caller(request);
+    async fn call_tool(&self, call: CallToolRequestParams, request: mcp::Request) -> Answer<CallToolResponse> {
+        let caller = self.caller(&request);
         let Some(tool) = self.tools_for(&caller).find(|tool| tool.name == call.name) else {
             return Err(ErrorData::invalid_params(unknown(&call.name), None));
         };
@@ -178,17 +182,16 @@ impl Service for Endpoint {
             Err(Interrupted::Bug) => Err(failure(bug_to_report("The call"))),
             Err(Interrupted::Shutdown) => Err(failure(SHUTTING_DOWN.to_owned())),
         };
-        Ok(answer.map_or_else(CallToolResult::structured_error, CallToolResult::structured))
+        Ok(answer.map_or_else(CallToolResult::structured_error, CallToolResult::structured).into())
     }
 
-    fn prompts(&self) -> Vec<Prompt> {
-        let described = |it: &crate::coordination::Prompt| {
-            mcp::describe_prompt((it.name, it.title, it.description), it.arguments, true)
-        };
-        PROMPTS.iter().map(described).collect()
+    async fn list_prompts(&self, _page: Page, _request: mcp::Request) -> Answer<ListPromptsResult> {
+        let described =
+            |it: &crate::coordination::Prompt| mcp::describe_prompt((it.name, it.title, it.description), it.parameters);
+        Ok(ListPromptsResult::with_all_items(PROMPTS.iter().map(described).collect()))
     }
 
-    async fn prompt(&self, wanted: GetPromptRequestParams, request: &mcp::Request) -> Answer<String> {
+    async fn get_prompt(&self, wanted: GetPromptRequestParams, request: mcp::Request) -> Answer<GetPromptResponse> {
         let Some(prompt) = PROMPTS.iter().find(|prompt| prompt.name == wanted.name) else {
             let what = match wanted.name.as_str() {
                 "session_start" | "session_end" => "This prompt has been removed and has no replacement.",
@@ -197,25 +200,25 @@ impl Service for Endpoint {
             return Err(ErrorData::invalid_params(what, None));
         };
         let arguments = wanted.arguments.unwrap_or_default();
-        let text = self.service.coordinator.prompt(prompt, &arguments, &self.caller(request)).await;
-        text.map_err(|error| match error {
-            Error::Refused(why) => ErrorData::invalid_params(why, None),
+        let text = self.service.coordinator.prompt(prompt, arguments, &self.caller(&request)).await;
+        text.map(mcp::prompt_text).map_err(|error| match error {
+            Error::Refused(_) | Error::Argument(_) => ErrorData::invalid_params(error.to_string(), None),
             error => internal(error),
         })
     }
 
-    fn resource_templates(&self, request: &mcp::Request) -> Vec<ResourceTemplate> {
-        let caller = self.caller(request);
+    async fn list_resource_templates(&self, _page: Page, request: mcp::Request) -> Answer<ListResourceTemplatesResult> {
+        let caller = self.caller(&request);
         let templates = RESOURCE_TEMPLATES.iter().filter(|resource| resource.is_for(&caller)).map(|resource| {
             ResourceTemplate::new(resource.template, resource.name)
                 .with_description(resource.description)
                 .with_mime_type(JSON)
         });
-        templates.collect()
+        Ok(ListResourceTemplatesResult::with_all_items(templates.collect()))
     }
 
-    async fn resources(&self, cursor: Option<String>, request: &mcp::Request) -> Answer<ListResourcesResult> {
-        let caller = self.caller(request);
+    async fn list_resources(&self, page: Page, request: mcp::Request) -> Answer<ListResourcesResult> {
+        let (cursor, caller) = (page.and_then(|page| page.cursor), self.caller(&request));
         let listed = self.service.coordinator.list_resources(cursor.as_deref(), &caller).await.map_err(internal)?;
         let Some((resources, next_cursor)) = listed else {
             const FOREIGN: &str = "This cursor was not issued by this server; list from the beginning.";
@@ -228,16 +231,23 @@ impl Service for Endpoint {
         Ok(page)
     }
 
-    async fn resource(&self, uri: &str, request: &mcp::Request) -> Answer<Value> {
-        let read = self.service.coordinator.read_resource(uri, &self.caller(request)).await.map_err(internal)?;
-        read.ok_or_else(|| {
-            let why = match uri {
+    async fn read_resource(
+        &self,
+        wanted: ReadResourceRequestParams,
+        request: mcp::Request,
+    ) -> Answer<ReadResourceResponse> {
+        let uri = wanted.uri;
+        let read = self.service.coordinator.read_resource(&uri, &self.caller(&request)).await.map_err(internal)?;
+        let Some(content) = read else {
+            let why = match uri.as_str() {
                 "agent://me" => "agent://me has been removed. Use agent://{id} with your agent_id.",
                 "session://current" => "session://current has been removed and has no replacement.",
                 _ => "Resource not found; resources/templates/list shows the URI templates.",
             };
-            mcp::no_resource(why, uri)
-        })
+            return Err(mcp::no_resource(why, &uri));
+        };
+        let text = ResourceContents::text(content.to_string(), uri).with_mime_type(JSON);
+        Ok(ReadResourceResult::new(vec![text]).into())
     }
 }
 

@@ -50,7 +50,7 @@ pub use view::{PageSettings, View};
 /// The handshake fails or a pipe breaks. The message is a sentence.
 pub async fn serve_stdio(context: Context, toolbox: Toolbox) -> Result<(), String> {
     let (context, toolbox) = (Arc::new(context), Arc::new(toolbox));
-    let server = mcp::Server(ToolboxService { context, toolbox, shutdown: CancellationToken::new() });
+    let server = ToolboxService { context, toolbox, shutdown: CancellationToken::new() };
     stdio::serve(server, http::REQUEST_BYTES).await
 }
 
@@ -74,14 +74,14 @@ pub async fn serve_http(
     let limits = BodyLimits::new(http::REQUEST_BYTES);
     let rest = rest::routes(context.clone(), toolbox.clone(), guard.clone(), limits.clone(), shutdown.calls.clone());
     let page = view::Page::of_server(context.clone(), &toolbox, guard.clone(), page, shutdown.calls.clone());
-    let server = mcp::Server(ToolboxService { context, toolbox, shutdown: shutdown.calls.clone() });
+    let server = ToolboxService { context, toolbox, shutdown: shutdown.calls.clone() };
     let mcp =
         http::router(move || server.clone(), &guard, &shutdown, &limits, Some(Sessions::new(access.max_sessions)));
     http::serve_router(listener, mcp.merge(health).merge(rest).merge(view::routes(page)), shutdown).await;
     Ok(())
 }
 
-/// What a panic elsewhere left behind is still valid: each change is made in one step.
+/// What a panic elsewhere left is still valid: each change is made in one step.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -63,7 +63,7 @@ impl Sessions {
         Some(Use { sessions: self.clone(), id })
     }
 
-    /// Adds a session, and closes those that there is no room for.
+    /// Adds a session, and closes others to make room for it.
     async fn opened(&self, id: SessionId, peer: IpAddr) {
         lock(&self.open).insert(id.clone(), Session::new(peer));
         self.close_surplus(peer, Some(&id)).await;

@@ -21,21 +21,19 @@ use rmcp::service::ServerInitializeError;
 use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use rmcp::{RoleServer, ServerHandler, ServiceExt};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use tokio::io::{AsyncRead, AsyncWrite, Empty};
 use tokio_util::sync::CancellationToken;
 
 use super::body::{self, LARGE_BYTES};
 use crate::blocking::blocking;
 use crate::json::Extent;
-use crate::json_rpc::{Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage, not_a_message};
+use crate::json_rpc::{Envelope, Line, LineReader, NotAdmitted, PendingRequests, UnreadableMessage, not_a_message};
 use crate::platform::shutdown_signal;
 
 /// How long calls in progress have to finish after the client has closed standard input.
 const CALL_GRACE: Duration = Duration::from_millis(1500);
 
-/// The code of the answer to a request when too many are pending, one of those that JSON-RPC leaves to servers.
+/// The code of the answer to a request when too many are pending, from the range that JSON-RPC leaves to servers.
 const BUSY: ErrorCode = ErrorCode(-32000);
 
 /// The most requests without an answer that the client has read: the answers wait in memory.
@@ -94,7 +92,7 @@ fn handshake_error(error: &ServerInitializeError) -> &'static str {
     }
 }
 
-/// Why a message is not accepted, and the id of its request, as far as it is known.
+/// Why a message is not accepted, and the id of its request, if it is known.
 struct Refusal {
     id: Option<RequestId>,
     error: ErrorData,
@@ -177,11 +175,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
     }
 
     fn send(&mut self, message: ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let answering = match &message {
-            JsonRpcMessage::Response(response) => Some(self.requests.answer(Some(&response.id))),
-            JsonRpcMessage::Error(error) => Some(self.requests.answer(error.id.as_ref())),
-            _ => None,
-        };
+        let answering = self.requests.sending(&message);
         let sending = self.output.send(message);
         async move {
             let sent = sending.await;
@@ -235,15 +229,8 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
     }
 }
 
-/// The members that identify an unexpected message.
-#[derive(Deserialize)]
-struct Envelope {
-    id: Option<RequestId>,
-    method: Option<IgnoredAny>,
-}
-
 /// # Errors
-/// The line is no message that this server can read.
+/// The line is not a message that this server can read.
 fn parse(line: &[u8]) -> Parsed {
     // A byte order mark may be ignored (RFC 8259, section 8.1).
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line).trim_ascii();
@@ -259,8 +246,8 @@ fn parse(line: &[u8]) -> Parsed {
     let envelope = if error.code == ErrorCode::PARSE_ERROR { None } else { serde_json::from_slice(line).ok() };
     match envelope {
         // A notification is never answered (JSON-RPC 2.0, section 4.1).
-        Some(Envelope { id: None, method: Some(_) }) => Ok(None),
-        Some(Envelope { id, method: Some(_) }) => Err(Refusal::new(id, error)),
+        Some(Envelope { id: None, method: Some(_), .. }) => Ok(None),
+        Some(Envelope { id, method: Some(_), .. }) => Err(Refusal::new(id, error)),
         // An answer with the id of a request of the client would end that request.
         _ => Err(Refusal::new(None, error)),
     }

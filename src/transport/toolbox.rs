@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use axum::http::request::Parts;
 use futures::FutureExt;
-use rmcp::ErrorData;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, GetPromptRequestParams, JsonObject, MetaObject, Prompt,
-    ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, GetPromptRequestParams, GetPromptResponse,
+    JsonObject, ListPromptsResult, ListToolsResult, MetaObject, ReadResourceRequestParams, ReadResourceResponse,
+    ServerCapabilities, ServerConfig, ToolAnnotations,
 };
+use rmcp::{ErrorData, ServerHandler};
 use tokio_util::sync::CancellationToken;
 
 use super::call::{Interrupted, bug_to_report, guarded};
-use super::mcp::{self, Answer, Request, Service};
+use super::mcp::{self, Answer, Page, Request};
 use super::{api_key, progress, shutdown};
-use crate::budget;
 use crate::n8n::Progress;
-use crate::toolkit::Effect;
+use crate::toolkit::{Arguments, Effect};
 use crate::tools::{Context, Tool, Toolbox, Unavailable};
 
 /// The tools of a toolbox, and what they use.
@@ -28,44 +28,50 @@ pub(super) struct ToolboxService {
     pub(super) shutdown: CancellationToken,
 }
 
-impl Service for ToolboxService {
-    const NAME: &'static str = "n8n-lens";
-
-    fn instructions(&self) -> String {
-        self.toolbox.instructions()
+impl ServerHandler for ToolboxService {
+    fn get_info(&self) -> ServerConfig {
+        let capabilities = ServerCapabilities::builder().enable_tools().enable_prompts().build();
+        mcp::describe_server("n8n-lens", capabilities, &self.toolbox.instructions())
     }
 
-    fn tools(&self, _request: &Request) -> Vec<rmcp::model::Tool> {
-        // A client that lists the tools will call one soon.
-        budget::preload();
-        self.toolbox.tools().map(describe).collect()
+    async fn list_tools(&self, _page: Page, _request: Request) -> Answer<ListToolsResult> {
+        Ok(ListToolsResult::with_all_items(self.toolbox.tools().map(describe).collect()))
     }
 
-    fn tool(&self, name: &str) -> Option<rmcp::model::Tool> {
+    fn get_tool(&self, name: &str) -> Option<rmcp::model::Tool> {
         self.toolbox.find(name).ok().map(describe)
     }
 
-    async fn call(&self, call: CallToolRequestParams, request: &Request) -> Answer<CallToolResult> {
+    async fn call_tool(&self, call: CallToolRequestParams, request: Request) -> Answer<CallToolResponse> {
         let tool = match self.toolbox.find(&call.name) {
             Ok(tool) => tool,
-            Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string())),
+            Err(error @ Unavailable::ReadOnly(_)) => return Ok(failure(error.to_string()).into()),
             Err(error @ Unavailable::Unknown(_)) => return Err(ErrorData::invalid_params(error.to_string(), None)),
         };
-        Ok(match self.context_of(request) {
-            Ok(context) => self.run(tool, context, call.arguments.unwrap_or_default(), request).await,
+        let result = match self.context_of(&request) {
+            Ok(context) => self.run(tool, context, call.arguments.unwrap_or_default(), &request).await,
             Err(error) => failure(error.to_owned()),
-        })
+        };
+        Ok(result.into())
     }
 
-    fn prompts(&self) -> Vec<Prompt> {
+    async fn list_prompts(&self, _page: Page, _request: Request) -> Answer<ListPromptsResult> {
         let prompts = self.toolbox.prompts();
-        prompts.map(|it| mcp::describe_prompt((it.name, it.title, it.description), it.arguments, false)).collect()
+        let described = prompts.map(|it| mcp::describe_prompt((it.name, it.title, it.description), it.parameters));
+        Ok(ListPromptsResult::with_all_items(described.collect()))
     }
 
-    async fn prompt(&self, wanted: GetPromptRequestParams, _request: &Request) -> Answer<String> {
+    async fn get_prompt(&self, wanted: GetPromptRequestParams, _request: Request) -> Answer<GetPromptResponse> {
         let prompt = self.toolbox.prompts().find(|prompt| prompt.name == wanted.name);
         let unknown = || ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None);
-        prompt.map(|prompt| (prompt.text)(&wanted.arguments.unwrap_or_default())).ok_or_else(unknown)
+        let arguments = Arguments::of_prompt(wanted.arguments.unwrap_or_default());
+        let text = (prompt.ok_or_else(unknown)?.text)(arguments);
+        text.map(mcp::prompt_text).map_err(|error| ErrorData::invalid_params(error.to_string(), None))
+    }
+
+    // Some clients read a resource even if the server has none.
+    async fn read_resource(&self, wanted: ReadResourceRequestParams, _: Request) -> Answer<ReadResourceResponse> {
+        Err(mcp::no_resource("This server has no resources.", &wanted.uri))
     }
 }
 
@@ -221,7 +227,7 @@ mod tests {
             identical: IdenticalCalls::default(),
         };
         let (context, toolbox) = (Arc::new(context), Arc::new(Toolbox::of(vec![&FAULTY])));
-        let server = mcp::Server(ToolboxService { context, toolbox, shutdown: CancellationToken::new() });
+        let server = ToolboxService { context, toolbox, shutdown: CancellationToken::new() };
         let (ours, theirs) = tokio::io::duplex(64 * 1024);
         tokio::spawn(async move { server.serve(theirs).await.unwrap().waiting().await.unwrap() });
         let (answers, mut stdin) = tokio::io::split(ours);

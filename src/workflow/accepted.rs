@@ -89,7 +89,7 @@ const NEVER_IN_NODES: [&str; 7] =
 /// Accepted in a replacement, refused in a new workflow.
 const NOT_IN_NEW: &str = "description";
 
-/// What an answer about a workflow in n8n shows beside the keys that n8n accepts.
+/// What an answer about a workflow in n8n shows in addition to the keys that n8n accepts.
 const SHOWN: [&str; 2] = ["id", "active"];
 
 /// Members that n8n's API and editor write, and n8n does not accept.

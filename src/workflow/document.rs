@@ -99,7 +99,7 @@ impl Document {
         self.members.iter().map(|(name, value)| name.len() + value.get().len()).sum()
     }
 
-    /// Replaces members with the given ones, and settings one by one.
+    /// Replaces members with the given ones; settings are merged by key.
     ///
     /// # Errors
     /// [`Error::NotWorkflow`] with the field, if a given member is not what n8n expects.
@@ -127,7 +127,7 @@ impl Document {
         self.members.get("active").is_some_and(|active| active.get() == "true")
     }
 
-    /// The published version, compared with this one, as far as the document says.
+    /// The published version, compared with this one, if the document has both.
     pub fn published(&self) -> PublishedVersion {
         let version = |member: &str| serde_json::from_str::<String>(self.members.get(member)?.get()).ok();
         let (saved, published) = (version("versionId"), version("activeVersionId"));
@@ -214,7 +214,7 @@ fn not_an_object(error: serde_json::Error, text: &[u8]) -> Error {
     let error = match (error.classify(), serde_json::from_slice::<IgnoredAny>(text)) {
         (Category::Data, Err(error)) => error,
         (Category::Data, Ok(_)) if text.trim_ascii_start().starts_with(b"[") => {
-            return Error::NotWorkflow("it is a list; give one workflow".to_owned());
+            return Error::NotWorkflow("it is a list; pass one workflow".to_owned());
         }
         (Category::Data, Ok(_)) => return Error::NotWorkflow("it is not an object".to_owned()),
         _ => error,

@@ -1,4 +1,4 @@
-//! Edits of a document. Each is a pure function that leaves everything else as it is.
+//! Edits of a document. Each is a pure function that leaves everything else unchanged.
 //!
 //! ```
 //! use n8n_lens::workflow::{Document, edit};
@@ -65,9 +65,9 @@ pub struct Replacement<'a> {
 pub struct Replaced {
     /// The id of the node.
     pub id: String,
-    /// Those that were kept.
+    /// The kept ones.
     pub maintained: Vec<String>,
-    /// Those that do not fit the new type.
+    /// The ones that do not fit the new type.
     pub removed: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ pub fn add_node(document: &mut Document, new: &NewNode<'_>) -> Result<String, Er
     let name = match new.name {
         Some(name) if nodes.iter().any(|node| text(node, "name").as_deref() == Some(name)) => {
             return Err(Error::Edit(format!(
-                "there is already a node {}; give another name, or leave it out",
+                "there is already a node {}; pass another name, or leave it out",
                 quoted_name(name, CUT_NAME_CHARS)
             )));
         }
@@ -196,7 +196,7 @@ pub fn rename_node(document: &mut Document, target: &str, name: &str) -> Result<
     let at = find(&nodes, target)?;
     if nodes.iter().any(|node| text(node, "name").as_deref() == Some(name)) {
         return Err(Error::Edit(format!(
-            "there is already a node {}; give another name",
+            "there is already a node {}; pass another name",
             quoted_name(name, CUT_NAME_CHARS)
         )));
     }
@@ -209,7 +209,7 @@ pub fn rename_node(document: &mut Document, target: &str, name: &str) -> Result<
 }
 
 /// The inputs and outputs of a node: those of its type in the catalogue, else the outputs that the node's own
-/// parameters tell, else unknown ones.
+/// parameters show, otherwise unknown ones.
 pub fn ports(node: &Members, known: Option<&NodeType>) -> (NodePorts, NodePorts) {
     let value = |member: &str| serde_json::from_str::<Value>(node.get(member)?.get()).ok();
     let parameters = value("parameters").and_then(|parameters| parameters.as_object().cloned()).unwrap_or_default();

@@ -31,7 +31,7 @@ pub enum Error {
     #[error("File '{0}' does not exist. Relative paths start at the folder for workflow files.")]
     Missing(String),
     /// The folder of a new file does not exist.
-    #[error("The folder of file '{0}' does not exist. Create it first, or give another path.")]
+    #[error("The folder of file '{0}' does not exist. Create it first, or pass another path.")]
     NoFolder(String),
     /// A folder, a device, a pipe.
     #[error("'{0}' is not a file.")]
@@ -46,7 +46,7 @@ pub enum Error {
     #[error("'{0}' was replaced while it was used. Try again.")]
     Replaced(String),
     /// Nothing can be written through it.
-    #[error("'{0}' is a link to a file that does not exist. Remove it, or give another path.")]
+    #[error("'{0}' is a link to a file that does not exist. Remove it, or pass another path.")]
     DanglingLink(String),
     /// It is too large.
     #[error("File '{0}' is larger than 64 MiB, which no workflow is.")]

@@ -1,20 +1,12 @@
 //! The workflow files in a folder.
 
 use std::ffi::OsStr;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::time::SystemTime;
 
 use super::directory::Directory;
 use super::file::FILE_BYTES;
-use crate::json::{Cursor, Keep, PrunedReader, Pruner, ReadError};
-
-/// What the list needs of a file.
-const KEEP: Keep = Keep::Members(&[
-    ("id", Keep::Whole),
-    ("name", Keep::Whole),
-    ("nodes", Keep::EachElement(&Keep::Skip)),
-    ("connections", Keep::Members(&[])),
-]);
+use crate::json::{Cursor, Keep, Members, PrunedReader, Pruner, ReadError, members};
 
 /// Ids are never longer.
 const WORD_CHARS: usize = 200;
@@ -58,23 +50,30 @@ fn read(directory: &Directory, name: &OsStr) -> Option<WorkflowFile> {
     let file = directory.open_file(name).ok()?;
     let metadata = file.metadata().ok().filter(|metadata| metadata.is_file() && metadata.len() <= FILE_BYTES)?;
     let body = BufReader::with_capacity(64 * 1024, file);
-    let (id, title) = outline(Cursor::over(PrunedReader::new(body, Pruner::new(KEEP, 0..0)))).ok().flatten()?;
+    let Outline { id, name: title, has_nodes: true, has_connections: true } = outline(body).ok()? else { return None };
     let file = name.to_string_lossy().into_owned();
-    Some(WorkflowFile { id, name: title, file, modified: metadata.modified().ok() })
+    Some(WorkflowFile { id, name: title?, file, modified: metadata.modified().ok() })
 }
 
-fn outline<R: std::io::Read>(mut cursor: Cursor<R>) -> Result<Option<(Option<String>, String)>, ReadError> {
-    let (mut id, mut name, mut nodes, mut connections) = (None, None, false, false);
-    cursor.object(|cursor, member| {
-        match member {
-            "id" => id = cursor.text(WORD_CHARS)?,
-            "name" => name = cursor.name()?,
-            "nodes" => nodes = cursor.array(|cursor, _| cursor.skip())?,
-            "connections" => connections = cursor.object(|cursor, _| cursor.skip())?,
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
+fn outline(body: impl BufRead) -> Result<Outline, ReadError> {
+    let mut cursor = Cursor::over(PrunedReader::new(body, Pruner::new(Outline::KEEP, 0..0)));
+    let outline = Outline::read_or_default(&mut cursor)?;
     cursor.finish()?;
-    Ok(name.filter(|_| nodes && connections).map(|name| (id, name)))
+    Ok(outline)
 }
+
+/// What the list needs of a file.
+#[derive(Default)]
+struct Outline {
+    id: Option<String>,
+    name: Option<String>,
+    has_nodes: bool,
+    has_connections: bool,
+}
+
+members!(Outline, |outline, cursor| match name {
+    ("id", Keep::Whole) => outline.id = cursor.text(WORD_CHARS)?,
+    ("name", Keep::Whole) => outline.name = cursor.name()?,
+    ("nodes", Keep::EachElement(&Keep::Skip)) => outline.has_nodes = cursor.array(|cursor, _| cursor.skip())?,
+    ("connections", Keep::Members(&[])) => outline.has_connections = cursor.object(|cursor, _| cursor.skip())?,
+});

@@ -19,26 +19,8 @@
 use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, cut_name};
+use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, cut_name, members};
 use crate::node_outputs::{self, OutputLabels};
-
-/// What the graph needs of a workflow.
-const KEEP: Keep = Keep::Members(&[
-    ("id", Keep::Whole),
-    ("name", Keep::Whole),
-    (
-        "nodes",
-        Keep::EachElement(&Keep::Members(&[
-            ("id", Keep::Whole),
-            ("name", Keep::Whole),
-            ("type", Keep::Whole),
-            ("typeVersion", Keep::Whole),
-            ("onError", Keep::Whole),
-            ("parameters", node_outputs::PARAMETERS),
-        ])),
-    ),
-    ("connections", Keep::Whole),
-]);
 
 /// Bytes held of n8n's own object: more than any answer shows.
 const RAW_BYTES: usize = 1024 * 1024;
@@ -69,7 +51,7 @@ pub struct Graph {
 }
 
 /// A node and its neighbours, one for each connection, by name. Parentheses after the name hold what the name
-/// alone does not tell: a connection type other than `main`, the output if the source uses several or n8n
+/// alone does not say: a connection type other than `main`, the output if the source uses several or n8n
 /// labels it, the input if the target uses several: `Merge (output 1: false, input 0)`.
 #[derive(Debug, Default)]
 pub struct GraphNode {
@@ -101,54 +83,67 @@ pub struct GraphProjection;
 
 impl Projection for GraphProjection {
     type View = Result<Option<Graph>, ReadError>;
-    const KEEP: Keep = KEEP;
+    const KEEP: Keep = WorkflowMembers::KEEP;
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        read(cursor)
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let WorkflowMembers { mut graph, edges } = WorkflowMembers::read_or_default(&mut cursor)?;
+        cursor.finish()?;
+        graph.connect(edges);
+        Ok((!graph.id.is_empty()).then_some(graph))
     }
 }
 
-/// Reads the graph of a workflow; `None` if the body is not a workflow.
-fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Graph>, ReadError> {
-    let mut graph = Graph::default();
-    let mut edges = Vec::new();
-    cursor.object(|cursor, member| {
-        match member {
-            "id" => graph.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-            "name" => graph.name = cursor.name()?.unwrap_or_default(),
-            "nodes" => {
-                cursor.array(|cursor, _| {
-                    graph.nodes.extend(read_node(cursor)?);
-                    Ok(())
-                })?;
-            }
-            "connections" => graph.connections = Some(Reader { edges: &mut edges, room: RAW_BYTES }.sources(cursor)?),
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    cursor.finish()?;
-    graph.connect(edges);
-    Ok((!graph.id.is_empty()).then_some(graph))
+/// What is read of a workflow.
+#[derive(Default)]
+struct WorkflowMembers {
+    graph: Graph,
+    edges: Vec<Edge>,
 }
 
-fn read_node<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<GraphNode>, ReadError> {
-    let mut node = GraphNode::default();
-    let (mut version, mut on_error, mut parameters) = (None, None, None);
-    let is_node = cursor.object(|cursor, member| {
-        match member {
-            "id" => node.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-            "name" => node.name = cursor.name()?.map(cut_name).unwrap_or_default(),
-            "type" => node.node_type = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-            "typeVersion" => version = cursor.number()?,
-            "onError" => on_error = cursor.text(WORD_CHARS)?,
-            "parameters" => parameters = Some(cursor.excerpt(PARAMETERS_BYTES)?),
-            _ => cursor.skip()?,
-        }
+members!(WorkflowMembers, |workflow, cursor| match name {
+    ("id", Keep::Whole) => workflow.graph.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+    ("name", Keep::Whole) => workflow.graph.name = cursor.name()?.unwrap_or_default(),
+    ("nodes", Keep::EachElement(&NodeMembers::KEEP)) => workflow.read_nodes(cursor)?,
+    ("connections", Keep::Whole) =>
+        workflow.graph.connections = Some(Reader::new(&mut workflow.edges).sources(cursor)?),
+});
+
+impl WorkflowMembers {
+    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+        cursor.array(|cursor, _| {
+            self.graph.nodes.extend(NodeMembers::read_object(cursor)?.map(GraphNode::from));
+            Ok(())
+        })?;
         Ok(())
-    })?;
-    node.labels = OutputLabels::of_excerpt(&node.node_type, version, on_error.as_deref(), parameters.as_ref());
-    Ok(is_node.then_some(node))
+    }
+}
+
+/// What is read of a node.
+#[derive(Default)]
+struct NodeMembers {
+    id: String,
+    name: String,
+    node_type: String,
+    version: Option<f64>,
+    on_error: Option<String>,
+    parameters: Option<Excerpt>,
+}
+
+members!(NodeMembers, |node, cursor| match name {
+    ("id", Keep::Whole) => node.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+    ("name", Keep::Whole) => node.name = cursor.name()?.map(cut_name).unwrap_or_default(),
+    ("type", Keep::Whole) => node.node_type = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+    ("typeVersion", Keep::Whole) => node.version = cursor.number()?,
+    ("onError", Keep::Whole) => node.on_error = cursor.text(WORD_CHARS)?,
+    ("parameters", node_outputs::PARAMETERS) => node.parameters = Some(cursor.excerpt(PARAMETERS_BYTES)?),
+});
+
+impl From<NodeMembers> for GraphNode {
+    fn from(node: NodeMembers) -> Self {
+        let NodeMembers { id, name, node_type, version, on_error, parameters } = node;
+        let labels = OutputLabels::of_excerpt(&node_type, version, on_error.as_deref(), parameters.as_ref());
+        Self { id, name, node_type, labels, ..Self::default() }
+    }
 }
 
 /// Reads connections: every edge for the graph, and n8n's own object while there is room.
@@ -157,7 +152,11 @@ struct Reader<'a> {
     room: usize,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
+    fn new(edges: &'a mut Vec<Edge>) -> Self {
+        Self { edges, room: RAW_BYTES }
+    }
+
     fn sources<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<Excerpt, ReadError> {
         self.members(cursor, |reader, cursor, source| {
             let source = cut_name(source.to_owned());
@@ -227,7 +226,7 @@ impl Reader<'_> {
         Ok(Excerpt::Array { kept, total })
     }
 
-    /// Reserves room for one more value; `false` if there is none left.
+    /// Reserves room for one more value; `false` if no room is left.
     fn reserve(&mut self, bytes: usize) -> bool {
         let fits = bytes <= self.room;
         self.room = self.room.saturating_sub(bytes);
@@ -279,7 +278,7 @@ impl<'a> PortsInUse<'a> {
         in_use
     }
 
-    /// What a connection's two names do not tell.
+    /// What a connection's two names do not say.
     fn details(&self, edge: &Edge, labels: Option<&OutputLabels>) -> Vec<String> {
         let outputs = self.outputs.get(&(edge.source.as_str(), edge.kind.as_str())).copied().unwrap_or(1);
         let inputs = self.inputs.get(&(edge.target.as_str(), edge.kind.as_str())).copied().unwrap_or(1);

@@ -77,7 +77,7 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies a string as it is; returns its length in bytes.
+    /// Copies a string unchanged; returns its length in bytes.
     fn string(&mut self, rest: &str) -> usize {
         let mut escaped = false;
         let end = rest.bytes().skip(1).position(|byte| {

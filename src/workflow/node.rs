@@ -2,11 +2,7 @@
 
 use std::io::Read;
 
-use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError, cut_name};
-
-/// What is needed to find a node.
-const KEEP: Keep =
-    Keep::Members(&[("id", Keep::Whole), ("name", Keep::Whole), ("nodes", Keep::EachElement(&Keep::Whole))]);
+use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, cut_name, members};
 
 /// Bytes held of a node: more than any answer shows.
 const NODE_BYTES: usize = 1024 * 1024;
@@ -29,47 +25,53 @@ pub struct NodeLookup {
 
 /// Reads one node of a workflow; the view is `None` if the body is not a workflow.
 #[derive(Clone, Debug)]
-pub struct NodeProjection {
+pub struct NodeLookupProjection {
     /// The name or id.
     pub node: String,
 }
 
-impl Projection for NodeProjection {
+impl Projection for NodeLookupProjection {
     type View = Result<Option<NodeLookup>, ReadError>;
-    const KEEP: Keep = KEEP;
+    const KEEP: Keep = Finder::KEEP;
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        read(cursor, &self.node)
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let mut finder = Finder { wanted: self.node.clone(), ..Finder::default() };
+        finder.read_members(&mut cursor)?;
+        cursor.finish()?;
+        let Finder { mut found, by_id, .. } = finder;
+        found.node = found.node.or(by_id);
+        Ok((!found.id.is_empty()).then_some(found))
     }
 }
 
-/// Looks for the node with this name, else for the one with this id; `None` if the body is not a workflow.
-fn read<R: Read>(mut cursor: Cursor<R>, wanted: &str) -> Result<Option<NodeLookup>, ReadError> {
-    let mut found = NodeLookup::default();
-    let mut by_id = None;
-    cursor.object(|cursor, member| {
-        match member {
-            "id" => found.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-            "name" => found.name = cursor.name()?.unwrap_or_default(),
-            "nodes" => {
-                cursor.array(|cursor, _| {
-                    let node = cursor.excerpt(NODE_BYTES)?;
-                    let text = |member| node.member(member).and_then(Excerpt::text);
-                    let (name, id) = (text("name"), text("id"));
-                    found.names.extend(name.clone().map(cut_name));
-                    if found.node.is_none() && name.as_deref() == Some(wanted) {
-                        found.node = Some(node);
-                    } else if by_id.is_none() && id.as_deref() == Some(wanted) {
-                        by_id = Some(node);
-                    }
-                    Ok(())
-                })?;
+/// Looks for the node with the wanted name, else for the one with this id.
+#[derive(Default)]
+struct Finder {
+    wanted: String,
+    found: NodeLookup,
+    by_id: Option<Excerpt>,
+}
+
+members!(Finder, |finder, cursor| match name {
+    ("id", Keep::Whole) => finder.found.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+    ("name", Keep::Whole) => finder.found.name = cursor.name()?.unwrap_or_default(),
+    ("nodes", Keep::EachElement(&Keep::Whole)) => finder.read_nodes(cursor)?,
+});
+
+impl Finder {
+    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+        cursor.array(|cursor, _| {
+            let node = cursor.excerpt(NODE_BYTES)?;
+            let text = |member| node.member(member).and_then(Excerpt::text);
+            let (name, id) = (text("name"), text("id"));
+            self.found.names.extend(name.clone().map(cut_name));
+            if self.found.node.is_none() && name.as_ref() == Some(&self.wanted) {
+                self.found.node = Some(node);
+            } else if self.by_id.is_none() && id.as_ref() == Some(&self.wanted) {
+                self.by_id = Some(node);
             }
-            _ => cursor.skip()?,
-        }
+            Ok(())
+        })?;
         Ok(())
-    })?;
-    cursor.finish()?;
-    found.node = found.node.or(by_id);
-    Ok((!found.id.is_empty()).then_some(found))
+    }
 }

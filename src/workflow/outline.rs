@@ -3,26 +3,7 @@
 use std::io::Read;
 
 use super::PublishedVersion;
-use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
-
-/// What the outline needs of a workflow.
-const KEEP: Keep = Keep::Members(&MEMBERS);
-
-/// What a list of outlines needs.
-const KEEP_LIST: Keep = Keep::Members(&[("data", Keep::EachElement(&KEEP)), ("nextCursor", Keep::Whole)]);
-
-const MEMBERS: [(&str, Keep); 10] = [
-    ("id", Keep::Whole),
-    ("name", Keep::Whole),
-    ("active", Keep::Whole),
-    ("versionId", Keep::Whole),
-    ("activeVersionId", Keep::Whole),
-    ("tags", Keep::Whole),
-    ("createdAt", Keep::Whole),
-    ("updatedAt", Keep::Whole),
-    ("nodes", Keep::Count),
-    ("settings", Keep::EachMember(&Keep::Skip)),
-];
+use crate::json::{Cursor, Excerpt, Keep, Members, Projection, ReadError, members};
 
 /// Bytes held of the tags: about a hundred of n8n's, whose names have at most 24 characters.
 const TAGS_BYTES: usize = 16 * 1024;
@@ -76,34 +57,47 @@ impl Outline {
             _ => 0,
         }
     }
+}
 
-    /// Reads one workflow; `None` if the value is not one.
-    fn read_from<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
-        let (mut outline, mut saved, mut published) = (Self::default(), None, None);
-        cursor.object(|cursor, member| {
-            match member {
-                "id" => outline.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
-                "name" => outline.name = cursor.name()?.unwrap_or_default(),
-                "active" => outline.active = cursor.is_true()?,
-                "versionId" => saved = cursor.text(WORD_CHARS)?,
-                "activeVersionId" => published = cursor.text(WORD_CHARS)?,
-                "tags" => outline.tags = Some(cursor.excerpt(TAGS_BYTES)?),
-                "createdAt" => outline.created_at = cursor.text(WORD_CHARS)?,
-                "updatedAt" => outline.updated_at = cursor.text(WORD_CHARS)?,
-                "nodes" => outline.nodes = cursor.count()?,
-                "settings" => {
-                    cursor.object(|cursor, setting| {
-                        outline.settings.push(setting.to_owned());
-                        cursor.skip()
-                    })?;
-                }
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        outline.published = PublishedVersion::new(outline.active, saved.as_deref(), published.as_deref());
-        Ok((!outline.id.is_empty()).then_some(outline))
+/// What is read of a workflow.
+#[derive(Default)]
+struct WorkflowMembers {
+    outline: Outline,
+    saved_version: Option<String>,
+    published_version: Option<String>,
+}
+
+members!(WorkflowMembers, |workflow, cursor| match name {
+    ("id", Keep::Whole) => workflow.outline.id = cursor.text(WORD_CHARS)?.unwrap_or_default(),
+    ("name", Keep::Whole) => workflow.outline.name = cursor.name()?.unwrap_or_default(),
+    ("active", Keep::Whole) => workflow.outline.active = cursor.is_true()?,
+    ("versionId", Keep::Whole) => workflow.saved_version = cursor.text(WORD_CHARS)?,
+    ("activeVersionId", Keep::Whole) => workflow.published_version = cursor.text(WORD_CHARS)?,
+    ("tags", Keep::Whole) => workflow.outline.tags = Some(cursor.excerpt(TAGS_BYTES)?),
+    ("createdAt", Keep::Whole) => workflow.outline.created_at = cursor.text(WORD_CHARS)?,
+    ("updatedAt", Keep::Whole) => workflow.outline.updated_at = cursor.text(WORD_CHARS)?,
+    ("nodes", Keep::Count) => workflow.outline.nodes = cursor.count()?,
+    ("settings", Keep::EachMember(&Keep::Skip)) => workflow.outline.settings = read_names(cursor)?,
+});
+
+impl WorkflowMembers {
+    /// The outline; `None` if the value is not a workflow.
+    fn outline(self) -> Option<Outline> {
+        let Self { mut outline, saved_version, published_version } = self;
+        outline.published =
+            PublishedVersion::new(outline.active, saved_version.as_deref(), published_version.as_deref());
+        Some(outline).filter(|outline| !outline.id.is_empty())
     }
+}
+
+/// Reads the names of the members of an object.
+fn read_names<R: Read>(cursor: &mut Cursor<R>) -> Result<Vec<String>, ReadError> {
+    let mut names = Vec::new();
+    cursor.object(|cursor, name| {
+        names.push(name.to_owned());
+        cursor.skip()
+    })?;
+    Ok(names)
 }
 
 /// Reads the [`Outline`] of a workflow; `None` if the body is not a workflow.
@@ -112,18 +106,35 @@ pub struct OutlineProjection;
 
 impl Projection for OutlineProjection {
     type View = Result<Option<Outline>, ReadError>;
-    const KEEP: Keep = KEEP;
+    const KEEP: Keep = WorkflowMembers::KEEP;
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        read(cursor)
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let workflow = WorkflowMembers::read_or_default(&mut cursor)?;
+        cursor.finish()?;
+        Ok(workflow.outline())
     }
 }
 
-/// Reads one workflow; `None` if the body is not a workflow.
-fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<Outline>, ReadError> {
-    let outline = Outline::read_from(&mut cursor)?;
-    cursor.finish()?;
-    Ok(outline)
+/// What is read of a list of workflows.
+#[derive(Default)]
+struct ListMembers {
+    /// `None` if there is no list.
+    workflows: Option<Vec<Outline>>,
+    more: bool,
+}
+
+members!(ListMembers, |list, cursor| match name {
+    ("data", Keep::EachElement(&WorkflowMembers::KEEP)) => list.workflows = read_outlines(cursor)?,
+    ("nextCursor", Keep::Whole) => list.more = cursor.skip_present()?,
+});
+
+fn read_outlines<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Vec<Outline>>, ReadError> {
+    let mut outlines = Vec::new();
+    let is_list = cursor.array(|cursor, _| {
+        outlines.extend(WorkflowMembers::read_or_default(cursor)?.outline());
+        Ok(())
+    })?;
+    Ok(is_list.then_some(outlines))
 }
 
 /// Reads an [`OutlinePage`]; `None` if the body is not a list.
@@ -132,29 +143,11 @@ pub struct OutlinePageProjection;
 
 impl Projection for OutlinePageProjection {
     type View = Result<Option<OutlinePage>, ReadError>;
-    const KEEP: Keep = KEEP_LIST;
+    const KEEP: Keep = ListMembers::KEEP;
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        read_list(cursor)
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let ListMembers { workflows, more } = ListMembers::read_or_default(&mut cursor)?;
+        cursor.finish()?;
+        Ok(workflows.map(|workflows| OutlinePage { workflows, more }))
     }
-}
-
-/// Reads a list; `None` if the body contains no list.
-fn read_list<R: Read>(mut cursor: Cursor<R>) -> Result<Option<OutlinePage>, ReadError> {
-    let (mut page, mut is_list) = (OutlinePage::default(), false);
-    cursor.object(|cursor, member| {
-        match member {
-            "data" => {
-                is_list = cursor.array(|cursor, _| {
-                    page.workflows.extend(Outline::read_from(cursor)?);
-                    Ok(())
-                })?;
-            }
-            "nextCursor" => page.more = cursor.skip_present()?,
-            _ => cursor.skip()?,
-        }
-        Ok(())
-    })?;
-    cursor.finish()?;
-    Ok(is_list.then_some(page))
 }

@@ -5,20 +5,18 @@ use std::io::Read;
 use super::PublishedVersion;
 use crate::json::{Cursor, Excerpt, Keep, Projection, ReadError};
 
-/// Everything but the data of triggers, pinned items, and the second copy of the nodes.
-const KEEP: Keep = Keep::Except(&[("staticData", Keep::Skip), ("pinData", Keep::Skip), ("activeVersion", Keep::Skip)]);
-
+/// The data of triggers, pinned items, and the second copy of the nodes.
 const LEFT_OUT: [&str; 3] = ["staticData", "pinData", "activeVersion"];
 
 /// Bytes held of each member: more than any answer shows.
 const MEMBER_BYTES: usize = 4 * 1024 * 1024;
 
-/// A workflow with all members but those that are left out.
+/// A workflow without the members that are left out.
 #[derive(Debug)]
 pub struct RawWorkflow {
     /// The object.
     pub workflow: Excerpt,
-    /// The members that it has and the copy does not.
+    /// The members that the workflow has and the copy does not.
     pub left_out: Vec<&'static str>,
 }
 
@@ -42,25 +40,20 @@ pub struct RawProjection;
 
 impl Projection for RawProjection {
     type View = Result<Option<RawWorkflow>, ReadError>;
-    const KEEP: Keep = KEEP;
+    const KEEP: Keep = Keep::Except(&Keep::Skip.of_each(LEFT_OUT));
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        read(cursor)
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let (mut kept, mut left_out) = (Vec::new(), Vec::new());
+        cursor.object(|cursor, member| {
+            match LEFT_OUT.into_iter().find(|name| *name == member) {
+                Some(name) => left_out.extend(cursor.skip_present()?.then_some(name)),
+                None => kept.push((member.to_owned(), cursor.excerpt(MEMBER_BYTES)?)),
+            }
+            Ok(())
+        })?;
+        cursor.finish()?;
+        let is_workflow = kept.iter().any(|(member, _)| member == "id");
+        let total = kept.len() as u64;
+        Ok(is_workflow.then_some(RawWorkflow { workflow: Excerpt::Object { kept, total }, left_out }))
     }
-}
-
-/// Reads a workflow; `None` if the body is not a workflow.
-fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Option<RawWorkflow>, ReadError> {
-    let (mut kept, mut left_out) = (Vec::new(), Vec::new());
-    cursor.object(|cursor, member| {
-        match LEFT_OUT.into_iter().find(|name| *name == member) {
-            Some(name) => left_out.extend(cursor.skip_present()?.then_some(name)),
-            None => kept.push((member.to_owned(), cursor.excerpt(MEMBER_BYTES)?)),
-        }
-        Ok(())
-    })?;
-    cursor.finish()?;
-    let is_workflow = kept.iter().any(|(member, _)| member == "id");
-    let total = kept.len() as u64;
-    Ok(is_workflow.then_some(RawWorkflow { workflow: Excerpt::Object { kept, total }, left_out }))
 }

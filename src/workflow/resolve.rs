@@ -147,7 +147,7 @@ fn check(what: &str, port: &PortRef, name: &str, ports: &NodePorts) -> Result<()
 
 fn no_port(what: &str, word: &str, name: &str, ports: &NodePorts) -> Error {
     let hint = match ports {
-        NodePorts::Unknown => format!("its {what}s are not known without the node catalogue: give main:0, main:1, …"),
+        NodePorts::Unknown => format!("its {what}s are not known without the node catalogue: pass main:0, main:1, …"),
         ports => format!("it has {}", ports.describe()),
     };
     Error::Edit(format!("{} has no {what} '{word}'; {hint}", quoted_name(name, CUT_NAME_CHARS)))

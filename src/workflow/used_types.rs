@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use crate::json::{Cursor, Keep, Projection, ReadError};
+use crate::json::{Cursor, Keep, Projection, ReadError, member};
 
 /// What is needed of a list of workflows.
 const KEEP: Keep = Keep::Members(&[(
@@ -22,37 +22,23 @@ impl Projection for UsedTypesProjection {
     type View = Result<Vec<String>, ReadError>;
     const KEEP: Keep = KEEP;
 
-    fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        read(cursor)
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let mut used: HashMap<String, u64> = HashMap::new();
+        member(&mut cursor, "data", |cursor| cursor.array(|cursor, _| read_workflow(cursor, &mut used)))?;
+        cursor.finish()?;
+        let mut types: Vec<_> = used.into_iter().collect();
+        types.sort_by(|(one, used_one), (other, used_other)| used_other.cmp(used_one).then_with(|| one.cmp(other)));
+        Ok(types.into_iter().map(|(name, _)| name).collect())
     }
 }
 
-/// Reads the types in a list of workflows, the most used first.
-fn read<R: Read>(mut cursor: Cursor<R>) -> Result<Vec<String>, ReadError> {
-    let mut used: HashMap<String, u64> = HashMap::new();
-    cursor.object(|cursor, member| match member {
-        "data" => cursor.array(|cursor, _| read_workflow(cursor, &mut used)).map(drop),
-        _ => cursor.skip(),
-    })?;
-    cursor.finish()?;
-    let mut types: Vec<_> = used.into_iter().collect();
-    types.sort_by(|(one, used_one), (other, used_other)| used_other.cmp(used_one).then_with(|| one.cmp(other)));
-    Ok(types.into_iter().map(|(name, _)| name).collect())
-}
-
+/// Counts the types of the nodes of a workflow.
 fn read_workflow<R: Read>(cursor: &mut Cursor<R>, used: &mut HashMap<String, u64>) -> Result<(), ReadError> {
-    let mut node = |cursor: &mut Cursor<R>, member: &str| match member {
-        "type" => {
-            if let Some(name) = cursor.text(TYPE_CHARS)? {
-                *used.entry(name).or_default() += 1;
-            }
-            Ok(())
+    let mut node = |cursor: &mut Cursor<R>| {
+        if let Some(name) = member(cursor, "type", |cursor| cursor.text(TYPE_CHARS))? {
+            *used.entry(name).or_default() += 1;
         }
-        _ => cursor.skip(),
+        Ok(())
     };
-    let workflow = |cursor: &mut Cursor<R>, member: &str| match member {
-        "nodes" => cursor.array(|cursor, _| cursor.object(&mut node).map(drop)).map(drop),
-        _ => cursor.skip(),
-    };
-    cursor.object(workflow).map(drop)
+    member(cursor, "nodes", |cursor| cursor.array(|cursor, _| node(cursor))).map(drop)
 }

@@ -1,6 +1,6 @@
 //! Queries that people type, and the node types that answer them: few for each, so that a hit is not an accident.
 
-/// (query, types of which one must be among the first three).
+/// (query, types; one of them must be among the first three).
 pub const QUERIES: [(&str, &[&str]); 60] = [
     ("send slack message", &["n8n-nodes-base.slack"]),
     ("postgres", &["n8n-nodes-base.postgres"]),

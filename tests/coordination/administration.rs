@@ -184,7 +184,7 @@ pub fn the_doctor_reports_damage(kind: Kind) {
     for page in (0..whole.len() / PAGE_SIZE).step_by(3) {
         let file = database.folder.path().join(format!("{page}.db"));
         let mut damaged = whole.clone();
-        // The first page starts with the header of the file; one that is damaged there is no database.
+        // The first page starts with the header of the file; a file that is damaged there is not a database.
         let from = page * PAGE_SIZE + if page == 0 { 100 } else { 0 };
         damaged[from..from + 200].fill(0x13);
         std::fs::write(&file, damaged).unwrap();

@@ -26,7 +26,7 @@ mod remote_faults;
 mod rules;
 /// Secrets do not leak.
 mod secrets;
-/// Children that die, hang, or leave processes behind.
+/// Children that die, hang, or leave processes.
 mod supervision;
 #[path = "../support/mod.rs"]
 mod support;

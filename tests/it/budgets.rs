@@ -225,6 +225,23 @@ fn items_are_dropped_before_keys_are_clipped() {
 }
 
 #[test]
+fn every_fixture_is_counted_like_tiktoken_does() {
+    let mut bytes = 0;
+    for (name, body) in fixtures::executions().into_iter().chain(fixtures::scenarios()) {
+        let mut rest = std::str::from_utf8(&body).unwrap();
+        while !rest.is_empty() {
+            // Longer texts are counted in parts.
+            let (part, more) = rest.split_at(rest.floor_char_boundary(budget::ANSWER_BYTES));
+            let truth = tiktoken_rs::o200k_base_singleton().count_ordinary(part);
+            assert_eq!(budget::count(part), truth, "{name}, from byte {}", body.len() - rest.len());
+            bytes += part.len();
+            rest = more;
+        }
+    }
+    assert!(bytes > 10_000_000, "{bytes}");
+}
+
+#[test]
 fn a_small_text_needs_no_tokenizer() {
     assert!(budget::fits("{\"a\":1}", 7));
     assert!(!budget::fits(&"a ".repeat(200_000), 20_000));

@@ -707,7 +707,7 @@ fn a_display_name_is_a_node_type_if_only_one_type_has_it() {
     let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", file.to_str().unwrap()]);
     let id = harness.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
     let several = harness.refused("node_add", json!({"workflowId": id, "nodeType": "Twin"}));
-    assert!(several.contains("give one of 'n8n-nodes-base.one', 'n8n-nodes-base.two'"), "{several}");
+    assert!(several.contains("pass one of 'n8n-nodes-base.one', 'n8n-nodes-base.two'"), "{several}");
 
     let mut harness = harness_with(&WorkflowStore::new(Flavour::V2), &["--catalogue", "/nowhere/catalogue.json"]);
     let id = harness.call("workflow_create", json!({"name": "d", "target": "memory"}))["workflowId"].clone();
@@ -743,7 +743,7 @@ fn outputs_are_found_by_name_without_a_catalogue() {
     let mut unknown = connect("End", "Never");
     unknown["targetNodeId"] = json!("Route");
     let refused = harness.refused("connection_create", unknown);
-    assert!(refused.contains("are not known without the node catalogue: give main:0, main:1, …"), "{refused}");
+    assert!(refused.contains("are not known without the node catalogue: pass main:0, main:1, …"), "{refused}");
 }
 
 #[test]

@@ -177,7 +177,7 @@ fn secrets_in_errors_are_never_shown() {
     assert_eq!(json(&shown)["data"]["error"]["context"]["request"]["headers"]["accept"], "*/*");
 }
 
-/// The peak resident memory in kB of a process that reads a body of this size and loads the tokenizer.
+/// The peak resident memory in kB of a process that reads a body of this size and counts tokens.
 #[cfg(target_os = "linux")]
 fn peak_resident(bytes: u64, arguments: &[&str]) -> u64 {
     let mut body = crate::generator::Shape::realistic(bytes);
@@ -229,9 +229,8 @@ fn stays_small(bytes: u64) {
     for arguments in [&["summary", "-"][..], &["node", "-", "Step 018"]] {
         let small = peak_resident(10_000_000, arguments);
         let large = peak_resident(bytes, arguments);
-        // About 25 MB of it are pages of the unoptimized program; a release takes 65 MB.
-        assert!(small < 80_000 && large < 80_000 && large < small + 8_000, "{arguments:?}: {small} kB, {large} kB");
-        assert!(small > 40_000, "the tokenizer is loaded: {small} kB");
+        // Most of it are pages of the unoptimized program.
+        assert!(small < 50_000 && large < 50_000 && large < small + 8_000, "{arguments:?}: {small} kB, {large} kB");
     }
 }
 

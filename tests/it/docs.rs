@@ -106,7 +106,7 @@ fn code_spans(page: &str) -> Vec<&str> {
     prose.flat_map(|(_, line)| line.split('`').skip(1).step_by(2)).collect()
 }
 
-/// What a page tells its reader to type: shell blocks, the prompts of console blocks, and code spans.
+/// What a page asks its reader to type: shell blocks, the prompts of console blocks, and code spans.
 fn typed(page: &str) -> Vec<String> {
     let blocks = blocks(page).flat_map(|(language, text)| {
         let text = text.replace("\\\n", " ");

@@ -105,7 +105,7 @@ fn an_odd_value_is_named_once_at_the_first_node_that_has_it() {
     );
     let fewer = odd_after(|order| drop(order["lines"].as_array_mut().unwrap().pop()));
     assert_eq!(fewer[0].2, "lines");
-    // A number that is merely too large is no outlier of the rule.
+    // A number that is merely too large is not an outlier by the rule.
     assert_eq!(odd_after(|order| order["id"] = json!(1e12)), []);
 }
 

@@ -205,7 +205,7 @@ proptest! {
                 prop_assert!(message.contains(&format!(" at node '{node}'")), "{}", message);
             }
         }
-        // A sub-node that returned something is no reason to look at it.
+        // That a sub-node returned something does not make it worth a look.
         if message.contains("output no item") {
             let runs = body["data"]["resultData"]["runData"][name.unwrap()].as_array().unwrap();
             prop_assert!(runs.iter().any(|run| oracle::all_items(run) == 0), "{}", body);
@@ -238,7 +238,7 @@ fn without_errors(body: &Value) -> Value {
     body
 }
 
-/// A node with three items, of which the second stands for an error.
+/// A node with three items; the second stands for an error.
 fn with_an_error_item() -> Value {
     let main = json!([[{"json": {"n": 1}}], [{"json": {}}, {"json": {"error": "no such customer"}}]]);
     json!({"id": "7", "status": "success",

@@ -35,7 +35,7 @@ fn sessions_of_2025_and_stateless_requests_of_2026_get_the_same_answers() {
     assert_eq!(answer.message()["result"]["protocolVersion"], "2025-11-25");
     let ready = json!({"jsonrpc": "2.0", "method": "notifications/initialized"});
     assert_eq!(legacy(&server, Some(&session), ready).status, 202);
-    // A stateless call works beside the session.
+    // A stateless call works while the session is open.
     let call = json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call",
         "params": {"name": "get_execution", "arguments": {"id": "42"}}});
     let old = crate::mcp_client::text(&legacy(&server, Some(&session), call.clone()).message()).unwrap();

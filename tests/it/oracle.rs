@@ -254,7 +254,7 @@ fn error_message(error: &Value) -> String {
 }
 
 /// The ids of child executions: three, and how many more there are. Where the runs of a node that calls a workflow name
-/// none, those that the items name.
+/// none, the ones that the items name.
 fn children(runs: &[Value], calls_workflow: bool) -> Vec<String> {
     let (mut ids, mut total) = (vec![], 0);
     for run in runs {

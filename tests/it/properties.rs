@@ -22,6 +22,7 @@ const WORKFLOW: u64 = 1200;
 const IMPORT: u64 = 80;
 const FLATTED: u64 = 1500;
 const FLATTED_TEXT: u64 = 3000;
+const TOKENS: u64 = 2000;
 const STORED: u64 = 300;
 
 #[test]
@@ -88,6 +89,11 @@ fn stored_executions() {
 #[test]
 fn any_flatted_text() {
     hold("flatted_text", checks::flatted::any_text, FLATTED_TEXT);
+}
+
+#[test]
+fn tokens() {
+    hold("tokens", checks::tokens::check, TOKENS);
 }
 
 /// Checks a property on its seeds, and on this many inputs that are derived from them.

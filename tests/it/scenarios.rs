@@ -1,6 +1,6 @@
 //! Executions of hundreds of items with one planted cause each: how many calls and tokens lead an agent to it.
 //!
-//! The bodies in `fixtures/scenarios` come from a real n8n; `make.mjs` beside them makes them. Run this with `--nocapture`
+//! The bodies in `fixtures/scenarios` come from a real n8n; `make.mjs` in the same folder makes them. Run this with `--nocapture`
 //! for the table in `docs/asking.md`.
 
 use std::collections::HashMap;

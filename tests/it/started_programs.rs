@@ -1,4 +1,4 @@
-//! What the programs that the binary starts inherit. The browser is tested beside the page, servers beside the gateway.
+//! What the programs that the binary starts inherit. The browser is tested with the page, servers with the gateway.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Executions that are no plain run from start to end: retries, resumed, waiting, canceled and crashed ones, and those whose data n8n
+//! Executions that are not a plain run from start to end: retries, resumed, waiting, canceled and crashed ones, and those whose data n8n
 //! does not send. Through the real binary, with real bodies.
 
 use std::collections::HashMap;

@@ -384,7 +384,7 @@ fn only_tools_that_read_can_be_called() {
     for tool in ["update_workflow", "delete_workflow", "activate_workflow", "no_such_tool"] {
         assert_eq!(refused(view.call(&cookie, &call(tool, json!({"id": "1"})))), (404, true), "{tool}");
     }
-    // The page of a server has the tools of that server, but those that write.
+    // The page of a server has the tools of that server, except for writing ones.
     let server = HttpServer::start(&url, &["--toolsets", "executions,workflows,builder"]);
     let ask = |tool: &str| {
         let headers = [("content-type", "application/json")];

@@ -57,7 +57,7 @@ fn only_members_of_workflows_are_written() {
     // A member that the file has may stay.
     std::fs::write(&file, WORKFLOW).unwrap();
     save(&mut client, &file, with("own")).unwrap();
-    // What was read from a file is written as it is.
+    // What was read from a file is written unchanged.
     std::fs::write(&file, WORKFLOW).unwrap();
     let copy = folder.path().join("copy.json");
     client.call("workflow_save", json!({"workflowId": "new.json", "filePath": copy})).unwrap();
@@ -168,7 +168,7 @@ fn a_link_that_leads_nowhere_is_not_written_through() {
     let mut client = client(folder.path(), &[]);
     let workflow = json!({"name": "N", "nodes": [], "connections": {}});
     let refused = save(&mut client, Path::new("link.json"), workflow.clone()).unwrap_err();
-    assert_eq!(refused, "'link.json' is a link to a file that does not exist. Remove it, or give another path.");
+    assert_eq!(refused, "'link.json' is a link to a file that does not exist. Remove it, or pass another path.");
     assert!(link.is_symlink() && !link.exists());
     std::fs::remove_file(&link).unwrap();
     save(&mut client, Path::new("link.json"), workflow).unwrap();

@@ -1,4 +1,4 @@
-//! Signals to npx and to the launcher, while the binary serves over HTTP: there, no closed input tells it to end.
+//! Signals to npx and to the launcher, while the binary serves over HTTP: there, no closed input asks it to end.
 
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -101,7 +101,7 @@ fn a_signal_shuts_the_server_down() {
         served.ends();
         assert_eq!(served.server.wait().0, Some(0), "{signal}");
     }
-    // A service manager asks npx to end; a terminal tells everything in its foreground.
+    // A service manager signals npx; a terminal signals everything in its foreground.
     let mut served = Served::by(&mut npm.npx());
     kill(served.chain[0], "TERM");
     served.ends();

@@ -14,7 +14,7 @@ pub enum Share {
     Equal,
 }
 
-/// The flatted text of a JSON text. Numbers, strings and names stay as they are written, so that it works for any JSON:
+/// The flatted text of a JSON text. Numbers, strings and names are copied verbatim, so that it works for any JSON:
 /// lone surrogates, numbers of any size, duplicate names. Panics if the text is not JSON.
 pub fn flatten(json: &str, share: Share) -> String {
     let mut reader = Reader { json, at: 0 };
@@ -32,7 +32,7 @@ pub fn flatten(json: &str, share: Share) -> String {
     text
 }
 
-/// The members of a JSON object: their names as written between quotes, and the texts of their values.
+/// The members of a JSON object: their raw names, from between the quotes, and the texts of their values.
 pub fn members(json: &str) -> Vec<(&str, &str)> {
     let mut reader = Reader { json, at: 0 };
     match reader.value().kind {
@@ -49,7 +49,7 @@ pub struct Stored {
 }
 
 impl Stored {
-    /// The execution, of which nothing is hidden.
+    /// The execution, with nothing hidden.
     pub fn revealed(&self) -> StoredExecution<'_> {
         StoredExecution { reveal: true, ..self.with_data(Flatted::new(Box::new(self.data.as_bytes()))) }
     }

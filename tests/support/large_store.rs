@@ -19,7 +19,7 @@ pub struct LargeStore {
 }
 
 impl LargeStore {
-    /// 105 MB of text, of which a summary needs the first 3 %; a body of 325 MB.
+    /// 105 MB of text, whose first 3 % a summary needs; a body of 325 MB.
     pub const LARGE: Self = Self { nodes: 4, items: 100_000, text: 715, shuffled: false };
     /// 507 MB of text: more than n8n could send of it.
     pub const HUGE: Self = Self { nodes: 3, items: 40_000, text: 12_320, shuffled: false };

@@ -1,6 +1,6 @@
 //! The tools that tests expect to see, derived from the library's toolsets.
 
-use n8n_lens::tools::{Selection, TOOLSETS, Tool, Toolbox};
+use n8n_lens::tools::{TOOLSETS, Tool, ToolSelection, Toolbox};
 
 /// The names of all toolsets, as `--toolsets` accepts them.
 pub fn all_toolsets() -> String {
@@ -10,7 +10,7 @@ pub fn all_toolsets() -> String {
 /// The tools of these toolsets, or of the default toolsets if none is given, in the order of `tools/list`.
 pub fn tools(toolsets: &[&str]) -> Vec<&'static Tool> {
     let toolsets = toolsets.iter().map(|name| (*name).to_owned()).collect();
-    Toolbox::new(&Selection { toolsets, ..Selection::default() }).unwrap().tools().collect()
+    Toolbox::new(&ToolSelection { toolsets, ..ToolSelection::default() }).unwrap().tools().collect()
 }
 
 /// All tools.

@@ -1,11 +1,11 @@
 // Makes the executions that page.mjs looks at, as n8n's API sends them: `node bodies.mjs FOLDER`.
 //
 //     1000.json  a good execution of the workflow of 1001, a day before it
-//     1001.json  50,000 orders, of which the last node fails
+//     1001.json  50,000 orders; the last node fails
 //     1002.json  three nodes of 100,000 runs, two of them failed
 //     1003.json  an attack: markup, scripts, bidirectional text, 1 MB strings and `__proto__` as names, keys and values
 //     1004.json  an agent with sub-nodes around it, connections that cross nodes, and tiny numbers
-//     1005.json  1,500 nodes with long names, of which the last one fails
+//     1005.json  1,500 nodes with long names; the last one fails
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// Measures n8n's own editor on an execution, beside figures.mjs: how long until its nodes show how they ended, and the memory of
+// Measures n8n's own editor on an execution, to compare with figures.mjs: how long until its nodes show how they ended, and the memory of
 // the browser's tab. N8N_URL, N8N_EMAIL and N8N_PASSWORD of a user, N8N_WORKFLOW and N8N_EXECUTION; VIEW_MODULES and CHROMIUM as in
 // browser.mjs.
 

@@ -7,6 +7,7 @@ use crate::cli::render::{id_cell, status_cell};
 use crate::cli::table::table;
 use crate::cli::terminal::{Styled, plain};
 use crate::coordination::status::{ProjectView, Status};
+use crate::toolkit::Words;
 
 /// The whole status.
 pub(super) fn status(status: &Status) -> Styled {
@@ -38,7 +39,7 @@ fn project(status: &ProjectView) -> String {
         "{bold}{} ({}){bold:#} {}\n{}\n{tasks}\n{table}",
         plain(&project.name),
         plain(&project.id),
-        project.status.as_str(),
+        project.status.word(),
         plain(&project.working_directory)
     )
 }
@@ -49,7 +50,7 @@ fn executions(status: &Status) -> String {
             id_cell(&execution.id),
             Cell::new(plain(&execution.agent_id)),
             id_cell(&execution.task_id),
-            status_cell(execution.status.as_str()),
+            status_cell(execution.status.word()),
             Cell::new(execution.started_at),
             Cell::new(execution.duration_seconds.map(|seconds| format!("{seconds:.1}")).unwrap_or_default()),
         ]

@@ -1,4 +1,4 @@
-//! What a change does to a file, for people. Secrets of other servers stand in the same file, so that only texts that
+//! What a change does to a file, for people. Secrets of other servers are in the same file, so that only texts that
 //! n8n-lens itself writes are shown.
 
 use serde_json::{Map, Value};
@@ -13,9 +13,9 @@ use crate::secrets::REDACTED;
 const LINE_CHARS: usize = 400;
 const SAME_CHARS: usize = 80;
 
-/// The differences between two texts of a file, in unified form. Of its strings and comments only those in `shown` can be
+/// The differences between two texts of a file, in unified form. Only those of its strings and comments that are in `shown` can be
 /// read.
-pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, shown: &Shown) -> String {
+pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, shown: &VisibleTexts) -> String {
     let before = if old.is_some() { file } else { "/dev/null" };
     let (old, new) = (masked(old.unwrap_or_default(), format, shown), masked(new, format, shown));
     let difference = TextDiff::from_lines(&old, &new).unified_diff().header(before, file).to_string();
@@ -25,7 +25,7 @@ pub(super) fn unified(file: &str, old: Option<&str>, new: &str, format: Format, 
     }
 }
 
-/// A difference in which no line is much longer than [`LINE_CHARS`]. Of two long lines the places are shown where they
+/// A difference in which no line is much longer than [`LINE_CHARS`]. Two long lines are shown where they
 /// begin to differ.
 fn clipped(difference: &str) -> String {
     let lines: Vec<_> = difference.lines().collect();
@@ -54,9 +54,9 @@ fn clipped_line(line: &str, other: &str) -> String {
 
 /// The texts that may be shown.
 #[derive(Default)]
-pub(super) struct Shown(Vec<String>);
+pub(super) struct VisibleTexts(Vec<String>);
 
-impl Shown {
+impl VisibleTexts {
     /// The texts that n8n-lens writes for a server with these members, except for the API key itself.
     pub(super) fn of(members: &Map<String, Value>) -> Self {
         let mut shown = Self::in_members(members);
@@ -84,7 +84,7 @@ impl Shown {
 }
 
 /// A text without its strings and comments, but for names of members and what is shown.
-fn masked(text: &str, format: Format, shown: &Shown) -> String {
+fn masked(text: &str, format: Format, shown: &VisibleTexts) -> String {
     let (mut masked, mut rest) = (String::with_capacity(text.len()), text);
     while let Some(at) = rest.find(['"', '\'', '/', '#']) {
         masked.push_str(&rest[..at]);

@@ -163,7 +163,7 @@ fn started(client: Client, launch: &Launch) -> Map<String, Value> {
     members
 }
 
-/// What stands in a client's file for the value of a variable; `None` if nothing can.
+/// What a client's file has in place of a variable's value; `None` if nothing can.
 fn referred(client: Client, variable: &str) -> Option<String> {
     match client.reference() {
         Reference::Variable(before, after) => Some(format!("{before}{variable}{after}")),
@@ -226,7 +226,7 @@ fn texts(list: Option<&Value>) -> impl Iterator<Item = &str> {
     list.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The arguments of an entry, such as `--read-only`, without those that start n8n-lens through a launcher.
+/// The arguments of an entry, such as `--read-only`, without the ones that start n8n-lens through a launcher.
 fn arguments_of_user(present: &Map<String, Value>) -> Vec<&str> {
     let command = present.get("command").and_then(Value::as_str).unwrap_or_default();
     let name = command.rsplit(['/', '\\']).next().unwrap_or_default();

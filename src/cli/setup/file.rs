@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use tempfile::{Builder, NamedTempFile};
 
-use super::document::Fault;
+use super::fault::Fault;
 use crate::platform;
 use crate::units::megabytes;
 

@@ -8,7 +8,7 @@ use jsonc_parser::{CollectOptions, ParseOptions, ast, parse_to_ast};
 use serde_json::{Map, Value};
 
 use super::client::Format;
-use super::document::Fault;
+use super::fault::Fault;
 
 const OPTIONS: ParseOptions = ParseOptions {
     allow_comments: true,
@@ -23,7 +23,7 @@ const OPTIONS: ParseOptions = ParseOptions {
     allow_extended_string_escapes: false,
 };
 
-/// Refuses what is not JSON by RFC 8259. The parser that keeps comments cannot be told to.
+/// Refuses what is not JSON by RFC 8259. The parser that keeps comments has no option for that.
 fn refuse_extensions(text: &str) -> Result<(), Fault> {
     serde_json::from_str::<Value>(text).map(drop).map_err(|error| {
         let (line, column, message) = (error.line(), error.column().max(1), error.to_string());
@@ -126,7 +126,7 @@ fn update_member(member: &CstObjectProp, wanted: &Value) {
     }
 }
 
-/// Removes the elements that are no longer wanted, and appends the others; `wanted` keeps the order of those that stay.
+/// Removes the elements that are no longer wanted, and appends the others; `wanted` keeps the order of the remaining ones.
 fn update_array(array: &CstArray, wanted: &[Value]) {
     let mut rest = wanted.iter().peekable();
     for element in array.elements() {

@@ -7,6 +7,7 @@ mod client;
 mod diff;
 mod document;
 mod entry;
+mod fault;
 mod file;
 mod json;
 mod launch;
@@ -21,9 +22,9 @@ use clap::Args;
 use hyper::Uri;
 
 use self::client::{Client, Reference};
-use self::diff::Shown;
-use self::document::Fault;
+use self::diff::VisibleTexts;
 use self::entry::{Key, Server};
+use self::fault::Fault;
 use self::file::ClientFile;
 use self::launch::Launch;
 use super::terminal::{plain, print, report};
@@ -142,16 +143,16 @@ impl Setup {
     }
 
     /// The content of the file after the change, and which texts in it can be shown.
-    fn changed(&self, file: &ClientFile, server: Option<&Server>) -> Result<(String, Shown), Error> {
+    fn changed(&self, file: &ClientFile, server: Option<&Server>) -> Result<(String, VisibleTexts), Error> {
         let (text, format) = (file.content().unwrap_or_default(), self.client.format());
         let unusable = |fault: Fault| Error::Input(file.unusable(&fault));
         let unfit = |why: String| unusable(Fault::Unfit(why));
         let present = document::value(text, format).map_err(unusable)?;
         let (wanted, shown) = match server {
-            None => (entry::removed(&present, self.client).map_err(unfit)?, Shown::default()),
+            None => (entry::removed(&present, self.client).map_err(unfit)?, VisibleTexts::default()),
             Some(server) => {
                 let wanted = entry::added(&present, self.client, server).map_err(unfit)?;
-                (wanted, Shown::of(&entry::members(self.client, server)))
+                (wanted, VisibleTexts::of(&entry::members(self.client, server)))
             }
         };
         Ok((document::with_value(text, format, &present, &wanted).map_err(unusable)?, shown))
@@ -166,7 +167,7 @@ impl Setup {
     }
 
     /// The change.
-    fn preview(&self, file: &ClientFile, new: &str, shown: &Shown) -> String {
+    fn preview(&self, file: &ClientFile, new: &str, shown: &VisibleTexts) -> String {
         let path = shown_path(file.path());
         let verb = if file.content().is_some() { "change" } else { "create" };
         let difference = diff::unified(&path, file.content(), new, self.client.format(), shown);

@@ -46,7 +46,7 @@ fn about_secrets(client: Client, server: &Server, file: &ClientFile) -> Vec<Stri
     }
 }
 
-/// What a client wants to be told before it starts servers.
+/// What a client has to know before it starts servers.
 fn about_trust(client: Client, is_shared: bool) -> Option<&'static str> {
     match client {
         Client::Gemini => Some("Gemini CLI starts servers only in folders that you have trusted in it."),

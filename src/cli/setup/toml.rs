@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
 
-use super::document::Fault;
+use super::fault::Fault;
 
 fn parse(text: &str) -> Result<DocumentMut, Fault> {
     text.parse().map_err(|error: toml_edit::TomlError| {
@@ -52,7 +52,7 @@ fn found(value: &toml_edit::Value) -> Value {
     }
 }
 
-/// Tables of the first two levels get headers, deeper ones stand in braces.
+/// Tables of the first two levels get headers, deeper ones are in braces.
 fn update_table(table: &mut dyn TableLike, wanted: &Map<String, Value>, level: usize) {
     let unwanted: Vec<_> = table.iter().map(|(name, _)| name.to_owned()).collect();
     for name in unwanted.iter().filter(|name| !wanted.contains_key(*name)) {

@@ -2,50 +2,61 @@
 
 use serde_json::{Value, json};
 
-use super::{AGENT, PROJECT, required_text};
-use crate::coordination::error::not_found;
-use crate::coordination::rules::session;
-use crate::coordination::rules::task::{self, Actor};
+use super::{AGENT, PROJECT};
+use crate::coordination::rules::task::Actor;
+use crate::coordination::rules::{find_agent, find_project, session, task};
 use crate::coordination::store::{Entity, Event, TaskFilter, TaskStatus, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::{Effect, Text, arguments};
 
 /// `assign`.
 pub static ASSIGN: Tool = Tool {
     name: "admin_assign",
     title: "Assign an agent to a project",
     description: "Assign an agent to a project, so that it can be started there and given tasks.",
-    parameters: &[PROJECT, AGENT],
+    parameters: Assign::PARAMETERS,
     effect: Effect::Ensure,
-    handler: Handler::write(&[], assign),
+    handler: Handler::write::<Assign>(&[]),
 };
+
+arguments! {
+    struct Assign: snake_case {
+        project: Text = PROJECT,
+        agent: Text = AGENT,
+    }
+}
 
 /// `unassign`.
 pub static UNASSIGN: Tool = Tool {
     name: "admin_unassign",
     title: "Remove an agent from a project",
     description: "Remove an agent from a project and unassign its open tasks. Refused while the agent is running there.",
-    parameters: &[PROJECT, AGENT],
+    parameters: Unassign::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::write(&[], unassign),
+    handler: Handler::write::<Unassign>(&[]),
 };
 
-fn assign(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let (project, agent) = (required_text(arguments, "project"), required_text(arguments, "agent"));
-    let added = add_to_project(work, &project, &agent)?;
-    Ok(json!({"success": true, "project_id": project, "agent_id": agent, "changed": added}))
+arguments! {
+    struct Unassign: snake_case {
+        project: Text = PROJECT,
+        agent: Text = AGENT,
+    }
+}
+
+impl Rule for Assign {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let Self { project, agent } = self;
+        let added = add_to_project(work, project, agent)?;
+        Ok(json!({"success": true, "project_id": project, "agent_id": agent, "changed": added}))
+    }
 }
 
 /// Assigns an agent to a project. Returns `false` if it was assigned already.
 pub(super) fn add_to_project(work: &mut Work<'_>, project: &str, agent: &str) -> Result<bool, Error> {
     work.lock_project(project)?;
-    if work.project(project)?.is_none() {
-        return Err(not_found("Project", project));
-    }
-    if work.agent(agent)?.is_none() {
-        return Err(not_found("Agent", agent));
-    }
+    find_project(work, project)?;
+    find_agent(work, agent)?;
     let added = work.assign_agent(project, agent)?;
     if added {
         record(work, project, agent, "agent_assigned")?;
@@ -53,42 +64,40 @@ pub(super) fn add_to_project(work: &mut Work<'_>, project: &str, agent: &str) ->
     Ok(added)
 }
 
-fn unassign(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let (project, agent) = (required_text(arguments, "project"), required_text(arguments, "agent"));
-    work.lock_project(&project)?;
-    if work.project(&project)?.is_none() {
-        return Err(not_found("Project", &project));
-    }
-    if work.agent(&agent)?.is_none() {
-        return Err(not_found("Agent", &agent));
-    }
-    if let Some(open) = work.open_session(&agent, &project)? {
-        if session::is_alive(&open, work.now()) {
-            return Err(Error::refused(format!(
-                "Agent {agent} is running in project {project}. Wait for its report, or revoke its session first."
-            )));
+impl Rule for Unassign {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let Self { project, agent } = self;
+        work.lock_project(project)?;
+        find_project(work, project)?;
+        find_agent(work, agent)?;
+        if let Some(open) = work.open_session(agent, project)? {
+            if session::is_alive(&open, work.now()) {
+                return Err(Error::refused(format!(
+                    "Agent {agent} is running in project {project}. Wait for its report, or revoke its session first."
+                )));
+            }
+            session::expire(work, &open)?;
         }
-        session::expire(work, &open)?;
-    }
-    let filter = TaskFilter { project: Some(&project), status: None, assignee: Some(&agent) };
-    let mut released = Vec::new();
-    for task in work.tasks(&filter)? {
-        if !matches!(task.status, TaskStatus::Done | TaskStatus::Cancelled) {
-            task::assign(work, &task, None, Actor::default())?;
-            released.push(task.id);
+        let filter = TaskFilter { project: Some(project), status: None, assignee: Some(agent) };
+        let mut released = Vec::new();
+        for task in work.tasks(&filter)? {
+            if !matches!(task.status, TaskStatus::Done | TaskStatus::Cancelled) {
+                task::assign(work, &task, None, Actor::default())?;
+                released.push(task.id);
+            }
         }
+        let removed = work.unassign_agent(project, agent)?;
+        if removed {
+            record(work, project, agent, "agent_unassigned")?;
+        }
+        Ok(json!({
+            "success": true,
+            "project_id": project,
+            "agent_id": agent,
+            "changed": removed,
+            "released_tasks": released,
+        }))
     }
-    let removed = work.unassign_agent(&project, &agent)?;
-    if removed {
-        record(work, &project, &agent, "agent_unassigned")?;
-    }
-    Ok(json!({
-        "success": true,
-        "project_id": project,
-        "agent_id": agent,
-        "changed": removed,
-        "released_tasks": released,
-    }))
 }
 
 fn record(work: &mut Work<'_>, project: &str, agent: &str, event: &str) -> Result<(), Error> {

@@ -11,12 +11,12 @@ use super::{agent, assignment, passkey, project, task};
 use crate::coordination::rules;
 use crate::coordination::secret;
 use crate::coordination::store::{
-    Agent, AgentStatus, AgentType, Credential, Priority, Project, ProjectStatus, Task, TaskStatus, Work,
+    Agent, AgentStatus, AgentType, Credential, Project, ProjectStatus, Task, TaskStatus, Work,
 };
-use crate::coordination::tool::{Call, Handler, MAX_ADMIN_TEXT_BYTES, Tool, check_text};
+use crate::coordination::tool::{Handler, MAX_ADMIN_TEXT_BYTES, Tool, ToolCall, check_text};
 use crate::coordination::{Caller, Coordinator, Error};
 use crate::secrets::without_value;
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{ArgumentError, Effect, Object, Words, arguments};
 
 /// `import`.
 pub static TOOL: Tool = Tool {
@@ -24,14 +24,16 @@ pub static TOOL: Tool = Tool {
     title: "Import data",
     description: "Add projects, agents, assignments and tasks, or update the descriptions of existing ones: all or \
                   nothing. Existing tasks keep their status and assignee.",
-    parameters: &[Parameter::required(
-        "data",
-        Kind::Object,
-        "{\"projects\": […], \"agents\": […], \"assignments\": […], \"tasks\": […]}",
-    )],
+    parameters: Import::PARAMETERS,
     effect: Effect::Ensure,
-    handler: Handler::call(&[], run),
+    handler: Handler::call::<Import>(&[]),
 };
+
+arguments! {
+    struct Import: snake_case {
+        data: Object = "{\"projects\": […], \"agents\": […], \"assignments\": […], \"tasks\": […]}",
+    }
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -91,9 +93,9 @@ struct NewTask {
     assignee_id: Option<String>,
 }
 
-fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments, _caller: Caller) -> Call {
-    Box::pin(async move {
-        let data = Value::Object(arguments.take_object("data"));
+impl ToolCall for Import {
+    async fn run(self, coordinator: Arc<Coordinator>, _caller: Caller) -> Result<Value, Error> {
+        let data = Value::Object(self.data);
         check_texts("data", &data)?;
         let data: Data = serde_json::from_value(data).map_err(|error| {
             // The value that the error would quote can be a passkey.
@@ -102,11 +104,11 @@ fn run(coordinator: Arc<Coordinator>, mut arguments: Arguments, _caller: Caller)
         data.check_ids()?;
         let credentials = new_credentials(&coordinator, &data.agents).await?;
         coordinator.store.write_slowly(move |work| write(work, &data, &credentials)).await
-    })
+    }
 }
 
 /// Applies the limits of the tools' text arguments to every text of the import.
-fn check_texts(name: &str, value: &Value) -> Result<(), Error> {
+fn check_texts(name: &str, value: &Value) -> Result<(), ArgumentError> {
     match value {
         Value::String(text) => check_text(name, text, MAX_ADMIN_TEXT_BYTES),
         Value::Array(values) => values.iter().try_for_each(|value| check_texts(name, value)),
@@ -187,26 +189,20 @@ fn write(work: &mut Work<'_>, data: &Data, credentials: &[(String, Credential)])
     }}))
 }
 
-/// Parses an optional value of a text enum.
-fn parse_optional<T>(
-    text: Option<&String>,
-    parse: fn(&str) -> Option<T>,
-    what: &str,
-    values: &[&str],
-) -> Result<Option<T>, Error> {
-    let Some(text) = text else {
+/// The value that an optional word stands for.
+fn parse_optional<T: Words>(word: Option<&String>, what: &str) -> Result<Option<T>, Error> {
+    let Some(word) = word else {
         return Ok(None);
     };
-    let invalid = || Error::refused(format!("Invalid {what}: {text}; it must be one of {}", values.join(", ")));
-    parse(text).map(Some).ok_or_else(invalid)
+    let invalid = || Error::refused(format!("Invalid {what}: {word}; it must be one of {}", T::WORDS.join(", ")));
+    T::named(word).map(Some).ok_or_else(invalid)
 }
 
 impl NewProject {
     fn upsert(&self, work: &mut Work<'_>) -> Result<bool, Error> {
         work.lock_project(&self.id)?;
         let (now, existing) = (work.now(), work.project(&self.id)?);
-        let status =
-            parse_optional(self.status.as_ref(), ProjectStatus::parse, "project status", ProjectStatus::VALUES)?;
+        let status = parse_optional(self.status.as_ref(), "project status")?;
         let status = status.or(existing.as_ref().map(|existing| existing.status)).unwrap_or(ProjectStatus::Active);
         let project = Project {
             id: self.id.clone(),
@@ -233,8 +229,8 @@ impl NewAgent {
     fn upsert(&self, work: &mut Work<'_>) -> Result<bool, Error> {
         work.lock_agent(&self.id)?;
         let (now, existing) = (work.now(), work.agent(&self.id)?);
-        let status = parse_optional(self.status.as_ref(), AgentStatus::parse, "agent status", AgentStatus::VALUES)?;
-        let kind = parse_optional(self.kind.as_ref(), AgentType::parse, "agent type", AgentType::VALUES)?;
+        let status = parse_optional(self.status.as_ref(), "agent status")?;
+        let kind = parse_optional(self.kind.as_ref(), "agent type")?;
         let agent = Agent {
             id: self.id.clone(),
             name: self.name.clone(),
@@ -266,8 +262,8 @@ impl NewAgent {
 
 impl NewTask {
     fn upsert(&self, work: &mut Work<'_>) -> Result<bool, Error> {
-        let status = parse_optional(self.status.as_ref(), TaskStatus::parse, "status", TaskStatus::VALUES)?;
-        let priority = parse_optional(self.priority.as_ref(), Priority::parse, "priority", Priority::VALUES)?;
+        let status = parse_optional(self.status.as_ref(), "status")?;
+        let priority = parse_optional(self.priority.as_ref(), "priority")?;
         let Some(existing) = work.task_for_update(&self.id)? else {
             let new = task::new(work, self.id.clone(), self.project_id.clone(), self.title.clone(), status, priority);
             let completed_at = (new.status == TaskStatus::Done).then(|| work.now());

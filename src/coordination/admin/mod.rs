@@ -1,4 +1,4 @@
-//! Administration: the tools behind `n8n-lens coordinate admin …`, which MCP clients can also call as `admin_*`
+//! Administration: the tools of `n8n-lens coordinate admin …`, which MCP clients can also call as `admin_*`
 //! if the server was started with `--admin-tools`.
 
 pub mod agent;
@@ -12,8 +12,7 @@ pub mod session;
 pub mod task;
 pub mod token;
 
-use super::tool::{Tool, required_text};
-use crate::toolkit::{Kind, Parameter};
+use super::tool::Tool;
 
 /// All administration tools.
 pub static TOOLS: [&Tool; 22] = [
@@ -41,10 +40,8 @@ pub static TOOLS: [&Tool; 22] = [
     &doctor::TOOL,
 ];
 
-const ID: Parameter = Parameter::required("id", Kind::Text, "Its id.");
-
-const NEW_ID: Parameter = Parameter::optional("id", Kind::Text, "Its id (default: a new one).");
-
-const AGENT: Parameter = Parameter::required("agent", Kind::Text, "The agent's id.");
-
-const PROJECT: Parameter = Parameter::required("project", Kind::Text, "The project's id.");
+/// The descriptions of arguments of several tools.
+const ID: &str = "Its id.";
+const NEW_ID: &str = "Its id (default: a new one).";
+const AGENT: &str = "The agent's id.";
+const PROJECT: &str = "The project's id.";

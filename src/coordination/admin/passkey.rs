@@ -4,26 +4,33 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{AGENT, required_text};
-use crate::coordination::error::not_found;
+use super::AGENT;
 use crate::coordination::passkey::MAX_VALID;
+use crate::coordination::rules::find_agent;
 use crate::coordination::secret;
 use crate::coordination::store::{Credential, Entity, Event, Work};
-use crate::coordination::tool::{Call, Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool, ToolCall};
 use crate::coordination::{Caller, Coordinator, Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Secret, Text, arguments};
 
-const PASSKEY: Parameter = Parameter::optional("passkey", Kind::Secret, "The passkey (default: 256 random bits).");
+const PASSKEY: &str = "The passkey (default: 256 random bits).";
 
 /// `passkey issue`.
 pub static ISSUE: Tool = Tool {
     name: "admin_passkey_issue",
     title: "Issue a passkey",
     description: "Give an agent its first passkey. Only this answer shows it.",
-    parameters: &[AGENT, PASSKEY],
+    parameters: IssuePasskey::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::call(&[], issue_first),
+    handler: Handler::call::<IssuePasskey>(&[]),
 };
+
+arguments! {
+    struct IssuePasskey: snake_case {
+        agent: Text = AGENT,
+        passkey: Option<Secret> = PASSKEY,
+    }
+}
 
 /// `passkey rotate`.
 pub static ROTATE: Tool = Tool {
@@ -31,32 +38,53 @@ pub static ROTATE: Tool = Tool {
     title: "Rotate a passkey",
     description: "Give an agent a new passkey. The previous one stays valid until the next rotation or a revocation. \
                   Only this answer shows the new one.",
-    parameters: &[AGENT, PASSKEY],
+    parameters: RotatePasskey::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::call(&[], rotate),
+    handler: Handler::call::<RotatePasskey>(&[]),
 };
+
+arguments! {
+    struct RotatePasskey: snake_case {
+        agent: Text = AGENT,
+        passkey: Option<Secret> = PASSKEY,
+    }
+}
 
 /// `passkey revoke`.
 pub static REVOKE: Tool = Tool {
     name: "admin_passkey_revoke",
     title: "Revoke passkeys",
     description: "Revoke all passkeys of an agent. A running session continues until it ends or is revoked.",
-    parameters: &[AGENT],
+    parameters: RevokePasskeys::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::write(&[], revoke),
+    handler: Handler::write::<RevokePasskeys>(&[]),
 };
 
-fn issue_first(coordinator: Arc<Coordinator>, arguments: Arguments, _caller: Caller) -> Call {
-    Box::pin(issue(coordinator, arguments, false))
+arguments! {
+    struct RevokePasskeys: snake_case {
+        agent: Text = AGENT,
+    }
 }
 
-fn rotate(coordinator: Arc<Coordinator>, arguments: Arguments, _caller: Caller) -> Call {
-    Box::pin(issue(coordinator, arguments, true))
+impl ToolCall for IssuePasskey {
+    async fn run(self, coordinator: Arc<Coordinator>, _caller: Caller) -> Result<Value, Error> {
+        issue(&coordinator, self.agent, self.passkey, false).await
+    }
 }
 
-async fn issue(coordinator: Arc<Coordinator>, arguments: Arguments, is_rotation: bool) -> Result<Value, Error> {
-    let agent = required_text(&arguments, "agent");
-    let passkey = match arguments.text("passkey") {
+impl ToolCall for RotatePasskey {
+    async fn run(self, coordinator: Arc<Coordinator>, _caller: Caller) -> Result<Value, Error> {
+        issue(&coordinator, self.agent, self.passkey, true).await
+    }
+}
+
+async fn issue(
+    coordinator: &Coordinator,
+    agent: String,
+    passkey: Option<String>,
+    is_rotation: bool,
+) -> Result<Value, Error> {
+    let passkey = match passkey {
         Some(passkey) if passkey.is_empty() => return Err(Error::refused("The passkey is empty.")),
         Some(passkey) => passkey,
         None => secret::random("")?,
@@ -66,9 +94,7 @@ async fn issue(coordinator: Arc<Coordinator>, arguments: Arguments, is_rotation:
     let answer = json!({"success": true, "agent_id": agent, "passkey": passkey});
     let store = move |work: &mut Work<'_>| {
         work.lock_agent(&agent)?;
-        if work.agent(&agent)?.is_none() {
-            return Err(not_found("Agent", &agent));
-        }
+        find_agent(work, &agent)?;
         if !is_rotation && !work.credentials(&agent)?.is_empty() {
             return Err(Error::refused(format!("Agent {agent} already has a passkey. Rotate it, or revoke it first.")));
         }
@@ -88,18 +114,18 @@ pub(super) fn add(work: &mut Work<'_>, agent: &str, credential: &Credential) -> 
     Ok(())
 }
 
-fn revoke(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let agent = required_text(arguments, "agent");
-    work.lock_agent(&agent)?;
-    if work.agent(&agent)?.is_none() {
-        return Err(not_found("Agent", &agent));
+impl Rule for RevokePasskeys {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let agent = &self.agent;
+        work.lock_agent(agent)?;
+        find_agent(work, agent)?;
+        let valid = work.credentials(agent)?;
+        for credential in &valid {
+            work.revoke_credential(&credential.id)?;
+        }
+        if !valid.is_empty() {
+            work.record(&Event::new(Entity::Agent, agent, "passkeys_revoked"))?;
+        }
+        Ok(json!({"success": true, "agent_id": agent, "revoked": valid.len()}))
     }
-    let valid = work.credentials(&agent)?;
-    for credential in &valid {
-        work.revoke_credential(&credential.id)?;
-    }
-    if !valid.is_empty() {
-        work.record(&Event::new(Entity::Agent, &agent, "passkeys_revoked"))?;
-    }
-    Ok(json!({"success": true, "agent_id": agent, "revoked": valid.len()}))
 }

@@ -2,29 +2,33 @@
 
 use serde_json::{Value, json};
 
-use super::{ID, NEW_ID, required_text};
-use crate::coordination::error::not_found;
+use super::{ID, NEW_ID};
+use crate::coordination::rules::find_project;
 use crate::coordination::secret;
 use crate::coordination::store::{Entity, Event, Project, ProjectStatus, Work};
-use crate::coordination::tool::{Handler, Tool};
-use crate::coordination::tools::list_projects;
+use crate::coordination::tool::{Handler, Rule, Tool};
+use crate::coordination::tools::list_projects::ListProjects;
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{AnyText, Choice, Effect, Text, arguments};
 
 /// `project add`.
 pub static ADD: Tool = Tool {
     name: "admin_project_add",
     title: "Add a project",
     description: "Add a project that agents can be assigned to.",
-    parameters: &[
-        NEW_ID,
-        Parameter::required("name", Kind::Text, "Its name."),
-        Parameter::required("working_directory", Kind::Text, "The folder its agents are started in."),
-        Parameter::optional("description", Kind::AnyText, "What it is about."),
-    ],
+    parameters: AddProject::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::write(&[], add),
+    handler: Handler::write::<AddProject>(&[]),
 };
+
+arguments! {
+    struct AddProject: snake_case {
+        id: Option<Text> = NEW_ID,
+        name: Text = "Its name.",
+        working_directory: Text = "The folder its agents are started in.",
+        description: Option<AnyText> = "What it is about.",
+    }
+}
 
 /// `project list`.
 pub static LIST: Tool = Tool {
@@ -33,7 +37,7 @@ pub static LIST: Tool = Tool {
     description: "List all projects.",
     parameters: &[],
     effect: Effect::Read,
-    handler: Handler::read(&[], list_projects::run),
+    handler: Handler::read::<ListProjects>(&[]),
 };
 
 /// `project set-status`.
@@ -41,39 +45,47 @@ pub static SET_STATUS: Tool = Tool {
     name: "admin_project_set_status",
     title: "Set a project's status",
     description: "Archive a project, or reactivate it. Agents are started in active projects only.",
-    parameters: &[ID, Parameter::required("status", Kind::Choice(ProjectStatus::VALUES), "Its new status.")],
+    parameters: SetProjectStatus::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::write(&[], set_status),
+    handler: Handler::write::<SetProjectStatus>(&[]),
 };
 
-fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let id = arguments.text("id").unwrap_or_else(|| secret::id("prj_"));
-    let now = work.now();
-    let project = Project {
-        id,
-        name: required_text(arguments, "name"),
-        description: arguments.text("description"),
-        status: ProjectStatus::Active,
-        working_directory: required_text(arguments, "working_directory"),
-        created_at: now,
-        updated_at: now,
-    };
-    if !work.add_project(&project)? {
-        return Err(Error::refused(format!("Project already exists: {}", project.id)));
+arguments! {
+    struct SetProjectStatus: snake_case {
+        id: Text = ID,
+        status: Choice<ProjectStatus> = "Its new status.",
     }
-    record(work, &project, "added")?;
-    Ok(json!({"success": true, "project": project}))
 }
 
-fn set_status(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let id = required_text(arguments, "id");
-    work.lock_project(&id)?;
-    let project = work.project(&id)?.ok_or_else(|| not_found("Project", &id))?;
-    let status = ProjectStatus::parse(&required_text(arguments, "status")).unwrap_or(project.status);
-    let project = Project { status, updated_at: work.now(), ..project };
-    work.change_project(&project)?;
-    record(work, &project, "status_changed")?;
-    Ok(json!({"success": true, "project": project}))
+impl Rule for AddProject {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let now = work.now();
+        let project = Project {
+            id: self.id.clone().unwrap_or_else(|| secret::id("prj_")),
+            name: self.name.clone(),
+            description: self.description.clone(),
+            status: ProjectStatus::Active,
+            working_directory: self.working_directory.clone(),
+            created_at: now,
+            updated_at: now,
+        };
+        if !work.add_project(&project)? {
+            return Err(Error::refused(format!("Project already exists: {}", project.id)));
+        }
+        record(work, &project, "added")?;
+        Ok(json!({"success": true, "project": project}))
+    }
+}
+
+impl Rule for SetProjectStatus {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        work.lock_project(&self.id)?;
+        let project = find_project(work, &self.id)?;
+        let project = Project { status: self.status, updated_at: work.now(), ..project };
+        work.change_project(&project)?;
+        record(work, &project, "status_changed")?;
+        Ok(json!({"success": true, "project": project}))
+    }
 }
 
 /// Records an event with the project's new state.

@@ -2,69 +2,97 @@
 
 use serde_json::{Value, json};
 
-use super::{ID, NEW_ID, PROJECT, required_text};
-use crate::coordination::error::not_found;
-use crate::coordination::rules::task::{self, Actor};
+use super::{ID, NEW_ID, PROJECT};
+use crate::coordination::rules::task::Actor;
+use crate::coordination::rules::{find_project, task};
 use crate::coordination::secret;
 use crate::coordination::store::{Entity, Event, Priority, Task, TaskFilter, TaskStatus, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{AnyText, Choice, Effect, Text, arguments, words};
 
-/// The statuses that a new task can have.
-const INITIAL_STATUSES: &[&str] = &["backlog", "todo", "in_progress"];
+words! {
+    /// The statuses that a new task can have.
+    enum InitialStatus {
+        Backlog = "backlog",
+        Todo = "todo",
+        InProgress = "in_progress",
+    }
+}
+
+impl From<InitialStatus> for TaskStatus {
+    fn from(status: InitialStatus) -> Self {
+        match status {
+            InitialStatus::Backlog => Self::Backlog,
+            InitialStatus::Todo => Self::Todo,
+            InitialStatus::InProgress => Self::InProgress,
+        }
+    }
+}
 
 /// `task add`.
 pub static ADD: Tool = Tool {
     name: "admin_task_add",
     title: "Add a task",
     description: "Add a task to a project. An agent is started for tasks that are assigned to it and in_progress.",
-    parameters: &[
-        NEW_ID,
-        PROJECT,
-        Parameter::required("title", Kind::Text, "Its title."),
-        Parameter::optional("description", Kind::AnyText, "What to do."),
-        Parameter::optional("status", Kind::Choice(INITIAL_STATUSES), "Its status (default: backlog)."),
-        Parameter::optional("priority", Kind::Choice(Priority::VALUES), "How urgent it is (default: medium)."),
-        Parameter::optional("assignee", Kind::Text, "The agent to assign it to."),
-    ],
+    parameters: AddTask::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::write(&[], add),
+    handler: Handler::write::<AddTask>(&[]),
 };
+
+arguments! {
+    struct AddTask: snake_case {
+        id: Option<Text> = NEW_ID,
+        project: Text = PROJECT,
+        title: Text = "Its title.",
+        description: Option<AnyText> = "What to do.",
+        status: Option<Choice<InitialStatus>> = "Its status (default: backlog).",
+        priority: Option<Choice<Priority>> = "How urgent it is (default: medium).",
+        assignee: Option<Text> = "The agent to assign it to.",
+    }
+}
 
 /// `task list`.
 pub static LIST: Tool = Tool {
     name: "admin_task_list",
     title: "List tasks",
     description: "List the tasks of a project, most urgent first.",
-    parameters: &[PROJECT],
+    parameters: ListTasks::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[], list),
+    handler: Handler::read::<ListTasks>(&[]),
 };
+
+arguments! {
+    struct ListTasks: snake_case {
+        project: Text = PROJECT,
+    }
+}
 
 /// `task set-status`.
 pub static SET_STATUS: Tool = Tool {
     name: "admin_task_set_status",
     title: "Set a task's status",
     description: "Move a task to another status, under the same rules as update_task_status.",
-    parameters: &[ID, Parameter::required("status", Kind::Choice(TaskStatus::VALUES), "Its new status.")],
+    parameters: SetTaskStatus::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::write(&[], set_status),
+    handler: Handler::write::<SetTaskStatus>(&[]),
 };
 
-fn add(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let id = arguments.text("id").unwrap_or_else(|| secret::id("tsk_"));
-    let (status, priority) = (arguments.text("status"), arguments.text("priority"));
-    let task = new(
-        work,
-        id,
-        required_text(arguments, "project"),
-        required_text(arguments, "title"),
-        status.and_then(|text| TaskStatus::parse(&text)),
-        priority.and_then(|text| Priority::parse(&text)),
-    );
-    let task = Task { description: arguments.text("description"), ..task };
-    create(work, task, arguments.text("assignee")).map(|task| json!({"success": true, "task": task}))
+arguments! {
+    struct SetTaskStatus: snake_case {
+        id: Text = ID,
+        status: Choice<TaskStatus> = "Its new status.",
+    }
+}
+
+impl Rule for AddTask {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let id = self.id.clone().unwrap_or_else(|| secret::id("tsk_"));
+        let (project, title, status) = (self.project.clone(), self.title.clone(), self.status.map(Into::into));
+        let task = new(work, id, project, title, status, self.priority);
+        let task = Task { description: self.description.clone(), ..task };
+        create(work, task, self.assignee.clone()).map(|task| json!({"success": true, "task": task}))
+    }
 }
 
 /// A new task without an assignee. The status defaults to backlog and the priority to medium.
@@ -95,9 +123,7 @@ pub(super) fn new(
 /// Adds a task, assigned to an agent of its project or to no one.
 pub(super) fn create(work: &mut Work<'_>, task: Task, assignee: Option<String>) -> Result<Task, Error> {
     work.lock_project(&task.project_id)?;
-    if work.project(&task.project_id)?.is_none() {
-        return Err(not_found("Project", &task.project_id));
-    }
+    find_project(work, &task.project_id)?;
     if let Some(agent) = &assignee {
         task::require_member(work, &task.project_id, agent)?;
     }
@@ -114,17 +140,19 @@ pub(super) fn create(work: &mut Work<'_>, task: Task, assignee: Option<String>) 
     Ok(task)
 }
 
-fn list(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let project = required_text(arguments, "project");
-    if work.project(&project)?.is_none() {
-        return Err(not_found("Project", &project));
+impl Rule for ListTasks {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let project = &self.project;
+        find_project(work, project)?;
+        let filter = TaskFilter { project: Some(project), ..TaskFilter::default() };
+        Ok(json!({"success": true, "tasks": work.tasks(&filter)?}))
     }
-    let filter = TaskFilter { project: Some(&project), ..TaskFilter::default() };
-    Ok(json!({"success": true, "tasks": work.tasks(&filter)?}))
 }
 
-fn set_status(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let task = task::find_for_update(work, &required_text(arguments, "id"))?;
-    let task = task::move_to(work, &task, task::parse_status(&required_text(arguments, "status"))?, Actor::default())?;
-    Ok(json!({"success": true, "task": task}))
+impl Rule for SetTaskStatus {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let task = task::find_for_update(work, &self.id)?;
+        let task = task::move_to(work, &task, self.status, Actor::default())?;
+        Ok(json!({"success": true, "task": task}))
+    }
 }

@@ -2,10 +2,12 @@
 
 use serde_json::{Value, json};
 
+use super::find_agent;
 use crate::coordination::Error;
 use crate::coordination::error::not_found;
 use crate::coordination::secret;
 use crate::coordination::store::{AgentStatus, Context, Entity, Event, NoteOrigin, Session, Task, TaskStatus, Work};
+use crate::toolkit::Words;
 
 /// Who changes a task, if known.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +34,7 @@ pub(crate) fn find_for_update(work: &mut Work<'_>, id: &str) -> Result<Task, Err
 
 /// The status with this name.
 pub(crate) fn parse_status(name: &str) -> Result<TaskStatus, Error> {
-    TaskStatus::parse(name).ok_or_else(|| Error::refused(format!("Invalid status: {name}")))
+    TaskStatus::named(name).ok_or_else(|| Error::refused(format!("Invalid status: {name}")))
 }
 
 /// Whether a task can move from one status to another.
@@ -50,7 +52,7 @@ fn can_become(from: TaskStatus, to: TaskStatus) -> bool {
 /// Moves a task to another status.
 pub(crate) fn move_to(work: &mut Work<'_>, task: &Task, to: TaskStatus, actor: Actor<'_>) -> Result<Task, Error> {
     if !can_become(task.status, to) {
-        return Err(Error::refused(format!("Invalid status transition: {} -> {}", task.status.as_str(), to.as_str())));
+        return Err(Error::refused(format!("Invalid status transition: {} -> {}", task.status.word(), to.word())));
     }
     let now = work.now();
     let completed_at = (to == TaskStatus::Done).then_some(now);
@@ -78,9 +80,7 @@ pub(crate) fn assign(work: &mut Work<'_>, task: &Task, to: Option<&str>, actor: 
 
 /// Refuses an agent that does not exist or is not assigned to the project.
 pub(crate) fn require_member(work: &mut Work<'_>, project: &str, agent: &str) -> Result<(), Error> {
-    if work.agent(agent)?.is_none() {
-        return Err(not_found("Agent", agent));
-    }
+    find_agent(work, agent)?;
     if !work.is_assigned(project, agent)? {
         return Err(Error::refused(NOT_ASSIGNED));
     }
@@ -89,12 +89,9 @@ pub(crate) fn require_member(work: &mut Work<'_>, project: &str, agent: &str) ->
 
 /// Refuses an agent that does not exist or is not active: it could not be started.
 pub(crate) fn require_active(work: &mut Work<'_>, agent: &str) -> Result<(), Error> {
-    match work.agent(agent)? {
-        None => Err(not_found("Agent", agent)),
-        Some(found) if found.status != AgentStatus::Active => {
-            Err(Error::refused(format!("Agent is not active: {agent}")))
-        }
-        Some(_) => Ok(()),
+    match find_agent(work, agent)?.status {
+        AgentStatus::Active => Ok(()),
+        _ => Err(Error::refused(format!("Agent is not active: {agent}"))),
     }
 }
 
@@ -102,7 +99,7 @@ pub(crate) fn require_active(work: &mut Work<'_>, agent: &str) -> Result<(), Err
 pub(crate) fn require_open(task: &Task) -> Result<(), Error> {
     match task.status {
         TaskStatus::Done | TaskStatus::Cancelled => {
-            Err(Error::refused(format!("Task is {}: {}", task.status.as_str(), task.id)))
+            Err(Error::refused(format!("Task is {}: {}", task.status.word(), task.id)))
         }
         _ => Ok(()),
     }

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::row::row;
 use super::sql::values;
-use super::text_enum::text_enum;
 use super::{StoreError, Time, Work};
+use crate::toolkit::words;
 
-text_enum! {
+words! {
     /// What an HTTP client may do.
     pub enum Scope {
         /// See which agents to start, and their execution logs.

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::row::row;
 use super::sql::{Cell, Column, Value, values};
-use super::text_enum::text_enum;
 use super::{StoreError, Time, Work};
+use crate::toolkit::words;
 
-text_enum! {
+words! {
     /// Whether an agent can work.
     pub enum AgentStatus {
         /// It can authenticate and be started.
@@ -21,7 +21,7 @@ text_enum! {
     }
 }
 
-text_enum! {
+words! {
     /// Whether an agent is a program or a person.
     pub enum AgentType {
         /// A program.

@@ -48,7 +48,7 @@ pub enum StoreError {
         "The call failed because of a bug in n8n-lens, and nothing was changed. Please report it with the log from standard error."
     )]
     Bug,
-    /// The database cannot be used as it is; the text says why and what to do.
+    /// The database cannot be used in its present state; the text says why and what to do.
     #[error("{0}")]
     Unusable(String),
 }

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::text_enum::text_enum;
 use super::{StoreError, Work};
+use crate::toolkit::words;
 
-text_enum! {
+words! {
     /// What kind of thing an event is about.
     #[allow(missing_docs, reason = "the names of the tables")]
     pub enum Entity {

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::row::row;
 use super::sql::values;
-use super::text_enum::text_enum;
 use super::{StoreError, Time, Work};
+use crate::toolkit::words;
 
-text_enum! {
+words! {
     /// The status of an execution.
     pub enum ExecutionStatus {
         /// It is running.

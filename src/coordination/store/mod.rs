@@ -44,7 +44,6 @@ mod sessions;
 mod sql;
 mod sqlite;
 mod tasks;
-mod text_enum;
 mod time;
 
 use std::num::NonZero;

@@ -20,8 +20,8 @@ use super::sql::{Cell, Row, Sql, Value};
 use super::{Clock, StoreError, Time, Work, migrations};
 use crate::postgres::{self, Limits, Waiter};
 
-/// A reply must arrive before its caller gives up; the server ends slow statements before that. A row has some texts of 32 KiB,
-/// and a list some thousand rows.
+/// Replies must arrive before the caller gives up; the server cancels slow statements earlier. A row holds a few texts of
+/// 32 KiB, a list a few thousand rows.
 const LIMITS: Limits = Limits {
     login: ANSWER_TIMEOUT,
     reply: ANSWER_TIMEOUT,
@@ -97,7 +97,7 @@ impl Database {
     pub(super) fn worker(self: Arc<Self>, clock: Clock) -> impl FnOnce(JobReceiver) + Send {
         move |jobs: JobReceiver| {
             let mut connection = None;
-            // An idle thread gives its connection back: a server has a limited number of them.
+            // An idle thread returns its connection: a server has a limited number of them.
             while let Ok(next) = jobs.next_or_idle() {
                 let Some(mut job) = next else {
                     connection = None;

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::row::{TableRow, row};
 use super::sql::values;
-use super::text_enum::text_enum;
 use super::{StoreError, Time, Work};
+use crate::toolkit::words;
 
-text_enum! {
+words! {
     /// Whether a project is being worked on.
     pub enum ProjectStatus {
         /// It is: agents are started in it.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::StoreError;
+use crate::toolkit::Words;
 
 /// One transaction of a database. Statements are made of constants only, and prepared once per connection: what differs
 /// from call to call is a parameter.
@@ -126,6 +127,17 @@ impl Column for String {
 
     fn value(&self) -> Value<'_> {
         self.as_str().into()
+    }
+}
+
+/// Its word is stored.
+impl<T: Words> Column for T {
+    fn read(cell: Cell) -> Result<Self, StoreError> {
+        Self::named(&String::read(cell)?).ok_or_else(unexpected)
+    }
+
+    fn value(&self) -> Value<'_> {
+        self.word().into()
     }
 }
 

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::row::row;
 use super::sql::values;
-use super::text_enum::text_enum;
 use super::{StoreError, Time, Work};
+use crate::toolkit::words;
 
-text_enum! {
+words! {
     /// The status of a task.
     pub enum TaskStatus {
         /// Not planned yet.
@@ -25,7 +25,7 @@ text_enum! {
     }
 }
 
-text_enum! {
+words! {
     /// How urgent a task is.
     pub enum Priority {
         /// First of all.

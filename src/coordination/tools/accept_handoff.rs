@@ -2,62 +2,74 @@
 
 use serde_json::{Value, json};
 
-use super::{AGENT_ID, required_text};
+use super::AGENT_ID;
+use crate::coordination::caller::Concern;
 use crate::coordination::error::not_found;
-use crate::coordination::rules::task;
 use crate::coordination::rules::task::Actor;
+use crate::coordination::rules::{find_agent, task};
 use crate::coordination::store::{Entity, Event, Handoff, Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "accept_handoff",
     title: "Accept a handoff",
     description: "Accept a handoff that is addressed to you or to no one in particular. An unaddressed one makes the task yours. Only one agent can accept a handoff.",
-    parameters: &[Parameter::required("handoff_id", Kind::Text, "The handoff, from get_pending_handoffs."), AGENT_ID],
+    parameters: AcceptHandoff::PARAMETERS,
     effect: Effect::Ensure,
-    handler: Handler::write(&[Scope::Agent], run),
+    handler: Handler::write::<AcceptHandoff>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let (id, agent) = (required_text(arguments, "handoff_id"), required_text(arguments, "agent_id"));
-    let handoff = work.handoff_for_update(&id)?.ok_or_else(|| not_found("Handoff", &id))?;
-    if work.agent(&agent)?.is_none() {
-        return Err(not_found("Agent", &agent));
+arguments! {
+    struct AcceptHandoff: snake_case {
+        handoff_id: Text = "The handoff, from get_pending_handoffs.",
+        agent_id: Text = AGENT_ID,
     }
-    if handoff.to_agent_id.as_ref().is_some_and(|to| *to != agent) {
-        return Err(Error::refused("Handoff is addressed to another agent"));
+}
+
+impl Rule for AcceptHandoff {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        vec![Concern::Agent(&self.agent_id), Concern::Handoff(&self.handoff_id)]
     }
-    if handoff.accepted_by.as_ref() == Some(&agent) {
-        return Ok(json!({"success": true, "handoff": handoff}));
-    }
-    if handoff.accepted_by.is_some() {
-        return Err(Error::refused("Handoff already accepted"));
-    }
-    let task = task::find(work, &handoff.task_id)?;
-    let moves = handoff.to_agent_id.is_none();
-    if moves {
-        // The task may have been assigned to a third agent since the handoff was created.
-        let (from, assignee) = (&handoff.from_agent_id, task.assignee_id.as_ref());
-        if let Some(other) = assignee.filter(|assignee| ![from, &agent].contains(assignee)) {
-            return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
+
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let Self { handoff_id: id, agent_id: agent } = self;
+        let handoff = work.handoff_for_update(id)?.ok_or_else(|| not_found("Handoff", id))?;
+        find_agent(work, agent)?;
+        if handoff.to_agent_id.as_ref().is_some_and(|to| to != agent) {
+            return Err(Error::refused("Handoff is addressed to another agent"));
         }
-        task::require_open(&task)?;
-        task::require_active(work, &agent)?;
+        if handoff.accepted_by.as_ref() == Some(agent) {
+            return Ok(json!({"success": true, "handoff": handoff}));
+        }
+        if handoff.accepted_by.is_some() {
+            return Err(Error::refused("Handoff already accepted"));
+        }
+        let task = task::find(work, &handoff.task_id)?;
+        let moves = handoff.to_agent_id.is_none();
+        if moves {
+            // The task may have been assigned to a third agent since the handoff was created.
+            let (from, assignee) = (&handoff.from_agent_id, task.assignee_id.as_ref());
+            if let Some(other) = assignee.filter(|assignee| ![from, agent].contains(assignee)) {
+                return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
+            }
+            task::require_open(&task)?;
+            task::require_active(work, agent)?;
+        }
+        if !work.accept_handoff(id, agent)? {
+            return Err(Error::refused("Handoff already accepted"));
+        }
+        if moves {
+            task::assign(work, &task, Some(agent), Actor { agent: Some(agent), session: None })?;
+        }
+        work.record(&Event {
+            project: Some(&task.project_id),
+            actor: Some(agent),
+            ..Event::new(Entity::Handoff, id, "accepted")
+        })?;
+        let accepted = Handoff { accepted_at: Some(work.now()), ..handoff };
+        Ok(json!({"success": true, "handoff": accepted}))
     }
-    if !work.accept_handoff(&id, &agent)? {
-        return Err(Error::refused("Handoff already accepted"));
-    }
-    if moves {
-        task::assign(work, &task, Some(&agent), Actor { agent: Some(&agent), session: None })?;
-    }
-    work.record(&Event {
-        project: Some(&task.project_id),
-        actor: Some(&agent),
-        ..Event::new(Entity::Handoff, &id, "accepted")
-    })?;
-    let accepted = Handoff { accepted_at: Some(work.now()), ..handoff };
-    Ok(json!({"success": true, "handoff": accepted}))
 }

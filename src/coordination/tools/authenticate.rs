@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::{AGENT_ID, PROJECT_ID, required_text};
-use crate::coordination::error::not_found;
+use super::{AGENT_ID, PROJECT_ID};
+use crate::coordination::caller::Concern;
 use crate::coordination::rules::execution::Ending;
-use crate::coordination::rules::{session, task};
+use crate::coordination::rules::{find_project, session, task};
 use crate::coordination::secret;
 use crate::coordination::store::{
     Agent, AgentStatus, Credential, EndReason, Entity, Event, Project, ProjectStatus, Scope, Session, Time, Work,
 };
-use crate::coordination::tool::{Call, Handler, Tool};
+use crate::coordination::tool::{Handler, Tool, ToolCall};
 use crate::coordination::{Caller, Coordinator, Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Secret, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -22,41 +22,43 @@ pub static TOOL: Tool = Tool {
     title: "Authenticate",
     description: "Begin your session in a project, with the ids and the passkey you were started with. Then call \
                   get_my_task with the session_token from the answer. Only one instance of an agent can run per project.",
-    parameters: &[
-        AGENT_ID,
-        Parameter::required("passkey", Kind::Secret, "Your passkey."),
-        PROJECT_ID,
-        Parameter::optional(
-            "instance_id",
-            Kind::Text,
-            "An id of your choice. If the answer is lost, call again with the same id before get_my_task.",
-        ),
-    ],
+    parameters: Authenticate::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::call(&[Scope::Agent], run),
+    handler: Handler::call::<Authenticate>(&[Scope::Agent]),
 };
+
+arguments! {
+    struct Authenticate: snake_case {
+        agent_id: Text = AGENT_ID,
+        passkey: Secret = "Your passkey.",
+        project_id: Text = PROJECT_ID,
+        instance_id: Option<Text> = "An id of your choice. If the answer is lost, call again with the same id before get_my_task.",
+    }
+}
 
 /// The refusal for unknown agents, wrong passkeys and inactive agents alike: it must not reveal which agents exist.
 const INVALID_CREDENTIALS: &str = "Invalid agent_id or passkey";
 
 const ALREADY_RUNNING: &str = "Agent instance already running for this project";
 
-fn run(coordinator: Arc<Coordinator>, arguments: Arguments, caller: Caller) -> Call {
-    Box::pin(async move {
-        let (agent, project) = (required_text(&arguments, "agent_id"), required_text(&arguments, "project_id"));
-        let instance = arguments.text("instance_id");
+impl ToolCall for Authenticate {
+    async fn run(self, coordinator: Arc<Coordinator>, caller: Caller) -> Result<Value, Error> {
+        let Self { agent_id: agent, passkey, project_id: project, instance_id: instance } = self;
         let valid = {
-            let agent = agent.clone();
-            coordinator.store.read(move |work| valid_passkeys(work, &agent)).await?
+            let (caller, agent, project) = (caller.clone(), agent.clone(), project.clone());
+            let valid = move |work: &mut Work<'_>| {
+                caller.check(&[Concern::Agent(&agent), Concern::Project(&project)], work)?;
+                valid_passkeys(work, &agent)
+            };
+            coordinator.store.read(valid).await?
         };
         // Hashing is slow by design, so it happens outside of the transaction.
-        let passkey = required_text(&arguments, "passkey");
         let verified = coordinator.passkeys.verify(&caller, &agent, passkey, valid).await?;
         let credential = verified.ok_or_else(|| Error::refused(INVALID_CREDENTIALS))?;
         let (token, policy) = (secret::random("sess_")?, coordinator.policy);
         let login = VerifiedLogin { agent, project, instance, credential };
         coordinator.store.write(move |work| login.begin_session(work, &token, &policy)).await
-    })
+    }
 }
 
 /// The valid passkeys of an agent; none if it is unknown or not active.
@@ -127,7 +129,7 @@ impl VerifiedLogin {
         if !work.use_credential(&self.credential.id)? {
             return Err(Error::refused(INVALID_CREDENTIALS));
         }
-        let project = work.project(&self.project)?.ok_or_else(|| not_found("Project", &self.project))?;
+        let project = find_project(work, &self.project)?;
         if project.status != ProjectStatus::Active {
             return Err(Error::refused(format!("Project is not active: {}", project.id)));
         }

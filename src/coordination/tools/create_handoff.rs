@@ -2,77 +2,81 @@
 
 use serde_json::{Value, json};
 
-use super::{TASK_ID, required_text};
-use crate::coordination::error::not_found;
-use crate::coordination::rules::task;
+use super::TASK_ID;
+use crate::coordination::caller::Concern;
 use crate::coordination::rules::task::Actor;
+use crate::coordination::rules::{find_agent, task};
 use crate::coordination::secret;
 use crate::coordination::store::{Entity, Event, Handoff, Scope, Task, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{AnyText, Effect, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "create_handoff",
     title: "Create a handoff",
     description: "Hand a task over to another agent of its project. With to_agent_id the task is assigned to that agent at once; without it, the first agent to accept the handoff gets the task. Call save_context first.",
-    parameters: &[
-        TASK_ID,
-        Parameter::required("from_agent_id", Kind::Text, "The agent that hands the task over: you."),
-        Parameter::optional(
-            "to_agent_id",
-            Kind::Text,
-            "The agent to continue with the task; omit it if that is undecided.",
-        ),
-        Parameter::required("summary", Kind::Text, "What has been done so far."),
-        Parameter::optional("context", Kind::AnyText, "What the next agent needs to know."),
-        Parameter::optional("recommendations", Kind::AnyText, "What the next agent should do."),
-    ],
+    parameters: CreateHandoff::PARAMETERS,
     effect: Effect::Add,
-    handler: Handler::write(&[Scope::Agent], run),
+    handler: Handler::write::<CreateHandoff>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let task = task::find_for_update(work, &required_text(arguments, "task_id"))?;
-    let handoff = Handoff {
-        id: secret::id("hnd_"),
-        task_id: task.id.clone(),
-        from_agent_id: required_text(arguments, "from_agent_id"),
-        to_agent_id: arguments.text("to_agent_id"),
-        summary: required_text(arguments, "summary"),
-        context: arguments.text("context"),
-        recommendations: arguments.text("recommendations"),
-        accepted_at: None,
-        created_at: work.now(),
-        accepted_by: None,
-    };
-    let from = &handoff.from_agent_id;
-    if work.agent(from)?.is_none() {
-        return Err(not_found("Agent", from));
+arguments! {
+    struct CreateHandoff: snake_case {
+        task_id: Text = TASK_ID,
+        from_agent_id: Text = "The agent that hands the task over: you.",
+        to_agent_id: Option<Text> = "The agent to continue with the task; omit it if that is undecided.",
+        summary: Text = "What has been done so far.",
+        context: Option<AnyText> = "What the next agent needs to know.",
+        recommendations: Option<AnyText> = "What the next agent should do.",
     }
-    if let Some(existing) = find_repeated(work, &task, &handoff)? {
-        return Ok(json!({"success": true, "handoff": existing}));
+}
+
+impl Rule for CreateHandoff {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        vec![Concern::Agent(&self.from_agent_id), Concern::Task(&self.task_id)]
     }
-    task::require_open(&task)?;
-    // An agent can hand over only its own tasks and unassigned ones.
-    if let Some(other) = task.assignee_id.as_ref().filter(|assignee| *assignee != from) {
-        return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
+
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let task = task::find_for_update(work, &self.task_id)?;
+        let handoff = Handoff {
+            id: secret::id("hnd_"),
+            task_id: task.id.clone(),
+            from_agent_id: self.from_agent_id.clone(),
+            to_agent_id: self.to_agent_id.clone(),
+            summary: self.summary.clone(),
+            context: self.context.clone(),
+            recommendations: self.recommendations.clone(),
+            accepted_at: None,
+            created_at: work.now(),
+            accepted_by: None,
+        };
+        let from = &handoff.from_agent_id;
+        find_agent(work, from)?;
+        if let Some(existing) = find_repeated(work, &task, &handoff)? {
+            return Ok(json!({"success": true, "handoff": existing}));
+        }
+        task::require_open(&task)?;
+        // An agent can hand over only its own tasks and unassigned ones.
+        if let Some(other) = task.assignee_id.as_ref().filter(|assignee| *assignee != from) {
+            return Err(Error::refused(format!("Task is assigned to another agent: {other}")));
+        }
+        let actor = Actor { agent: Some(from), session: None };
+        // The next agent is started only if the task is already assigned to it.
+        if let Some(to) = &handoff.to_agent_id {
+            task::require_active(work, to)?;
+            task::assign(work, &task, Some(to), actor)?;
+        }
+        work.add_handoff(&handoff)?;
+        work.record(&Event {
+            project: Some(&task.project_id),
+            actor: Some(from),
+            after: Some(json!({"task_id": task.id, "to_agent_id": handoff.to_agent_id})),
+            ..Event::new(Entity::Handoff, &handoff.id, "created")
+        })?;
+        Ok(json!({"success": true, "handoff": handoff}))
     }
-    let actor = Actor { agent: Some(from), session: None };
-    // The next agent is started only if the task is already assigned to it.
-    if let Some(to) = &handoff.to_agent_id {
-        task::require_active(work, to)?;
-        task::assign(work, &task, Some(to), actor)?;
-    }
-    work.add_handoff(&handoff)?;
-    work.record(&Event {
-        project: Some(&task.project_id),
-        actor: Some(from),
-        after: Some(json!({"task_id": task.id, "to_agent_id": handoff.to_agent_id})),
-        ..Event::new(Entity::Handoff, &handoff.id, "created")
-    })?;
-    Ok(json!({"success": true, "handoff": handoff}))
 }
 
 /// The same handoff, if a client that lost the answer repeats the call: either the task has moved on to another

@@ -2,25 +2,38 @@
 
 use serde_json::{Value, json};
 
-use super::{AGENT_ID, required_text};
-use crate::coordination::error::not_found;
+use super::AGENT_ID;
+use crate::coordination::caller::Concern;
+use crate::coordination::rules::find_agent;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::{Effect, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_agent_profile",
     title: "Get an agent's profile",
     description: "Get an agent's role, capabilities and status.",
-    parameters: &[AGENT_ID],
+    parameters: GetAgentProfile::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[Scope::Agent], run),
+    handler: Handler::read::<GetAgentProfile>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let id = required_text(arguments, "agent_id");
-    let agent = work.agent(&id)?.ok_or_else(|| not_found("Agent", &id))?;
-    Ok(json!({"success": true, "agent": agent}))
+arguments! {
+    struct GetAgentProfile: snake_case {
+        agent_id: Text = AGENT_ID,
+    }
+}
+
+impl Rule for GetAgentProfile {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        // Any profile can be read, to choose whom to hand a task to.
+        vec![]
+    }
+
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let agent = find_agent(work, &self.agent_id)?;
+        Ok(json!({"success": true, "agent": agent}))
+    }
 }

@@ -2,30 +2,33 @@
 
 use serde_json::{Value, json};
 
-use super::required_text;
 use crate::coordination::error::not_found;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_execution_log",
     title: "Get an execution log",
     description: "Get one execution log of an agent, with the path of its log file.",
-    parameters: &[Parameter::required(
-        "execution_id",
-        Kind::Text,
-        "The id of an execution log, from list_execution_logs.",
-    )],
+    parameters: GetExecutionLog::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[Scope::Runner], run),
+    handler: Handler::read::<GetExecutionLog>(&[Scope::Runner]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let log = execution_log(work, &required_text(arguments, "execution_id"))?;
-    Ok(json!({"success": true, "log": log}))
+arguments! {
+    struct GetExecutionLog: snake_case {
+        execution_id: Text = "The id of an execution log, from list_execution_logs.",
+    }
+}
+
+impl Rule for GetExecutionLog {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        let log = execution_log(work, &self.execution_id)?;
+        Ok(json!({"success": true, "log": log}))
+    }
 }
 
 /// An execution log, with the path of its log file.

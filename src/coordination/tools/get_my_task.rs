@@ -2,55 +2,67 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, required_text};
-use crate::coordination::error::not_found;
+use super::SESSION_TOKEN;
+use crate::coordination::caller::Concern;
 use crate::coordination::rules::execution::Ending;
-use crate::coordination::rules::{execution, session};
+use crate::coordination::rules::{execution, find_project, session};
 use crate::coordination::store::{Scope, Session, Task, TaskStatus, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::{Effect, Secret, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_my_task",
     title: "Get my task",
     description: "Get the one task to work on now, with its context and any handoff. Call it right after authenticate; calling it again returns the same task. It records the start of your execution.",
-    parameters: &[SESSION_TOKEN],
+    parameters: GetMyTask::PARAMETERS,
     effect: Effect::Ensure,
-    handler: Handler::write(&[Scope::Agent], run),
+    handler: Handler::write::<GetMyTask>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {
-    let mut session = session::renew_or_refuse(work, &required_text(arguments, "session_token"), policy)?;
-    if session.began_at.is_none() {
-        session.began_at = Some(work.now());
-        work.change_session(&session)?;
+arguments! {
+    struct GetMyTask: snake_case {
+        session_token: Secret = SESSION_TOKEN,
     }
-    let mut tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?;
-    // The session keeps its task for as long as that is in progress.
-    let bound = tasks.iter().position(|task| Some(&task.id) == session.task_id.as_ref()).unwrap_or(0);
-    if tasks.is_empty() {
-        let instruction =
-            policy.locale.choose("現在割り当てられたタスクはありません", "No task is assigned to you now.");
-        return Ok(json!({"success": true, "has_task": false, "instruction": instruction}));
+}
+
+impl Rule for GetMyTask {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        vec![Concern::Session(&self.session_token)]
     }
-    let task = tasks.swap_remove(bound);
-    if session.task_id.as_ref() != Some(&task.id) {
-        end_other_executions(work, &session, &task.id)?;
-        session.task_id = Some(task.id.clone());
-        work.change_session(&session)?;
+
+    fn run(&self, work: &mut Work<'_>, policy: &SessionPolicy) -> Result<Value, Error> {
+        let mut session = session::renew_or_refuse(work, &self.session_token, policy)?;
+        if session.began_at.is_none() {
+            session.began_at = Some(work.now());
+            work.change_session(&session)?;
+        }
+        let mut tasks = work.tasks_in_progress(&session.agent_id, &session.project_id)?;
+        // The session keeps its task for as long as that is in progress.
+        let bound = tasks.iter().position(|task| Some(&task.id) == session.task_id.as_ref()).unwrap_or(0);
+        if tasks.is_empty() {
+            let instruction =
+                policy.locale.choose("現在割り当てられたタスクはありません", "No task is assigned to you now.");
+            return Ok(json!({"success": true, "has_task": false, "instruction": instruction}));
+        }
+        let task = tasks.swap_remove(bound);
+        if session.task_id.as_ref() != Some(&task.id) {
+            end_other_executions(work, &session, &task.id)?;
+            session.task_id = Some(task.id.clone());
+            work.change_session(&session)?;
+        }
+        // An execution whose end was reported is not started again.
+        if !work.has_execution(&session.id, &task.id)? {
+            execution::find_or_start(work, &session, &task.id)?;
+        }
+        let instruction = policy.locale.choose(
+            "タスクを完了したら report_completed を呼び出してください",
+            "Call report_completed when you have completed the task.",
+        );
+        let task = show(work, &task)?;
+        Ok(json!({"success": true, "has_task": true, "task": task, "instruction": instruction}))
     }
-    // An execution whose end was reported is not started again.
-    if !work.has_execution(&session.id, &task.id)? {
-        execution::find_or_start(work, &session, &task.id)?;
-    }
-    let instruction = policy.locale.choose(
-        "タスクを完了したら report_completed を呼び出してください",
-        "Call report_completed when you have completed the task.",
-    );
-    let task = show(work, &task)?;
-    Ok(json!({"success": true, "has_task": true, "task": task, "instruction": instruction}))
 }
 
 /// Ends the session's executions of other tasks. Their outcome follows from the status of those tasks.
@@ -67,7 +79,7 @@ fn end_other_executions(work: &mut Work<'_>, session: &Session, task: &str) -> R
 }
 
 fn show(work: &mut Work<'_>, task: &Task) -> Result<Value, Error> {
-    let project = work.project(&task.project_id)?.ok_or_else(|| not_found("Project", &task.project_id))?;
+    let project = find_project(work, &task.project_id)?;
     let context = work.latest_context(&task.id)?.unwrap_or_default();
     let mut shown = json!({
         "task_id": task.id,

@@ -3,31 +3,43 @@
 use serde_json::{Value, json};
 
 use super::OFFSET;
-use crate::coordination::error::not_found;
+use crate::coordination::caller::Concern;
+use crate::coordination::rules::find_agent;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Offset, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_pending_handoffs",
     title: "Get pending handoffs",
     description: "List handoffs that have not been accepted: for an agent those addressed to it and unaddressed ones from other agents, otherwise all.",
-    parameters: &[
-        Parameter::optional("agent_id", Kind::Text, "Only those this agent can accept (default: all)."),
-        OFFSET,
-    ],
+    parameters: GetPendingHandoffs::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[Scope::Agent], run),
+    handler: Handler::read::<GetPendingHandoffs>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    let agent = arguments.text("agent_id");
-    if let Some(agent) = &agent
-        && work.agent(agent)?.is_none()
-    {
-        return Err(not_found("Agent", agent));
+arguments! {
+    struct GetPendingHandoffs: snake_case {
+        agent_id: Option<Text> = "Only those this agent can accept (default: all).",
+        offset: Offset = OFFSET,
     }
-    Ok(json!({"success": true, "handoffs": work.pending_handoffs(agent.as_deref())?}))
+}
+
+impl Rule for GetPendingHandoffs {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        vec![self.agent_id.as_deref().map_or(Concern::Everything, Concern::Agent)]
+    }
+
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        if let Some(agent) = &self.agent_id {
+            find_agent(work, agent)?;
+        }
+        Ok(json!({"success": true, "handoffs": work.pending_handoffs(self.agent_id.as_deref())?}))
+    }
 }

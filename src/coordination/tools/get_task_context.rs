@@ -1,26 +1,45 @@
-//! `get_task_context`: a task's current context and the notes behind it.
+//! `get_task_context`: a task's current context and the notes that led to it.
 
 use serde_json::{Value, json};
 
-use super::{OFFSET, TASK_ID, required_text};
+use super::{OFFSET, TASK_ID};
+use crate::coordination::caller::Concern;
 use crate::coordination::rules::task;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{Effect, Offset, Switch, Text, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "get_task_context",
     title: "Get a task's context",
     description: "Get a task's current context: the latest value of each field, and with include_history every saved note, newest first.",
-    parameters: &[TASK_ID, Parameter::optional("include_history", Kind::FLAG, "Also return every saved note."), OFFSET],
+    parameters: GetTaskContext::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[Scope::Agent], run),
+    handler: Handler::read::<GetTaskContext>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    context(work, &required_text(arguments, "task_id"), arguments.flag("include_history"))
+arguments! {
+    struct GetTaskContext: snake_case {
+        task_id: Text = TASK_ID,
+        include_history: Switch = "Also return every saved note.",
+        offset: Offset = OFFSET,
+    }
+}
+
+impl Rule for GetTaskContext {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        vec![Concern::Task(&self.task_id)]
+    }
+
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        context(work, &self.task_id, self.include_history)
+    }
 }
 
 /// A task's current context, and with history all of its notes.

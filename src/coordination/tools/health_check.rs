@@ -2,25 +2,29 @@
 
 use std::sync::Arc;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::coordination::store::{Scope, Time};
-use crate::coordination::tool::{Call, Handler, Tool};
+use crate::coordination::tool::{Handler, Tool, ToolCall};
 use crate::coordination::{Caller, Coordinator, Error};
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::{Effect, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "health_check",
     title: "Health check",
     description: "Check whether the server and its database are up.",
-    parameters: &[],
+    parameters: HealthCheck::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::call(&[Scope::Runner, Scope::Agent], run),
+    handler: Handler::call::<HealthCheck>(&[Scope::Runner, Scope::Agent]),
 };
 
-fn run(coordinator: Arc<Coordinator>, _arguments: Arguments, _caller: Caller) -> Call {
-    Box::pin(async move {
+arguments! {
+    struct HealthCheck: snake_case {}
+}
+
+impl ToolCall for HealthCheck {
+    async fn run(self, coordinator: Arc<Coordinator>, _caller: Caller) -> Result<Value, Error> {
         let version = env!("CARGO_PKG_VERSION");
         match coordinator.ping().await {
             Ok(time) => Ok(json!({"status": "ok", "version": version, "timestamp": time})),
@@ -28,5 +32,5 @@ fn run(coordinator: Arc<Coordinator>, _arguments: Arguments, _caller: Caller) ->
                 "status": "error", "version": version, "timestamp": Time::system_now(), "error": error.without_details(),
             }))),
         }
-    })
+    }
 }

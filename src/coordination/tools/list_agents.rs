@@ -3,21 +3,39 @@
 use serde_json::{Value, json};
 
 use super::OFFSET;
+use crate::coordination::caller::Concern;
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::{Effect, Offset, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_agents",
     title: "List agents",
     description: "List all agents, for example to choose one to hand a task over to.",
-    parameters: &[OFFSET],
+    parameters: ListAgents::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[Scope::Agent], run),
+    handler: Handler::read::<ListAgents>(&[Scope::Agent]),
 };
 
-pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    Ok(json!({"success": true, "agents": work.agents()?}))
+arguments! {
+    pub(crate) struct ListAgents: snake_case {
+        offset: Offset = OFFSET,
+    }
+}
+
+impl Rule for ListAgents {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        // Anyone can be chosen to hand a task to.
+        vec![]
+    }
+
+    fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        Ok(json!({"success": true, "agents": work.agents()?}))
+    }
 }

@@ -3,20 +3,26 @@
 use serde_json::{Value, json};
 
 use crate::coordination::store::{Scope, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::{Effect, arguments};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "list_projects",
     title: "List projects",
     description: "List all projects.",
-    parameters: &[],
+    parameters: ListProjects::PARAMETERS,
     effect: Effect::Read,
-    handler: Handler::read(&[Scope::Runner], run),
+    handler: Handler::read::<ListProjects>(&[Scope::Runner]),
 };
 
-pub(crate) fn run(work: &mut Work<'_>, _arguments: &Arguments, _policy: &SessionPolicy) -> Result<Value, Error> {
-    Ok(json!({"success": true, "projects": work.projects()?}))
+arguments! {
+    pub(crate) struct ListProjects: snake_case {}
+}
+
+impl Rule for ListProjects {
+    fn run(&self, work: &mut Work<'_>, _policy: &SessionPolicy) -> Result<Value, Error> {
+        Ok(json!({"success": true, "projects": work.projects()?}))
+    }
 }

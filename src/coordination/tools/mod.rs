@@ -27,8 +27,7 @@ pub mod save_context;
 pub mod should_start;
 pub mod update_task_status;
 
-use super::tool::{Tool, required_text};
-use crate::toolkit::{Kind, Parameter};
+use super::tool::Tool;
 
 /// The tools that are always there.
 pub static TOOLS: [&Tool; 25] = [
@@ -72,19 +71,10 @@ pub const RETIRED: [(&str, &str); 6] = [
     ("list_managed_agents", "Use list_active_projects_with_agents."),
 ];
 
-const AGENT_ID: Parameter = Parameter::required("agent_id", Kind::Text, "The agent's id.");
-
-const PROJECT_ID: Parameter = Parameter::required("project_id", Kind::Text, "The project's id.");
-
-const TASK_ID: Parameter = Parameter::required("task_id", Kind::Text, "The task's id.");
-
-const SESSION_TOKEN: Parameter =
-    Parameter::required("session_token", Kind::Secret, "The session_token returned by authenticate.");
-
-const OFFSET: Parameter = Parameter::optional(
-    "offset",
-    Kind::Integer { range: 0..=u64::MAX, default: Some(0) },
-    "How many entries to skip: the next_offset of a truncated list.",
-);
-
+/// The descriptions of arguments of several tools.
+const AGENT_ID: &str = "The agent's id.";
+const PROJECT_ID: &str = "The project's id.";
+pub(super) const TASK_ID: &str = "The task's id.";
+const SESSION_TOKEN: &str = "The session_token returned by authenticate.";
+const OFFSET: &str = "How many entries to skip: the next_offset of a truncated list.";
 const STATUSES: &str = "backlog, todo, in_progress, blocked, done or cancelled.";

@@ -2,69 +2,88 @@
 
 use serde_json::{Value, json};
 
-use super::{SESSION_TOKEN, required_text};
+use super::SESSION_TOKEN;
+use crate::coordination::caller::Concern;
 use crate::coordination::rules::execution::Ending;
 use crate::coordination::rules::task::Note;
 use crate::coordination::rules::{execution, session, task};
 use crate::coordination::store::{EndReason, Scope, Session, Task, TaskStatus, Work};
-use crate::coordination::tool::{Handler, Tool};
+use crate::coordination::tool::{Handler, Rule, Tool};
 use crate::coordination::{Error, SessionPolicy};
-use crate::toolkit::{Arguments, Effect, Kind, Parameter};
+use crate::toolkit::{AnyText, Choice, Effect, Secret, arguments, words};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
     name: "report_completed",
     title: "Report the result",
     description: "Report how your task ended: success, failed or blocked. This ends your execution and your session; exit afterwards. summary and next_steps are saved in the task's context.",
-    parameters: &[
-        SESSION_TOKEN,
-        Parameter::required("result", Kind::Choice(&["success", "failed", "blocked"]), "How the task ended."),
-        Parameter::optional("summary", Kind::AnyText, "What was done, or why it was not."),
-        Parameter::optional("next_steps", Kind::AnyText, "What to do next."),
-    ],
+    parameters: ReportCompleted::PARAMETERS,
     effect: Effect::Overwrite,
-    handler: Handler::write(&[Scope::Agent], run),
+    handler: Handler::write::<ReportCompleted>(&[Scope::Agent]),
 };
 
-fn run(work: &mut Work<'_>, arguments: &Arguments, policy: &SessionPolicy) -> Result<Value, Error> {
-    let (token, result) = (required_text(arguments, "session_token"), required_text(arguments, "result"));
-    let (summary, next_steps) = (arguments.text("summary"), arguments.text("next_steps"));
-    let request = json!({"result": result, "summary": summary, "next_steps": next_steps});
-    let session = session::alive_or_recently_ended(work, &token)?;
-    if session.ended_at.is_some() {
-        return stored_answer(&session, &request);
+arguments! {
+    struct ReportCompleted: snake_case {
+        session_token: Secret = SESSION_TOKEN,
+        result: Choice<Outcome> = "How the task ended.",
+        summary: Option<AnyText> = "What was done, or why it was not.",
+        next_steps: Option<AnyText> = "What to do next.",
     }
-    let session = session::renew_or_refuse(work, &token, policy)?;
-    let Some(task) = reported_task(work, &session)? else {
-        return Err(Error::RefusedInSession("No in_progress task found for this agent"));
-    };
-    let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
-    // If the task was handed over, this agent's part in it is complete whatever the result.
-    let (status, exit_code) = match result.as_str() {
-        "success" => (TaskStatus::Done, 0),
-        _ => (TaskStatus::Blocked, i64::from(is_mine)),
-    };
-    if task.is_for(&session.agent_id) {
-        task::move_to(work, &task, status, (&session).into())?;
+}
+
+words! {
+    /// How a task ended.
+    enum Outcome {
+        Success = "success",
+        Failed = "failed",
+        Blocked = "blocked",
     }
-    if summary.is_some() || next_steps.is_some() {
-        let blockers = summary.clone().filter(|_| result == "blocked" && is_mine);
-        let note = Note { progress: summary, blockers, next_steps, ..Note::default() };
-        task::save_note(work, &task, note, (&session).into())?;
+}
+
+impl Rule for ReportCompleted {
+    fn concerns(&self) -> Vec<Concern<'_>> {
+        vec![Concern::Session(&self.session_token)]
     }
-    let instruction = policy
-        .locale
-        .choose("タスクが完了しました。セッションを終了します。", "The task is completed. The session ends.");
-    let answer = json!({"success": true, "instruction": instruction});
-    let reply = json!({"request": request, "answer": answer}).to_string();
-    for running in work.running(&session.id)? {
-        if running.task_id == task.id {
-            execution::end(work, &session, running, Ending::Exit(exit_code))?;
+
+    fn run(&self, work: &mut Work<'_>, policy: &SessionPolicy) -> Result<Value, Error> {
+        let Self { session_token: token, result, summary, next_steps } = self;
+        let request = json!({"result": result, "summary": summary, "next_steps": next_steps});
+        let session = session::alive_or_recently_ended(work, token)?;
+        if session.ended_at.is_some() {
+            return stored_answer(&session, &request);
         }
+        let session = session::renew_or_refuse(work, token, policy)?;
+        let Some(task) = reported_task(work, &session)? else {
+            return Err(Error::RefusedInSession("No in_progress task found for this agent"));
+        };
+        let is_mine = task.assignee_id.as_ref() == Some(&session.agent_id);
+        // If the task was handed over, this agent's part in it is complete whatever the result.
+        let (status, exit_code) = match result {
+            Outcome::Success => (TaskStatus::Done, 0),
+            Outcome::Failed | Outcome::Blocked => (TaskStatus::Blocked, i64::from(is_mine)),
+        };
+        if task.is_for(&session.agent_id) {
+            task::move_to(work, &task, status, (&session).into())?;
+        }
+        if summary.is_some() || next_steps.is_some() {
+            let blockers = summary.clone().filter(|_| *result == Outcome::Blocked && is_mine);
+            let note = Note { progress: summary.clone(), blockers, next_steps: next_steps.clone(), ..Note::default() };
+            task::save_note(work, &task, note, (&session).into())?;
+        }
+        let instruction = policy
+            .locale
+            .choose("タスクが完了しました。セッションを終了します。", "The task is completed. The session ends.");
+        let answer = json!({"success": true, "instruction": instruction});
+        let reply = json!({"request": request, "answer": answer}).to_string();
+        for running in work.running(&session.id)? {
+            if running.task_id == task.id {
+                execution::end(work, &session, running, Ending::Exit(exit_code))?;
+            }
+        }
+        let ending = Ending::ByServer("The session ended with a report on another task.");
+        session::end(work, &session, EndReason::Completed, ending, Some(&reply))?;
+        Ok(answer)
     }
-    let ending = Ending::ByServer("The session ended with a report on another task.");
-    session::end(work, &session, EndReason::Completed, ending, Some(&reply))?;
-    Ok(answer)
 }
 
 /// The task that the report is about: the session's task, unless it was moved to `backlog`, `todo` or `cancelled`.

@@ -21,7 +21,7 @@ pub enum Side {
     Other,
 }
 
-/// What is different between two executions. Of each pair, the first is of the execution that is asked about.
+/// What is different between two executions. In each pair the first value belongs to the execution that is asked about.
 #[derive(Clone, Debug, Default)]
 pub struct Comparison {
     /// How many nodes have no difference.
@@ -89,10 +89,10 @@ impl Comparison {
     }
 }
 
-/// A node in both executions, as far as it ran in them.
+/// A node in both executions; `None` in one where it did not run.
 type Pair<'d> = (&'d str, Option<&'d NodeDigest>, Option<&'d NodeDigest>);
 
-/// All nodes in the order of this execution; those that only the other one has after the node that came before them
+/// All nodes in the order of this execution; nodes that only the other one has follow the node that came before them
 /// there.
 fn in_order<'d>(this: &'d Digest, other: &'d Digest) -> Vec<Pair<'d>> {
     let mut after: HashMap<Option<&str>, Vec<Pair<'_>>> = HashMap::new();

@@ -1,14 +1,14 @@
 //! The kinds of the values with one path: all that a comparison knows of them.
 
 use crate::execution::fields::table::PathValues;
-use crate::execution::fields::{Kind, Place, shown_container, shown_text};
+use crate::execution::fields::{Kind, NodePlace, shown_container, shown_text};
 use crate::json::Written;
 
 /// The first value of a kind.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct First {
     /// Where it is.
-    pub place: Place,
+    pub place: NodePlace,
     /// The value as JSON, shortened.
     pub value: String,
 }
@@ -22,7 +22,7 @@ pub(super) struct KindsOfPath {
 }
 
 impl KindsOfPath {
-    fn add(&mut self, kind: Kind, place: Place, shown: impl FnOnce() -> String) {
+    fn add(&mut self, kind: Kind, place: NodePlace, shown: impl FnOnce() -> String) {
         if self.firsts.iter().all(|(known, _)| *known != kind) {
             self.firsts.push((kind, First { place, value: shown() }));
         }
@@ -30,7 +30,7 @@ impl KindsOfPath {
 }
 
 impl PathValues for KindsOfPath {
-    fn new(_: Option<Place>) -> Self {
+    fn new(_: Option<NodePlace>) -> Self {
         Self { firsts: Vec::new(), present: 0 }
     }
 
@@ -38,19 +38,19 @@ impl PathValues for KindsOfPath {
         self.present += 1;
     }
 
-    fn scalar(&mut self, json: Written<'_>, place: Place) {
+    fn scalar(&mut self, json: Written<'_>, place: NodePlace) {
         self.add(Kind::of_scalar(json), place, || json.text().into_owned());
     }
 
-    fn string(&mut self, text: Written<'_>, place: Place) {
+    fn string(&mut self, text: Written<'_>, place: NodePlace) {
         self.add(Kind::String, place, || shown_text(&text.text()));
     }
 
-    fn container(&mut self, object: bool, _: u64, json: &[u8], place: Place) {
+    fn container(&mut self, object: bool, _: u64, json: &[u8], place: NodePlace) {
         self.add(Kind::of_container(object), place, || shown_container(json));
     }
 
-    fn absent(&mut self, _: Place) {}
+    fn absent(&mut self, _: NodePlace) {}
 
     fn present(&self) -> u64 {
         self.present

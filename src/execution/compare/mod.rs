@@ -15,7 +15,7 @@ pub use self::difference::{Comparison, FieldDifference, NodeDifference, Side};
 pub use self::kinds::First;
 use self::kinds::KindsOfPath;
 use self::node::NodeDigest;
-use self::workflow::{WORKFLOW, WorkflowDigest};
+use self::workflow::WorkflowDigest;
 pub use self::workflow_difference::{ChangedNode, ChangedPath, WorkflowDifference};
 use super::Error;
 use super::fields::table::Table;
@@ -23,7 +23,7 @@ use super::header::Header;
 use super::order::Order;
 use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver};
 use super::values::walk_item;
-use crate::json::{Cursor, Keep, Projection, ReadError};
+use crate::json::{Cursor, Keep, Members, Projection, ReadError};
 
 /// Memory for the fields of all nodes, bytes: those of nodes that do not fit are not compared.
 const FIELDS_BYTES: usize = 2 * 1024 * 1024;
@@ -68,7 +68,7 @@ pub struct Digest {
 
 impl Projection for DigestProjection {
     type View = Result<Digest, Error>;
-    const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(WORKFLOW));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(WorkflowDigest::KEEP));
 
     fn window(&self) -> Range<u64> {
         0..u64::MAX
@@ -143,7 +143,7 @@ impl RunObserver for Reader {
 }
 
 impl Digest {
-    /// Whether any node was executed, as far as n8n tells.
+    /// Whether n8n reports that any node was executed.
     pub fn has_nodes(&self) -> bool {
         !self.nodes.is_empty()
     }

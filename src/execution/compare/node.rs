@@ -54,7 +54,7 @@ impl NodeDigest {
     }
 
     fn hold_fields(&mut self, table: &Table<KindsOfPath>, room: &mut usize) {
-        // Of an empty array, the path of its elements has no values.
+        // The path of an empty array's elements has no values.
         for (path, kinds, _) in table.fields().filter(|(_, kinds, _)| !kinds.firsts.is_empty()) {
             let values: usize = kinds.firsts.iter().map(|(_, first)| FIRST_OVERHEAD_BYTES + first.value.len()).sum();
             let bytes = FIELD_OVERHEAD_BYTES + path.len() + values;

@@ -8,23 +8,20 @@ use std::io::Read;
 use indexmap::IndexMap;
 
 use crate::execution::values::Path;
-use crate::json::{Cursor, Detail, Element, Keep, ReadError, Visitor, Written, cut_name, shorten, walk};
+use crate::execution::workflow::STICKY_NOTE;
+use crate::json::{
+    Cursor, Detail, Element, Keep, Members, ReadError, Visitor, Written, cut_name, members, shorten, walk,
+};
 use crate::secrets::{REDACTED, redact};
-
-/// What is kept of `workflowData`.
-pub(super) const WORKFLOW: Keep = Keep::Members(&[("nodes", Keep::Window), ("connections", Keep::Capture)]);
 
 /// Members of a node that do not change what it does.
 const COSMETIC: [&str; 6] = ["id", "name", "position", "notes", "notesInFlow", "webhookId"];
 
-/// Ids by which n8n's editor tells the elements of a list apart.
+/// Ids by which n8n's editor distinguishes the elements of a list.
 const ELEMENT_IDS: [&str; 2] = ["assignments[].id", "conditions[].id"];
 
 /// Characters shown of a value.
 const VALUE_CHARS: usize = 120;
-
-/// Sticky notes are stored as nodes, but never executed.
-const STICKY_NOTE: &str = "n8n-nodes-base.stickyNote";
 
 /// Memory for one node, and for the connections.
 const PART_BYTES: usize = 1024 * 1024;
@@ -45,25 +42,25 @@ const OTHER_PATHS: &str = "…";
 #[derive(Debug, Default)]
 pub(super) struct Settings {
     /// What they are, by path.
-    pub values: IndexMap<String, Values>,
+    pub values: IndexMap<String, SettingValues>,
     /// Fingerprints of what does not change what the node does, by path.
     pub cosmetic: IndexMap<String, u64>,
 }
 
 /// The values with one path.
 #[derive(Debug, Default)]
-pub(super) struct Values {
+pub(super) struct SettingValues {
     /// A fingerprint of all of them.
     pub hash: u64,
     /// How many there are.
     pub count: u64,
-    /// The first ones, as far as there is room.
-    pub held: Vec<Value>,
+    /// The first ones for which there is room.
+    pub held: Vec<SettingValue>,
 }
 
-/// A value that is no container, or an empty one.
+/// A value that is not a container, or an empty container.
 #[derive(Debug)]
-pub(super) struct Value {
+pub(super) struct SettingValue {
     /// A fingerprint of it and its places in arrays.
     pub hash: u64,
     /// The value as JSON, shortened.
@@ -73,7 +70,7 @@ pub(super) struct Value {
 /// The name of a node, and how many nodes before it have the same one.
 pub(super) type NodeKey = (String, usize);
 
-/// A workflow as it is compared.
+/// A workflow in the form in which it is compared.
 #[derive(Debug, Default)]
 pub(super) struct WorkflowDigest {
     /// The nodes without sticky notes, in document order.
@@ -83,7 +80,14 @@ pub(super) struct WorkflowDigest {
     /// Parts of more than 1 MiB, which were not read.
     pub too_large: u64,
     room: Room,
+    /// Whether values of known secret keys are masked.
+    redacts: bool,
 }
+
+members!(WorkflowDigest, |digest, cursor| match name {
+    ("nodes", Keep::Window) => digest.read_nodes(cursor)?,
+    ("connections", Keep::Capture) => digest.read_connections(cursor)?,
+});
 
 /// The memory that is left.
 #[derive(Clone, Copy, Debug)]
@@ -108,30 +112,23 @@ fn take(room: &mut usize, text: &str) -> bool {
 impl WorkflowDigest {
     /// Reads `workflowData`; `None` if there is none. Values of known secret keys are masked, if `redacts`.
     pub(super) fn read<R: Read>(cursor: &mut Cursor<R>, redacts: bool) -> Result<Option<Self>, ReadError> {
-        let mut digest = Self::default();
-        let is_object = cursor.object(|cursor, member| {
-            match member {
-                "nodes" => {
-                    digest.nodes.clear();
-                    let mut known = HashMap::new();
-                    cursor.array(|cursor, _| digest.read_node(cursor, redacts, &mut known))?;
-                }
-                "connections" => digest.read_connections(cursor)?,
-                _ => cursor.skip()?,
-            }
-            Ok(())
-        })?;
-        Ok(is_object.then_some(digest))
+        let mut digest = Self { redacts, ..Self::default() };
+        Ok(digest.read_members(cursor)?.then_some(digest))
+    }
+
+    fn read_nodes<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<(), ReadError> {
+        self.nodes.clear();
+        let mut known = HashMap::new();
+        cursor.array(|cursor, _| self.read_node(cursor, &mut known)).map(drop)
     }
 
     fn read_node<R: Read>(
         &mut self,
         cursor: &mut Cursor<R>,
-        redacts: bool,
         known: &mut HashMap<String, usize>,
     ) -> Result<(), ReadError> {
         let Some(json) = self.part(cursor)? else { return Ok(()) };
-        let shows = redacts.then(|| unmasked(&json));
+        let shows = self.redacts.then(|| unmasked(&json));
         let mut node = NodeReader { room: self.room, shows, ..NodeReader::default() };
         leaves(&json, |leaf| node.add(&leaf))?;
         if let Some(name) = node.name.filter(|_| node.node_type.as_deref() != Some(STICKY_NOTE)) {
@@ -199,7 +196,7 @@ impl NodeReader {
         }
         let values = self.settings.values.entry(path.to_owned()).or_insert_with_key(|path| {
             take(&mut self.room.paths, path);
-            Values::default()
+            SettingValues::default()
         });
         values.hash = values.hash.wrapping_add(leaf.hash);
         values.count += 1;
@@ -209,12 +206,12 @@ impl NodeReader {
         if path != OTHER_PATHS && take(&mut self.room.values, &json) {
             // Most paths have one value.
             values.held.reserve_exact(usize::from(values.held.is_empty()));
-            values.held.push(Value { hash: leaf.hash, json });
+            values.held.push(SettingValue { hash: leaf.hash, json });
         }
     }
 }
 
-/// The fingerprints of all values of a node that are no secrets.
+/// The fingerprints of all values of a node that are not secret.
 fn unmasked(json: &[u8]) -> HashSet<u64> {
     let (mut text, mut clipped, mut hashes) = (String::new(), 0, HashSet::new());
     // What cannot be copied is not shown.
@@ -231,7 +228,7 @@ fn unmasked(json: &[u8]) -> HashSet<u64> {
     hashes
 }
 
-/// A value that is no container, or an empty one.
+/// A value that is not a container, or an empty container.
 struct Leaf<'a> {
     path: &'a str,
     kind: u8,
@@ -268,7 +265,7 @@ impl Leaf<'_> {
     }
 }
 
-/// Tells `each` every value that is no container, or an empty one.
+/// Passes to `each` every value that is not a container, or an empty container.
 fn leaves(json: &[u8], each: impl FnMut(Leaf<'_>)) -> Result<(), ReadError> {
     let mut walker = Walker { path: Path::default(), places: Vec::new(), each };
     walker.path.begin("");
@@ -277,7 +274,7 @@ fn leaves(json: &[u8], each: impl FnMut(Leaf<'_>)) -> Result<(), ReadError> {
 
 struct Walker<E> {
     path: Path,
-    /// Of each open container: the place of the next element; `None` for an object.
+    /// The index of the next element of each open container; `None` for an object.
     places: Vec<Option<u64>>,
     each: E,
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use indexmap::{IndexMap, IndexSet};
 
-use super::workflow::{NodeKey, Settings, Value, Values, WorkflowDigest};
+use super::workflow::{NodeKey, SettingValue, SettingValues, Settings, WorkflowDigest};
 
 /// A member whose change alone does not change what a node does: n8n's editor and its API raise it.
 const VERSION: &str = "typeVersion";
@@ -61,7 +61,7 @@ impl WorkflowDifference {
             let keys = one.nodes.keys().filter(|key| !other.nodes.contains_key(*key));
             keys.map(|(name, _)| name.clone()).collect()
         };
-        // A node or connections that were not read are no difference.
+        // A node or connections that were not read do not count as a difference.
         let is_whole = this.too_large == 0 && other.too_large == 0;
         let mut difference = Self {
             added: if other.too_large == 0 { only_in(this, other) } else { Vec::new() },
@@ -147,7 +147,7 @@ impl Additions {
             let mut own =
                 one.values.iter().filter_map(|(path, values)| Some((parameter(path)?, path, values))).peekable();
             additions.all_nodes += u64::from(own.peek().is_some());
-            let is_added = |(name, path, values): &(&str, &String, &Values)| {
+            let is_added = |(name, path, values): &(&str, &String, &SettingValues)| {
                 !names.contains(name) && is_parameter(path) && values.are_empty()
             };
             let added = own.filter(is_added).count() as u64;
@@ -177,7 +177,7 @@ fn is_parameter(path: &str) -> bool {
     parameter(path).is_some_and(|name| path.len() == PARAMETERS.len() + 1 + name.len())
 }
 
-impl Values {
+impl SettingValues {
     fn are_empty(&self) -> bool {
         self.held.len() as u64 == self.count && self.held.iter().all(|value| EMPTY.contains(&value.json.as_str()))
     }
@@ -201,11 +201,11 @@ impl<'d> Pair<'d> {
     /// The paths whose values differ, without those below another one.
     fn different(self) -> Vec<&'d str> {
         let (this, other) = (&self.this.values, &self.other.values);
-        let hash = |values: Option<&Values>| values.map(|values| values.hash);
+        let hash = |values: Option<&SettingValues>| values.map(|values| values.hash);
         let changed = this.keys().filter(|path| hash(other.get(*path)) != hash(this.get(*path)));
         let removed = other.keys().filter(|path| !this.contains_key(*path));
         let mut paths: IndexSet<&str> = changed.chain(removed).map(String::as_str).collect();
-        // What was added to an empty container tells more than that it is not empty any more.
+        // What was added to an empty container says more than that it is no longer empty.
         for (one, other) in [(this, other), (other, this)] {
             let empty: Vec<_> =
                 paths.iter().filter_map(|path| Some((*path, empty_container(one.get(*path)?)?))).collect();
@@ -244,8 +244,8 @@ impl<'d> Pair<'d> {
     /// The first values that differ, of the other workflow and of this one.
     fn values(self, path: &str) -> Option<(String, String)> {
         let (old, new) = (self.other.values.get(path), self.this.values.get(path));
-        let at = |values: Option<&Values>, at: usize| Some(values?.held.get(at)?.hash);
-        let held = |values: Option<&Values>| values.map_or(0, |values| values.held.len());
+        let at = |values: Option<&SettingValues>, at: usize| Some(values?.held.get(at)?.hash);
+        let held = |values: Option<&SettingValues>| values.map_or(0, |values| values.held.len());
         let most = held(old).max(held(new));
         let first = (0..=most).find(|place| at(old, *place) != at(new, *place))?;
         Some((self.value(path, self.other, first)?, self.value(path, self.this, first)?))
@@ -267,7 +267,7 @@ impl<'d> Pair<'d> {
             return Some(mark.to_owned());
         };
         match values.held.get(at) {
-            Some(Value { json, .. }) => Some(json.clone()),
+            Some(SettingValue { json, .. }) => Some(json.clone()),
             None if values.held.len() as u64 == values.count => Some("null".to_owned()),
             None => None,
         }
@@ -275,8 +275,8 @@ impl<'d> Pair<'d> {
 }
 
 /// What follows the path of a container in the paths of its parts, if the only value is an empty container.
-fn empty_container(values: &Values) -> Option<u8> {
-    let [Value { json, .. }] = values.held.as_slice() else { return None };
+fn empty_container(values: &SettingValues) -> Option<u8> {
+    let [SettingValue { json, .. }] = values.held.as_slice() else { return None };
     match json.as_str() {
         _ if values.count > 1 => None,
         "{}" => Some(b'.'),
@@ -286,7 +286,7 @@ fn empty_container(values: &Values) -> Option<u8> {
 }
 
 /// The paths of all containers that are not empty, and what follows them in the paths of their parts.
-fn containers(values: &IndexMap<String, Values>) -> HashSet<(&str, u8)> {
+fn containers(values: &IndexMap<String, SettingValues>) -> HashSet<(&str, u8)> {
     let ends = values.keys().flat_map(|path| path.match_indices(['.', '[']).map(move |(end, _)| (path, end)));
     ends.map(|(path, end)| (&path[..end], path.as_bytes()[end])).collect()
 }
@@ -294,5 +294,6 @@ fn containers(values: &IndexMap<String, Values>) -> HashSet<(&str, u8)> {
 /// Whether a parameter is a resource locator that locates nothing.
 fn is_empty_locator(settings: &Settings, name: &str) -> bool {
     let path = |member: &str| format!("{PARAMETERS}.{name}.{member}");
-    settings.values.contains_key(&path("__rl")) && settings.values.get(&path("value")).is_some_and(Values::are_empty)
+    settings.values.contains_key(&path("__rl"))
+        && settings.values.get(&path("value")).is_some_and(SettingValues::are_empty)
 }

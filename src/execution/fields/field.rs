@@ -1,13 +1,13 @@
 //! What is known of the values with one path.
 
-use super::Place;
+use super::NodePlace;
 use super::known::Known;
 use super::outlier::{Groups, Outlier, few};
 use super::recent::Recent;
 use super::table::PathValues;
 use crate::json::{Written, well_formed};
 
-/// The most different values, of those that are counted one by one.
+/// The most different values that are counted one by one.
 const DISTINCT: usize = 64;
 
 /// The most values, patterns or lengths that an outlier can differ from.
@@ -55,12 +55,12 @@ impl Kind {
     }
 }
 
-/// A string as it is shown: as JSON, shortened.
+/// A string in the form in which it is shown: as JSON, shortened.
 pub(in crate::execution) fn shown_text(text: &str) -> String {
     serde_json::Value::from(crate::json::shorten(text, SHOWN_CHARS)).to_string()
 }
 
-/// A container as it is shown: as JSON, or the beginning of its JSON as a string.
+/// A container in the form in which it is shown: as JSON, or the beginning of its JSON as a string.
 pub(in crate::execution) fn shown_container(json: &[u8]) -> String {
     let json = well_formed(json);
     if json.chars().nth(SHOWN_CHARS).is_none() { json.into_owned() } else { shown_text(&json) }
@@ -105,7 +105,7 @@ impl Range {
 
 /// A short value.
 #[derive(Debug)]
-pub(super) struct Value {
+pub(super) struct ShortValue {
     kind: Kind,
     text: String,
     /// How it was written at first, if that has escapes.
@@ -114,7 +114,7 @@ pub(super) struct Value {
     pattern: Option<usize>,
 }
 
-impl Value {
+impl ShortValue {
     fn new(kind: Kind, text: &str, written: Written<'_>, pattern: Option<usize>) -> Self {
         let is_escaped = !written.is(text.as_bytes()) && written.bytes.len() <= VALUE_BYTES;
         Self { kind, text: text.to_owned(), written: is_escaped.then(|| written.bytes.into()), pattern }
@@ -129,21 +129,21 @@ impl Value {
 #[derive(Debug)]
 pub(super) struct Field {
     pub kinds: Groups<Kind>,
-    /// How many objects of those that might have this member have it.
+    /// How many of the objects that might have this member have it.
     pub present: u64,
     /// The first object without it.
-    pub first_absent: Option<Place>,
+    pub first_absent: Option<NodePlace>,
     /// How many items have it, and the number of the last one.
     pub items: u64,
     pub last_item: u64,
     pub numbers: Range,
     pub lengths: Range,
-    pub values: Groups<Value>,
+    pub values: Groups<ShortValue>,
     /// Where values are among them.
     known: Known,
     pub patterns: Groups<Vec<u8>>,
     pub array_lengths: Groups<u64>,
-    /// The first value that is not null, and is no container.
+    /// The first value that is neither null nor a container.
     pub example: Option<String>,
     /// The pattern of the last string; its memory is used again.
     pattern: Vec<u8>,
@@ -152,7 +152,7 @@ pub(super) struct Field {
 }
 
 impl PathValues for Field {
-    fn new(first_absent: Option<Place>) -> Self {
+    fn new(first_absent: Option<NodePlace>) -> Self {
         Self {
             kinds: Groups::new(KINDS.len()),
             present: 0,
@@ -179,7 +179,7 @@ impl PathValues for Field {
         }
     }
 
-    fn scalar(&mut self, written: Written<'_>, place: Place) {
+    fn scalar(&mut self, written: Written<'_>, place: NodePlace) {
         let kind = Kind::of_scalar(written);
         if self.is_known(kind, written) {
             return;
@@ -194,7 +194,7 @@ impl PathValues for Field {
         }
     }
 
-    fn string(&mut self, written: Written<'_>, place: Place) {
+    fn string(&mut self, written: Written<'_>, place: NodePlace) {
         if self.is_known(Kind::String, written) {
             return;
         }
@@ -205,7 +205,7 @@ impl PathValues for Field {
         self.value(Kind::String, written, group, place, shown);
     }
 
-    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place) {
+    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: NodePlace) {
         let kind = Kind::of_container(object);
         let shown = || shown_container(json);
         self.kinds.add(|known| *known == kind, || kind, place, shown);
@@ -215,7 +215,7 @@ impl PathValues for Field {
         }
     }
 
-    fn absent(&mut self, place: Place) {
+    fn absent(&mut self, place: NodePlace) {
         self.first_absent.get_or_insert(place);
     }
 
@@ -243,7 +243,7 @@ impl Field {
     }
 
     /// Counts a string by its pattern; returns the group of the pattern, if there is one.
-    fn add_pattern(&mut self, written: Written<'_>, place: Place, shown: impl Fn() -> String) -> Option<usize> {
+    fn add_pattern(&mut self, written: Written<'_>, place: NodePlace, shown: impl Fn() -> String) -> Option<usize> {
         if self.patterns.is_full() {
             return None;
         }
@@ -267,7 +267,7 @@ impl Field {
     }
 
     /// Counts the pattern that was written last.
-    fn add_written_pattern(&mut self, place: Place, shown: impl Fn() -> String) -> Option<usize> {
+    fn add_written_pattern(&mut self, place: NodePlace, shown: impl Fn() -> String) -> Option<usize> {
         let pattern = &self.pattern;
         self.patterns.add(|known| known == pattern, || pattern.clone(), place, shown)
     }
@@ -277,7 +277,7 @@ impl Field {
         kind: Kind,
         written: Written<'_>,
         pattern: Option<usize>,
-        place: Place,
+        place: NodePlace,
         shown: impl Fn() -> String,
     ) {
         if self.example.is_none() {
@@ -287,9 +287,9 @@ impl Field {
             return;
         }
         let Some(text) = written.text_within(VALUE_BYTES) else { return self.values.overflow() };
-        let is = |known: &Value| known.kind == kind && known.text == *text;
+        let is = |known: &ShortValue| known.kind == kind && known.text == *text;
         let before = self.values.len();
-        self.values.add(is, || Value::new(kind, &text, written, pattern), place, shown);
+        self.values.add(is, || ShortValue::new(kind, &text, written, pattern), place, shown);
         if self.values.len() > before {
             self.known.add(written, before);
         }

@@ -120,7 +120,7 @@ pub struct PlacedOutlier {
 
 /// Where an item is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct NodePlace {
     /// The run, from 0.
     pub run: u64,
     /// The output, counted across all types of connections.
@@ -129,7 +129,7 @@ pub struct Place {
     pub item: u64,
 }
 
-impl From<ItemPlace> for Place {
+impl From<ItemPlace> for NodePlace {
     fn from(ItemPlace { run, output, item, .. }: ItemPlace) -> Self {
         Self { run, output, item }
     }

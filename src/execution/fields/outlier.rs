@@ -1,11 +1,11 @@
 //! The rule that says which value is an outlier.
 //!
-//! Of at least 20 values, those in rare groups are outliers if they are at most 2 % (at least 1, at most 5), and each other
+//! With at least 20 values, the rare groups are outliers if they are at most 2 % (at least 1, at most 5), and each other
 //! group has at least ten times as many. Values are grouped by, in this order: their kind; being there at all; the value,
-//! where there are at most 12; the pattern of a string, where there are at most 12; the length of an array, likewise. The
+//! where there are at most 12; the pattern of a string, where there are at most 12; the length of an array, if there are at most 12. The
 //! first criterion that finds something decides.
 
-use super::Place;
+use super::NodePlace;
 
 /// Fewer values have no outlier.
 const LEAST_VALUES: u64 = 20;
@@ -14,7 +14,7 @@ const LEAST_VALUES: u64 = 20;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outlier {
     /// Where it is.
-    pub place: Place,
+    pub place: NodePlace,
     /// The value as JSON, shortened; `None` if it is missing there.
     pub value: Option<String>,
 }
@@ -44,7 +44,7 @@ pub(super) struct Groups<K> {
 pub(super) struct Group<K> {
     key: K,
     pub count: u64,
-    first: Place,
+    first: NodePlace,
     /// The first of them, as JSON.
     pub shown: String,
 }
@@ -60,7 +60,7 @@ impl<K> Groups<K> {
         &mut self,
         is: impl Fn(&K) -> bool,
         key: impl FnOnce() -> K,
-        place: Place,
+        place: NodePlace,
         shown: impl FnOnce() -> String,
     ) -> Option<usize> {
         if self.is_full {

@@ -1,6 +1,6 @@
 //! The paths of the items of one node, each with what is known of its values: a tree that is walked with each item.
 
-use super::Place;
+use super::NodePlace;
 use crate::execution::values::ValueVisitor;
 use crate::json::{CUT_NAME_CHARS, Visitor, Written, begins_with, cut_name};
 
@@ -9,23 +9,23 @@ pub(in crate::execution) const PATHS: usize = 400;
 
 /// What is known of the values with one path.
 pub(in crate::execution) trait PathValues {
-    /// There is none so far; this place, if any, has none.
-    fn new(first_absent: Option<Place>) -> Self;
+    /// No value so far; this place, if any, has none.
+    fn new(first_absent: Option<NodePlace>) -> Self;
 
     /// An item, counted from 1, has one more.
     fn in_item(&mut self, item: u64);
 
     /// A number or a literal.
-    fn scalar(&mut self, json: Written<'_>, place: Place);
+    fn scalar(&mut self, json: Written<'_>, place: NodePlace);
 
     /// A string.
-    fn string(&mut self, text: Written<'_>, place: Place);
+    fn string(&mut self, text: Written<'_>, place: NodePlace);
 
     /// A container with so many members or elements.
-    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: Place);
+    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: NodePlace);
 
     /// A place that might have one has none.
-    fn absent(&mut self, place: Place);
+    fn absent(&mut self, place: NodePlace);
 
     /// How many values there are.
     fn present(&self) -> u64;
@@ -44,8 +44,8 @@ pub(in crate::execution) struct Table<V> {
     below: Option<String>,
     /// Whether there are more paths.
     pub(in crate::execution) is_full: bool,
-    place: Place,
-    first_place: Option<Place>,
+    place: NodePlace,
+    first_place: Option<NodePlace>,
     /// Items so far.
     pub(in crate::execution) items: u64,
     open: Vec<Open>,
@@ -57,13 +57,13 @@ pub(in crate::execution) struct Table<V> {
 #[derive(Debug)]
 struct PathNode<V> {
     path: String,
-    /// Of a member its name as written, with quotes and a colon.
+    /// The raw name of a member, with quotes and a colon.
     name: Vec<u8>,
     members: Vec<usize>,
     element: Option<usize>,
     /// How many objects have this path, and where the first is.
     objects: u64,
-    first_object: Option<Place>,
+    first_object: Option<NodePlace>,
     /// The number of the last object that has it, counted by its parent.
     last_object: u64,
     values: V,
@@ -96,7 +96,7 @@ impl<V: PathValues> Table<V> {
             parts: Vec::new(),
             below,
             is_full: false,
-            place: Place::default(),
+            place: NodePlace::default(),
             first_place: None,
             items: 0,
             open: Vec::new(),
@@ -105,7 +105,7 @@ impl<V: PathValues> Table<V> {
     }
 
     /// The next item follows.
-    pub(in crate::execution) fn begin_item(&mut self, place: Place) {
+    pub(in crate::execution) fn begin_item(&mut self, place: NodePlace) {
         self.end_item();
         self.place = place;
         self.first_place.get_or_insert(place);
@@ -187,7 +187,7 @@ impl<V: PathValues> Table<V> {
         self.nodes[at].element
     }
 
-    fn add(&mut self, path: String, name: Vec<u8>, first_absent: Option<Place>) -> Option<usize> {
+    fn add(&mut self, path: String, name: Vec<u8>, first_absent: Option<NodePlace>) -> Option<usize> {
         let is_wanted = |below: &String| is_below(&path, below) || is_below(below, &path);
         if self.below.as_ref().is_some_and(|below| !is_wanted(below)) {
             return None;
@@ -209,8 +209,8 @@ impl<V: PathValues> Table<V> {
         Some(self.nodes.len() - 1)
     }
 
-    /// The values with the path of the next one, of which an item has one more.
-    fn values(&mut self) -> Option<(&mut V, Place)> {
+    /// The values with the path of the next one; an item has one more of them.
+    fn values(&mut self) -> Option<(&mut V, NodePlace)> {
         let (next, item, place) = (self.next?, self.items, self.place);
         let values = &mut self.nodes[next].values;
         values.in_item(item);

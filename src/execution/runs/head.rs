@@ -5,11 +5,10 @@ use std::io::Read;
 use super::parts::{Rows, wanted};
 use super::{ITEM_LISTS, Parts, RunObserver, Side, read_lists};
 use crate::execution::failure;
-use crate::execution::flow::{Children, Metadata};
-use crate::execution::members::Members;
 use crate::execution::order::{Start, Starts};
-use crate::execution::run::{self, InputSource};
-use crate::json::{Cursor, Excerpt, Keep, ReadError};
+use crate::execution::related::{Children, Metadata};
+use crate::execution::source::{self, InputSource};
+use crate::json::{Cursor, Excerpt, Keep, Members, ReadError};
 
 /// Statuses of n8n are never longer; anything longer is cut.
 const STATUS_CHARS: usize = 40;
@@ -17,7 +16,7 @@ const STATUS_CHARS: usize = 40;
 /// Memory for the error of a run.
 const ERROR_BYTES: usize = 64 * 1024;
 
-/// A value of which only its presence is kept.
+/// Keeps only whether a value is there.
 const PRESENCE: Keep = Keep::Members(&[]);
 
 /// The items of a run, but nothing of them except their lineage.
@@ -37,7 +36,7 @@ pub(in crate::execution) trait RunTable: RunObserver + Sized {
         ("executionStatus", Self::PARTS.rule(Parts::STATUS, Keep::Whole)),
         ("error", error::<Self>(failure::WHOLE)),
         ("redactedError", error::<Self>(failure::REDACTED)),
-        ("source", Self::PARTS.rule(Parts::SOURCES, run::SOURCES)),
+        ("source", Self::PARTS.rule(Parts::SOURCES, source::SOURCES)),
         ("usedDynamicCredentials", Self::PARTS.rule(Parts::CREDENTIALS, Keep::Whole)),
         ("metadata", Self::PARTS.rule(Parts::CHILDREN, Metadata::KEEP)),
         (
@@ -57,7 +56,7 @@ const fn error<O: RunObserver>(whole: Keep) -> Keep {
     if O::PARTS.has(Parts::ERROR) { whole } else { O::PARTS.rule(Parts::STATUS, PRESENCE) }
 }
 
-/// What a run says about itself, as far as it is wanted.
+/// The wanted parts of what a run says about itself.
 #[derive(Default)]
 pub(in crate::execution) struct RunHead {
     /// Which of the node's runs, from 0.
@@ -105,7 +104,7 @@ impl RunHead {
                 "executionStatus" => run.status = cursor.text(STATUS_CHARS)?,
                 "error" => error = read_error::<R, O>(cursor, |cursor| failure::read_whole(cursor, ERROR_BYTES))?,
                 "redactedError" => redacted_error = read_error::<R, O>(cursor, failure::read_redacted)?,
-                "source" => run.sources = run::read_sources(cursor)?,
+                "source" => run.sources = source::read_sources(cursor)?,
                 "metadata" => run.children = Metadata::read_object(cursor)?.map(Children::from).unwrap_or_default(),
                 "usedDynamicCredentials" => run.used_dynamic_credentials = cursor.is_true()?,
                 "inputOverride" => run.read_input(cursor, observer)?,
@@ -159,7 +158,7 @@ pub(in crate::execution) struct Tally {
     /// Whether a run failed.
     pub failed: bool,
     crashed: bool,
-    /// Boxed, for there is one of each node.
+    /// Boxed, since every node has one.
     last_status: Option<Box<str>>,
 }
 

@@ -3,7 +3,7 @@
 //! A projection is a [`RunObserver`]: it says which [`Parts`] it wants, from which the table of what is kept follows
 //! ([`keep`]), and what it does with a node, an item and a run. Everything that is a rule is here:
 //!
-//! - Of several members with the same name the last one counts. Where that member is `data`, `resultData` or `runData`, the
+//! - If several members have the same name, the last one counts. Where that member is `data`, `resultData` or `runData`, the
 //!   reader begins again with a new observer; below, it calls [`begin_node`](RunObserver::begin_node) and
 //!   [`begin_lists`](RunObserver::begin_lists) again.
 //! - A run failed if it has an `error` or a `redactedError`, or if its status says so ([`RunHead::failed`]).
@@ -23,15 +23,14 @@ pub(super) use self::head::{RunHead, Tally};
 pub(super) use self::parts::Parts;
 use super::Error;
 use super::failure::Failure;
-use super::flow::Parent;
 use super::header::Header;
-use super::members::{Members, member};
-use crate::json::{Cursor, Element, Keep, ReadError, hold_name};
+use super::related::Parent;
+use crate::json::{Cursor, Element, Keep, Members, ReadError, hold_name, member};
 
 /// Larger items are counted, but not read.
 pub(super) const ITEM_BYTES: usize = 1024 * 1024;
 
-/// The items of a run, as far as they are in the window: `{connection: [[item, …], …]}`.
+/// The items of a run that are in the window: `{connection: [[item, …], …]}`.
 const ITEM_LISTS: Keep = Keep::EachMember(&Keep::EachElement(&Keep::Window));
 
 /// A node that n8n was to execute next.
@@ -39,7 +38,7 @@ const STACKED: Keep = Keep::Members(&[("node", Keep::Members(&[("name", Keep::Wh
 
 /// What a projection does with the runs of an execution.
 ///
-/// The methods are called in the order of the text. Of several nodes with the same name the last one counts.
+/// The methods are called in the order of the text. If several nodes have the same name, the last one counts.
 pub(super) trait RunObserver {
     /// What is wanted; nothing else has to be in the text.
     const PARTS: Parts;
@@ -136,15 +135,15 @@ impl<R: Read> Item<'_, R> {
 /// What was read of an execution.
 pub(super) struct Execution<O, W> {
     pub header: Header,
-    pub data: Data,
+    pub data: DataHead,
     /// What observed the runs.
     pub runs: O,
     pub workflow: W,
 }
 
-/// The member `data` without the runs, as far as it is wanted.
+/// The wanted parts of the member `data`, without the runs.
 #[derive(Default)]
-pub(super) struct Data {
+pub(super) struct DataHead {
     /// Whether n8n redacted the items.
     pub redacted: bool,
     /// The execution that started this one.
@@ -159,7 +158,7 @@ pub(super) struct Data {
 pub(super) struct ResultData {
     /// Why the execution failed.
     pub error: Option<Failure>,
-    /// The same, as far as n8n's redaction left it.
+    /// What n8n's redaction left of it.
     pub redacted_error: Option<Failure>,
     /// The node that was executed last.
     pub last_node: Option<String>,
@@ -167,14 +166,7 @@ pub(super) struct ResultData {
 
 /// The table for an execution: the whole header, what the observer wants of `data`, and the given rule for `workflowData`.
 pub(super) const fn keep<O: RunObserver>(workflow: Keep) -> [(&'static str, Keep); Header::MEMBERS.len() + 2] {
-    let mut table = [("data", O::DATA); Header::MEMBERS.len() + 2];
-    let mut at = 0;
-    while at < Header::MEMBERS.len() {
-        table[at] = Header::MEMBERS[at];
-        at += 1;
-    }
-    table[at] = ("workflowData", workflow);
-    table
+    Keep::extended(Header::MEMBERS, [("data", O::DATA), ("workflowData", workflow)])
 }
 
 /// What is kept of the member `data`.
@@ -213,7 +205,7 @@ pub(super) fn read<R: Read, O: RunObserver, W: Default>(
 ) -> Result<Execution<O, W>, Error> {
     let header = Header::default();
     let runs = observer(&header);
-    let mut execution = Execution { header, data: Data::default(), runs, workflow: W::default() };
+    let mut execution = Execution { header, data: DataHead::default(), runs, workflow: W::default() };
     let mut has_data = false;
     cursor.object(|cursor, member| {
         match member {
@@ -238,8 +230,8 @@ pub(super) fn read<R: Read, O: RunObserver, W: Default>(
 pub(super) fn read_data<R: Read, O: RunObserver>(
     cursor: &mut Cursor<R>,
     observer: impl Fn() -> O,
-) -> Result<(Data, O), ReadError> {
-    let (mut data, mut runs) = (Data::default(), observer());
+) -> Result<(DataHead, O), ReadError> {
+    let (mut data, mut runs) = (DataHead::default(), observer());
     cursor.object(|cursor, name| {
         match name {
             "redactionInfo" => data.redacted = member(cursor, "isRedacted", Cursor::is_true)?,

@@ -31,9 +31,8 @@ impl Parts {
     pub(in crate::execution) const INPUTS: Self = Self(1 << 10);
     /// The items of the outputs of a run.
     pub(in crate::execution) const OUTPUTS: Self = Self(1 << 11);
-    /// Of these items their `pairedItem` alone: for a text in which skipping is cheaper than reading.
+    /// Only the `pairedItem` of these items: for a text in which skipping is cheaper than reading.
     pub(in crate::execution) const LINEAGE: Self = Self(1 << 12);
-
     /// Whether a run used credentials of the user who started the execution.
     pub(in crate::execution) const CREDENTIALS: Self = Self(1 << 13);
 
@@ -55,7 +54,7 @@ impl Parts {
 /// The members of a table, and how many there are; the others are empty.
 pub(in crate::execution) type Rows<const N: usize> = ([(&'static str, Keep); N], usize);
 
-/// The members of which something is kept: the filter looks through all of them at each member of a text.
+/// The rows that keep something. The filter compares each member of a text with every row, so there should be few.
 pub(super) const fn wanted<const N: usize>(rows: [(&'static str, Keep); N]) -> Rows<N> {
     let (mut wanted, mut at) = (([("", Keep::Skip); N], 0), 0);
     while at < N {

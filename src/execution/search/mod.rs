@@ -10,7 +10,7 @@ use std::sync::Arc;
 use indexmap::IndexMap;
 
 use self::hits::FirstHits;
-use self::query::Value;
+use self::query::SearchedValue;
 pub use self::query::{Condition, InvalidRegex, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
 use super::Error;
 use super::header::Header;
@@ -291,12 +291,12 @@ struct Inspection<'s> {
 
 impl Inspection<'_> {
     /// Looks at a value that is complete.
-    fn inspect(&mut self, value: Value<'_>) {
+    fn inspect(&mut self, value: SearchedValue<'_>) {
         self.judge(value);
         self.path.end_value();
     }
 
-    fn judge(&mut self, value: Value<'_>) {
+    fn judge(&mut self, value: SearchedValue<'_>) {
         let query = &self.projection.query;
         if !query.fits_path(self.path.as_str()) {
             return;
@@ -329,15 +329,15 @@ impl Visitor for Inspection<'_> {
     }
 
     fn string(&mut self, text: Written<'_>) {
-        self.inspect(Value::String(text));
+        self.inspect(SearchedValue::String(text));
     }
 
     fn scalar(&mut self, json: Written<'_>) {
-        self.inspect(Value::Scalar(&json.text()));
+        self.inspect(SearchedValue::Scalar(&json.text()));
     }
 
     fn close(&mut self, parts: u64, json: &[u8]) {
         self.path.close();
-        self.inspect(Value::Container { parts, json });
+        self.inspect(SearchedValue::Container { parts, json });
     }
 }

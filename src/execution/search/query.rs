@@ -27,7 +27,7 @@ pub struct ValueQuery {
     pub condition: Option<Condition>,
 }
 
-/// A text in a string; or the whole of a number or a literal, as it is written.
+/// A text in a string, or a whole number or literal, verbatim.
 #[derive(Clone, Debug)]
 pub struct TextPattern {
     pattern: Regex,
@@ -76,7 +76,7 @@ pub enum ValueKind {
 pub enum Scalar {
     /// A string; or a number or a literal that is written like this.
     Text(String),
-    /// A number, as it is written.
+    /// A number, verbatim.
     Number(String),
     /// A boolean.
     Boolean(bool),
@@ -89,14 +89,14 @@ pub struct InvalidRegex(String);
 
 /// A value that is searched.
 #[derive(Clone, Copy)]
-pub(super) enum Value<'a> {
+pub(super) enum SearchedValue<'a> {
     String(Written<'a>),
     Scalar(&'a str),
     Container { parts: u64, json: &'a [u8] },
 }
 
 impl ValueQuery {
-    /// What an item needs to have in it for a value of it to match; `None` if that cannot be told from its text.
+    /// What an item needs to have in it for a value of it to match; `None` if its text does not show that.
     pub(super) fn prefilter(&self) -> Option<Prefilter> {
         if self.asks_for_missing() {
             return None;
@@ -120,26 +120,26 @@ impl ValueQuery {
     }
 
     /// What is shown of a value, as JSON, if it matches.
-    pub(super) fn shown(&self, value: Value<'_>) -> Option<String> {
+    pub(super) fn shown(&self, value: SearchedValue<'_>) -> Option<String> {
         if !self.condition.as_ref().is_none_or(|condition| condition.holds(value)) {
             return None;
         }
         match (&self.text, value) {
-            (None, Value::String(text)) => Some(clipped(&text.text(), 0..0)),
-            (None, Value::Scalar(json)) => Some(clipped_json(json)),
-            (None, Value::Container { json, .. }) => Some(clipped_json(&well_formed(json))),
-            (Some(pattern), Value::String(text)) => {
+            (None, SearchedValue::String(text)) => Some(clipped(&text.text(), 0..0)),
+            (None, SearchedValue::Scalar(json)) => Some(clipped_json(json)),
+            (None, SearchedValue::Container { json, .. }) => Some(clipped_json(&well_formed(json))),
+            (Some(pattern), SearchedValue::String(text)) => {
                 let text = text.text();
                 pattern.find(&text).map(|found| clipped(&text, found))
             }
-            (Some(pattern), Value::Scalar(json)) => pattern.is_scalar(json).then(|| clipped_json(json)),
-            (Some(_), Value::Container { .. }) => None,
+            (Some(pattern), SearchedValue::Scalar(json)) => pattern.is_scalar(json).then(|| clipped_json(json)),
+            (Some(_), SearchedValue::Container { .. }) => None,
         }
     }
 }
 
 impl TextPattern {
-    /// A text, to be found as it is. Case counts only if it has a capital.
+    /// A text, to be found verbatim. Case counts only if it has a capital.
     ///
     /// # Errors
     /// When the text is too long.
@@ -268,12 +268,12 @@ impl Condition {
             _ => {
                 let end = json.iter().position(|byte| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace());
                 let scalar = std::str::from_utf8(&json[..end.unwrap_or(json.len())]);
-                scalar.is_ok_and(|scalar| self.holds(Value::Scalar(scalar)))
+                scalar.is_ok_and(|scalar| self.holds(SearchedValue::Scalar(scalar)))
             }
         }
     }
 
-    fn holds(&self, value: Value<'_>) -> bool {
+    fn holds(&self, value: SearchedValue<'_>) -> bool {
         match self {
             Self::Is(kind) => kind.is_of(value),
             Self::Equals(scalar) => scalar.equals(value),
@@ -285,59 +285,42 @@ impl Condition {
 }
 
 impl ValueKind {
-    /// The kinds and their names.
-    pub const ALL: [(&'static str, Self); 8] = [
-        ("null", Self::Null),
-        ("missing", Self::Missing),
-        ("empty", Self::Empty),
-        ("string", Self::String),
-        ("number", Self::Number),
-        ("boolean", Self::Boolean),
-        ("array", Self::Array),
-        ("object", Self::Object),
-    ];
-
-    /// The kind with this name.
-    pub fn named(name: &str) -> Option<Self> {
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
-    }
-
-    fn is_of(self, value: Value<'_>) -> bool {
+    fn is_of(self, value: SearchedValue<'_>) -> bool {
         match (self, value) {
-            (Self::Null, Value::Scalar(json)) => json == "null",
-            (Self::Boolean, Value::Scalar(json)) => matches!(json, "true" | "false"),
+            (Self::Null, SearchedValue::Scalar(json)) => json == "null",
+            (Self::Boolean, SearchedValue::Scalar(json)) => matches!(json, "true" | "false"),
             (Self::Number, value) => is_number(value),
-            (Self::String, Value::String(_)) => true,
-            (Self::Empty, Value::String(text)) => text.bytes.is_empty(),
-            (Self::Empty, Value::Container { parts, .. }) => parts == 0,
-            (Self::Array, Value::Container { json, .. }) => json.first() == Some(&b'['),
-            (Self::Object, Value::Container { json, .. }) => json.first() == Some(&b'{'),
+            (Self::String, SearchedValue::String(_)) => true,
+            (Self::Empty, SearchedValue::String(text)) => text.bytes.is_empty(),
+            (Self::Empty, SearchedValue::Container { parts, .. }) => parts == 0,
+            (Self::Array, SearchedValue::Container { json, .. }) => json.first() == Some(&b'['),
+            (Self::Object, SearchedValue::Container { json, .. }) => json.first() == Some(&b'{'),
             _ => false,
         }
     }
 }
 
 impl Scalar {
-    fn equals(&self, value: Value<'_>) -> bool {
+    fn equals(&self, value: SearchedValue<'_>) -> bool {
         match (self, value) {
-            (Self::Text(wanted), Value::String(text)) => text.text() == wanted.as_str(),
-            (Self::Text(wanted), Value::Scalar(json)) if !is_number(value) => json == wanted,
-            (Self::Text(wanted) | Self::Number(wanted), Value::Scalar(json)) if is_number(value) => {
+            (Self::Text(wanted), SearchedValue::String(text)) => text.text() == wanted.as_str(),
+            (Self::Text(wanted), SearchedValue::Scalar(json)) if !is_number(value) => json == wanted,
+            (Self::Text(wanted) | Self::Number(wanted), SearchedValue::Scalar(json)) if is_number(value) => {
                 same_number(wanted, json)
             }
-            (Self::Boolean(wanted), Value::Scalar(json)) => json == if *wanted { "true" } else { "false" },
+            (Self::Boolean(wanted), SearchedValue::Scalar(json)) => json == if *wanted { "true" } else { "false" },
             _ => false,
         }
     }
 }
 
-fn is_number(value: Value<'_>) -> bool {
-    matches!(value, Value::Scalar(json) if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
+fn is_number(value: SearchedValue<'_>) -> bool {
+    matches!(value, SearchedValue::Scalar(json) if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
 }
 
-fn number(value: Value<'_>) -> Option<f64> {
+fn number(value: SearchedValue<'_>) -> Option<f64> {
     match value {
-        Value::Scalar(json) if is_number(value) => json.parse().ok(),
+        SearchedValue::Scalar(json) if is_number(value) => json.parse().ok(),
         _ => None,
     }
 }

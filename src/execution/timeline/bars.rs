@@ -25,7 +25,7 @@ impl Bar {
         (self.from / width).floor()
     }
 
-    /// Whether both are too narrow to be told apart. What failed is never hidden in what did not.
+    /// Whether both are too narrow to be distinguished. A failed run is never hidden in one that succeeded.
     fn joins(&self, other: &Self, width: f64) -> bool {
         let is_narrow = |bar: &Self| bar.to - bar.from < width;
         is_narrow(self)
@@ -80,7 +80,7 @@ impl Bars {
     }
 
     fn put(&mut self, bar: Bar) {
-        // Of a slot, the last two are those that failed and those that did not.
+        // The last two bars of a slot are the failed runs and the others.
         match self.bars.iter_mut().rev().take(2).find(|last| last.joins(&bar, self.width)) {
             Some(last) => last.join(&bar),
             None => self.bars.push(bar),

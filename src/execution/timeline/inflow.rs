@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use crate::execution::run::InputSource;
+use crate::execution::source::InputSource;
 
 /// What is held of nodes, of the counts of their outputs, and of open questions.
 const BYTES: usize = 8 * 1024 * 1024;
@@ -99,7 +99,7 @@ impl Inflow {
         }
     }
 
-    /// The items that each node took; `None` if there were too many runs to tell.
+    /// The items that each node took; `None` if there were too many runs to count them.
     pub(super) fn finish(mut self) -> Option<HashMap<String, u64>> {
         if self.is_full {
             return None;

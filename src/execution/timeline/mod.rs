@@ -14,12 +14,11 @@ use self::inflow::Inflow;
 use super::Error;
 use super::executed::Executed;
 use super::flow::{self, RunFlow};
-use super::graph::{self, Graph};
+use super::graph::{DrawnWorkflow, Graph};
 use super::header::Header;
 use super::runs::{self, Execution, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
 use super::summary::{NodeSummary, Summary, SummaryProjection};
-use super::workflow::Workflow;
-use crate::json::{Cursor, Keep, Projection, Pruner, ReadError};
+use crate::json::{Cursor, Keep, Members, Projection, Pruner, ReadError};
 
 /// The most bars of all nodes together.
 const BARS: usize = 64 * 1024;
@@ -71,17 +70,17 @@ pub struct Timeline {
 /// When a node ran.
 #[derive(Debug, Default)]
 pub struct NodeTimeline {
-    /// Its runs within the range, without those that a retry has copied.
+    /// Its runs within the range, without the runs that a retry has copied.
     pub bars: Vec<Bar>,
     /// How many of all its runs failed.
     pub failed_runs: u64,
-    /// The items that all its runs took; `None` if there are too many runs to tell.
+    /// The items that all its runs took; `None` if there are too many runs to count them.
     pub input_items: Option<u64>,
 }
 
 impl Projection for TimelineProjection {
     type View = Result<Timeline, Error>;
-    const KEEP: Keep = Keep::Members(&runs::keep::<Axis<'_>>(graph::KEEP));
+    const KEEP: Keep = Keep::Members(&runs::keep::<Axis<'_>>(DrawnWorkflow::KEEP));
 
     fn window(&self) -> Range<u64> {
         SummaryProjection.window()
@@ -92,9 +91,9 @@ impl Projection for TimelineProjection {
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let read = runs::read(cursor, |header| Axis::new(self, header), Workflow::read)?;
-        let Execution { header, data, runs: Axis { executed, bars, .. }, mut workflow } = read;
-        let graph = std::mem::take(&mut workflow.graph);
+        let read = runs::read(cursor, |header| Axis::new(self, header), DrawnWorkflow::read_or_default)?;
+        let Execution { header, data, runs: Axis { executed, bars, .. }, workflow } = read;
+        let DrawnWorkflow { workflow, graph } = workflow;
         let summary = Summary::new(Execution { header, data, runs: executed, workflow });
         let range = bars.range;
         let nodes = bars.into_nodes(&summary);

@@ -13,7 +13,7 @@ pub enum Change<'e> {
     Removed(String),
 }
 
-/// The differences between two items in document order, those that are gone last; and whether their ends were not
+/// The differences between two items in document order, removed ones last; and whether their ends were not
 /// compared because they are too large.
 pub fn changes<'e>(old: &'e Excerpt, new: &'e Excerpt) -> (Vec<Change<'e>>, bool) {
     let mut found = Found::default();
@@ -68,7 +68,7 @@ impl<'e> Found<'e> {
         }
     }
 
-    /// Of objects that are not held whole, only the members that both have are compared.
+    /// If an object is not held whole, only the members that both have are compared.
     fn members(&mut self, path: &str, old: &'e [(String, Excerpt)], new: &'e [(String, Excerpt)], is_whole: bool) {
         let below = |name: &str| if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") };
         let find = |members: &'e [(String, Excerpt)], at: usize, name: &str| {

@@ -26,7 +26,7 @@ pub struct ItemsProjection {
     pub redacts: bool,
 }
 
-/// The items that were found: objects with the members `json`, `binary` and `error`, as far as an item has them.
+/// The items that were found: objects with those of the members `json`, `binary` and `error` that the item has.
 pub type ItemsView = HashMap<Place, Excerpt>;
 
 impl Projection for ItemsProjection {

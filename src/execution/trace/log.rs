@@ -11,71 +11,11 @@
 //! link:   input * 2, or 1 name output run
 //! ```
 
-use indexmap::{IndexMap, IndexSet};
+use indexmap::IndexMap;
 
+use super::link::{BYTES, Link, Names, Output, Range};
 use super::pairing::Pairing;
-use crate::execution::run::InputSource;
-
-/// The most bytes of the text and of names together. While it grows, as much again can be held.
-const BYTES: usize = 7 * 1024 * 1024;
-
-/// The memory of a name besides its text, bytes: an estimate.
-const NAME_BYTES: usize = 100;
-
-/// The names of nodes, each with a number.
-#[derive(Debug, Default)]
-pub(super) struct Names {
-    names: IndexSet<String>,
-    bytes: usize,
-}
-
-impl Names {
-    /// The number of a name.
-    pub(super) fn number(&mut self, name: &str) -> usize {
-        if let Some(number) = self.names.get_index_of(name) {
-            return number;
-        }
-        self.bytes += NAME_BYTES + name.len();
-        self.names.insert_full(name.to_owned()).0
-    }
-
-    /// An output; once the names are too long, nothing that is read is held any more.
-    pub(super) fn output(&mut self, source: &InputSource) -> Output {
-        let node = if self.bytes > BYTES { usize::MAX } else { self.number(&source.node) };
-        Output { node, run: source.run, output: source.output }
-    }
-
-    pub(super) fn name(&self, number: usize) -> &str {
-        self.names.get_index(number).map_or("", String::as_str)
-    }
-}
-
-/// A `main` output of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) struct Output {
-    /// The number of the node's name.
-    pub(super) node: usize,
-    pub(super) run: u64,
-    /// Among the outputs of the type `main`.
-    pub(super) output: u64,
-}
-
-/// How an item names the list that it came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Link {
-    /// What an input of its run came from.
-    Input(u64),
-    /// This output, whatever the inputs came from (`sourceOverwrite`).
-    Output(Output),
-}
-
-/// Items of one list, one after the other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) link: Link,
-    pub(super) start: u64,
-    pub(super) len: u64,
-}
+use crate::execution::source::InputSource;
 
 /// A run-length entry: items of a list whose lineage is alike.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -160,7 +100,7 @@ impl Lineage {
         self.entry = Entry { items: 1, step: 0, pairing };
     }
 
-    /// The next items, of which the first came from this number of the first input.
+    /// The next items; the first of them came from this item of the first input.
     pub(super) fn add_plain(&mut self, first: u64, step: u64, items: u64) {
         if items > 0 {
             self.add(Pairing::plain(first));

@@ -5,6 +5,7 @@
 
 mod changes;
 mod items;
+mod link;
 mod log;
 mod pairing;
 mod route;
@@ -19,11 +20,10 @@ use self::log::Lineage;
 use self::pairing::{Breaks, Continuation, Pairing};
 pub use self::route::{Absent, Direction, Note, Place, Route, Step};
 use super::Error;
-use super::flow::Parent;
 use super::header::Header;
-use super::members::{Members, member, members};
+use super::related::Parent;
 use super::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver, Side};
-use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError};
+use crate::json::{Capture, Cursor, Keep, Members, Projection, Pruner, ReadError, member, members};
 
 /// Ids, types and modes are never longer; anything longer is cut.
 const VALUE_CHARS: usize = 100;
@@ -108,7 +108,7 @@ pub struct Trace {
     pub redacted: bool,
     /// The node and the run from which on there was no room for the lineage.
     pub stopped: Option<(String, u64)>,
-    /// The steps, or why there are none.
+    /// The steps, or the reason why there are none.
     pub route: Result<Route, Absent>,
 }
 
@@ -172,7 +172,7 @@ fn read_workflow<R: Read>(cursor: &mut Cursor<R>) -> Result<HashSet<String>, Rea
     member(cursor, "nodes", |cursor| {
         let mut nodes = HashSet::new();
         cursor.array(|cursor, _| {
-            let node = CodeNode::read_object(cursor)?.unwrap_or_default();
+            let node = CodeNode::read_or_default(cursor)?;
             let is_code = matches!(node.node_type.as_deref(), Some("n8n-nodes-base.code" | "n8n-nodes-base.function"));
             let is_for_all = is_code && node.mode.as_deref() != Some("runOnceForEachItem");
             nodes.extend(node.name.filter(|_| is_for_all));

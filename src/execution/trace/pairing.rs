@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use super::log::{Link, Names, Range};
-use crate::execution::run::read_source;
+use super::link::{Link, Names, Range};
+use crate::execution::source::read_source;
 use crate::json::{Cursor, FaultKind, Pick, ReadError, Visitor, Written, walk};
 
 /// The most runs of numbers that are held of one item's sources; any further entries are counted.
@@ -20,7 +20,7 @@ pub(super) fn plain(item: &[u8]) -> Option<u64> {
     let item = item.strip_suffix(b"}}")?;
     let digits = item.iter().rev().take(DIGITS + 1).take_while(|byte| byte.is_ascii_digit()).count();
     let (before, digits) = item.split_at(item.len() - digits);
-    // Nothing else can end so: the quote before the name is no end of a string, since a comma or a bracket is before it.
+    // Nothing else can end so: the quote before the name does not end a string, since a comma or a bracket precedes it.
     let before = before.strip_suffix(br#""pairedItem":{"item":"#)?;
     let is_number = (1..=DIGITS).contains(&digits.len()) && (digits.len() == 1 || digits[0] != b'0');
     if !is_number || !matches!(before.last(), Some(b',' | b'{')) {

@@ -3,7 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use super::LineageView;
-use super::log::{List, Output, RunLog};
+use super::link::{Output, Range};
+use super::log::{List, RunLog};
 use super::pairing::Pairing;
 use crate::json::is_name;
 
@@ -94,7 +95,7 @@ pub enum Absent {
 pub struct Route {
     /// The steps; the first one is the requested item.
     pub steps: Vec<Step>,
-    /// How many items are known to follow, but are no steps.
+    /// How many more items are known to follow, without a step of their own.
     pub more: u64,
 }
 
@@ -195,7 +196,7 @@ impl<'v> Tracer<'v> {
         found.map_or(Found::NoItem, |pairing| Found::Item(run, pairing))
     }
 
-    /// A step, and the items that it came from as far as they are shown.
+    /// A step, and which of the items that it came from are shown.
     fn step(&self, spot: Spot) -> (Step, Vec<Spot>) {
         let mut step = Step { place: self.place(spot), from: Vec::new(), more: 0, note: None };
         let mut from = Vec::new();
@@ -230,7 +231,7 @@ impl<'v> Tracer<'v> {
 
     /// The first items that an item came from, and how many there are.
     fn sources(&self, run: &RunLog<'_>, pairing: &Pairing) -> (Vec<Spot>, u64) {
-        let resolved = |range: &super::log::Range| Some((run.output(range.link)?, range.start, range.len));
+        let resolved = |range: &Range| Some((run.output(range.link)?, range.start, range.len));
         let mut ranges: Vec<_> = pairing.ranges.iter().filter_map(resolved).collect();
         let mut first = Vec::new();
         let items = ranges
@@ -304,7 +305,7 @@ impl<'v> Tracer<'v> {
         route
     }
 
-    /// Tells the items that came from one of these.
+    /// Passes on the items that came from one of these.
     fn each_child(&self, parents: &[Spot], mut each: impl FnMut(Spot)) {
         let parents: Vec<_> = parents.iter().filter_map(|spot| Some((self.main(*spot)?, spot.item))).collect();
         let lineage = &self.view.lineage;
@@ -340,7 +341,7 @@ impl<'v> Tracer<'v> {
 }
 
 /// Which of these items came from `parent`, if the range of the first one is given.
-fn children(parent: u64, range: &super::log::Range, items: u64, step: u64) -> std::ops::Range<u64> {
+fn children(parent: u64, range: &Range, items: u64, step: u64) -> std::ops::Range<u64> {
     if step == 0 {
         let is_in = (range.start..range.start.saturating_add(range.len)).contains(&parent);
         return 0..if is_in { items } else { 0 };

@@ -46,7 +46,7 @@ impl Group {
     /// Waits until the leader has exited. Cancel-safe.
     ///
     /// # Errors
-    /// The system does not tell the exit status.
+    /// The system does not report the exit status.
     pub(in crate::gateway) async fn leader_exited(&mut self) -> io::Result<ExitStatus> {
         // The wrapper itself would wait for all processes in the job object.
         self.0.inner_mut().wait().await

@@ -219,7 +219,7 @@ impl Scanner {
         }
     }
 
-    /// How many backslashes end a partial block, with those that are carried over if it has nothing else.
+    /// How many backslashes end a partial block, plus those carried over if it has nothing else.
     fn backslashes_after(&self, rest: &[u8]) -> u64 {
         let trailing = rest.iter().rev().take_while(|byte| **byte == b'\\').count();
         let before = if trailing == rest.len() { self.carry.backslashes } else { 0 };

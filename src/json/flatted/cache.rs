@@ -11,7 +11,7 @@ const ROOM: usize = 2 * 1024 * 1024;
 const MOST_ROOM: usize = 16 * 1024 * 1024;
 
 /// How much more is held each time that a chunk is read again out of order, bytes: the items that a Sort node returns
-/// refer to those that it received in no order.
+/// refer to its input in no order.
 const MORE_ROOM: usize = 8 * CHUNK as usize;
 
 /// In the table of places: the chunk was never held, or is not held anymore.
@@ -48,7 +48,7 @@ impl Chunk {
 /// A chunk that was not used for a while makes room for a new one.
 pub(super) struct Cache {
     chunks: Vec<Chunk>,
-    /// Where each chunk is among them, by its number, as far as chunks were held.
+    /// Where each chunk that was ever held is among them, by its number.
     places: Vec<u16>,
     /// The place of the chunk that was used last.
     last: usize,

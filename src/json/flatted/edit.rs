@@ -8,7 +8,7 @@ use crate::json::ReadError;
 /// An edit follows the path from the root. Each container on the way has a place, of a type of the edit's own; from there
 /// the edit decides on each member or element. Below a place that it does not care about nothing is asked.
 pub trait Edit {
-    /// Where a container is, as far as the edit needs to know.
+    /// What the edit needs to know about where a container is.
     type Place: Copy;
 
     /// What becomes of the root.

@@ -32,12 +32,12 @@
 //! - [`Flatted`] finds elements. It scans the text for the commas between them with the masks of the pruning filter, and
 //!   remembers one mark for each chunk of 16 KiB: how many elements begin before it. It scans only as far as the wanted
 //!   element, and holds 2 MiB of chunks. Nodes such as Sort output items in another order than the text has them in:
-//!   each chunk that is read again out of order makes room for a few more, up to 16 MiB. A text that stands in a JSON string is scanned as it is written there; only
+//!   each chunk that is read again out of order makes room for a few more, up to 16 MiB. A text inside a JSON string is scanned with its escapes; only
 //!   the chunks that are read are unescaped.
 //! - [`Expansion`] walks from the root, and enters what a [`Keep`](super::Keep) table names. It resolves no reference
 //!   to anything else, and counts the elements of an array without looking at them. What is left is the same, byte for
-//!   byte, as what the [`Pruner`](super::Pruner) leaves of the whole body, because both tell the same
-//!   selection what they meet.
+//!   byte, as what the [`Pruner`](super::Pruner) leaves of the whole body, because both pass what they meet to one
+//!   selection.
 //! - An [`Edit`] changes the value on the way: it leaves members out, and replaces values.
 //!
 //! No value is ever whole in memory; strings pass in pieces. A cycle becomes `"[Circular Reference]"`, as in n8n's

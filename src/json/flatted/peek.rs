@@ -1,20 +1,20 @@
 //! A look at a small value before it is expanded.
 
 use super::text::Flatted;
-use super::token::{StringState, Value};
+use super::token::{ElementValue, StringState};
 use crate::json::{FaultKind, ReadError};
 
-/// The longest string that a look returns, bytes as written in JSON.
+/// The longest string that a look returns, in bytes of its JSON.
 const TEXT_BYTES: usize = 1024;
 
 /// A value that is about to be expanded.
 pub struct Peek<'p, 't> {
     text: &'p mut Flatted<'t>,
-    value: Value,
+    value: ElementValue,
 }
 
 impl<'p, 't> Peek<'p, 't> {
-    pub(super) fn new(text: &'p mut Flatted<'t>, value: Value) -> Self {
+    pub(super) fn new(text: &'p mut Flatted<'t>, value: ElementValue) -> Self {
         Self { text, value }
     }
 
@@ -32,8 +32,8 @@ impl<'p, 't> Peek<'p, 't> {
     /// When the text cannot be read.
     pub fn json(&mut self) -> Result<Option<String>, ReadError> {
         let bytes = match self.value {
-            Value::Scalar { position, len } => self.text.bytes(position, len)?[..len].to_vec(),
-            Value::Reference(index) => {
+            ElementValue::Scalar { position, len } => self.text.bytes(position, len)?[..len].to_vec(),
+            ElementValue::Reference(index) => {
                 let Some(position) = self.text.element(index)? else { return Ok(None) };
                 if self.text.byte(position)? != b'"' {
                     return Ok(None);
@@ -70,8 +70,8 @@ impl<'p, 't> Peek<'p, 't> {
     /// Where the element is; `None` for a number, a literal or nothing.
     fn position(&mut self) -> Result<Option<u64>, ReadError> {
         match self.value {
-            Value::Reference(index) => self.text.element(index),
-            Value::Scalar { .. } => Ok(None),
+            ElementValue::Reference(index) => self.text.element(index),
+            ElementValue::Scalar { .. } => Ok(None),
         }
     }
 }
@@ -98,7 +98,7 @@ impl Flatted<'_> {
     }
 
     /// The value of the member with this name, if there is an object at the position.
-    fn find_member(&mut self, object: u64, name: &str) -> Result<Option<Value>, ReadError> {
+    fn find_member(&mut self, object: u64, name: &str) -> Result<Option<ElementValue>, ReadError> {
         if self.byte(object)? != b'{' {
             return Ok(None);
         }

@@ -10,11 +10,11 @@ use crate::json::{FaultKind, ReadAt, ReadError};
 /// The most work that a text may cause whatever its length, in units of about a nanosecond: half a second.
 const MAX_WORK: u64 = 1 << 29;
 
-/// How much work a text may cause for each of its bytes, besides. What n8n writes needs a few units for each node that
+/// How much more work a text may cause for each of its bytes. What n8n writes needs a few units for each node that
 /// passes on the same items.
 const WORK_PER_BYTE: u64 = 1024;
 
-/// The work that a value causes, besides that for its bytes.
+/// The work that a value causes, in addition to that for its bytes.
 const VALUE_WORK: u64 = 64;
 
 /// The work that a byte of a string causes, which passes through the filter and its reader.
@@ -29,8 +29,8 @@ const WATCHED_WORK: u64 = 1 << 26;
 /// How much is read at once of a text that is scanned.
 const AHEAD: u64 = 64 * 1024;
 
-/// Enough of a text in an unknown form to tell what it is: as many as `gzip:base64:` has.
-const BEGINNING_BYTES: u64 = 12;
+/// Enough bytes of a text in an unknown form to recognize it: as many as `gzip:base64:` has.
+const PREFIX_BYTES: u64 = 12;
 
 /// A flatted text: finds its elements, reading no more of it than is needed.
 ///
@@ -41,7 +41,7 @@ pub struct Flatted<'a> {
     len: u64,
     /// Whether the source is the inside of a JSON string.
     is_escaped: bool,
-    /// What is known at the beginning of each scanned chunk.
+    /// What is known at the start of each scanned chunk.
     marks: Vec<Mark>,
     /// What is known after the last scanned chunk.
     scanned: Mark,
@@ -56,7 +56,7 @@ pub struct Flatted<'a> {
     is_too_expensive: bool,
 }
 
-/// What was read to be scanned last, as it is in the source.
+/// The bytes of the source that were last read to be scanned.
 #[derive(Default)]
 struct Ahead {
     /// The number of the chunk that it begins with.
@@ -72,7 +72,7 @@ impl Ahead {
     }
 }
 
-/// What is known at the beginning of a chunk.
+/// What is known at the start of a chunk.
 #[derive(Clone, Copy)]
 struct Mark {
     /// Where it begins in the text.
@@ -142,7 +142,7 @@ impl<'a> Flatted<'a> {
         self.is_too_expensive
     }
 
-    /// The source as it is, whether or not it is a flatted text.
+    /// The unchanged source, whether or not it is a flatted text.
     pub fn source(&mut self) -> &mut (dyn ReadAt + 'a) {
         &mut *self.source
     }
@@ -151,10 +151,10 @@ impl<'a> Flatted<'a> {
     ///
     /// # Errors
     /// When the source cannot be read.
-    pub fn beginning(&mut self) -> io::Result<Vec<u8>> {
-        let mut beginning = vec![0; self.len.min(BEGINNING_BYTES) as usize];
-        self.source.read_at(0, &mut beginning)?;
-        Ok(beginning)
+    pub fn prefix(&mut self) -> io::Result<Vec<u8>> {
+        let mut prefix = vec![0; self.len.min(PREFIX_BYTES) as usize];
+        self.source.read_at(0, &mut prefix)?;
+        Ok(prefix)
     }
 
     /// Whether the text is `[]`, which stands for no value at all.

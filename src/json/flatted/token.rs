@@ -13,14 +13,14 @@ const REFERENCE_BYTES: usize = 22;
 
 /// A value as it stands inside an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum ElementValue {
     /// The index of an element.
     Reference(u64),
     /// A number or a literal: where it is, and how many bytes it has.
     Scalar { position: u64, len: usize },
 }
 
-/// The inside of a string, as far as it was read.
+/// The part of a string that was read.
 #[derive(Default)]
 pub(super) struct StringState {
     /// Whether the next byte is escaped by a backslash before it.
@@ -33,12 +33,12 @@ impl Flatted<'_> {
     ///
     /// # Errors
     /// When there is none.
-    pub(super) fn value(&mut self, position: u64) -> Result<(Value, u64), ReadError> {
+    pub(super) fn value(&mut self, position: u64) -> Result<(ElementValue, u64), ReadError> {
         match self.byte(position)? {
             b'"' => {
                 let (index, len) =
                     reference(self.bytes(position, REFERENCE_BYTES)?).ok_or_else(|| FaultKind::Index.at(position))?;
-                Ok((Value::Reference(index), position + len as u64))
+                Ok((ElementValue::Reference(index), position + len as u64))
             }
             b'-' | b'0'..=b'9' | b'a'..=b'z' => {
                 let bytes = self.bytes(position, SCALAR_BYTES + 1)?;
@@ -46,7 +46,7 @@ impl Flatted<'_> {
                 if len > SCALAR_BYTES {
                     return Err(FaultKind::Scalar.at(position).into());
                 }
-                Ok((Value::Scalar { position, len }, position + len as u64))
+                Ok((ElementValue::Scalar { position, len }, position + len as u64))
             }
             byte => Err(FaultKind::Unexpected(byte).at(position).into()),
         }
@@ -82,8 +82,8 @@ impl Flatted<'_> {
     }
 
     /// Checks a value that is not shown.
-    fn check(&mut self, value: Value) -> Result<(), ReadError> {
-        let Value::Scalar { position, len } = value else { return Ok(()) };
+    fn check(&mut self, value: ElementValue) -> Result<(), ReadError> {
+        let ElementValue::Scalar { position, len } = value else { return Ok(()) };
         serde_json::from_slice::<serde::de::IgnoredAny>(&self.bytes(position, len)?[..len])
             .map_err(|_| FaultKind::Scalar.at(position))?;
         Ok(())

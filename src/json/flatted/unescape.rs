@@ -1,4 +1,4 @@
-//! Takes the backslashes out of a flatted text that stands in a JSON string.
+//! Takes the backslashes out of a flatted text that is inside a JSON string.
 
 use crate::json::block::{BLOCK, backslashes, escaped};
 

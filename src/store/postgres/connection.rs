@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use super::address::Address;
 use crate::cause::innermost;
 use crate::postgres::{self, Limits, Waiter};
-use crate::store::{Error, Reading};
+use crate::store::{Error, ReadSettings};
 
 impl Address {
     /// Connects; every transaction only reads, no statement takes longer than the reading allows, and no lock is waited for
@@ -17,7 +17,7 @@ impl Address {
     /// The server cannot be reached, does not encrypt as wanted, refuses the user, or the caller has gone.
     pub(super) fn connect(
         &self,
-        reading: &Reading,
+        reading: &ReadSettings,
         limits: Limits,
         cancel: &CancellationToken,
     ) -> Result<(Client, Waiter), Error> {

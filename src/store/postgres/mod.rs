@@ -20,19 +20,19 @@ use tokio_postgres::{Client, Row as PostgresRow};
 use tokio_util::sync::CancellationToken;
 
 pub(super) use self::address::Address;
-use super::Reading;
+use super::ReadSettings;
 use super::error::Error;
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
 use super::spool::{Expected, GrowingText, IN_MEMORY, Spool};
-use super::sql::{DATA, Dialect, Parameter, Tables};
+use super::sql::{DATA, Dialect, SqlParameter, Tables};
 use crate::cause::innermost;
 use crate::postgres::{self, Limits, Waiter};
 
 /// How large the prefixes are, characters.
 const PREFIXES: [i32; 3] = [64 * 1024, 512 * 1024, 4 * 1024 * 1024];
 
-/// How much longer than the server, which gives up by itself, we wait for its word.
+/// How much longer than the server, which gives up by itself, we wait for its reply.
 const GRACE: Duration = Duration::from_secs(1);
 
 /// The largest message, bytes: the longest prefix, whose characters take up to four bytes each, and the rest of its row.
@@ -51,11 +51,11 @@ const MAX_COLUMNS: usize = 1600;
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     address: Address,
-    reading: Reading,
+    reading: ReadSettings,
 }
 
 impl Database {
-    pub(super) fn new(address: Address, reading: Reading) -> Self {
+    pub(super) fn new(address: Address, reading: ReadSettings) -> Self {
         Self { address, reading }
     }
 
@@ -156,12 +156,12 @@ impl Session for PostgresSession {
     fn query(
         &mut self,
         statement: &str,
-        parameters: &[Parameter],
+        parameters: &[SqlParameter],
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let values = parameters.iter().map(|parameter| match parameter {
-            Parameter::Integer(number) => number as &(dyn ToSql + Sync),
-            Parameter::Text(text) => text,
+            SqlParameter::Integer(number) => number as &(dyn ToSql + Sync),
+            SqlParameter::Text(text) => text,
         });
         self.connection.rows(statement, &values.collect::<Vec<_>>(), &mut |row| {
             let values = (0..row.len()).map(|column| row.try_get(column)).collect::<Result<_, _>>();

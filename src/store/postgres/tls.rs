@@ -27,7 +27,7 @@ pub(super) struct Tls {
 }
 
 impl Tls {
-    /// n8n encrypts if it is told to, or if any other of these variables is set (`DB_POSTGRESDB_SSL_*`).
+    /// n8n encrypts if this is set, or if any other of these variables is set (`DB_POSTGRESDB_SSL_*`).
     pub(super) fn from_variables(variables: &Variables) -> Result<Option<Self>, String> {
         let value = |name: &str| variables.get(&format!("DB_POSTGRESDB_SSL_{name}"));
         let tls = Self {

@@ -21,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::error;
 use super::header::Header;
-use crate::store::Reading;
+use crate::store::ReadSettings;
 use crate::store::error::Error;
 
-/// What stays as it is in the path of a `file:` URI.
+/// The characters that are not escaped in the path of a `file:` URI.
 const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
 /// The largest value that a statement may handle, bytes: the workflows of a list are up to 4 MiB.
@@ -77,7 +77,7 @@ impl Watch {
 pub(super) fn open(
     file: &Path,
     header: &Header,
-    reading: &Reading,
+    reading: &ReadSettings,
     cancel: &CancellationToken,
 ) -> Result<(Connection, Arc<Watch>), Error> {
     let path = file.to_str().ok_or(Error::NoFile)?.replace('\\', "/");
@@ -115,7 +115,7 @@ fn distrust(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch("PRAGMA query_only = 1; PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = 1")
 }
 
-/// The columns of a table; none if there is no such table.
+/// The columns of a table; none if the table does not exist.
 ///
 /// # Errors
 /// It is a view or a virtual table.

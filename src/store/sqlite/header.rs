@@ -1,4 +1,4 @@
-//! The first bytes of a database file, and the files beside it, which tell how it may be opened.
+//! The first bytes of a database file, and the files next to it, which determine how it may be opened.
 //!
 //! POSIX drops all locks that a process holds on a file when the process closes any handle of it, so a look at the file
 //! would drop the locks of SQLite's own handles. Handles are therefore kept open while a connection of this process is, and
@@ -26,13 +26,13 @@ const WRITE_VERSION: usize = 18;
 /// A number that each change of a file without a write-ahead log counts up.
 const CHANGE_COUNTER: std::ops::Range<usize> = 24..28;
 
-/// What tells how a database may be opened.
+/// What determines how a database may be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::store) struct Header {
     pub is_wal: bool,
     change_counter: [u8; 4],
     bytes: u64,
-    /// A checkpoint of a write-ahead log may leave the counter as it is.
+    /// A checkpoint of a write-ahead log may leave the counter unchanged.
     modified: Option<SystemTime>,
     pub has_wal: bool,
     pub has_shm: bool,
@@ -83,7 +83,7 @@ impl Open {
     }
 }
 
-/// Looks at a file beside the database. [`InUse`] must be alive.
+/// Looks at a file next to the database. [`InUse`] must be alive.
 #[cfg(unix)]
 pub(super) fn look<T>(path: &Path, look: impl FnOnce(&File) -> T) -> io::Result<T> {
     open().file(path).map(|file| look(file))
@@ -93,7 +93,7 @@ fn open() -> std::sync::MutexGuard<'static, Open> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The path of a file beside the database.
+/// The path of a file next to the database.
 pub(super) fn beside(file: &Path, ending: &str) -> PathBuf {
     let mut path = file.as_os_str().to_owned();
     path.push(ending);
@@ -140,7 +140,7 @@ impl Header {
         }
     }
 
-    /// Whether nobody has it open: SQLite then neither needs nor may create the files beside it.
+    /// Whether nobody has it open: SQLite then neither needs nor may create the files next to it.
     pub(super) fn is_closed(&self) -> bool {
         self.is_wal && !self.has_wal
     }

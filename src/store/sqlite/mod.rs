@@ -1,6 +1,6 @@
 //! SQLite, read without leaving a trace: no file is created or changed, and no commit of n8n fails because of us.
 //!
-//! | journal | the files beside the database | how it is opened |
+//! | journal | the files next to the database | how it is opened |
 //! |---|---|---|
 //! | write-ahead log (n8n 2.x) | `-wal` and `-shm` | `mode=ro`, `-shm` read-only: readers and n8n do not block each other |
 //! | write-ahead log | none: n8n has stopped | `immutable=1`, and once more if the file changed meanwhile |
@@ -27,11 +27,11 @@ use self::connection::Watch;
 pub(super) use self::header::Header;
 use self::header::InUse;
 use self::text::{BlobText, SlicedText};
-use super::Reading;
+use super::ReadSettings;
 use super::error::{DATABASE, Error};
 use super::row::Row;
 use super::session::{Contents, Session, Values, check_workflow_size};
-use super::sql::{DATA, Dialect, Parameter, Tables};
+use super::sql::{DATA, Dialect, SqlParameter, Tables};
 use crate::json::ReadAt;
 
 /// How often a database that changes while it is opened is opened again.
@@ -49,11 +49,11 @@ const TEXT: &str = "data";
 #[derive(Clone, Debug)]
 pub(super) struct Database {
     file: PathBuf,
-    reading: Reading,
+    reading: ReadSettings,
 }
 
 impl Database {
-    pub(super) fn new(file: PathBuf, reading: Reading) -> Self {
+    pub(super) fn new(file: PathBuf, reading: ReadSettings) -> Self {
         Self { file, reading }
     }
 
@@ -67,7 +67,7 @@ impl Database {
         work: &mut dyn FnMut(&mut dyn Session) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let _in_use = InUse::begin();
-        // SQLite follows links, too: its other files are beside the file that they lead to.
+        // SQLite follows links, too: its other files are next to the file that they lead to.
         let file = self.file.canonicalize().map_err(header::unreadable)?;
         let mut attempts = 1..ATTEMPTS;
         loop {
@@ -158,7 +158,7 @@ impl Session for &SqliteSession {
     fn query(
         &mut self,
         statement: &str,
-        parameters: &[Parameter],
+        parameters: &[SqlParameter],
         each: &mut dyn FnMut(Values) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.watch.begin();
@@ -219,7 +219,7 @@ impl SqliteSession {
     }
 }
 
-impl ToSql for Parameter {
+impl ToSql for SqlParameter {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Self::Integer(number) => (*number).into(),

@@ -123,7 +123,7 @@ impl ReadAt for SlicedText<'_> {
     }
 }
 
-/// What tells that n8n has not written an execution again.
+/// What shows that n8n has not written an execution again.
 #[derive(PartialEq, Eq)]
 struct Fingerprint {
     id: String,

@@ -85,7 +85,7 @@ impl CatalogueCache {
             }
             several => {
                 let types = quoted(several.iter().map(|known| known.node_type.as_str()).collect());
-                Err(Error::arguments(format!("Several node types are called '{shown}': give one of {types}.")))
+                Err(Error::arguments(format!("Several node types are called '{shown}': pass one of {types}.")))
             }
         }
     }

@@ -42,12 +42,12 @@ arguments! {
 #[derive(Serialize)]
 struct Answer {
     success: bool,
-    connection: Shown,
+    connection: CreatedConnection,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Shown {
+struct CreatedConnection {
     source_node_id: String,
     target_node_id: String,
     source_output: String,
@@ -68,7 +68,7 @@ impl ToolCall for ConnectionCreate {
             let node_type = |node_type: &str| catalogue.as_ref().and_then(|catalogue| catalogue.find(node_type));
             let Resolved { connection, source_id, target_id } = resolve(document, &request, node_type)?;
             edit::connect(document, &connection)?;
-            Ok(Shown {
+            Ok(CreatedConnection {
                 source_node_id: source_id,
                 target_node_id: target_id,
                 source_output: shown(&connection.output),

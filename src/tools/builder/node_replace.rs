@@ -1,4 +1,4 @@
-//! `node_replace`: gives a node another type.
+//! `node_replace`: replaces the type of a node.
 
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ use crate::workflow::edit::{self, Replaced, Replacement};
 pub static TOOL: Tool = Tool {
     name: "node_replace",
     title: "Replace a node",
-    description: "Give a node another type. It keeps its id, name and position; connections that do not fit \
+    description: "Change a node's type. It keeps its id, name and position; connections that do not fit \
                   the new type are removed and reported.",
     parameters: NodeReplace::PARAMETERS,
     effect: Effect::Overwrite,

@@ -18,8 +18,8 @@ use crate::workflow::{Document, WriteMode};
 pub static TOOL: Tool = Tool {
     name: "workflow_create",
     title: "Create an empty workflow",
-    description: "Create an empty workflow to build step by step: the file NAME.json, or as target says another file, a \
-                  workflow in n8n, or one in memory. create_workflow creates a complete one in n8n at once.",
+    description: "Create an empty workflow to build step by step: as NAME.json or, per target, as another file, in n8n, \
+                  or in memory. create_workflow creates a complete one in n8n at once.",
     parameters: WorkflowCreate::PARAMETERS,
     effect: Effect::Add,
     handler: Handler::of::<WorkflowCreate>().answering(&[("workflowId", "string"), ("workflowData", "object")]),
@@ -96,7 +96,7 @@ async fn in_n8n(context: &Context, document: Document, progress: &Progress) -> R
     Ok(Created { id, document, left_out: written.left_out })
 }
 
-/// File systems allow 255 bytes, of which the extension and a temporary name need some.
+/// File systems allow 255 bytes; the extension and a temporary name need some of them.
 const MAX_NAME_BYTES: usize = 200;
 
 /// A workflow's name as a file name: without path separators and characters that Windows refuses.

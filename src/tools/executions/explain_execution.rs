@@ -1,8 +1,6 @@
 //! `explain_execution`: a prompt for people, which leads an agent from a failed execution to its cause.
 
-use serde_json::{Map, Value};
-
-use crate::toolkit::{Prompt, PromptArgument};
+use crate::toolkit::{ArgumentError, Arguments, FromArguments, Prompt, Text, arguments};
 
 /// The prompt.
 pub static PROMPT: Prompt = Prompt {
@@ -18,25 +16,29 @@ pub static PROMPT: Prompt = Prompt {
         "trace_execution_item",
         "compare_executions",
     ],
-    arguments: &[
-        PromptArgument { name: "id", description: "The execution's id (default: the newest failed execution)." },
-        PromptArgument { name: "expected", description: "What the execution should have done." },
-    ],
+    parameters: ExplainExecution::PARAMETERS,
     text,
 };
 
-fn text(arguments: &Map<String, Value>) -> String {
-    let given = |name| arguments.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
-    let which = match given("id") {
+arguments! {
+    struct ExplainExecution {
+        id: Option<Text> = "The execution's id (default: the newest failed execution).",
+        expected: Option<Text> = "What the execution should have done.",
+    }
+}
+
+fn text(arguments: Arguments) -> Result<String, ArgumentError> {
+    let ExplainExecution { id, expected } = ExplainExecution::read(arguments)?;
+    let which = match id {
         Some(id) => format!("Summarize n8n execution {id} with get_execution."),
         None => "Find the newest failed n8n execution with list_executions (status: error), and summarize it with get_execution.".to_owned(),
     };
-    let expected = given("expected").map(|expected| format!(" Expected: {expected}")).unwrap_or_default();
-    format!(
+    let expected = expected.map(|expected| format!(" Expected: {expected}")).unwrap_or_default();
+    Ok(format!(
         "{which}{expected} If a node failed, inspect it with get_execution_by_node (limit: 1). If none did, do not read page \
          after page: get_execution_fields finds values that differ, search_execution finds a value that you know, \
          trace_execution_item says which items an item came from, and compare_executions what is different from the last \
          successful execution. Then look at that one item. Tell me the cause, the node and the item that show it, and the \
          smallest change to the workflow that fixes it. Do not change anything."
-    )
+    ))
 }

@@ -8,15 +8,16 @@ use futures::StreamExt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::listed::text;
 use super::source::{MARK_TOKENS, Origin, StoredExecutions};
 use super::stored_list::{self, Search};
-use crate::budget;
+use crate::budget::Ladder;
 use crate::execution::duration;
 use crate::json::cut_name;
 use crate::n8n::{self, Client, ListCursor, ListQuery, Listing, Progress};
 use crate::toolkit::answer::{DEFAULT_TOKENS, TOKENS, Tokens, success};
 use crate::toolkit::cursor::{self, CURSOR, LIMIT, Limit};
-use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments};
+use crate::toolkit::{Choice, Date, Effect, Flag, Text, Words, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// Workflow names requested at the same time.
@@ -77,15 +78,17 @@ arguments! {
     }
 }
 
-/// The status of an execution.
-struct Status(&'static str);
-
-impl Words for Status {
-    const WORDS: &'static [&'static str] =
-        &["success", "error", "waiting", "running", "canceled", "crashed", "new", "unknown"];
-
-    fn named(word: &str) -> Option<Self> {
-        Self::WORDS.iter().find(|status| **status == word).map(|status| Self(status))
+words! {
+    /// The status of an execution.
+    enum Status {
+        Success = "success",
+        Error = "error",
+        Waiting = "waiting",
+        Running = "running",
+        Canceled = "canceled",
+        Crashed = "crashed",
+        New = "new",
+        Unknown = "unknown",
     }
 }
 
@@ -113,7 +116,6 @@ impl ToolCall for ListStored {
     async fn run(self, context: Arc<Context>, _progress: Progress) -> Result<String, Error> {
         let max_tokens = self.max_tokens;
         let page = ListPage::new(self)?;
-        budget::preload();
         let (shown, origin) = match &context.store {
             Some(store) => (stored(store, &page).await?, Origin::Store { deleted: false }),
             None => (from_n8n(context.n8n()?, &page).await?, Origin::Only),
@@ -160,7 +162,7 @@ impl ListPage {
             },
             None => Ok(Self {
                 workflow_id: asked.workflow_id,
-                status: asked.status.map(|status| status.0.to_owned()),
+                status: asked.status.map(|status| status.word().to_owned()),
                 started_after: asked.started_after,
                 started_before: asked.started_before,
                 limit: asked.limit,
@@ -202,7 +204,7 @@ impl ListPage {
 }
 
 /// A page of the list, as the answer shows it.
-struct Shown {
+struct ListedExecutions {
     listing: Listing,
     executions: Vec<Value>,
     left_out: Option<LeftOut>,
@@ -227,11 +229,11 @@ impl LeftOut {
 }
 
 /// A page from n8n's API.
-async fn from_n8n(n8n: &Client, page: &ListPage) -> Result<Shown, Error> {
+async fn from_n8n(n8n: &Client, page: &ListPage) -> Result<ListedExecutions, Error> {
     let listing = n8n.list_executions(&page.query()).await?;
     let executions = async { if page.raw { listing.data.clone() } else { entries(n8n, &listing).await } };
     let (executions, left_out) = futures::future::join(executions, running(n8n, page)).await;
-    Ok(Shown { listing, executions, left_out })
+    Ok(ListedExecutions { listing, executions, left_out })
 }
 
 /// The running executions that the first page leaves out. They are counted in one more page, in a short time: the list does
@@ -245,7 +247,7 @@ async fn running(n8n: &Client, page: &ListPage) -> Option<LeftOut> {
 }
 
 /// A page from n8n's store.
-async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<Shown, Error> {
+async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<ListedExecutions, Error> {
     let query = page.query();
     let search = Search { failing_node: page.failing_node.clone(), error: page.error.clone(), reveal: store.reveals() };
     let is_search = search.failing_node.is_some() || search.error.is_some();
@@ -262,7 +264,7 @@ async fn stored(store: &StoredExecutions, page: &ListPage) -> Result<Shown, Erro
         .await?;
     let shown = |execution: &Value| if page.raw { execution.clone() } else { entry(execution, &names) };
     let executions = listing.data.iter().map(shown).collect();
-    Ok(Shown { listing, executions, left_out: LeftOut::new(running, false) })
+    Ok(ListedExecutions { listing, executions, left_out: LeftOut::new(running, false) })
 }
 
 /// The executions of a list, as the answer shows them.
@@ -287,20 +289,6 @@ fn entry(execution: &Value, names: &HashMap<String, String>) -> Value {
         entry[name] = value.clone();
     }
     entry
-}
-
-/// The id of an execution of a list.
-pub(super) fn id(execution: &Value) -> Option<String> {
-    text(execution, "id")
-}
-
-/// A string member; the oldest versions of n8n send ids as numbers.
-fn text(execution: &Value, member: &str) -> Option<String> {
-    match &execution[member] {
-        Value::String(text) => Some(text.clone()),
-        Value::Number(number) => Some(number.to_string()),
-        _ => None,
-    }
 }
 
 /// The name of each distinct workflow. A name that cannot be read never fails the list.
@@ -331,8 +319,8 @@ struct Data<'a> {
 }
 
 /// The answer as it is sent. If not all executions fit, its cursor continues after the last one that does.
-fn answer(message: &str, shown: &Shown, page: &ListPage, max_tokens: usize) -> String {
-    let Shown { listing, executions, left_out } = shown;
+fn answer(message: &str, listed: &ListedExecutions, page: &ListPage, max_tokens: usize) -> String {
+    let ListedExecutions { listing, executions, left_out } = listed;
     let text = |shown: usize| {
         let next = if shown == executions.len() {
             listing.next_cursor.clone()
@@ -342,11 +330,6 @@ fn answer(message: &str, shown: &Shown, page: &ListPage, max_tokens: usize) -> S
         let (executions, next_cursor) = (&executions[..shown], next.map(|next| page.continued(next)));
         success(message, &Data { count: shown, executions, left_out: *left_out, next_cursor })
     };
-    let mut shown = executions.len();
-    let mut whole = text(shown);
-    while shown > 1 && !budget::fits(&whole, max_tokens) {
-        shown = (shown * 7 / 8).max(1);
-        whole = text(shown);
-    }
-    whole
+    let numbers = Ladder::new(executions.len()).fewer(|shown| shown, |shown| shown * 7 / 8, 1);
+    numbers.largest_that_fits(max_tokens, text).answer
 }

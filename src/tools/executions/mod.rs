@@ -6,6 +6,7 @@ pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod get_execution_fields;
 pub mod list_executions;
+mod listed;
 mod no_data;
 mod not_found;
 mod saved;
@@ -40,11 +41,11 @@ pub static TOOLSET: Toolset = Toolset {
         ),
         (
             "search_execution",
-            "search_execution tells in which node and item a value occurs: use it instead of reading page after page.",
+            "search_execution finds the node and the item in which a value occurs: use it instead of reading page after page.",
         ),
-        ("get_execution_fields", "get_execution_fields tells what all items look like, and which value is odd."),
+        ("get_execution_fields", "get_execution_fields shows what all items look like, and which value is odd."),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
-        ("compare_executions", "compare_executions tells what is different from the last successful execution."),
+        ("compare_executions", "compare_executions shows what is different from the last successful execution."),
     ],
     tools: &[
         &list_executions::TOOL,

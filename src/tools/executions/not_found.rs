@@ -37,7 +37,7 @@ pub(super) fn no_run(node: &str, runs: u64, requested: u64, id: &str) -> String 
     }
 }
 
-/// The indexes that there are, of which `last` is the last: `0`, or `from 0 to 4`.
+/// The existing indexes up to `last`: `0`, or `from 0 to 4`.
 pub(super) fn from_0(last: u64) -> String {
     if last == 0 { "0".to_owned() } else { format!("from 0 to {last}") }
 }

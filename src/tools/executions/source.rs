@@ -1,13 +1,13 @@
-//! Where executions come from: n8n's API, n8n's own store with the API for what the store cannot give, or a file.
+//! Where executions come from: n8n's API, n8n's own store with the API for what the store does not have, or a file.
 
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::{SavedExecution, SavedExecutions, list_executions, stored_list};
+use super::listed::text;
+use super::{SavedExecution, SavedExecutions, stored_list};
 use crate::blocking::blocking;
-use crate::budget;
 use crate::execution::{self, Header, StoredExecution, StoredProjection};
 use crate::n8n::{Client, ExecutionRequest, ListCursor, ListQuery, Progress, Reading};
 use crate::store::{self, Store};
@@ -22,7 +22,7 @@ pub const MARK_TOKENS: usize = 16;
 pub enum Origin {
     /// The only source that there is.
     Only,
-    /// n8n's API, because the store could not give the execution.
+    /// n8n's API, because the store does not have the execution.
     Api,
     /// The cache, without asking n8n whether the execution has changed.
     Cache {
@@ -74,7 +74,7 @@ pub struct StoredExecutions {
 }
 
 impl StoredExecutions {
-    /// Executions of a store, of which at most `at_once` are read at a time.
+    /// Executions of a store; at most `at_once` are read at a time.
     pub fn new(store: Store, reveal: bool, at_once: usize) -> Self {
         Self { store, reveal, slots: Arc::new(Semaphore::new(at_once.max(1))) }
     }
@@ -179,7 +179,6 @@ impl Source {
     where
         P: StoredProjection<View = Result<V, execution::Error>>,
     {
-        budget::preload();
         let projection = projection.map(move |view| compose(view?));
         let read = self.read(request, &projection, progress).await?;
         Ok(read.origin.mark(read.view?))
@@ -188,8 +187,8 @@ impl Source {
     /// The id of the newest successful execution of the same workflow before this one, from where this one came from.
     ///
     /// # Errors
-    /// There is none, or the list cannot be read.
-    pub async fn last_success_before(&self, id: &str, header: &Header, origin: Origin) -> Result<String, Error> {
+    /// No such execution exists, or the list cannot be read.
+    pub(super) async fn last_success_before(&self, id: &str, header: &Header, origin: Origin) -> Result<String, Error> {
         let Some(workflow) = &header.workflow_id else {
             let refusal =
                 format!("Execution '{id}' names no workflow: pass the execution to compare it with as 'with'.");
@@ -209,7 +208,8 @@ impl Source {
             (_, _, Some(api)) => api.list_executions(&query).await?,
             (_, _, None) => return Err(store::Error::NotFound(id.to_owned()).into()),
         };
-        let found = listing.data.iter().filter_map(list_executions::id).find(|found| found != id);
+        let mut ids = listing.data.iter().filter_map(|execution| text(execution, "id"));
+        let found = ids.find(|found| found != id);
         found.ok_or_else(|| {
             Error::FailedPrecondition(format!(
                 "No successful execution of workflow '{workflow}' before execution '{id}' is stored: pass another \

@@ -37,7 +37,7 @@ pub(super) type NamedListing = (Listing, HashMap<String, String>);
 /// A page of the executions of a store.
 pub(super) fn list(store: &Store, cancel: &CancellationToken, query: &ListQuery) -> Result<NamedListing, store::Error> {
     let limit = query.limit;
-    // One more tells whether there is a next page.
+    // One more shows whether there is a next page.
     let mut listed = store.list(&Query { limit: limit + 1, ..columns(query) }, cancel)?;
     let has_more = listed.len() as u64 > limit;
     listed.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
@@ -141,7 +141,7 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
     (Listing { data, next_cursor: last.map(ListCursor::After) }, names)
 }
 
-/// The members of a row that an entry shows besides the usual ones, where they say something: how it began, what it has to do
+/// The members of a row that an entry shows in addition to the usual ones, if they say something: how it began, what it has to do
 /// with retries, until when it waits, that it is deleted, and what a search found.
 pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
     ["mode", "retryOf", "retrySuccessId", "waitTill", "deleted", "failingNode", "error"]

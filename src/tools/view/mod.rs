@@ -1,4 +1,4 @@
-//! What people ask besides the tools: the page the whole execution as one picture, and a part of its time axis; the command
+//! What people ask in addition to the tools: the page the whole execution as one picture, and a part of its time axis; the command
 //! line a summary as long as a table can be. They are called like tools, but never offered to agents: their answers are as
 //! large as people need.
 

@@ -55,7 +55,7 @@ struct Overview {
     /// When the first run began and the last one ended, milliseconds since 1970; 0 and 0 without runs.
     start: f64,
     end: f64,
-    /// At most 1,000: those that failed, and then those that ran first.
+    /// At most 1,000: the failed ones, and then the ones that ran first.
     nodes: Vec<ShownNode>,
     /// How many more nodes ran.
     #[serde(skip_serializing_if = "is_zero")]

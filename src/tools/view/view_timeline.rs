@@ -38,7 +38,7 @@ arguments! {
 }
 
 #[derive(Serialize)]
-struct Shown {
+struct TimelinePart {
     from: u64,
     to: u64,
     nodes: Vec<(String, Vec<ShownBar>)>,
@@ -59,5 +59,5 @@ fn compose(timeline: Timeline, start: f64, from: u64, to: u64) -> String {
     let nodes = timeline.nodes.into_iter().filter(|(_, node)| !node.bars.is_empty());
     let shown = |bars: Vec<_>| bars.into_iter().map(|bar| ShownBar { bar, start }).collect();
     let nodes = nodes.map(|(name, node)| (cut_name(name), shown(node.bars))).collect();
-    success("", &Shown { from, to, nodes })
+    success("", &TimelinePart { from, to, nodes })
 }

@@ -38,7 +38,7 @@ impl ToolCall for DeleteWorkflow {
 fn refused(error: n8n::Error) -> Error {
     match error {
         error @ n8n::Error::Refused { status: 409, .. } => Error::FailedPrecondition(format!(
-            "{error} Deactivate it with set_workflow_active, and give n8n a moment to unpublish it."
+            "{error} Deactivate it with set_workflow_active, and wait a moment until n8n has unpublished it."
         )),
         error => error.into(),
     }

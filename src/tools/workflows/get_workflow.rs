@@ -14,7 +14,7 @@ use crate::toolkit::{Effect, Flag, Locale, Text, arguments, nearest};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::PublishedVersion;
-use crate::workflow::node::{NodeLookup, NodeProjection};
+use crate::workflow::node::{NodeLookup, NodeLookupProjection};
 use crate::workflow::outline::{Outline, OutlineProjection};
 use crate::workflow::raw::RawProjection;
 
@@ -43,7 +43,7 @@ impl ToolCall for GetWorkflow {
         let (n8n, locale, id) = (context.n8n()?, context.locale, self.id);
         // Clipping takes time, so it stays on the thread that reads.
         if let Some(wanted) = self.node {
-            let projection = NodeProjection { node: wanted.clone() }
+            let projection = NodeLookupProjection { node: wanted.clone() }
                 .map(move |read| read.map(|found| found.map(|found| node(message(locale), &found, &wanted))));
             return require_workflow(n8n.read_workflow(&id, false, &projection, &progress).await?)?;
         }

@@ -146,13 +146,13 @@ impl View {
     }
 }
 
-/// A list of which an answer shows a page.
+/// A list that an answer shows page by page.
 struct Listed {
     /// What its entries are, for a sentence.
     what: &'static str,
     /// Entries in all.
     total: usize,
-    /// Those that the page begins with.
+    /// The elements from the page's first one on.
     entries: Vec<Entry>,
 }
 

@@ -28,8 +28,8 @@ pub static TOOLSET: Toolset = Toolset {
         ("get_workflow", "get_workflow with node shows one node in full, with raw: true the whole workflow."),
         (
             "update_workflow",
-            "Before update_workflow, read what you change with get_workflow raw: true and give complete nodes or \
-             connections: what you give replaces what is there. Never write a clipped object back. Changing an active \
+            "Before update_workflow, read what you change with get_workflow raw: true and pass complete nodes or \
+             connections: they replace the current ones. Never write a clipped object back. Changing an active \
              workflow changes production at once.",
         ),
         ("set_workflow_active", "Only set_workflow_active activates or deactivates a workflow."),
@@ -58,8 +58,8 @@ pub(super) const NAME: &str = "1 to 128 characters.";
 pub(super) const SETTINGS: &str = "n8n's workflow settings.";
 const FILE_PATH: &str = "A JSON file with one workflow, as n8n exports it.";
 
-/// Members of a workflow that agents pass on, although they are no parameters: n8n sets them itself or accepts them only
-/// elsewhere. The answer names those that were given, after `active` and `tags`.
+/// Members of a workflow that agents pass on, although they are not parameters: n8n sets them itself or accepts them only
+/// elsewhere. The answer names the ones that were passed, after `active` and `tags`.
 const NOT_SENT: &[&str] = &[
     "id",
     "createdAt",

@@ -18,8 +18,8 @@ const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 pub static TOOL: Tool = Tool {
     name: "update_workflow",
     title: "Update a workflow",
-    description: "Change parts of an n8n workflow: what you give replaces what is there (settings one by one), everything \
-                  else stays. nodes must be all nodes: read them first with get_workflow raw: true. If the workflow is \
+    description: "Change parts of an n8n workflow: the fields you pass replace the current ones (settings are merged by \
+                  key); the rest is unchanged. nodes must be all nodes: read them first with get_workflow raw: true. If the workflow is \
                   active, production changes at once.",
     parameters: UpdateWorkflow::PARAMETERS,
     effect: Effect::Overwrite,
@@ -52,7 +52,7 @@ impl ToolCall for UpdateWorkflow {
         ]);
         if given.is_empty() {
             return Err(Error::arguments(
-                "There is nothing to change: give name, nodes, connections or settings. set_workflow_active changes active; tags cannot be changed here.",
+                "There is nothing to change: pass name, nodes, connections or settings. set_workflow_active changes active; tags cannot be changed here.",
             ));
         }
         let _lock = context.n8n()?.lock_workflow(&id).await?;
@@ -67,7 +67,7 @@ impl ToolCall for UpdateWorkflow {
     }
 }
 
-/// The workflow as n8n has it, with the given members in place of its own; and what is published of it.
+/// The workflow as n8n has it, with the passed members in place of its own; and what is published of it.
 async fn document(
     context: &Context,
     id: &str,

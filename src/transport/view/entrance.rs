@@ -33,7 +33,7 @@ pub(super) struct Once {
     token: Mutex<Option<Secret>>,
     /// Cancelled once it was used.
     used: CancellationToken,
-    /// Cookies do not tell ports apart, so that the name has to.
+    /// Cookies do not distinguish ports, so the name has to.
     name: String,
     cookie: Secret,
 }

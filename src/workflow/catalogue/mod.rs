@@ -87,7 +87,7 @@ pub enum Error {
     },
 }
 
-/// Enough of an index to tell its format, whatever its shape.
+/// Enough of an index to recognize its format, whatever its shape.
 #[derive(Deserialize)]
 struct Header {
     format: u64,
@@ -123,7 +123,7 @@ impl Catalogue {
         &self.source
     }
 
-    /// All types, including those that n8n hides.
+    /// All types, including the ones that n8n hides.
     pub fn nodes(&self) -> &[NodeType] {
         &self.nodes
     }

@@ -1,7 +1,7 @@
 //! The parameters of a node type, merged and in order of importance.
 //!
 //! n8n describes fields of its editor, not parameters: there is one field for every combination of resource and
-//! operation that a parameter belongs to. The index has each parameter once; those that a new node shows come first.
+//! operation that a parameter belongs to. The index has each parameter once; the ones that a new node shows come first.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! The inputs and outputs of a node type: where connections can go.
 //!
-//! Most types declare them as a list. Some compute them from the node's parameters, in JavaScript: those that
+//! Most types declare them as a list. Some compute them from the node's parameters, in JavaScript: the ones that
 //! people connect by name (Switch, Merge, a classifier) are computed here as n8n does it, and of the others
 //! the possible connection types are known.
 

@@ -75,7 +75,7 @@ impl Index {
         Self { vocabulary: Vocabulary::new(&entries), entries }
     }
 
-    /// The nodes that match, best first. `nodes` are those that the index was built from.
+    /// The nodes that match, best first. `nodes` are the ones that the index was built from.
     pub(super) fn search<'a>(&self, nodes: &'a [NodeType], query: &Query) -> Vec<&'a NodeType> {
         let (text, filter) = self.split(query);
         let fitting = self.entries.iter().filter(|entry| filter.fits(entry));

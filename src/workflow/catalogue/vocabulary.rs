@@ -15,7 +15,7 @@ const COMMON: f64 = 0.3;
 /// No word of a query is worth less, however many nodes have it.
 const MIN_IMPORTANCE: f64 = 0.4;
 
-/// In a shorter word, a misspelling cannot be told from another word.
+/// In a shorter word, a misspelling cannot be distinguished from another word.
 const MIN_MISSPELLED_LEN: usize = 4;
 
 /// From this length on, two letters can be wrong.

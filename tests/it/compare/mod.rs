@@ -107,7 +107,7 @@ fn compared(this: &Digest, other: &Digest) -> Value {
     shown
 }
 
-/// The reference, without the values of which a comparison tells only twelve.
+/// The reference, without the values: a comparison shows only twelve of them.
 fn truth(this: &Value, other: &Value) -> Value {
     let mut truth = reference::compare(this, other);
     told(&mut truth);
@@ -373,7 +373,7 @@ fn the_comparison_agrees_with_the_reference_on_generated_pairs() {
         let (compact, pretty) = (this.to_string(), serde_json::to_string_pretty(&other).unwrap());
         let sizes = [1 + random.index(70), 1 + random.index(9)];
         let this_digest = if random.one_in(2) { from_store(&compact) } else { digest(&compact, &sizes) };
-        // Values are shown as they are written.
+        // Values are shown verbatim.
         let truth = truth(&this, &other);
         assert_eq!(compared(&this_digest, &digest(&pretty, &[4096])), truth, "seed {seed}");
         let unpruned = DIGEST.read(Cursor::unpruned(compact.as_bytes())).unwrap();
@@ -530,7 +530,7 @@ fn defaults_that_n8n_fills_in_are_no_edits() {
             parameters.retain(|_, value| ![json!(false), json!({})].contains(value) && !defaults.contains(value));
             removed += before - parameters.len();
         }
-        // One empty parameter is not enough to tell a workflow that is filled in from one that was edited.
+        // One empty parameter is not enough to distinguish a workflow that is filled in from one that was edited.
         if empty < 2 {
             continue;
         }
@@ -543,7 +543,7 @@ fn defaults_that_n8n_fills_in_are_no_edits() {
                 "{name}"
             );
         }
-        // An edit shows beside them.
+        // An edit shows in addition to them.
         let mut edited = saved.clone();
         edited[0]["parameters"]["path"] = json!("another");
         assert_eq!(compare(&filled, &edited).unwrap().changed.len(), 1, "{name}");

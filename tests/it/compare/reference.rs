@@ -12,7 +12,7 @@ pub fn compare(this: &Value, other: &Value) -> Value {
     for (at, (name, _)) in of_other.iter().enumerate() {
         if !order.contains(&name.as_str()) {
             let before = of_other[..at].iter().rev().map(|(before, _)| before);
-            // Those that were put there before it come first.
+            // The ones that were put there before it come first.
             let last = before.clone().find(|before| order.contains(&before.as_str()));
             let place = last.map_or(0, |last| order.iter().position(|name| name == last).unwrap() + 1);
             order.insert(place, name);
@@ -207,7 +207,7 @@ fn fields(this: &Option<Paths>, other: &Option<Paths>, difference: &mut Map<Stri
     }
 }
 
-/// A value that is no container, or an empty one, with its path and its places in arrays.
+/// A value that is not a container, or an empty container, with its path and its places in arrays.
 type Leaf = (String, Vec<usize>, Value);
 
 fn leaves(path: &str, places: &[usize], value: &Value, found: &mut Vec<Leaf>) {

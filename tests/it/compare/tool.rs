@@ -100,7 +100,7 @@ fn said(command: &mut Command) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Executions of two workflows, of which 4 is the last good one of the first before 7.
+/// Executions of two workflows: 4 is the last good one of the first before 7.
 fn history() -> Vec<Value> {
     let mut foreign = good(6);
     foreign["workflowId"] = json!("another");

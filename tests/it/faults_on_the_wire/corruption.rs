@@ -10,7 +10,7 @@ fn a_repeated_chunk_is_noticed_if_it_breaks_the_json() {
     let n8n = n8n(Framing::Chunked(100));
     let wire = Wire::of(&n8n, SUMMARY);
     let chunks = wire.chunks();
-    // A complete body that is valid JSON cannot be told from the original.
+    // A complete body that is valid JSON cannot be distinguished from the original.
     let leaves_no_json = |twice: &usize| {
         let times = |at| if at == *twice { 2 } else { 1 };
         let data = chunks.iter().enumerate().map(|(at, chunk)| wire.bytes[chunk.data.clone()].repeat(times(at)));

@@ -1,7 +1,7 @@
 //! Faults on the wire between n8n and n8n-lens, through the real binary: whatever is cut, stalled, repeated or
 //! corrupted, the answer is either right or an error that names the byte, but never wrong.
 //!
-//! The requested id tells the proxy where to break the response. That way, many calls run at once, each with its own
+//! The proxy learns from the requested id where to break the response. That way, many calls run at once, each with its own
 //! fault; and since n8n's responses contain the id, the answer to another call would be noticed.
 
 /// Repeated, inserted and changed bytes.
@@ -114,7 +114,7 @@ impl Framing {
     }
 }
 
-/// A compressed body, whose beginning is stored as it is: with another id of the same length, it is as long.
+/// A compressed body, whose beginning is stored uncompressed: with another id of the same length, it is as long.
 struct Compressed {
     begin: String,
     rest: Vec<u8>,

@@ -19,7 +19,7 @@ struct Counting {
     read: u64,
     /// The end of what was read.
     reached: u64,
-    /// Whether it was told that most of it will be read.
+    /// Whether the reader announced that most of it will be read.
     expects_all: bool,
 }
 

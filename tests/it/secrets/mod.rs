@@ -1,7 +1,7 @@
 //! Keys, tokens, passwords, cookies and authorizations do not leak: not into answers, not into standard error
 //! at log level `trace`, not into files.
 //!
-//! Each secret is planted beside a harmless marker that takes the same path, and the search must find the marker.
+//! Each secret is planted next to a harmless marker that takes the same path, and the search must find the marker.
 //! A piece of a secret counts as the secret, and so does a different encoding.
 
 mod evidence;
@@ -14,7 +14,7 @@ use std::process::Stdio;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use n8n_lens::config::{Access, Api, CoordinationOptions, GatewayOptions, Reading, ServerOptions};
+use n8n_lens::config::{Access, Api, CoordinationOptions, GatewayOptions, ReadingOptions, ServerOptions};
 use n8n_lens::coordination::store::{Credential, DatabaseLocation, Store};
 use n8n_lens::n8n::{Address, Client, Settings};
 use n8n_lens::secrets::Secret;
@@ -631,7 +631,7 @@ fn types_with_many_secrets_are_not_printable() {
         ("tools::Context", <Probe<Context>>::PRINTS),
         ("tools::Arguments", <Probe<Arguments>>::PRINTS),
         ("config::Api", <Probe<Api>>::PRINTS),
-        ("config::Reading", <Probe<Reading>>::PRINTS),
+        ("config::ReadingOptions", <Probe<ReadingOptions>>::PRINTS),
         ("config::ServerOptions", <Probe<ServerOptions>>::PRINTS),
         ("config::GatewayOptions", <Probe<GatewayOptions>>::PRINTS),
         ("config::CoordinationOptions", <Probe<CoordinationOptions>>::PRINTS),

@@ -48,7 +48,7 @@ fn one_bundle_is_a_store() {
     assert_eq!(answer(&mut lens(&file, &["list"]))["data"]["executions"][0]["id"], "7");
     let found = answer(&mut lens(&file, &["list", "--failing-node", "HTTP Request"]));
     assert_eq!(found["data"]["executions"][0]["failingNode"], "HTTP Request");
-    // Elsewhere, its path does not tell which execution it is.
+    // Elsewhere, its path does not show which execution it is.
     let copy = store.path().join("bundle.json");
     std::fs::copy(&file, &copy).unwrap();
     assert_eq!(

@@ -32,7 +32,7 @@ fn assert_equal(store: &N8nFolder, bodies: &[(String, Value)]) {
     let n8n = server::n8n(served);
     let (mut api, mut stored) = (McpClient::start(&n8n.url()), client(store));
     for (name, body) in bodies {
-        // Only the store tells whether n8n is running: here it is, while an execution is.
+        // Only the store shows whether n8n is running: here it is, while an execution is.
         let _n8n = (body["status"] == "running").then(|| {
             let n8n = store.open();
             n8n.query_row("SELECT count(*) FROM sqlite_master", [], |_| Ok(())).unwrap();

@@ -155,7 +155,7 @@ fn a_workflow_that_is_too_large_is_named() {
 #[test]
 fn other_tables_are_never_opened() {
     let store = store();
-    // Whoever opens one of these fails.
+    // Opening one of these fails.
     for table in ["credentials_entity", "user", "settings", "workflow_entity"] {
         store.run(&format!("CREATE VIEW \"{table}\" AS SELECT no_such_function(1) AS x"));
     }

@@ -17,7 +17,7 @@ const SOON: Duration = Duration::from_secs(12);
 /// More than a server needs that shows nothing.
 const MEMORY: u64 = 100 * 1024 * 1024;
 
-/// Columns of `execution_entity`, of which `{}` is a query's `FROM`.
+/// Columns of `execution_entity`; `{}` is a query's `FROM`.
 const ROWS: &str = "SELECT 7 AS id, 'w' AS workflowId, 1 AS finished, 'manual' AS mode, 'success' AS status,
     '2026-01-01 00:00:00.000' AS startedAt, '2026-01-01 00:00:00.000' AS stoppedAt";
 
@@ -29,7 +29,7 @@ fn store() -> N8nFolder {
     store
 }
 
-/// Stores whose tables are none, each with what is said about it.
+/// Stores whose tables are not tables, each with what is said about it.
 fn computed() -> Vec<(String, &'static str)> {
     let drop = |table: &str| format!("DROP TABLE {table};");
     let (rows, data) = (drop("execution_entity"), drop("execution_data"));

@@ -28,7 +28,7 @@ mod hostile_sqlite;
 mod list;
 /// Where a store is.
 mod location;
-/// Journal modes, and files beside the database.
+/// Journal modes, and files next to the database.
 #[cfg(target_os = "linux")]
 mod modes;
 /// PostgreSQL.
@@ -37,7 +37,7 @@ mod postgres;
 /// Large executions, and many of them.
 #[cfg(target_os = "linux")]
 mod scale;
-/// n8n beside us.
+/// n8n at the same time.
 #[cfg(target_os = "linux")]
 mod undisturbed;
 

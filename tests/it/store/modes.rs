@@ -1,4 +1,4 @@
-//! Journal modes, and the files beside the database: whatever state n8n left them in, nothing is created or changed.
+//! Journal modes, and the files next to the database: whatever state n8n left them in, nothing is created or changed.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn store(store: N8nFolder) -> N8nFolder {
     store
 }
 
-/// A copy of the database as a process leaves it that is killed: with the files beside it.
+/// A copy of the database as a killed process leaves it: with the files next to it.
 fn killed(store: &N8nFolder) -> tempfile::TempDir {
     let n8n = store.open();
     store.save_with(&n8n, &execution("a_small_success", 8));
@@ -248,7 +248,7 @@ fn n8n_may_start_and_stop_while_a_server_runs() {
     assert_eq!(files, 1, "nothing was left behind");
 }
 
-/// A running execution of which n8n has saved its progress, and one of which it has saved nothing.
+/// A running execution whose progress n8n has saved, and one without saved progress.
 fn running() -> [Value; 2] {
     let running = |name: &str, id: u64| {
         let mut body = execution(name, id);
@@ -283,7 +283,7 @@ fn an_execution_that_ran_when_n8n_was_killed_does_not_run() {
     let nothing_saved = summary(copy.path(), "12");
     assert!(notes(&nothing_saved).contains("n8n is not running. This execution does not go on"), "{nothing_saved}");
     assert!(notes(&nothing_saved).contains("n8n had saved no run data"), "{nothing_saved}");
-    // One that has ended is none of n8n's business any more.
+    // n8n no longer cares about one that has ended.
     assert!(summary(copy.path(), "7")["data"].get("notes").is_none());
 }
 

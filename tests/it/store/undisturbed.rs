@@ -1,4 +1,4 @@
-//! n8n beside us: its commits do not fail while we read, and no file is left.
+//! n8n at the same time: its commits do not fail while we read, and no file is left.
 
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};

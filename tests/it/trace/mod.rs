@@ -154,7 +154,7 @@ fn execution(random: &mut Random) -> Value {
     ]}})
 }
 
-/// Compares the items of a few places, of which most nodes have none, with those of the whole value.
+/// Compares the items of a few places, which most nodes do not have, with those of the whole value.
 fn compare_items(value: &Value, places: &[reference::Place], random: &mut Random, what: &str) {
     let body = value.to_string();
     let wanted: Vec<_> = (0..4.min(places.len())).map(|_| places[random.index(places.len())].clone()).collect();

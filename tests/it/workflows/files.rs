@@ -84,7 +84,7 @@ fn files_that_are_not_workflows_are_refused_with_the_reason() {
     let cases = [
         ("broken.json", "it is not JSON: expected value at line 3, column 13."),
         ("cut.json", "it is not JSON: EOF while parsing an object at line 1, column 12."),
-        ("list.json", "it is not a workflow: it is a list; give one workflow."),
+        ("list.json", "it is not a workflow: it is a list; pass one workflow."),
         ("text.json", "it is not a workflow: it is not an object."),
         ("rest.json", "it is not JSON: trailing characters at line 1, column 3."),
         ("deep.json", "it is not JSON: EOF while parsing a list at line 1, column 300000."),

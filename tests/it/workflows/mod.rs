@@ -323,7 +323,7 @@ fn an_empty_update_is_refused() {
     store.put(agent());
     let (n8n, mut client) = start(&store);
     let refused = client.call("update_workflow", json!({"id": "agent1", "active": true})).unwrap_err();
-    assert!(refused.starts_with("There is nothing to change: give name,"), "{refused}");
+    assert!(refused.starts_with("There is nothing to change: pass name,"), "{refused}");
     assert!(n8n.requests().is_empty());
 }
 

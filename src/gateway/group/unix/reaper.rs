@@ -1,4 +1,4 @@
-//! The reaper: a small process of n8n-lens that knows the process group of every child, and ends those that are left when
+//! The reaper: a small process of n8n-lens that knows the process group of every child, and ends the remaining ones when
 //! its pipe to the gateway closes.
 //!
 //! The children see the end of their standard input then, too, but that does not end one that hangs, nor the

@@ -3,7 +3,7 @@
 use std::io;
 
 use super::super::edit::{Edit, Step};
-use super::super::token::Value;
+use super::super::token::ElementValue;
 use super::Expansion;
 use crate::json::{Batch, Fault, Pruner, ReadError};
 
@@ -19,7 +19,7 @@ impl<E: Edit> Expansion<'_, '_, E> {
                 self.insert(pruner, text, Pruner::feed)?;
             }
             match self.edit.root() {
-                step @ Step::Look { .. } => self.expand(pruner, Value::Reference(0), step)?,
+                step @ Step::Look { .. } => self.expand(pruner, ElementValue::Reference(0), step)?,
                 step => self.resolve(pruner, 0, step)?,
             }
         }

@@ -7,7 +7,7 @@ use std::io::Read;
 use super::edit::{Edit, Step, Unedited, Verdict};
 use super::peek::Peek;
 use super::text::Flatted;
-use super::token::{StringState, Value};
+use super::token::{ElementValue, StringState};
 use crate::json::selection::Selection;
 use crate::json::{Batch, FaultKind, Pruner, ReadError};
 
@@ -155,7 +155,7 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         let is_left_out = match (step, value) {
             (Step::Drop, _) => true,
             // A member that is `undefined` does not exist; one that is skipped looks the same either way to its reader.
-            (_, Value::Reference(index)) if !selection.skips() => self.text.element(index)?.is_none(),
+            (_, ElementValue::Reference(index)) if !selection.skips() => self.text.element(index)?.is_none(),
             _ => false,
         };
         if is_left_out {
@@ -169,10 +169,10 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
         self.expand(pruner, value, step)
     }
 
-    fn expand(&mut self, pruner: &mut Pruner, value: Value, step: Step<E::Place>) -> Result<(), ReadError> {
+    fn expand(&mut self, pruner: &mut Pruner, value: ElementValue, step: Step<E::Place>) -> Result<(), ReadError> {
         match (value, step) {
             (_, Step::Put(json)) => self.insert(pruner, json.as_bytes(), Pruner::feed_value),
-            (_, Step::Look { .. }) | (Value::Reference(_), _) if pruner.selection().skips() => {
+            (_, Step::Look { .. }) | (ElementValue::Reference(_), _) if pruner.selection().skips() => {
                 pruner.selection().skip();
                 Ok(())
             }
@@ -193,11 +193,11 @@ impl<'t, 's, E: Edit> Expansion<'t, 's, E> {
                     Ok(())
                 }
             },
-            (Value::Scalar { position, len }, _) => {
+            (ElementValue::Scalar { position, len }, _) => {
                 let scalar = &self.text.bytes(position, len)?[..len];
                 Ok(pruner.selection().scalar(scalar).map_err(|kind| kind.at(position))?)
             }
-            (Value::Reference(index), step) => self.resolve(pruner, index, step),
+            (ElementValue::Reference(index), step) => self.resolve(pruner, index, step),
         }
     }
 

@@ -1,12 +1,11 @@
 //! `compare_executions`: what is different from another execution, such as the last good one.
 
-mod composer;
+mod answer;
 
 use std::sync::Arc;
 
 use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
-use crate::budget;
 use crate::execution::compare::{Digest, DigestProjection};
 use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
@@ -17,7 +16,7 @@ use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 pub static TOOL: Tool = Tool {
     name: "compare_executions",
     title: "Compare executions",
-    description: "Show where an execution went apart from another one: nodes, item counts, fields, workflow.",
+    description: "Show where two executions diverge: nodes, item counts, fields, workflow.",
     parameters: CompareExecutions::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<CompareExecutions>().shared(),
@@ -34,22 +33,22 @@ arguments! {
 
 /// What a call asks.
 #[derive(Clone, Copy, Debug)]
-pub struct CompareRequest {
+struct CompareRequest {
     /// How both executions are read.
-    pub projection: DigestProjection,
+    projection: DigestProjection,
     /// The budget, tokens, without room for the mark of the source.
-    pub max_tokens: usize,
+    max_tokens: usize,
     /// The language of the message.
-    pub locale: Locale,
+    locale: Locale,
 }
 
 /// The two executions, each with the id that was requested, if it was requested by id.
 #[derive(Clone, Copy, Debug)]
-pub struct Pair<'a> {
+struct Pair<'a> {
     /// The one that is asked about.
-    pub this: (&'a Digest, Option<&'a str>),
+    this: (&'a Digest, Option<&'a str>),
     /// The one with which it is compared.
-    pub other: (&'a Digest, Option<&'a str>),
+    other: (&'a Digest, Option<&'a str>),
 }
 
 impl ToolCall for CompareExecutions {
@@ -63,7 +62,6 @@ impl ToolCall for CompareExecutions {
         if with.is_none() && source.is_saved(&this.id) {
             return Err(Error::arguments(NEEDS_OTHER));
         }
-        budget::preload();
         let Read { view, origin } = source.read(&this, &request.projection, &progress).await?;
         let digest = view?;
         let with = match with {
@@ -76,29 +74,24 @@ impl ToolCall for CompareExecutions {
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || {
             let pair = Pair { this: (&digest, ids.0.as_deref()), other: (&with, ids.1.as_deref()) };
-            Ok(origin.mark(answer(pair, &request)))
+            Ok(origin.mark(answer::compose(pair, &request)))
         })
         .await
     }
 }
 
 /// The refusal of a saved execution without another one.
-const NEEDS_OTHER: &str = "A file does not tell which execution was the last successful one: pass the other execution, an id \
+const NEEDS_OTHER: &str = "A file does not say which execution was the last successful one: pass the other execution, an id \
                            or a file, as the second argument.";
 
 /// Refuses to compare an execution with itself.
 ///
 /// # Errors
 /// Both ids are the same.
-pub fn check_ids(id: &str, with: Option<&str>) -> Result<(), Error> {
+fn check_ids(id: &str, with: Option<&str>) -> Result<(), Error> {
     if with == Some(id) {
         let problem = format!("is the same execution, '{id}': pass another one, or leave it out.");
         return Err(Error::argument("with", problem));
     }
     Ok(())
-}
-
-/// The answer as it is sent.
-pub fn answer(pair: Pair<'_>, request: &CompareRequest) -> String {
-    composer::compose(pair, request)
 }

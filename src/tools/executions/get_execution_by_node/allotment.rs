@@ -24,7 +24,7 @@ pub(super) enum Share {
 /// Enough for one item, clipped if it must be, in almost all cases.
 const ITEM_TOKENS: usize = 60;
 
-/// Divides `total` tokens among the outputs and the inputs. `least` tells what the first items take in the least detail.
+/// Divides `total` tokens among the outputs and the inputs. `least` returns what the first items take in the least detail.
 pub(super) fn divide(
     total: usize,
     sections: [&[ListNeed]; 2],

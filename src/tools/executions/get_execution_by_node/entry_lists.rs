@@ -91,7 +91,7 @@ impl EntryLists {
         self.0.iter().enumerate().filter(|(at, list)| !list.entries.is_empty() && pages.shown(*at) == 0).count()
     }
 
-    /// Where the next page begins, if a list has items after those that are shown.
+    /// Where the next page begins, if a list has items after the shown ones.
     pub(super) fn next_offset(&self, pages: &Pages, offset: u64) -> Option<u64> {
         if pages.0.is_empty() {
             return None;

@@ -1,7 +1,7 @@
 //! `get_execution_by_node`: one run of one node, as much of it as fits a token budget.
 
 mod allotment;
-mod composer;
+mod answer;
 mod data;
 mod entry_lists;
 mod rows;
@@ -21,7 +21,7 @@ use crate::toolkit::answer::{DEFAULT_TOKENS, TOKENS, Tokens};
 use crate::toolkit::{Choice, Effect, Flag, Id, Index, IntegerOr, Locale, Offset, Text, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
-use composer::Composer;
+use answer::{Answer, Written};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -71,28 +71,27 @@ pub struct NodeQuery {
     pub locale: Locale,
 }
 
-/// Whose items are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Part {
-    /// Those of inputs and outputs.
-    #[default]
-    Both,
-    /// Those of the inputs; of the outputs, how many they have.
-    Input,
-    /// Those of the outputs; of the inputs, how many they have.
-    Output,
+words! {
+    /// Whose items are shown.
+    #[derive(Default)]
+    pub enum Part {
+        /// Those of inputs and outputs.
+        #[default]
+        Both = "both",
+        /// Those of the inputs; of the outputs, how many they have.
+        Input = "input",
+        /// Those of the outputs; of the inputs, how many they have.
+        Output = "output",
+    }
 }
 
-words!(Part { Both = "both", Input = "input", Output = "output" });
-
-/// How items are shown.
-#[derive(PartialEq, Eq)]
-enum Format {
-    Items,
-    Rows,
+words! {
+    /// How items are shown.
+    enum Format {
+        Items = "items",
+        Rows = "rows",
+    }
 }
-
-words!(Format { Items = "items", Rows = "rows" });
 
 impl Part {
     fn has_input(self) -> bool {
@@ -121,14 +120,13 @@ impl ToolCall for GetExecutionByNode {
             redact: context.redact,
             locale: context.locale,
         };
-        budget::preload();
         let (source, request, progress) = (&context.executions(), &execution, &progress);
         let id = source.own_id(&execution.id);
         let read = move |projection| async move {
             let read = source.read(request, &projection, progress).await?;
             Ok(Read { view: read.view?, origin: read.origin })
         };
-        let Read { view, origin } = read_view::<_, Error>(&query.projection, read).await?;
+        let Read { view, origin } = read_view(&query.projection, read).await?;
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || Ok(origin.mark(answer(&view, id.as_deref(), &query)?))).await
     }
@@ -138,12 +136,9 @@ impl ToolCall for GetExecutionByNode {
 ///
 /// # Errors
 /// `read` fails.
-pub async fn read_view<F, E>(
-    projection: &NodeProjection,
-    read: impl Fn(NodeProjection) -> F,
-) -> Result<Read<NodeView>, E>
+async fn read_view<F>(projection: &NodeProjection, read: impl Fn(NodeProjection) -> F) -> Result<Read<NodeView>, Error>
 where
-    F: Future<Output = Result<Read<NodeView>, E>>,
+    F: Future<Output = Result<Read<NodeView>, Error>>,
 {
     let first = read(projection.clone()).await?;
     match projection.second_pass(&first.view) {
@@ -169,16 +164,16 @@ pub fn answer(view: &NodeView, id: Option<&str>, query: &NodeQuery) -> Result<St
         return Err(Error::FailedPrecondition(no_run(&node.name, node.runs, requested, id)));
     };
     let outputs = chosen_outputs(run, node, query.output)?;
-    let composer = Composer::new(id, node, run, &outputs, query)?;
-    let items = composer.compose(query.max_tokens);
-    Ok(if query.rows { in_rows(composer.into_rows(), items) } else { items })
+    let answer = Answer::new(id, node, run, &outputs, query)?;
+    let items = answer.within(query.max_tokens);
+    Ok(if query.rows { in_rows(answer.into_rows(), items) } else { items }.text)
 }
 
 /// The answer with rows, if it shows at least as much as the one with items, in no more tokens.
-fn in_rows(composer: Composer<'_>, items: String) -> String {
-    let limit = budget::count(&items);
-    let rows = composer.whole_within(limit).unwrap_or_else(|| composer.compose(limit));
-    if rows::are_better(&rows, &items) { rows } else { items }
+fn in_rows(answer: Answer<'_>, items: Written) -> Written {
+    let limit = budget::count(&items.text);
+    let rows = answer.whole_within(limit).unwrap_or_else(|| answer.within(limit));
+    if rows.shows_as_much_as(&items) && budget::fits(&rows.text, limit) { rows } else { items }
 }
 
 fn ambiguous(view: &NodeView, requested: &str) -> String {

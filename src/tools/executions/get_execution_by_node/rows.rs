@@ -1,12 +1,10 @@
 //! Items as rows of a table: where they are alike, each name is written once instead of in every item.
 
 use indexmap::IndexMap;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use super::entry_lists::{EntryList, EntryLists, Pages};
-use crate::budget::{self, Entry};
+use crate::budget::Entry;
 use crate::json::Excerpt;
 
 /// Wider tables are not worth it.
@@ -108,47 +106,4 @@ fn whole(value: &Excerpt) -> Option<&[(String, Excerpt)]> {
         Excerpt::Object { kept, total } if kept.len() as u64 == *total => Some(kept),
         _ => None,
     }
-}
-
-/// What is shown of the items of an answer.
-#[derive(Deserialize)]
-struct Answer {
-    data: Sections,
-}
-
-#[derive(Deserialize)]
-struct Sections {
-    input: Shown,
-    output: Shown,
-}
-
-#[derive(Deserialize)]
-struct Shown {
-    #[serde(default)]
-    items: Vec<IgnoredAny>,
-    rows: Option<ShownRows>,
-}
-
-#[derive(Deserialize)]
-struct ShownRows {
-    columns: Vec<IgnoredAny>,
-    rows: Vec<Vec<IgnoredAny>>,
-}
-
-impl Shown {
-    /// How many items are shown; `None` if a row is not whole.
-    fn items(&self) -> Option<usize> {
-        let Some(table) = &self.rows else { return Some(self.items.len()) };
-        table.rows.iter().all(|row| row.len() == table.columns.len()).then_some(table.rows.len())
-    }
-}
-
-/// Whether an answer with rows shows at least as many items as one without, in no more tokens.
-pub(super) fn are_better(rows: &str, items: &str) -> bool {
-    let shown = |answer: &str| {
-        let answer: Answer = serde_json::from_str(answer).ok()?;
-        Some((answer.data.input.items()?, answer.data.output.items()?))
-    };
-    let (Some(rows_shown), Some(items_shown)) = (shown(rows), shown(items)) else { return false };
-    rows_shown.0 >= items_shown.0 && rows_shown.1 >= items_shown.1 && budget::count(rows) <= budget::count(items)
 }

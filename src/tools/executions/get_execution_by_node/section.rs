@@ -43,6 +43,12 @@ impl Section {
         ShownItems { items, rows }
     }
 
+    /// How many items these pages show; `None` if a row has fewer cells than the table has columns.
+    pub(super) fn count(&self, pages: &Pages) -> Option<usize> {
+        let is_whole = self.table.is_none() || pages.0.iter().all(|page| page.short == 0);
+        is_whole.then(|| pages.0.iter().map(|page| page.shown).sum())
+    }
+
     /// The number of items of the longest list, if they are asked for.
     pub(super) fn longest(&self) -> u64 {
         if self.is_wanted { self.lists.longest() } else { 0 }

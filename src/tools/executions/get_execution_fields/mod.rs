@@ -1,6 +1,6 @@
 //! `get_execution_fields`: what all items look like, and which value is odd.
 
-mod composer;
+mod answer;
 
 use std::sync::Arc;
 
@@ -78,7 +78,7 @@ pub fn answer(view: &FieldsView, id: Option<&str>, request: &FieldsRequest) -> R
         check_node(node, &view.names, &view.header, id)?;
         check_run(view, id, request.projection.run)?;
     }
-    Ok(composer::compose(view, request))
+    Ok(answer::compose(view, request))
 }
 
 fn check_run(view: &FieldsView, id: Option<&str>, requested: Option<u64>) -> Result<(), Error> {

@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 use self::gzip_reader::GzipReader;
 use crate::blocking::blocking;
-use crate::json::{Projection, ReadAhead, beginning, markup};
+use crate::json::{Projection, ReadAhead, markup, shown_prefix};
 use crate::n8n::{Progress, Stage};
 use crate::tools::Error;
 
@@ -128,13 +128,13 @@ fn decompress(mut body: impl Read + Send + 'static) -> Result<ReadAhead, Error> 
     match markup(body.peek()) {
         Some(markup) => Err(Error::FailedPrecondition(format!(
             "The body is {markup} instead of JSON, at byte 0: {:?}. A login page, a proxy or n8n's editor responded when it was saved: check N8N_URL, and save the response of GET /api/v1/executions/{{id}}?includeData=true again.",
-            beginning(body.peek())
+            shown_prefix(body.peek())
         ))),
         None => Ok(body),
     }
 }
 
-/// A body that reports how much of it was read, and ends when nobody waits for it.
+/// A body that reports how much of it was read, and stops when the call is cancelled.
 struct Watched {
     body: Box<dyn Read + Send>,
     bytes: u64,

@@ -1,6 +1,6 @@
 //! `search_execution`: where in an execution a value occurs.
 
-mod composer;
+mod answer;
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::execution::search::{
 };
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
-use crate::toolkit::{self, Choice, Effect, Flag, Id, IntegerOr, Locale, Number, Switch, Text, Words, arguments};
+use crate::toolkit::{self, Choice, Effect, Flag, Id, IntegerOr, Locale, Number, Switch, Text, arguments, words};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The most hits of an answer.
@@ -48,14 +48,16 @@ arguments! {
     }
 }
 
-impl Words for ValueKind {
-    const WORDS: &'static [&'static str] =
-        &["null", "missing", "empty", "string", "number", "boolean", "array", "object"];
-
-    fn named(word: &str) -> Option<Self> {
-        Self::named(word)
-    }
-}
+words!(ValueKind {
+    Null = "null",
+    Missing = "missing",
+    Empty = "empty",
+    String = "string",
+    Number = "number",
+    Boolean = "boolean",
+    Array = "array",
+    Object = "object",
+});
 
 /// What a call searches.
 #[derive(Clone, Debug)]
@@ -94,7 +96,7 @@ pub fn answer(view: &SearchView, id: Option<&str>, request: &SearchRequest) -> R
     if let Some(node) = &request.projection.node {
         check_node(node, &view.names, &view.header, id)?;
     }
-    Ok(composer::compose(view, request))
+    Ok(answer::compose(view, request))
 }
 
 impl SearchExecution {

@@ -15,7 +15,7 @@ pub(super) struct Guidance {
     example: String,
 }
 
-/// Why a node is worth a look, and what to request of it besides its name.
+/// Why a node is worth a look, and what to request in addition to its name.
 struct Reason {
     message: &'static str,
     arguments: String,

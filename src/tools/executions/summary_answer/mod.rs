@@ -9,7 +9,7 @@ use self::guidance::Guidance;
 use self::node::ShownNode;
 use super::MARK_TOKENS;
 use super::no_data::no_data;
-use crate::budget;
+use crate::budget::{self, Ladder};
 use crate::execution::Failure;
 use crate::execution::summary::{NodeSummary, Summary};
 use crate::json::{CUT_NAME_CHARS, Prefix, quoted_name, shorten_name};
@@ -21,7 +21,7 @@ use crate::units::counted;
 pub const MAX_TOKENS: usize = 1000;
 
 /// Characters shown of a name or an id in a note, unless there is less room.
-pub const NOTED_CHARS: usize = 60;
+pub(in crate::tools) const NOTED_CHARS: usize = 60;
 
 /// What the summary itself may take, so that the mark of its source fits, too.
 const ROOM: usize = MAX_TOKENS - MARK_TOKENS;
@@ -29,13 +29,13 @@ const ROOM: usize = MAX_TOKENS - MARK_TOKENS;
 /// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
 pub fn compose(summary: &Summary, id: Option<&str>, offset: u64, locale: Locale) -> String {
     let message = locale.choose("実行サマリーを取得しました", "Execution summary retrieved");
-    Composer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message }.compose()
+    Answer { summary, id, offset: usize::try_from(offset).unwrap_or(usize::MAX), message }.compose()
 }
 
 /// The same answer without a budget: of at most so many nodes, but with whole texts.
 pub fn compose_for_people(summary: &Summary, nodes: usize) -> String {
-    let composer = Composer { summary, id: None, offset: 0, message: "" };
-    composer.text(&summary.nodes[..summary.nodes.len().min(nodes)], Lengths::UNLIMITED, None)
+    let answer = Answer { summary, id: None, offset: 0, message: "" };
+    answer.text(&summary.nodes[..summary.nodes.len().min(nodes)], Lengths::UNLIMITED, None)
 }
 
 #[derive(Serialize)]
@@ -125,57 +125,39 @@ impl Lengths {
         Self { error: usize::MAX, header: usize::MAX, node: usize::MAX, word: usize::MAX, listed: usize::MAX };
     const LEAST: usize = 8;
 
-    fn shorter(self) -> Self {
+    fn shorter(self) -> Option<Self> {
         let less = |chars: usize| (chars * 3 / 4).max(Self::LEAST);
-        Self {
+        (self.word > Self::LEAST).then(|| Self {
             error: less(self.error),
             header: less(self.header),
             node: less(self.node),
             word: if self.error <= 24 { less(self.word) } else { self.word },
             listed: (self.listed * 3 / 4).max(2),
-        }
+        })
     }
 }
 
-struct Composer<'a> {
+struct Answer<'a> {
     summary: &'a Summary,
     id: Option<&'a str>,
     offset: usize,
     message: &'static str,
 }
 
-impl<'a> Composer<'a> {
+impl<'a> Answer<'a> {
     /// As many nodes as fit: the largest number with whole names, then one more if it fits with a shortened name.
     fn compose(&self) -> String {
-        let nodes = self.summary.nodes.get(self.offset..).unwrap_or_default();
-        let mut lengths = Lengths::WHOLE;
-        // At least one node, which the example names: other texts are shortened to make room for it.
-        let mut text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
-        while !budget::fits(&text, ROOM) && lengths.word > Lengths::LEAST {
-            lengths = lengths.shorter();
-            text = self.text(&nodes[..nodes.len().min(1)], lengths, None);
-        }
-        let shown = self.most(nodes, lengths);
-        if shown > 1 {
-            text = self.text(&nodes[..shown], lengths, None);
-        }
-        self.one_more(nodes, shown, lengths).unwrap_or(text)
-    }
-
-    /// How many nodes fit; a binary search, because counting tokens takes time.
-    fn most(&self, nodes: &'a [NodeSummary], lengths: Lengths) -> usize {
         // No entry takes fewer tokens than this.
         const NODE_TOKENS: usize = 10;
-        let (mut fitting, mut beyond) = (nodes.len().min(1), nodes.len().min(MAX_TOKENS / NODE_TOKENS) + 1);
-        while fitting + 1 < beyond {
-            let middle = usize::midpoint(fitting, beyond);
-            if budget::fits(&self.text(&nodes[..middle], lengths, None), ROOM) {
-                fitting = middle
-            } else {
-                beyond = middle
-            }
-        }
-        fitting
+        let nodes = self.summary.nodes.get(self.offset..).unwrap_or_default();
+        // At least one node, which the example names: other texts are shortened to make room for it.
+        let first = &nodes[..nodes.len().min(1)];
+        let lengths = Ladder::new(Lengths::WHOLE).then(Lengths::shorter);
+        let lengths = lengths.largest_that_fits(ROOM, |lengths| self.text(first, lengths, None)).size;
+        let most = nodes.len().min(MAX_TOKENS / NODE_TOKENS);
+        let numbers = Ladder::new(most).fewer(|nodes| nodes, |nodes| nodes - 1, 1);
+        let shown = numbers.largest_that_fits(ROOM, |shown| self.text(&nodes[..shown], lengths, None));
+        self.one_more(nodes, shown.size, lengths).unwrap_or(shown.answer)
     }
 
     /// The answer with the next node under a shortened name, which get_execution_by_node accepts, too.
@@ -261,7 +243,7 @@ pub(in crate::tools) fn shown_failure(error: &Failure, chars: usize) -> ShownFai
 }
 
 /// What a reader must know to interpret the summary, with at most so many characters of each name.
-pub fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
+pub(in crate::tools) fn notes(summary: &Summary, offset: usize, chars: usize) -> Vec<String> {
     let header = &summary.header;
     let status = header.status.as_deref().unwrap_or_default();
     let mut notes = Vec::new();

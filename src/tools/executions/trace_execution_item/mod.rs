@@ -1,13 +1,12 @@
 //! `trace_execution_item`: where an item came from, and where it went.
 
-mod composer;
+mod answer;
 
 use std::sync::Arc;
 
 use super::not_found::{check_node, from_0, no_run};
 use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, Read, execution};
 use crate::blocking::blocking;
-use crate::budget;
 use crate::execution::trace::{Absent, Direction, ItemsProjection, ItemsView, LineageProjection, Place, Trace};
 use crate::execution::{self, StoredProjection};
 use crate::json::{CUT_NAME_CHARS, Projection, quoted_name};
@@ -21,7 +20,7 @@ use crate::units::counted;
 pub static TOOL: Tool = Tool {
     name: "trace_execution_item",
     title: "Trace an item",
-    description: "Follow an output item to what it came from, and what each node changed.",
+    description: "Trace an output item back to its sources, and what each node changed.",
     parameters: TraceExecutionItem::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<TraceExecutionItem>().shared(),
@@ -44,29 +43,29 @@ words!(Direction { Back = "back", Forward = "forward", Both = "both" });
 
 /// What a call asks.
 #[derive(Clone, Debug)]
-pub struct TraceRequest {
+struct TraceRequest {
     /// The item.
-    pub start: Place,
-    /// Where to.
-    pub direction: Direction,
+    start: Place,
+    /// Which way.
+    direction: Direction,
     /// Whether values of known secret keys in items are masked.
-    pub redacts: bool,
+    redacts: bool,
     /// The budget, tokens, without room for the mark of the source.
-    pub max_tokens: usize,
+    max_tokens: usize,
     /// The language of the message.
-    pub locale: Locale,
+    locale: Locale,
 }
 
 impl TraceRequest {
     /// The projection of the first pass: the steps.
-    pub fn steps(&self) -> impl StoredProjection<View = Result<Trace, execution::Error>> + use<> {
+    fn steps(&self) -> impl StoredProjection<View = Result<Trace, execution::Error>> + use<> {
         let (start, direction) = (self.start.clone(), self.direction);
         // On the thread that reads, so that the lineage is not held any longer.
         LineageProjection.map(move |view| view.map(|view| Trace::new(view, &start, direction)))
     }
 
     /// The projection of the second pass, if there is something to show: the items.
-    pub fn items(&self, trace: &Trace) -> Option<ItemsProjection> {
+    fn items(&self, trace: &Trace) -> Option<ItemsProjection> {
         let places = trace.places();
         (!places.is_empty()).then(|| ItemsProjection { places: places.into(), redacts: self.redacts })
     }
@@ -87,7 +86,6 @@ impl ToolCall for TraceExecutionItem {
             max_tokens: self.max_tokens - MARK_TOKENS,
             locale: context.locale,
         };
-        budget::preload();
         let source = context.executions();
         let Read { view, origin } = source.read(&execution, &request.steps(), &progress).await?;
         let trace = view?;
@@ -106,15 +104,10 @@ impl ToolCall for TraceExecutionItem {
 ///
 /// # Errors
 /// The execution does not have the item.
-pub fn answer(
-    trace: &Trace,
-    items: Option<&ItemsView>,
-    id: Option<&str>,
-    request: &TraceRequest,
-) -> Result<String, Error> {
+fn answer(trace: &Trace, items: Option<&ItemsView>, id: Option<&str>, request: &TraceRequest) -> Result<String, Error> {
     check_node(&request.start.node, &trace.names, &trace.header, id)?;
     match &trace.route {
-        Ok(route) => Ok(composer::compose(trace, route, items, request)),
+        Ok(route) => Ok(answer::compose(trace, route, items, request)),
         Err(absent) => Err(Error::FailedPrecondition(refusal(*absent, &request.start, trace, id))),
     }
 }

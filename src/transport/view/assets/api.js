@@ -15,7 +15,7 @@ export function restart(parameters = {}) {
 }
 
 /**
- * Calls a tool. `progress` is told `{bytes, total}`, both in bytes, `total` null if it is not known, or `{waiting: true}`.
+ * Calls a tool. `progress` receives `{bytes, total}`, both in bytes, `total` null if it is not known, or `{waiting: true}`.
  * Throws a `Failure` with what the tool said, or an `AbortError` after `signal`.
  */
 export async function call(tool, parameters, { signal, progress } = {}) {

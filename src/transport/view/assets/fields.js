@@ -86,7 +86,7 @@ function oddValue(odd) {
   return data(literal(odd.value ?? null), 60);
 }
 
-/** A small bar; the number stands beside it. */
+/** A small bar; the number is next to it. */
 function meter(share, kind = '') {
   return h('span', { class: `meter ${kind}`, 'aria-hidden': 'true' }, h('span', { style: { width: `${Math.max(1, Math.min(100, share * 100))}%` } }));
 }

@@ -136,7 +136,7 @@ export class Graph {
     return [place.x + WIDTH, place.y + (HEIGHT * (output + 1)) / (outputs + 1)];
   }
 
-  /** The connections, of which first all lines are laid, so that labels stand beside them. */
+  /** The connections: all lines are laid first, so that labels are placed next to them. */
   #wires(connections) {
     const wires = connections.filter(([from, , to]) => this.places.has(from) && this.places.has(to)).map((connection) => this.#wire(connection));
     return wires.map(({ route, items, part }) => part

@@ -266,7 +266,7 @@ function child(id) {
   return h('a', { href: format({ id }) }, `#${shown(String(id).slice(0, 40))}`);
 }
 
-/** One item as JSON, beside the tables. */
+/** One item as JSON, next to the tables. */
 class OneItem {
   #shown = null;
 

@@ -1,4 +1,4 @@
-// Where the connections of a workflow run in its picture: beside nodes, not behind them, and with labels beside the lines of others.
+// Where the connections of a workflow run in its picture: next to nodes, not underneath, and with labels clear of other lines.
 
 /** The size of a node, in units of the workflow. */
 export const WIDTH = 164;

@@ -8,7 +8,7 @@ import { count, number, t } from './words.js';
 
 const LIMIT = 100;
 const TOKENS = 12_000;
-/** Conditions that need a value, and those that are complete. */
+/** Conditions that need a value, and complete ones. */
 const WITH_VALUE = ['equals', 'notEquals', 'above', 'below'];
 const KINDS = ['null', 'missing', 'empty', 'string', 'number', 'boolean', 'array', 'object'];
 

@@ -1,4 +1,4 @@
-// The waterfall beside the table of nodes: a bar for each run on a common time axis, drawn on one canvas over the
+// The waterfall next to the table of nodes: a bar for each run on a common time axis, drawn on one canvas over the
 // rows that can be seen. Runs narrower than a pixel arrive as one bar; failed ones always have a bar of their own.
 
 import { go } from './address.js';
@@ -100,7 +100,7 @@ export class Waterfall {
     this.#refine();
   }
 
-  /** Reads finer bars for the range, if those that are there stand for more runs than they must. */
+  /** Reads finer bars for the range, if the present ones stand for more runs than necessary. */
   #refine() {
     clearTimeout(this.refining);
     const [from, to] = this.range;

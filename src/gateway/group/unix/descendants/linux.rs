@@ -19,7 +19,7 @@ struct Process {
     id: Pid,
     parent: i32,
     is_zombie: bool,
-    /// When it started, in clock ticks since the system did. Tells it from a later process with the same id.
+    /// When it started, in clock ticks since the system did. Distinguishes it from a later process with the same id.
     started: u64,
 }
 

@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::super::no_data::no_data;
 use super::TraceRequest;
-use crate::budget;
+use crate::budget::Ladder;
 use crate::execution::trace::{Change, ItemsView, Note, Place, Route, Step, Trace, changes};
 use crate::json::{CUT_NAME_CHARS, Detail, Excerpt, quoted_name, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
@@ -21,38 +21,29 @@ const CHANGE_CHARS: usize = 80;
 pub(super) fn compose(trace: &Trace, route: &Route, items: Option<&ItemsView>, request: &TraceRequest) -> String {
     let message = request.locale.choose("アイテムを追跡しました", "Item traced");
     let answer = Answer { trace, route, items };
-    let most = Shown { steps: route.steps.len(), chars: Shown::CHARS };
-    budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| success(message, &answer.data(shown)))
+    let most = StepLimits { steps: route.steps.len(), chars: 400 };
+    most.ladder().largest_that_fits(request.max_tokens, |limits| success(message, &answer.data(limits))).answer
 }
 
 /// How much is shown.
 #[derive(Clone, Copy)]
-struct Shown {
+struct StepLimits {
     steps: usize,
     /// The most characters of a value.
     chars: usize,
 }
 
-impl Shown {
-    const CHARS: usize = 400;
+impl StepLimits {
     /// Characters of a value that are worth less than another step.
     const BRIEF_CHARS: usize = 30;
-    const LEAST_CHARS: usize = 8;
-    const STEPS: usize = 5;
 
-    /// The next smaller answer: shorter values, then fewer steps, then both.
-    fn less(self) -> Option<Self> {
-        let shorter = |least: usize| Self { chars: (self.chars * 3 / 4).max(least), ..self };
-        if self.chars > Self::BRIEF_CHARS {
-            return Some(shorter(Self::BRIEF_CHARS));
-        }
-        if self.steps > Self::STEPS {
-            return Some(Self { steps: (self.steps * 7 / 8).max(Self::STEPS), ..self });
-        }
-        if self.chars > Self::LEAST_CHARS {
-            return Some(shorter(Self::LEAST_CHARS));
-        }
-        self.steps.checked_sub(1).map(|steps| Self { steps, ..self })
+    /// Shorter values, then fewer steps, then both.
+    fn ladder(self) -> Ladder<Self> {
+        Ladder::new(self)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, Self::BRIEF_CHARS)
+            .fewer(|limits| &mut limits.steps, |steps| steps * 7 / 8, 5)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 8)
+            .fewer(|limits| &mut limits.steps, |steps| steps - 1, 0)
     }
 
     fn name_chars(self) -> usize {
@@ -117,37 +108,37 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn data(&self, shown: Shown) -> Data {
+    fn data(&self, limits: StepLimits) -> Data {
         let mut left_out = LeftOut::default();
-        let steps = self.route.steps.iter().take(shown.steps).map(|step| self.step(step, shown, &mut left_out));
+        let steps = self.route.steps.iter().take(limits.steps).map(|step| self.step(step, limits, &mut left_out));
         let steps = steps.collect();
-        Data { truncated: self.truncated(shown, &left_out), notes: self.notes(), steps }
+        Data { truncated: self.truncated(limits, &left_out), notes: self.notes(), steps }
     }
 
-    fn step(&self, step: &Step, shown: Shown, left_out: &mut LeftOut) -> ShownStep {
+    fn step(&self, step: &Step, limits: StepLimits, left_out: &mut LeftOut) -> ShownStep {
         let Place { node, run, output, item } = &step.place;
         let from = step
             .from
             .iter()
-            .map(|place| (shorten_name(&place.node, shown.name_chars()), place.run, place.output, place.item));
+            .map(|place| (shorten_name(&place.node, limits.name_chars()), place.run, place.output, place.item));
         let find = |place: &Place| self.items.and_then(|items| items.get(place)).filter(|_| !self.trace.redacted);
         let (new, old) = (find(&step.place), step.single_source().and_then(find));
-        let changed = old.zip(new).map(|(old, new)| changed(old, new, shown, left_out));
+        let changed = old.zip(new).map(|(old, new)| changed(old, new, limits, left_out));
         let json = new.filter(|_| changed.is_none()).and_then(|item| item.member("json"));
         ShownStep {
-            node_name: shorten_name(node, shown.name_chars()),
+            node_name: shorten_name(node, limits.name_chars()),
             run: *run,
             output: *output,
             item: *item,
             from: from.collect(),
             from_more: step.more,
-            note: step.note.as_ref().map(|note| self.note(note, shown)),
+            note: step.note.as_ref().map(|note| self.note(note, limits)),
             changed,
-            json: json.map(|value| written(value, shown.detail(), &mut left_out.clipped)),
+            json: json.map(|value| written(value, limits.detail(), &mut left_out.clipped)),
         }
     }
 
-    fn note(&self, note: &Note, shown: Shown) -> String {
+    fn note(&self, note: &Note, limits: StepLimits) -> String {
         let parent = self.trace.parent.as_ref().and_then(|parent| parent.id.as_deref());
         match note {
             Note::Start => match parent {
@@ -156,7 +147,10 @@ impl Answer<'_> {
             },
             Note::NoSource => "The item names no source.".to_owned(),
             Note::SubNode(user) => {
-                format!("An AI sub-node that {} used: its items name no source.", quoted_name(user, shown.name_chars()))
+                format!(
+                    "An AI sub-node that {} used: its items name no source.",
+                    quoted_name(user, limits.name_chars())
+                )
             }
             Note::NoItem => "The execution has no such item.".to_owned(),
             Note::NotHeld => "Its lineage is not held.".to_owned(),
@@ -167,10 +161,10 @@ impl Answer<'_> {
         }
     }
 
-    /// What is not shown, and how to see it.
-    fn truncated(&self, shown: Shown, left_out: &LeftOut) -> Option<Truncated> {
+    /// What is not limits, and how to see it.
+    fn truncated(&self, limits: StepLimits, left_out: &LeftOut) -> Option<Truncated> {
         let mut reasons = Vec::new();
-        let steps = self.route.steps.len() - shown.steps;
+        let steps = self.route.steps.len() - limits.steps;
         if steps > 0 {
             reasons.push(format!(
                 "{}: use a larger maxTokens, or trace the last item.",
@@ -184,7 +178,7 @@ impl Answer<'_> {
             ));
         }
         if let Some((node, run)) = &self.trace.stopped {
-            let node = quoted_name(node, shown.name_chars());
+            let node = quoted_name(node, limits.name_chars());
             reasons.push(format!(
                 "The lineage of items is too large to be held: from {node}, run {run}, on it is unknown."
             ));
@@ -216,10 +210,10 @@ impl Answer<'_> {
 }
 
 /// The differences as an object: `+path`, `~path` and `-`.
-fn changed(old: &Excerpt, new: &Excerpt, shown: Shown, left_out: &mut LeftOut) -> Members {
+fn changed(old: &Excerpt, new: &Excerpt, limits: StepLimits, left_out: &mut LeftOut) -> Members {
     let (changes, is_partial) = changes(old, new);
     left_out.is_partial |= is_partial;
-    let chars = shown.chars.min(CHANGE_CHARS);
+    let chars = limits.chars.min(CHANGE_CHARS);
     let mut value = |value: &Excerpt| clipped(value, chars, &mut left_out.clipped);
     let (mut members, mut removed) = (Vec::new(), Vec::new());
     for change in changes.iter().take(CHANGES) {

@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use super::super::no_data::no_data;
 use super::FieldsRequest;
-use crate::budget;
+use crate::budget::Ladder;
 use crate::execution::fields::{FieldView, FieldsView, KINDS, Outlier, PlacedOutlier, Range};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
@@ -19,33 +19,26 @@ const MAX_OUTLIERS: usize = 20;
 pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
     let entries = view.fields.len() + view.outliers.len().min(MAX_OUTLIERS);
-    let most = Shown { entries, chars: CUT_NAME_CHARS };
-    budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| {
-        success(message, &data(view, request, shown))
-    })
+    let most = FieldLimits { entries, chars: CUT_NAME_CHARS };
+    let write = |limits| success(message, &data(view, request, limits));
+    most.ladder().largest_that_fits(request.max_tokens, write).answer
 }
 
 /// How much is shown.
 #[derive(Clone, Copy)]
-struct Shown {
+struct FieldLimits {
     entries: usize,
     /// The most characters of a name or a path.
     chars: usize,
 }
 
-impl Shown {
-    const ENTRIES: usize = 5;
-    const LEAST_CHARS: usize = 12;
-
-    /// The next smaller answer: fewer entries, then shorter texts, then no entries.
-    fn less(self) -> Option<Self> {
-        if self.entries > Self::ENTRIES {
-            return Some(Self { entries: (self.entries * 15 / 16).max(Self::ENTRIES), ..self });
-        }
-        if self.chars > Self::LEAST_CHARS {
-            return Some(Self { chars: (self.chars * 3 / 4).max(Self::LEAST_CHARS), ..self });
-        }
-        self.entries.checked_sub(1).map(|entries| Self { entries, ..self })
+impl FieldLimits {
+    /// Fewer entries, then shorter texts, then no entries.
+    fn ladder(self) -> Ladder<Self> {
+        Ladder::new(self)
+            .fewer(|limits| &mut limits.entries, |entries| entries * 15 / 16, 5)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 12)
+            .fewer(|limits| &mut limits.entries, |entries| entries - 1, 0)
     }
 }
 
@@ -126,26 +119,26 @@ struct ShownOutlier {
     missing: bool,
 }
 
-fn data(view: &FieldsView, request: &FieldsRequest, shown: Shown) -> Data {
+fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Data {
     let is_one_node = request.projection.node.is_some();
-    let odd = view.outliers.iter().take(shown.entries).map(|one| placed_outlier(one, shown.chars)).collect();
+    let odd = view.outliers.iter().take(limits.entries).map(|one| placed_outlier(one, limits.chars)).collect();
     Data {
-        node_name: view.node.as_ref().map(|node| shorten_name(node, shown.chars)),
+        node_name: view.node.as_ref().map(|node| shorten_name(node, limits.chars)),
         items: view.items,
-        truncated: truncated(view, shown),
+        truncated: truncated(view, limits),
         notes: notes(view),
-        fields: is_one_node.then(|| fields(view, shown)),
+        fields: is_one_node.then(|| fields(view, limits)),
         odd: (!is_one_node).then_some(odd),
     }
 }
 
 /// The fields in document order; if not all are shown, those with an outlier first.
-fn fields(view: &FieldsView, shown: Shown) -> Vec<ShownField> {
+fn fields(view: &FieldsView, limits: FieldLimits) -> Vec<ShownField> {
     let mut fields: Vec<_> = view.fields.iter().collect();
-    if shown.entries < fields.len() {
+    if limits.entries < fields.len() {
         fields.sort_by_key(|field| field.outlier.is_none());
     }
-    fields.into_iter().take(shown.entries).map(|field| shown_field(field, shown.chars)).collect()
+    fields.into_iter().take(limits.entries).map(|field| shown_field(field, limits.chars)).collect()
 }
 
 fn shown_field(field: &FieldView, chars: usize) -> ShownField {
@@ -197,13 +190,13 @@ fn number(value: f64) -> Number {
 }
 
 /// What is not shown, and how to see it.
-fn truncated(view: &FieldsView, shown: Shown) -> Option<Truncated> {
+fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
     let mut reasons = Vec::new();
-    let fields = view.fields.len().saturating_sub(shown.entries);
+    let fields = view.fields.len().saturating_sub(limits.entries);
     if fields > 0 {
         reasons.push(format!("{}: use path, or a larger maxTokens.", counted(fields, "more field", "more fields")));
     }
-    let odd = view.outliers.len().saturating_sub(shown.entries);
+    let odd = view.outliers.len().saturating_sub(limits.entries);
     if odd > 0 {
         reasons.push(format!(
             "{}: use nodeName to see those of one node.",

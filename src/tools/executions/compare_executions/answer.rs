@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::super::no_data::no_data;
 use super::{CompareRequest, Pair};
-use crate::budget;
+use crate::budget::Ladder;
 use crate::execution::compare::{
     ChangedNode, Comparison, Digest, FieldDifference, First, NodeDifference, Side, WorkflowDifference,
 };
@@ -18,22 +18,13 @@ pub(super) fn compose(pair: Pair<'_>, request: &CompareRequest) -> String {
     let message = request.locale.choose("実行を比較しました", "Executions compared");
     let comparison = Comparison::new(pair.this.0, pair.other.0);
     let answer = Answer { pair, comparison: &comparison };
-    let mut shown = Shown { nodes: comparison.nodes.len(), paths: Shown::PATHS, chars: CUT_NAME_CHARS };
-    loop {
-        let text = success(message, &answer.data(shown));
-        if budget::fits(&text, request.max_tokens) {
-            return text;
-        }
-        match shown.less() {
-            Some(less) => shown = less,
-            None => return text,
-        }
-    }
+    let most = DifferenceLimits { nodes: comparison.nodes.len(), paths: 12, chars: CUT_NAME_CHARS };
+    most.ladder().largest_that_fits(request.max_tokens, |limits| success(message, &answer.data(limits))).answer
 }
 
 /// How much is shown.
 #[derive(Clone, Copy)]
-struct Shown {
+struct DifferenceLimits {
     nodes: usize,
     /// The most entries of any other list.
     paths: usize,
@@ -41,27 +32,15 @@ struct Shown {
     chars: usize,
 }
 
-impl Shown {
-    const PATHS: usize = 12;
-    const BRIEF_PATHS: usize = 3;
-    const NODES: usize = 5;
-    const LEAST_CHARS: usize = 12;
-
-    /// The next smaller answer: fewer paths, then fewer nodes, then shorter texts, then both.
-    fn less(self) -> Option<Self> {
-        if self.paths > Self::BRIEF_PATHS {
-            return Some(Self { paths: self.paths - 1, ..self });
-        }
-        if self.nodes > Self::NODES {
-            return Some(Self { nodes: (self.nodes * 15 / 16).max(Self::NODES), ..self });
-        }
-        if self.chars > Self::LEAST_CHARS {
-            return Some(Self { chars: (self.chars * 3 / 4).max(Self::LEAST_CHARS), ..self });
-        }
-        if self.nodes > 0 {
-            return Some(Self { nodes: self.nodes - 1, ..self });
-        }
-        self.paths.checked_sub(1).map(|paths| Self { paths, ..self })
+impl DifferenceLimits {
+    /// Fewer paths, then fewer nodes, then shorter texts, then no nodes and no paths.
+    fn ladder(self) -> Ladder<Self> {
+        Ladder::new(self)
+            .shorter(|limits| &mut limits.paths, |paths| paths - 1, 3)
+            .fewer(|limits| &mut limits.nodes, |nodes| nodes * 15 / 16, 5)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 12)
+            .fewer(|limits| &mut limits.nodes, |nodes| nodes - 1, 0)
+            .shorter(|limits| &mut limits.paths, |paths| paths - 1, 0)
     }
 }
 
@@ -164,28 +143,28 @@ struct Answer<'a> {
 }
 
 impl Answer<'_> {
-    fn data(&self, shown: Shown) -> Data {
+    fn data(&self, limits: DifferenceLimits) -> Data {
         let id = |(digest, id): (&Digest, Option<&str>)| digest.header.id.clone().or_else(|| id.map(str::to_owned));
         let mut cut = false;
-        let nodes = self.comparison.nodes.iter().take(shown.nodes).map(|node| shown_node(node, shown, &mut cut));
+        let nodes = self.comparison.nodes.iter().take(limits.nodes).map(|node| shown_node(node, limits, &mut cut));
         let nodes = nodes.collect();
-        let workflow = self.comparison.workflow.as_ref().map(|workflow| shown_workflow(workflow, shown, &mut cut));
+        let workflow = self.comparison.workflow.as_ref().map(|workflow| shown_workflow(workflow, limits, &mut cut));
         Data {
             id: id(self.pair.this),
             with: id(self.pair.other),
             same: self.comparison.same,
-            truncated: self.truncated(shown, cut),
+            truncated: self.truncated(limits, cut),
             notes: self.notes(),
             nodes,
             workflow,
         }
     }
 
-    /// What is not shown, and how to see it.
-    fn truncated(&self, shown: Shown, cut: bool) -> Option<Truncated> {
+    /// What is not limits, and how to see it.
+    fn truncated(&self, limits: DifferenceLimits, cut: bool) -> Option<Truncated> {
         let digests = [self.pair.this.0, self.pair.other.0];
         let mut reasons = Vec::new();
-        let nodes = self.comparison.nodes.len().saturating_sub(shown.nodes);
+        let nodes = self.comparison.nodes.len().saturating_sub(limits.nodes);
         if nodes > 0 {
             reasons
                 .push(format!("{}: use a larger maxTokens.", counted(nodes, "more node differs", "more nodes differ")));
@@ -228,29 +207,29 @@ impl Answer<'_> {
     }
 }
 
-fn shown_node(node: &NodeDifference, shown: Shown, cut: &mut bool) -> ShownNode {
-    let fields = node.fields.iter().take(shown.paths).map(|field| shown_field(field, shown));
-    let fields_more = node.fields.len().saturating_sub(shown.paths);
+fn shown_node(node: &NodeDifference, limits: DifferenceLimits, cut: &mut bool) -> ShownNode {
+    let fields = node.fields.iter().take(limits.paths).map(|field| shown_field(field, limits));
+    let fields_more = node.fields.len().saturating_sub(limits.paths);
     *cut |= fields_more > 0;
     ShownNode {
-        node_name: shorten_name(&node.name, shown.chars),
+        node_name: shorten_name(&node.name, limits.chars),
         only: node.only.map(|side| if side == Side::This { "this" } else { "other" }),
         status: node.status.clone(),
         items: node.items,
         outputs: node.outputs.clone(),
         runs: node.runs,
         ms: node.ms,
-        new_fields: list(&node.new_fields, "fields", shown, cut),
-        lost_fields: list(&node.lost_fields, "fields", shown, cut),
+        new_fields: list(&node.new_fields, "fields", limits, cut),
+        lost_fields: list(&node.lost_fields, "fields", limits, cut),
         fields: fields.collect(),
         fields_more: fields_more as u64,
     }
 }
 
-fn shown_field(field: &FieldDifference, shown: Shown) -> ShownField {
+fn shown_field(field: &FieldDifference, limits: DifferenceLimits) -> ShownField {
     let (this, other) = &field.kinds;
     ShownField {
-        path: shorten(&field.path, shown.chars),
+        path: shorten(&field.path, limits.chars),
         types: (this.join("|"), other.join("|")),
         first: field.first.as_ref().map(shown_first),
     }
@@ -260,45 +239,45 @@ fn shown_first(First { place, value }: &First) -> ShownFirst {
     ShownFirst { run: place.run, output: place.output, item: place.item, value: json(value) }
 }
 
-fn shown_workflow(workflow: &WorkflowDifference, shown: Shown, cut: &mut bool) -> ShownWorkflow {
-    let changed_more = workflow.changed.len().saturating_sub(shown.paths);
+fn shown_workflow(workflow: &WorkflowDifference, limits: DifferenceLimits, cut: &mut bool) -> ShownWorkflow {
+    let changed_more = workflow.changed.len().saturating_sub(limits.paths);
     *cut |= changed_more > 0;
-    let changed = workflow.changed.iter().take(shown.paths).map(|node| shown_change(node, shown, cut));
+    let changed = workflow.changed.iter().take(limits.paths).map(|node| shown_change(node, limits, cut));
     ShownWorkflow {
         changed: changed.collect(),
         changed_more: changed_more as u64,
-        added: list(&workflow.added, "nodes", shown, cut),
-        removed: list(&workflow.removed, "nodes", shown, cut),
+        added: list(&workflow.added, "nodes", limits, cut),
+        removed: list(&workflow.removed, "nodes", limits, cut),
         connections: workflow.connections,
         cosmetic: workflow.cosmetic,
         defaults: workflow.defaults,
     }
 }
 
-fn shown_change(ChangedNode { name, paths }: &ChangedNode, shown: Shown, cut: &mut bool) -> ShownChange {
-    let paths_more = paths.len().saturating_sub(shown.paths);
+fn shown_change(ChangedNode { name, paths }: &ChangedNode, limits: DifferenceLimits, cut: &mut bool) -> ShownChange {
+    let paths_more = paths.len().saturating_sub(limits.paths);
     *cut |= paths_more > 0;
-    let shown_paths = paths.iter().take(shown.paths).map(|changed| ShownPath {
-        path: shorten(&changed.path, shown.chars),
-        values: changed.values.as_ref().map(|(old, new)| (shown_value(old, shown), shown_value(new, shown))),
+    let shown_paths = paths.iter().take(limits.paths).map(|changed| ShownPath {
+        path: shorten(&changed.path, limits.chars),
+        values: changed.values.as_ref().map(|(old, new)| (shown_value(old, limits), shown_value(new, limits))),
     });
     let shown_paths = shown_paths.collect();
-    ShownChange { node_name: shorten_name(name, shown.chars), paths: shown_paths, paths_more: paths_more as u64 }
+    ShownChange { node_name: shorten_name(name, limits.chars), paths: shown_paths, paths_more: paths_more as u64 }
 }
 
 /// A value of at most so many characters.
-fn shown_value(value: &str, shown: Shown) -> Box<RawValue> {
-    let clipped = serde_json::from_str::<String>(value).ok().filter(|text| text.chars().count() > shown.chars);
+fn shown_value(value: &str, limits: DifferenceLimits) -> Box<RawValue> {
+    let clipped = serde_json::from_str::<String>(value).ok().filter(|text| text.chars().count() > limits.chars);
     match clipped {
-        Some(text) => json(&serde_json::Value::from(shorten(&text, shown.chars)).to_string()),
+        Some(text) => json(&serde_json::Value::from(shorten(&text, limits.chars)).to_string()),
         None => json(value),
     }
 }
 
 /// The first of these texts, and how many more there are.
-fn list(texts: &[String], unit: &str, shown: Shown, cut: &mut bool) -> Vec<String> {
-    let more = texts.len().saturating_sub(shown.paths);
+fn list(texts: &[String], unit: &str, limits: DifferenceLimits, cut: &mut bool) -> Vec<String> {
+    let more = texts.len().saturating_sub(limits.paths);
     *cut |= more > 0;
     let rest = (more > 0).then(|| format!("…[+{more} {unit}]"));
-    texts.iter().take(shown.paths).map(|text| shorten(text, shown.chars)).chain(rest).collect()
+    texts.iter().take(limits.paths).map(|text| shorten(text, limits.chars)).chain(rest).collect()
 }

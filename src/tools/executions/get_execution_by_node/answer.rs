@@ -1,11 +1,11 @@
-//! Composes an answer within its budget.
+//! The answer about a node within its budget.
 
 use super::allotment;
 use super::data::{Data, InputSection, OutputSection, ShownOutput, ShownRun, ShownSource, iso, number, status};
 use super::entry_lists::{EntryList, EntryLists, Pages};
 use super::section::Section;
 use super::{NodeQuery, Output};
-use crate::budget::{self, Entry, Page, PageLimits};
+use crate::budget::{self, Entry, Ladder, Page, PageLimits};
 use crate::execution::Run;
 use crate::execution::node::{Input, Node};
 use crate::json::{CUT_NAME_CHARS, Excerpt, shorten_name};
@@ -15,8 +15,8 @@ use crate::toolkit::answer::{Truncated, json, success};
 use crate::tools::Error;
 use crate::units::counted;
 
-/// Composes an answer within its budget.
-pub(super) struct Composer<'a> {
+/// What the answer about a node is made of.
+pub(super) struct Answer<'a> {
     id: &'a str,
     node: &'a Node,
     run: &'a Run,
@@ -26,7 +26,27 @@ pub(super) struct Composer<'a> {
     output: Section,
 }
 
-impl<'a> Composer<'a> {
+/// An answer as it is sent, and what it shows.
+pub(super) struct Written {
+    pub(super) text: String,
+    /// How many items of inputs and of outputs; `None` if a row is not whole.
+    shown: [Option<usize>; 2],
+}
+
+impl AsRef<str> for Written {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Written {
+    /// Whether it shows at least as many items of inputs, and of outputs, as another answer, and no row is cut.
+    pub(super) fn shows_as_much_as(&self, other: &Self) -> bool {
+        self.shown.iter().zip(&other.shown).all(|(own, other)| own.is_some() && own >= other)
+    }
+}
+
+impl<'a> Answer<'a> {
     pub(super) fn new(
         id: &'a str,
         node: &'a Node,
@@ -61,44 +81,43 @@ impl<'a> Composer<'a> {
         })
     }
 
-    /// The same composer for items as rows.
+    /// The same answer with items as rows.
     pub(super) fn into_rows(self) -> Self {
         Self { input: self.input.into_rows(), output: self.output.into_rows(), ..self }
     }
 
     /// The answer within a limit, tokens.
-    pub(super) fn compose(&self, limit: usize) -> String {
+    pub(super) fn within(&self, limit: usize) -> Written {
         if let Some(whole) = self.whole(limit) {
             return whole;
         }
         let envelope = self.envelope(limit);
         let mut tokens = limit;
         for _ in 0..TRIES {
-            let text = self.within(tokens, envelope);
-            if budget::fits(&text, limit) {
-                return text;
+            let answer = self.filled(tokens, envelope);
+            if budget::fits(&answer.text, limit) {
+                return answer;
             }
             // Rare: the tokens of the parts add up to those of the whole almost exactly.
-            let over = budget::count(&text).saturating_sub(limit);
+            let over = budget::count(&answer.text).saturating_sub(limit);
             tokens = tokens.saturating_sub(over + over / 8 + 8);
         }
         self.bare(envelope)
     }
 
     /// The answer with everything that was read, if it has no more bytes than the limit has tokens: most nodes are
-    /// small, and need no tokenizer.
-    fn whole(&self, limit: usize) -> Option<String> {
-        let whole = self.whole_of_at_most(limit)?;
-        (whole.len() <= limit).then_some(whole)
+    /// small, and need no count.
+    fn whole(&self, limit: usize) -> Option<Written> {
+        self.whole_of_at_most(limit).filter(|whole| whole.text.len() <= limit)
     }
 
     /// The answer with everything that was read, if that fits.
-    pub(super) fn whole_within(&self, limit: usize) -> Option<String> {
-        self.whole_of_at_most(budget::ANSWER_BYTES).filter(|whole| budget::fits(whole, limit))
+    pub(super) fn whole_within(&self, limit: usize) -> Option<Written> {
+        self.whole_of_at_most(budget::ANSWER_BYTES).filter(|whole| budget::fits(&whole.text, limit))
     }
 
     /// The answer with everything that was read; `None` if it certainly has more bytes.
-    fn whole_of_at_most(&self, bytes: usize) -> Option<String> {
+    fn whole_of_at_most(&self, bytes: usize) -> Option<Written> {
         let entries = self.input.lists.entries().chain(self.output.lists.entries()).map(|entry| &entry.value);
         let values = entries.chain(&self.run.error).chain(&self.node.parameters);
         if values.map(Excerpt::least_json_bytes).sum::<usize>() > bytes {
@@ -107,27 +126,23 @@ impl<'a> Composer<'a> {
         let whole = |entries: Vec<Entry>, none| if entries.is_empty() { page(none) } else { budget::whole(&entries) };
         let (error, parameters) = (whole(self.error(), "null"), whole(self.parameters(), "{}"));
         let (input, output) = (self.input.lists.whole(), self.output.lists.whole());
-        Some(self.text(Envelope::WHOLE, &error, &parameters, &input, &output))
+        Some(self.write(Envelope::WHOLE, &error, &parameters, &input, &output))
     }
 
     /// The answer without anything that can be clipped.
-    fn bare(&self, envelope: Envelope) -> String {
-        self.text(envelope, &page("null"), &page("{}"), &Pages(Vec::new()), &Pages(Vec::new()))
+    fn bare(&self, envelope: Envelope) -> Written {
+        self.write(envelope, &page("null"), &page("{}"), &Pages(Vec::new()), &Pages(Vec::new()))
     }
 
     /// An envelope that uses at most half of the budget, however long the names are.
     fn envelope(&self, limit: usize) -> Envelope {
-        let mut envelope = Envelope::WHOLE;
-        while !budget::fits(&self.bare(envelope), limit / 2) && envelope != Envelope::LEAST {
-            envelope = envelope.shorter();
-        }
-        envelope
+        Envelope::ladder().largest_that_fits(limit / 2, |envelope| self.bare(envelope)).size
     }
 
     /// The answer within about `tokens` tokens: a quarter for envelope, error and parameters, or more if the items
     /// leave more; the rest for the items ([`allotment`]).
-    fn within(&self, tokens: usize, envelope: Envelope) -> String {
-        let bare = self.bare(envelope);
+    fn filled(&self, tokens: usize, envelope: Envelope) -> Written {
+        let bare = self.bare(envelope).text;
         let left = tokens.saturating_sub(budget::count(&bare) + MARGIN_TOKENS);
         let room = budget::ANSWER_BYTES.saturating_sub(bare.len() + MARGIN_BYTES);
         let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
@@ -143,7 +158,7 @@ impl<'a> Composer<'a> {
         });
         let output = self.output.lists.fill(limits(left), &outputs, &output_needs);
         let input = self.input.lists.fill(limits(left), &inputs, &input_needs);
-        self.text(envelope, &error, &parameters, &input, &output)
+        self.write(envelope, &error, &parameters, &input, &output)
     }
 
     /// The run's error, if there is one.
@@ -175,14 +190,14 @@ impl<'a> Composer<'a> {
         (fill(&error, 0, "null"), fill(&parameters, 1, "{}"))
     }
 
-    fn text(&self, envelope: Envelope, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> String {
+    fn write(&self, envelope: Envelope, error: &Page, parameters: &Page, input: &Pages, output: &Pages) -> Written {
         let name = envelope.name(&self.node.name);
         let message = match self.query.locale {
             Locale::Ja => format!("ノード '{name}' の実行詳細を取得しました"),
             Locale::En => format!("Execution details of node '{name}' retrieved"),
         };
         let run = self.run;
-        success(
+        let text = success(
             &message,
             &Data {
                 execution_id: self.id,
@@ -204,7 +219,8 @@ impl<'a> Composer<'a> {
                 output: self.shown_output(envelope, output),
                 parameters: json(&parameters.text),
             },
-        )
+        );
+        Written { text, shown: [self.input.count(input), self.output.count(output)] }
     }
 
     fn shown_input(&self, envelope: Envelope, pages: &Pages) -> InputSection {
@@ -317,7 +333,7 @@ impl<'a> Composer<'a> {
 }
 
 /// How much of the names and lists around the items to show.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 struct Envelope {
     /// The most characters of a node's name.
     name_chars: usize,
@@ -327,13 +343,14 @@ struct Envelope {
 
 impl Envelope {
     const WHOLE: Self = Self { name_chars: CUT_NAME_CHARS, listed: 256 };
-    const LEAST: Self = Self { name_chars: 12, listed: 1 };
 
-    fn shorter(self) -> Self {
-        if self.name_chars > Self::LEAST.name_chars {
-            return Self { name_chars: (self.name_chars / 2).max(Self::LEAST.name_chars), ..self };
-        }
-        Self { listed: (self.listed / 2).max(Self::LEAST.listed), ..self }
+    /// Shorter names, then fewer inputs and outputs.
+    fn ladder() -> Ladder<Self> {
+        Ladder::new(Self::WHOLE).shorter(|envelope| &mut envelope.name_chars, |chars| chars / 2, 12).shorter(
+            |envelope| &mut envelope.listed,
+            |listed| listed / 2,
+            1,
+        )
     }
 
     fn name(self, name: &str) -> String {
@@ -346,8 +363,8 @@ const MARGIN_TOKENS: usize = 64;
 /// The same in bytes.
 const MARGIN_BYTES: usize = 1024;
 
-/// How often to compose an answer before it is sent without items. Once is enough, except for texts that the tokenizer
-/// splits differently as a whole than in parts.
+/// How often to compose an answer before it is sent without items. Once is enough, except for texts whose tokens
+/// differ when the parts are joined.
 const TRIES: usize = 6;
 
 fn page(text: &str) -> Page {

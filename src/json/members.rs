@@ -1,11 +1,13 @@
-//! Small objects of an execution, each declared once: its members, what is kept of them, and where their values go.
+//! Small objects, each declared once: its members, what is kept of them, and where their values go.
 
 use std::io::Read;
 
-use crate::json::{Cursor, Keep, ReadError};
+use super::cursor::Cursor;
+use super::fault::ReadError;
+use super::keep::Keep;
 
 /// An object that is declared with [`members!`].
-pub(super) trait Members: Default {
+pub(crate) trait Members: Default {
     /// Its members, with what is kept of each.
     const MEMBERS: &'static [(&'static str, Keep)];
 
@@ -15,21 +17,25 @@ pub(super) trait Members: Default {
     /// Reads the value of the member `name`; returns whether there is such a member. If not, nothing was read.
     fn read_member<R: Read>(&mut self, cursor: &mut Cursor<R>, name: &str) -> Result<bool, ReadError>;
 
-    /// Reads the object; `None` for a value of another type.
+    /// Reads the members of an object; returns whether the value is one.
+    fn read_members<R: Read>(&mut self, cursor: &mut Cursor<R>) -> Result<bool, ReadError> {
+        cursor.object(|cursor, name| if self.read_member(cursor, name)? { Ok(()) } else { cursor.skip() })
+    }
+
+    /// Reads an object; `None` for a value of another type.
     fn read_object<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Self>, ReadError> {
         let mut object = Self::default();
-        let is_object = cursor.object(|cursor, name| {
-            if !object.read_member(cursor, name)? {
-                cursor.skip()?;
-            }
-            Ok(())
-        })?;
-        Ok(is_object.then_some(object))
+        Ok(object.read_members(cursor)?.then_some(object))
+    }
+
+    /// Reads an object; the default for a value of another type.
+    fn read_or_default<R: Read>(cursor: &mut Cursor<R>) -> Result<Self, ReadError> {
+        Ok(Self::read_object(cursor)?.unwrap_or_default())
     }
 }
 
 /// Reads one member of an object; the default if there is no such member, or a value of another type.
-pub(super) fn member<R: Read, T: Default>(
+pub(crate) fn member<R: Read, T: Default>(
     cursor: &mut Cursor<R>,
     name: &str,
     mut read: impl FnMut(&mut Cursor<R>) -> Result<T, ReadError>,
@@ -45,6 +51,23 @@ pub(super) fn member<R: Read, T: Default>(
     Ok(found)
 }
 
+/// The first value of the member `name` of an object whose text may end in the middle, which is not an error here.
+pub(crate) fn first_member<R: Read, T>(
+    mut cursor: Cursor<R>,
+    name: &str,
+    mut read: impl FnMut(&mut Cursor<R>) -> Result<Option<T>, ReadError>,
+) -> Option<T> {
+    let mut found = None;
+    let _ = cursor.object(|cursor, other| {
+        if other != name || found.is_some() {
+            return cursor.skip();
+        }
+        found = read(cursor)?;
+        Ok(())
+    });
+    found
+}
+
 /// Declares how an object is read, as the arms of a `match`: each member with what is kept of it, and the expression that
 /// reads it. An arm has no block: what does not fit in a line is a function.
 ///
@@ -55,8 +78,8 @@ pub(super) fn member<R: Read, T: Default>(
 /// });
 /// ```
 macro_rules! members {
-    ($type:ty, |$object:ident, $cursor:ident| match name { $(($name:literal, $keep:path) => $read:expr,)* }) => {
-        impl $crate::execution::members::Members for $type {
+    ($type:ty, |$object:ident, $cursor:ident| match name { $(($name:literal, $keep:expr) => $read:expr,)* }) => {
+        impl $crate::json::Members for $type {
             const MEMBERS: &'static [(&'static str, $crate::json::Keep)] = &[$(($name, $keep)),*];
 
             fn read_member<R: std::io::Read>(
@@ -74,4 +97,4 @@ macro_rules! members {
         }
     };
 }
-pub(super) use members;
+pub(crate) use members;

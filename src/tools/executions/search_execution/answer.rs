@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::super::no_data::no_data;
 use super::SearchRequest;
-use crate::budget;
+use crate::budget::Ladder;
 use crate::execution::search::{Hit, NodeHits, SearchView};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
@@ -15,10 +15,9 @@ use crate::units::counted;
 pub(super) fn compose(view: &SearchView, request: &SearchRequest) -> String {
     // No entry has less than a token.
     let nodes = view.nodes.len().min(request.max_tokens);
-    let most = Shown { hits: view.hits.len(), nodes, chars: CUT_NAME_CHARS };
-    budget::largest_that_fits(most, request.max_tokens, Shown::less, |shown| {
-        success(message(request), &data(view, request, shown))
-    })
+    let most = HitLimits { hits: view.hits.len(), nodes, chars: CUT_NAME_CHARS };
+    let write = |limits| success(message(request), &data(view, request, limits));
+    most.ladder().largest_that_fits(request.max_tokens, write).answer
 }
 
 fn message(request: &SearchRequest) -> &'static str {
@@ -27,32 +26,24 @@ fn message(request: &SearchRequest) -> &'static str {
 
 /// How much is shown.
 #[derive(Clone, Copy)]
-struct Shown {
+struct HitLimits {
     hits: usize,
     nodes: usize,
     /// The most characters of a name, a path or a value.
     chars: usize,
 }
 
-impl Shown {
-    /// Hits that are worth more than long texts.
-    const HITS: usize = 5;
-    /// Texts of this length are worth more than hits.
-    const FEW_CHARS: usize = 40;
+impl HitLimits {
     const LEAST_CHARS: usize = 12;
 
-    /// The next smaller answer: fewer hits, shorter texts, no hits. The nodes, which take few tokens and say most, go last.
-    fn less(self) -> Option<Self> {
-        let fewer = |entries: usize| entries * 7 / 8;
-        let shorter = |least: usize| (self.chars * 3 / 4).max(least);
-        Some(match self {
-            Self { hits, .. } if hits > Self::HITS => Self { hits: fewer(hits).max(Self::HITS), ..self },
-            Self { chars, .. } if chars > Self::FEW_CHARS => Self { chars: shorter(Self::FEW_CHARS), ..self },
-            Self { hits: 1.., .. } => Self { hits: self.hits - 1, ..self },
-            Self { chars, .. } if chars > Self::LEAST_CHARS => Self { chars: shorter(Self::LEAST_CHARS), ..self },
-            Self { nodes: 1.., .. } => Self { nodes: fewer(self.nodes), ..self },
-            _ => return None,
-        })
+    /// Fewer hits, shorter texts, no hits. The nodes, which take few tokens and say most, go last.
+    fn ladder(self) -> Ladder<Self> {
+        Ladder::new(self)
+            .fewer(|limits| &mut limits.hits, |hits| hits * 7 / 8, 5)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, 40)
+            .fewer(|limits| &mut limits.hits, |hits| hits - 1, 0)
+            .shorter(|limits| &mut limits.chars, |chars| chars * 3 / 4, Self::LEAST_CHARS)
+            .fewer(|limits| &mut limits.nodes, |nodes| nodes * 7 / 8, 0)
     }
 }
 
@@ -90,44 +81,44 @@ struct ShownHit {
     value: Option<Box<RawValue>>,
 }
 
-fn data(view: &SearchView, request: &SearchRequest, shown: Shown) -> Data {
-    let node = |node: &NodeHits| ShownNode { node_name: shorten_name(&node.name, shown.chars), hits: node.hits };
+fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> Data {
+    let node = |node: &NodeHits| ShownNode { node_name: shorten_name(&node.name, limits.chars), hits: node.hits };
     let mut clipped = 0;
-    let hits = view.hits.iter().take(shown.hits).map(|hit| shown_hit(hit, shown, &mut clipped)).collect();
+    let hits = view.hits.iter().take(limits.hits).map(|hit| shown_hit(hit, limits, &mut clipped)).collect();
     Data {
         total: view.total,
-        truncated: truncated(view, request, shown, clipped),
+        truncated: truncated(view, request, limits, clipped),
         notes: notes(view),
-        per_node: view.nodes.iter().take(shown.nodes).map(node).collect(),
+        per_node: view.nodes.iter().take(limits.nodes).map(node).collect(),
         hits,
     }
 }
 
-fn shown_hit(hit: &Hit, shown: Shown, clipped: &mut u64) -> ShownHit {
+fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
     let value = hit.value.as_deref().map(|value| {
-        if shown.chars >= CUT_NAME_CHARS || value.len() <= shown.chars {
+        if limits.chars >= CUT_NAME_CHARS || value.len() <= limits.chars {
             return json(value);
         }
         *clipped += 1;
         let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
-        json(&serde_json::Value::from(shorten(&text, shown.chars)).to_string())
+        json(&serde_json::Value::from(shorten(&text, limits.chars)).to_string())
     });
     ShownHit {
-        node_name: shorten_name(&hit.node, shown.chars),
+        node_name: shorten_name(&hit.node, limits.chars),
         run: hit.run,
         output: hit.output,
         item: hit.item,
-        path: shorten(&hit.path, shown.chars.max(Shown::LEAST_CHARS)),
+        path: shorten(&hit.path, limits.chars.max(HitLimits::LEAST_CHARS)),
         value,
     }
 }
 
 /// What is not shown, and how to see it.
-fn truncated(view: &SearchView, request: &SearchRequest, shown: Shown, clipped: u64) -> Option<Truncated> {
+fn truncated(view: &SearchView, request: &SearchRequest, limits: HitLimits, clipped: u64) -> Option<Truncated> {
     let mut reasons = Vec::new();
-    let more = view.total - shown.hits as u64;
+    let more = view.total - limits.hits as u64;
     if more > 0 {
-        let advice = match view.hits.len() > shown.hits {
+        let advice = match view.hits.len() > limits.hits {
             true => "use a larger maxTokens, or narrow the search with nodeName, path or a condition",
             false if request.projection.limit as u64 == super::MAX_HITS => {
                 "narrow the search with nodeName, path or a condition"
@@ -140,7 +131,7 @@ fn truncated(view: &SearchView, request: &SearchRequest, shown: Shown, clipped: 
             counted(more, "more hit", "more hits")
         ));
     }
-    let nodes = view.nodes.len() - shown.nodes;
+    let nodes = view.nodes.len() - limits.nodes;
     if nodes > 0 {
         reasons.push(counted(nodes, "more node has hits.", "more nodes have hits."));
     }

@@ -1,0 +1,117 @@
+//! Commands made from tools: each calls its tool as any other client does, and shows the answer.
+
+use std::sync::Arc;
+
+use clap::error::ErrorKind;
+use clap::{ArgMatches, Command, FromArgMatches, Subcommand};
+use serde_json::{Map, Value};
+
+use super::commands::COMMANDS;
+use super::terminal::{for_people, print_json, print_styled};
+use super::tool_command::ToolCommand;
+use super::{Error, context, progress, render, source};
+use crate::config::{ReadingOptions, StoreOptions};
+use crate::toolkit::kebab_case;
+use crate::tools::executions::{SavedExecution, Source};
+
+/// A command with what was passed to it.
+pub(super) struct Asked {
+    command: &'static ToolCommand,
+    arguments: ArgMatches,
+    reading: ReadingOptions,
+}
+
+impl Subcommand for Asked {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(COMMANDS.iter().map(ToolCommand::command))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        COMMANDS.iter().any(|command| command.name == name)
+    }
+}
+
+impl FromArgMatches for Asked {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let named = matches.subcommand().and_then(|(name, arguments)| {
+            let command = COMMANDS.iter().find(|command| command.name == name)?;
+            Some((command, arguments))
+        });
+        let (command, arguments) = named.ok_or_else(|| clap::Error::new(ErrorKind::InvalidSubcommand))?;
+        Ok(Self { command, arguments: arguments.clone(), reading: command.reading(arguments)? })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Asked {
+    /// Calls the tool, and prints its answer: for people as a table, otherwise unchanged.
+    ///
+    /// # Errors
+    /// The arguments cannot be used, the call fails, or standard output cannot be written.
+    pub(super) async fn run(self) -> Result<(), Error> {
+        let Self { command, arguments, reading } = self;
+        let is_json = arguments.get_flag("json") || command.raw.is_some_and(|raw| arguments.get_flag(raw));
+        let is_for_people = for_people(is_json);
+        let mut values = command.spelling.values(command.tool.parameters, &arguments);
+        let store = &reading.sources.store;
+        let mut without_store = command.of_store.iter().filter(|_| !store.is_named());
+        if let Some(name) = without_store.find(|name| values.contains_key(**name)) {
+            let option = kebab_case(name);
+            return Err(Error::Usage(format!(
+                "--{option} works only with --store: name n8n's store, or leave --{option} out."
+            )));
+        }
+        if is_for_people {
+            values.retain(|name, _| !command.of_json.contains(&name.as_str()));
+        }
+        let saved = saved(command, &mut values, store)?;
+        let names = command.executions().filter(|name| values.contains_key(*name)).count();
+        let source = match names > 0 && names == saved.len() {
+            true => Source { api: None, store: None, saved: Default::default() },
+            false => source::of(&reading)?,
+        };
+        let (progress, bar) = if names > saved.len() { progress::bar() } else { Default::default() };
+        let source = Source { saved: saved.into_iter().collect(), ..source };
+        let context = Arc::new(context(&reading, source));
+        let tool = command.tool_for_people.filter(|_| is_for_people).unwrap_or(command.tool);
+        let answer = bar.around(tool.run(context, values, progress)).await?;
+        if !is_for_people {
+            return print_json(&answer).map(drop);
+        }
+        let answer = serde_json::from_str(&answer).unwrap_or_default();
+        let shown = (command.render)(&answer);
+        print_styled(&if names > 0 { render::sourced(shown, &answer) } else { shown }).map(drop)
+    }
+}
+
+/// Takes the executions that are not in n8n out of the arguments, and puts ids in their places that n8n never assigns.
+fn saved(
+    command: &ToolCommand,
+    values: &mut Map<String, Value>,
+    store: &StoreOptions,
+) -> Result<Vec<(String, SavedExecution)>, Error> {
+    let mut saved = Vec::new();
+    for name in command.executions() {
+        let named = values.get(name).and_then(Value::as_str);
+        if let Some(execution) = named.and_then(|named| source::saved(named, store)) {
+            let id = "0".repeat(saved.len() + 1);
+            values.insert(name.to_owned(), id.as_str().into());
+            saved.push((id, execution));
+        }
+    }
+    match saved.iter().filter(|(_, execution)| execution.is_read_once()).count() {
+        0 | 1 => Ok(saved),
+        _ => Err(Error::Usage(
+            "Only one execution can be read from standard input: save the other one to a file and pass the file."
+                .to_owned(),
+        )),
+    }
+}

@@ -1,0 +1,63 @@
+//! One node of the executed workflow.
+
+use std::io::Read;
+
+use crate::json::{Cursor, Excerpt, Keep, Members, ReadError, members};
+use crate::node_outputs::{self, OutputLabels};
+
+/// A longer node type is cut; real ones never are.
+pub(super) const TYPE_CHARS: usize = 200;
+
+/// Memory for the parameters that decide what a node's outputs are called, if the table keeps them.
+const PARAMETER_BYTES: usize = 16 * 1024;
+
+/// One node of a workflow.
+#[derive(Debug, Default)]
+pub(super) struct WorkflowNode {
+    pub name: Option<String>,
+    pub node_type: Option<String>,
+    pub on_error: Option<String>,
+    /// How n8n wrote `on_error` before version 1.
+    continue_on_fail: bool,
+    type_version: Option<f64>,
+    pub position: Option<(f64, f64)>,
+    pub disabled: bool,
+    parameters: Option<Excerpt>,
+}
+
+members!(WorkflowNode, |node, cursor| match name {
+    ("name", Keep::Whole) => node.name = cursor.name()?,
+    ("type", Keep::Whole) => node.node_type = cursor.text(TYPE_CHARS)?,
+    ("onError", Keep::Whole) => node.on_error = cursor.text(TYPE_CHARS)?,
+    ("continueOnFail", Keep::Whole) => node.continue_on_fail = cursor.is_true()?,
+    ("typeVersion", Keep::Whole) => node.type_version = cursor.number()?,
+    ("position", Keep::Whole) => node.position = read_position(cursor)?,
+    ("disabled", Keep::Whole) => node.disabled = cursor.is_true()?,
+    ("parameters", node_outputs::PARAMETERS) => node.parameters = Some(cursor.excerpt(PARAMETER_BYTES)?),
+});
+
+impl WorkflowNode {
+    /// What is kept for a summary: the first four members, up to `continueOnFail`.
+    pub(super) const SUMMARY: Keep = Keep::Members(Self::MEMBERS.split_at(4).0);
+
+    /// Whether the workflow continues after an error of this node.
+    pub(super) fn continues(&self) -> bool {
+        self.continue_on_fail || self.on_error.as_deref().is_some_and(|on_error| on_error.starts_with("continue"))
+    }
+
+    /// The labels of its outputs, as n8n's editor shows them.
+    pub(super) fn output_labels(&self) -> OutputLabels {
+        let node_type = self.node_type.as_deref().unwrap_or_default();
+        OutputLabels::of_excerpt(node_type, self.type_version, self.on_error.as_deref(), self.parameters.as_ref())
+    }
+}
+
+/// Reads `[x, y]`; `None` for anything else.
+fn read_position<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<(f64, f64)>, ReadError> {
+    let mut position = [None; 2];
+    cursor.array(|cursor, at| match position.get_mut(at as usize) {
+        Some(part) => cursor.number().map(|number| *part = number),
+        None => cursor.skip(),
+    })?;
+    Ok(position[0].zip(position[1]))
+}
