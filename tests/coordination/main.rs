@@ -1,8 +1,8 @@
 //! Agent coordination: the coordinator in this process, the real binary over pipes and HTTP, and killed processes and
 //! databases. Everything runs on SQLite and, if it is installed, on PostgreSQL.
 //!
-//! `cargo test --test coordination` runs the short forms, `cargo test --release --test coordination -- --ignored`
-//! the long forms, which print figures.
+//! `cargo test --test coordination` runs the short forms, with `-- --ignored slow::` those that CI runs, too, and
+//! `cargo test --release --test coordination -- --ignored` also the long forms, which print figures.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -49,12 +49,12 @@ use support::coordination::database::{self, Kind};
 use support::coordination::harness;
 use support::{http_client, mcp_client, random, wait};
 
-/// A trial for each of the named functions, on each kind of database.
+/// A trial for each of the named functions, on each kind of database; their names begin with `$prefix`.
 macro_rules! trials {
-    ($kinds:expr; $($module:ident: $($name:ident),+ $(,)?;)+) => {{
+    ($prefix:literal, $kinds:expr; $($module:ident: $($name:ident),+ $(,)?;)+) => {{
         let mut trials = Vec::new();
         $($(for kind in $kinds.clone() {
-            let name = format!("{}::{} on {kind:?}", stringify!($module), stringify!($name));
+            let name = format!("{}{}::{} on {kind:?}", $prefix, stringify!($module), stringify!($name));
             trials.push(Trial::test(name, move || {
                 $module::$name(kind);
                 Ok(())
@@ -82,7 +82,7 @@ fn main() {
         eprintln!("=== PostgreSQL IS NOT INSTALLED: ITS TESTS ARE SKIPPED ===");
     }
     let short = trials! {
-        kinds;
+        "", kinds;
         walk_through: the_flow_of_the_contract;
         contract: a_runner_sees_active_projects_and_agents, only_idle_agents_with_tasks_should_start, nothing_is_revealed_without_a_passkey,
             a_session_is_renewed_up_to_its_maximum, session_lifetimes_are_configurable, an_expired_token_is_rejected_everywhere,
@@ -102,13 +102,10 @@ fn main() {
             an_execution_with_the_status_error_is_not_a_failed_call;
         model: histories_agree_with_the_model;
         races: one_of_many_wins, an_agent_can_run_in_a_hundred_projects, one_of_many_accepts,
-            checking_before_inserting_has_many_winners, one_of_sixteen_processes_wins, one_of_three_replicas_wins;
-        crashes: kills_lose_nothing, a_killed_database_loses_nothing, health_reports_an_unreachable_database,
-            a_dead_instance_can_be_replaced, a_process_that_exited_can_be_replaced_at_once,
+            checking_before_inserting_has_many_winners;
+        crashes: health_reports_an_unreachable_database, a_dead_instance_can_be_replaced, a_process_that_exited_can_be_replaced_at_once,
             a_killed_process_can_be_replaced_at_once, an_instance_that_wakes_up_late_changes_nothing;
-        replies: lost_answers_are_repeated, aborted_calls_leave_nothing_open;
         budgets: lists_fit_the_token_budget, texts_have_limits;
-        load: every_process_gets_a_fair_share;
         secrets: secrets_are_not_stored_or_logged, an_unknown_agent_takes_as_long_as_a_known_one;
         migrations: many_processes_can_migrate_at_once, databases_of_older_releases_are_migrated,
             a_newer_database_is_not_touched, the_database_of_another_program_is_left_alone,
@@ -116,17 +113,25 @@ fn main() {
         replaced: a_deleted_or_replaced_file_is_noticed, health_reports_a_deleted_file,
             what_was_acknowledged_is_in_the_file_that_was_moved, a_link_to_the_database_is_followed,
             damage_is_reported_without_details;
-        floods: wrong_passkeys_of_one_agent_do_not_delay_another,
-            attempts_for_many_agents_do_not_delay_an_agent_with_a_token, large_lists_of_one_agent_do_not_delay_another,
-            a_call_counts_until_its_unit_of_work_has_ended;
+        floods: a_call_counts_until_its_unit_of_work_has_ended;
         access: each_scope_has_its_tools, an_agent_token_acts_for_its_agent_only;
     };
-    let servers = Trial::test("hostile::servers_that_are_silent_or_flood_are_given_up", || {
+    // What takes more than a few seconds runs in CI.
+    let mut slow = trials! {
+        "slow::", kinds;
+        races: one_of_sixteen_processes_wins, one_of_three_replicas_wins;
+        crashes: kills_lose_nothing, a_killed_database_loses_nothing;
+        replies: lost_answers_are_repeated, aborted_calls_leave_nothing_open;
+        load: every_process_gets_a_fair_share;
+        floods: wrong_passkeys_of_one_agent_do_not_delay_another,
+            attempts_for_many_agents_do_not_delay_an_agent_with_a_token, large_lists_of_one_agent_do_not_delay_another;
+    };
+    slow.push(Trial::test("slow::hostile::servers_that_are_silent_or_flood_are_given_up", || {
         hostile::servers_that_are_silent_or_flood_are_given_up();
         Ok(())
-    });
+    }));
     let long = trials! {
-        kinds;
+        "", kinds;
         races: one_of_many_wins_a_thousand_times, one_of_sixteen_processes_wins_for_a_minute,
             one_of_three_replicas_wins_for_a_minute;
         model: ten_thousand_histories;
@@ -135,11 +140,11 @@ fn main() {
         load: each_of_32_processes_gets_a_fair_share_for_a_minute;
         secrets: an_unknown_agent_takes_as_long_as_a_known_one_200_times;
     };
-    let long = long.into_iter().map(|trial| trial.with_ignored_flag(true));
+    let ignored = slow.into_iter().chain(long).map(|trial| trial.with_ignored_flag(true));
     let mut arguments = Arguments::from_args();
     // Each test is concurrent already, and some kill the server that others would use.
     arguments.test_threads = Some(1);
-    let conclusion = libtest_mimic::run(&arguments, short.into_iter().chain([servers]).chain(long).collect());
+    let conclusion = libtest_mimic::run(&arguments, short.into_iter().chain(ignored).collect());
     database::stop_postgres();
     conclusion.exit();
 }

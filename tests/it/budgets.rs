@@ -78,49 +78,6 @@ fn every_fixture_node_fits_three_budgets() {
 }
 
 #[test]
-fn texts_of_every_token_density_fit() {
-    let letters = ['a', 'q', '0', 'é', 'あ', '漢', '🎉', '\u{1F9FF}', '"', '\\', '\n', '<', '\u{1}'];
-    for letter in letters {
-        let shape = || Shape {
-            nodes: 3,
-            runs: 1,
-            items: 1,
-            item: Item::Letter(letter, 300_000),
-            failing: None,
-            name: Name::Step,
-        };
-        for limit in [1000, 20_000, 25_000] {
-            let body = shape().body();
-            let name = body.node_name(1);
-            let answer = check(&node_text(body, &name, limit, 50), limit, &format!("300,000 of {letter:?} in {limit}"));
-            assert_eq!(answer["data"]["output"]["total"], 1);
-        }
-    }
-}
-
-#[test]
-fn items_of_every_shape_fit() {
-    let shapes = [
-        ("orders", Item::Order),
-        ("small ones", Item::Small),
-        ("strings", Item::String(3000)),
-        ("arrays", Item::Array(10_000)),
-        ("keys", Item::Keys(3_000)),
-        ("a long key", Item::Key(20_000)),
-    ];
-    for (what, item) in shapes {
-        let shape = || Shape { nodes: 3, runs: 2, items: 60, item, failing: Some(2), name: Name::Step };
-        for limit in [1000, 5000, 25_000] {
-            for items in [1, 50] {
-                let body = shape().body();
-                let name = body.node_name(2);
-                check(&node_text(body, &name, limit, items), limit, &format!("{items} items of {what} in {limit}"));
-            }
-        }
-    }
-}
-
-#[test]
 fn names_of_every_length_fit() {
     const NODES: usize = 120;
     let long = |text: &str| Name::Text(text.repeat(200 / text.chars().count()));
@@ -285,10 +242,15 @@ fn a_late_output_among_empty_ones_is_shown() {
 
 #[test]
 fn every_output_and_input_shows_its_first_item_before_any_shows_a_second() {
+    first_items_come_first(&[(2, 1000)]);
+}
+
+/// Checks every node of every fixture, with these limits of items and tokens.
+fn first_items_come_first(limits: &[(u64, usize)]) {
     for (name, body) in fixtures::executions() {
         let value = fixtures::parse(&body);
         for (node, _) in oracle::nodes(&value) {
-            for (limit, tokens) in [(1, 1000), (2, 1000), (2, 20_000), (50, 1000), (50, 20_000)] {
+            for &(limit, tokens) in limits {
                 let what = format!("{name}, {node}, limit {limit}, {tokens} tokens");
                 let answer: Value = serde_json::from_str(&node_text(&body[..], &node, tokens, limit)).unwrap();
                 check_parts(&answer["data"], &what);
@@ -334,4 +296,61 @@ fn an_offset_beyond_the_end_is_said() {
     let answer = check(&get_execution_by_node::answer(&view, None, &question).unwrap(), 1000, "beyond the end");
     let reason = answer["data"]["truncated"]["reason"].as_str().unwrap();
     assert!(reason.starts_with("offset 500 is beyond the end: the longest input or output has "), "{reason}");
+}
+
+/// Large items of every kind.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 22 s"]
+    fn first_items_come_first_within_every_limit() {
+        first_items_come_first(&[(1, 1000), (2, 20_000), (50, 1000), (50, 20_000)]);
+    }
+
+    #[test]
+    #[ignore = "slow: 8 s"]
+    fn texts_of_every_token_density_fit() {
+        let letters = ['a', 'q', '0', 'é', 'あ', '漢', '🎉', '\u{1F9FF}', '"', '\\', '\n', '<', '\u{1}'];
+        for letter in letters {
+            let shape = || Shape {
+                nodes: 3,
+                runs: 1,
+                items: 1,
+                item: Item::Letter(letter, 300_000),
+                failing: None,
+                name: Name::Step,
+            };
+            for limit in [1000, 20_000, 25_000] {
+                let body = shape().body();
+                let name = body.node_name(1);
+                let answer =
+                    check(&node_text(body, &name, limit, 50), limit, &format!("300,000 of {letter:?} in {limit}"));
+                assert_eq!(answer["data"]["output"]["total"], 1);
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "slow: 15 s"]
+    fn items_of_every_shape_fit() {
+        let shapes = [
+            ("orders", Item::Order),
+            ("small ones", Item::Small),
+            ("strings", Item::String(3000)),
+            ("arrays", Item::Array(10_000)),
+            ("keys", Item::Keys(3_000)),
+            ("a long key", Item::Key(20_000)),
+        ];
+        for (what, item) in shapes {
+            let shape = || Shape { nodes: 3, runs: 2, items: 60, item, failing: Some(2), name: Name::Step };
+            for limit in [1000, 5000, 25_000] {
+                for items in [1, 50] {
+                    let body = shape().body();
+                    let name = body.node_name(2);
+                    check(&node_text(body, &name, limit, items), limit, &format!("{items} items of {what} in {limit}"));
+                }
+            }
+        }
+    }
 }

@@ -242,14 +242,16 @@ fn check_cargo(words: &[String]) -> Result<(), String> {
         ["run", "--", ..] => {
             return check_command(&words[2..].iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
         }
-        ["test", "--test", target, ref rest @ ..] => {
-            let functions = test_functions(target);
-            if functions.is_empty() {
+        ["test", "--test", ..] => {
+            let named = words.windows(2).filter(|pair| pair[0] == "--test").map(|pair| pair[1]);
+            let targets: Vec<_> = named.map(|target| (target, test_functions(target))).collect();
+            if let Some((target, _)) = targets.iter().find(|(_, functions)| functions.is_empty()) {
                 return Err(format!("there is no test target {target}"));
             }
-            for filter in rest.iter().filter(|word| !word.starts_with('-')) {
-                if !functions.iter().any(|name| name.contains(filter)) {
-                    return Err(format!("no test of {target} matches {filter}"));
+            let is_target = |word: &str| targets.iter().any(|(target, _)| *target == word);
+            for filter in words[1..].iter().filter(|word| !word.starts_with('-') && !is_target(word)) {
+                if !targets.iter().flat_map(|(_, functions)| functions).any(|name| name.contains(filter)) {
+                    return Err(format!("no test of {} matches {filter}", targets[0].0));
                 }
             }
         }
@@ -271,9 +273,16 @@ fn test_functions(target: &str) -> Vec<String> {
             }
         } else if path.extension().is_some_and(|ending| ending == "rs") {
             let text = std::fs::read_to_string(path).unwrap_or_default();
-            let names =
-                text.lines().filter_map(|line| line.trim_start().trim_start_matches("pub ").strip_prefix("fn "));
-            found.extend(names.map(|name| format!("{module}{}", name.split(['(', '<']).next().unwrap())));
+            let mut inline = String::new();
+            for line in text.lines() {
+                if let Some(name) = line.strip_prefix("mod ").and_then(|rest| rest.strip_suffix(" {")) {
+                    inline = format!("{name}::");
+                } else if line == "}" {
+                    inline.clear();
+                } else if let Some(name) = line.trim_start().trim_start_matches("pub ").strip_prefix("fn ") {
+                    found.push(format!("{module}{inline}{}", name.split(['(', '<']).next().unwrap()));
+                }
+            }
         }
     }
     let (mut found, folder) = (Vec::new(), root().join("tests").join(target));

@@ -1,7 +1,9 @@
-//! The properties that the fuzzers check, in every test run: on the seeds, and on inputs that are derived from them.
+//! The properties that the fuzzers check, on the seeds, and on inputs that are derived from them: some in
+//! every test run, all in CI.
 //! The inputs are the same in each run; `cargo +nightly fuzz run filter fuzz/corpus/filter fuzz/seeds/filter` continues
 //! from there.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::random::Random;
@@ -9,104 +11,119 @@ use crate::random::Random;
 #[path = "../../fuzz/properties/mod.rs"]
 pub(crate) mod checks;
 
-/// Derived inputs for each property, in addition to its seeds: as many as take about a second.
-const FILTER: u64 = 2000;
-const CLIPPING: u64 = 250;
-const SUMMARY: u64 = 120;
-const NODE: u64 = 70;
-const SEARCH: u64 = 1500;
-const FIELDS: u64 = 500;
-const TRACE: u64 = 700;
-const SETTINGS: u64 = 1500;
-const WORKFLOW: u64 = 1200;
-const IMPORT: u64 = 80;
-const FLATTED: u64 = 1500;
-const FLATTED_TEXT: u64 = 3000;
-const TOKENS: u64 = 2000;
-const STORED: u64 = 300;
+/// A property that the fuzzers check.
+struct Property {
+    /// Its fuzz target, and the folder of its seeds.
+    target: &'static str,
+    check: fn(&[u8]),
+    /// How many derived inputs `slow` checks, in addition to the seeds; the other tests check a tenth of them.
+    derived: u64,
+}
+
+const FILTER: Property = Property { target: "filter", check: checks::filter::check, derived: 2000 };
+const CLIPPING: Property = Property { target: "clipping", check: checks::clipping::check, derived: 250 };
+const SUMMARY: Property = Property { target: "summary", check: checks::projections::summary, derived: 120 };
+const NODE: Property = Property { target: "node", check: checks::projections::node, derived: 70 };
+const SEARCH: Property = Property { target: "search", check: checks::search::check, derived: 1500 };
+const FIELDS: Property = Property { target: "fields", check: checks::fields::check, derived: 500 };
+const TRACE: Property = Property { target: "trace", check: checks::trace::check, derived: 700 };
+const SETTINGS: Property = Property { target: "settings", check: checks::settings::check, derived: 1500 };
+const WORKFLOW: Property = Property { target: "workflow", check: checks::workflow::check, derived: 1200 };
+const IMPORT: Property = Property { target: "import", check: checks::import::check, derived: 80 };
+const FLATTED: Property = Property { target: "flatted", check: checks::flatted::same_as_the_body, derived: 1500 };
+const FLATTED_TEXT: Property = Property { target: "flatted_text", check: checks::flatted::any_text, derived: 3000 };
+const TOKENS: Property = Property { target: "tokens", check: checks::tokens::check, derived: 2000 };
+const STORED: Property = Property { target: "stored", check: checks::flatted::same_views, derived: 300 };
 
 #[test]
 fn the_filter() {
-    hold("filter", checks::filter::check, FILTER);
+    FILTER.holds_for_some();
 }
 
 #[test]
 fn clipping() {
-    hold("clipping", checks::clipping::check, CLIPPING);
+    CLIPPING.holds_for_some();
 }
 
 #[test]
 fn the_summary() {
-    hold("summary", checks::projections::summary, SUMMARY);
+    SUMMARY.holds_for_some();
 }
 
 #[test]
 fn one_node() {
-    hold("node", checks::projections::node, NODE);
+    NODE.holds_for_some();
 }
 
 #[test]
 fn a_search() {
-    hold("search", checks::search::check, SEARCH);
+    SEARCH.holds_for_some();
 }
 
 #[test]
 fn fields() {
-    hold("fields", checks::fields::check, FIELDS);
+    FIELDS.holds_for_some();
 }
 
 #[test]
 fn a_trace() {
-    hold("trace", checks::trace::check, TRACE);
+    TRACE.holds_for_some();
 }
 
 #[test]
 fn settings() {
-    hold("settings", checks::settings::check, SETTINGS);
+    SETTINGS.holds_for_some();
 }
 
 #[test]
 fn workflows() {
-    hold("workflow", checks::workflow::check, WORKFLOW);
+    WORKFLOW.holds_for_some();
 }
 
 #[test]
 fn imports() {
-    hold("import", checks::import::check, IMPORT);
+    IMPORT.holds_for_some();
     checks::import::close();
 }
 
 #[test]
 fn flatted_text_of_any_json() {
-    hold("flatted", checks::flatted::same_as_the_body, FLATTED);
+    FLATTED.holds_for_some();
 }
 
 #[test]
 fn stored_executions() {
-    hold("stored", checks::flatted::same_views, STORED);
+    STORED.holds_for_some();
 }
 
 #[test]
 fn any_flatted_text() {
-    hold("flatted_text", checks::flatted::any_text, FLATTED_TEXT);
+    FLATTED_TEXT.holds_for_some();
 }
 
 #[test]
 fn tokens() {
-    hold("tokens", checks::tokens::check, TOKENS);
+    TOKENS.holds_for_some();
 }
 
-/// Checks a property on its seeds, and on this many inputs that are derived from them.
-fn hold(target: &str, property: fn(&[u8]), made: u64) {
-    let seeds = seeds(target);
-    for (name, seed) in &seeds {
-        hold_for(target, property, name, seed);
+impl Property {
+    /// Checks it on its seeds, and on a tenth of the derived inputs.
+    fn holds_for_some(&self) {
+        self.holds_for(0..self.derived / 10);
     }
-    let seeds: Vec<_> = seeds.into_iter().map(|(_, seed)| seed).collect();
-    for number in 0..made {
-        // Each input can be reproduced on its own.
-        let input = Inputs(Random(number)).input(&seeds);
-        hold_for(target, property, &format!("input {number}"), &input);
+
+    /// Checks it on its seeds, and on the derived inputs of these numbers.
+    fn holds_for(&self, derived: Range<u64>) {
+        let seeds = seeds(self.target);
+        for (name, seed) in &seeds {
+            hold_for(self.target, self.check, name, seed);
+        }
+        let seeds: Vec<_> = seeds.into_iter().map(|(_, seed)| seed).collect();
+        for number in derived {
+            // Each input can be reproduced on its own.
+            let input = Inputs(Random(number)).input(&seeds);
+            hold_for(self.target, self.check, &format!("input {number}"), &input);
+        }
     }
 }
 
@@ -201,5 +218,95 @@ impl Inputs {
             }
         }
         input.truncate(BYTES);
+    }
+}
+
+/// All derived inputs.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow"]
+    fn the_filter() {
+        FILTER.holds_for(0..FILTER.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn clipping() {
+        CLIPPING.holds_for(0..CLIPPING.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn the_summary() {
+        SUMMARY.holds_for(0..SUMMARY.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn one_node() {
+        NODE.holds_for(0..NODE.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_search() {
+        SEARCH.holds_for(0..SEARCH.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn fields() {
+        FIELDS.holds_for(0..FIELDS.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_trace() {
+        TRACE.holds_for(0..TRACE.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn settings() {
+        SETTINGS.holds_for(0..SETTINGS.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn workflows() {
+        WORKFLOW.holds_for(0..WORKFLOW.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn imports() {
+        IMPORT.holds_for(0..IMPORT.derived);
+        checks::import::close();
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn flatted_text_of_any_json() {
+        FLATTED.holds_for(0..FLATTED.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn stored_executions() {
+        STORED.holds_for(0..STORED.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn any_flatted_text() {
+        FLATTED_TEXT.holds_for(0..FLATTED_TEXT.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn tokens() {
+        TOKENS.holds_for(0..TOKENS.derived);
     }
 }

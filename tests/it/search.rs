@@ -58,11 +58,16 @@ fn questions() -> Vec<Question> {
 
 #[test]
 fn the_search_agrees_with_the_reference_on_every_fixture() {
+    agrees_with_the_reference(30_000);
+}
+
+/// Asks all questions about fixtures of fewer than `small` bytes, and one about each of the others.
+fn agrees_with_the_reference(small: usize) {
     for (name, body) in fixtures::executions() {
         let value = fixtures::parse(&body);
         let body = value.to_string().into_bytes();
         // The reference takes a second for ten megabytes.
-        let questions = questions().into_iter().take(if body.len() < 300_000 { usize::MAX } else { 1 });
+        let questions = questions().into_iter().take(if body.len() < small { usize::MAX } else { 1 });
         for question in questions {
             let truth = search(&value, &question, oracle::error);
             let ours = as_json(&view(&body, &projection(&question), &[65_536]));
@@ -359,5 +364,16 @@ proptest! {
         let body = fixtures::execution("d_branches_merge");
         let cut = &body[..at.index(body.len() - 1)];
         prop_assert!(projection(&text("a")).read_from(cut).is_err());
+    }
+}
+
+/// All questions about larger fixtures.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 29 s"]
+    fn the_search_agrees_with_the_reference_on_larger_fixtures() {
+        agrees_with_the_reference(300_000);
     }
 }

@@ -39,15 +39,6 @@ fn floods_of_headers_are_errors_and_take_little_memory() {
     took_little_memory(&proxied.client);
 }
 
-#[test]
-fn endless_interim_responses_are_no_first_byte() {
-    let plan = every_attempt(|_| Fault::Flood(0, b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()));
-    let mut proxied = ProxiedClient::with(n8n(Framing::Length), &["--first-byte-timeout", "3"], plan);
-    let broken = proxied.check(SUMMARY, 0..1);
-    assert!(broken.errors[0].1.contains("within 3.0 s"), "{:?}", broken.errors);
-    took_little_memory(&proxied.client);
-}
-
 /// An execution with one long string in the middle.
 const EXECUTION: [&str; 2] = [
     r#"{"id":"42","status":"success","data":{"resultData":{"runData":{"A":[{"startTime":1,"executionTime":1,"executionStatus":"success","data":{"main":[[{"json":{"text":""#,
@@ -81,11 +72,6 @@ fn bombs(megabytes: usize) -> Server {
         Some("00042") => gzip(Arc::clone(&bombs[2])),
         _ => gzip(Arc::clone(&bombs[0])).cut_after(bombs[0].len() as u64 / 2),
     })
-}
-
-#[test]
-fn megabytes_in_kilobytes_are_read_in_little_memory() {
-    read_in_little_memory(200);
 }
 
 #[test]
@@ -155,4 +141,25 @@ fn the_key_is_never_sent_to_another_host_after_several_redirects() {
     assert!(said.contains("must not follow") && !said.contains("secret"), "{said}");
     assert_eq!(n8n.requests().len(), 2);
     assert!(other.requests().is_empty());
+}
+
+/// Megabytes of responses.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 8 s"]
+    fn endless_interim_responses_are_no_first_byte() {
+        let plan = every_attempt(|_| Fault::Flood(0, b"HTTP/1.1 100 Continue\r\n\r\n".to_vec()));
+        let mut proxied = ProxiedClient::with(n8n(Framing::Length), &["--first-byte-timeout", "3"], plan);
+        let broken = proxied.check(SUMMARY, 0..1);
+        assert!(broken.errors[0].1.contains("within 3.0 s"), "{:?}", broken.errors);
+        took_little_memory(&proxied.client);
+    }
+
+    #[test]
+    #[ignore = "slow: 7 s"]
+    fn megabytes_in_kilobytes_are_read_in_little_memory() {
+        read_in_little_memory(200);
+    }
 }

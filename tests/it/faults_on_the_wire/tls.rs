@@ -91,44 +91,6 @@ fn a_port_without_tls_is_reported() {
     }
 }
 
-#[test]
-fn a_connection_over_tls_that_is_cut_anywhere() {
-    let n8n = n8n(Framing::Length);
-    let identity = identity(HOST, 2090);
-    let front = Proxy::start_tls(&n8n.url(), Arc::clone(&identity.config), |_| Fault::None);
-    let ask = |url: &str| summary(url, identity.certificate.path(), &id(0));
-    let right = ask(&front.url()).unwrap();
-    let cut_after = &|bytes: u64| {
-        let tunnel = Proxy::tunnel(&front.url(), move |_| Fault::CutAfter(bytes));
-        ask(&tunnel.url())
-    };
-    // The handshake has about a thousand bytes, the response four thousand.
-    let positions: Vec<_> = (0..16).map(|step| step * 375).chain([1_000_000]).collect();
-    let mut answers = Vec::new();
-    for positions in positions.chunks(8) {
-        thread::scope(|scope| {
-            let calls: Vec<_> = positions.iter().map(|&position| scope.spawn(move || cut_after(position))).collect();
-            answers.extend(calls.into_iter().map(|call| call.join().unwrap()));
-        });
-    }
-    let mut counts = [0; 3];
-    for (position, answer) in positions.iter().zip(answers) {
-        match answer {
-            Ok(answer) => {
-                assert_eq!(answer, right, "wrong, cut after {position}");
-                counts[0] += 1;
-            }
-            Err(said) if said.contains("broke off at byte ") => counts[1] += 1,
-            Err(said) => {
-                assert!(said.contains("could not be reached"), "cut after {position}: {said}");
-                counts[2] += 1;
-            }
-        }
-    }
-    // The body can be one record, which is not decrypted before its end.
-    assert!(counts[0] > 0 && counts[2] > 0, "whole, cut in the body, cut before it: {counts:?}");
-}
-
 /// Position 1 is cut after a thousand bytes of the body; position 2 is complete, but without a `close_notify`.
 fn without_a_close_notify(sent: Framing) -> [Result<String, String>; 3] {
     let n8n = n8n(sent);
@@ -185,4 +147,49 @@ fn a_broken_connection_is_reported_without_its_url() {
     let [_, cut, _] = without_a_close_notify(Framing::UntilClose);
     let said = cut.unwrap_err();
     assert!(said.contains("broke off at byte 1000") && !said.contains("://"), "{said}");
+}
+
+/// Cuts at every byte.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 5 s"]
+    fn a_connection_over_tls_that_is_cut_anywhere() {
+        let n8n = n8n(Framing::Length);
+        let identity = identity(HOST, 2090);
+        let front = Proxy::start_tls(&n8n.url(), Arc::clone(&identity.config), |_| Fault::None);
+        let ask = |url: &str| summary(url, identity.certificate.path(), &id(0));
+        let right = ask(&front.url()).unwrap();
+        let cut_after = &|bytes: u64| {
+            let tunnel = Proxy::tunnel(&front.url(), move |_| Fault::CutAfter(bytes));
+            ask(&tunnel.url())
+        };
+        // The handshake has about a thousand bytes, the response four thousand.
+        let positions: Vec<_> = (0..16).map(|step| step * 375).chain([1_000_000]).collect();
+        let mut answers = Vec::new();
+        for positions in positions.chunks(8) {
+            thread::scope(|scope| {
+                let calls: Vec<_> =
+                    positions.iter().map(|&position| scope.spawn(move || cut_after(position))).collect();
+                answers.extend(calls.into_iter().map(|call| call.join().unwrap()));
+            });
+        }
+        let mut counts = [0; 3];
+        for (position, answer) in positions.iter().zip(answers) {
+            match answer {
+                Ok(answer) => {
+                    assert_eq!(answer, right, "wrong, cut after {position}");
+                    counts[0] += 1;
+                }
+                Err(said) if said.contains("broke off at byte ") => counts[1] += 1,
+                Err(said) => {
+                    assert!(said.contains("could not be reached"), "cut after {position}: {said}");
+                    counts[2] += 1;
+                }
+            }
+        }
+        // The body can be one record, which is not decrypted before its end.
+        assert!(counts[0] > 0 && counts[2] > 0, "whole, cut in the body, cut before it: {counts:?}");
+    }
 }

@@ -79,16 +79,6 @@ const LONG: Times = Times {
 };
 
 #[test]
-fn two_hundred_calls_at_once_over_stdio_are_answered_or_cancelled() {
-    over_stdio(&SHORT);
-}
-
-#[test]
-fn two_hundred_calls_at_once_over_http_are_answered_or_cancelled() {
-    over_http(&SHORT);
-}
-
-#[test]
 #[ignore = "long: three minutes"]
 fn two_minutes_of_load_over_stdio_leave_nothing_behind() {
     over_stdio(&LONG);
@@ -576,4 +566,21 @@ fn session_headers(session: Option<&str>) -> Vec<(&str, &str)> {
     let mut headers = json_headers();
     headers.extend(session.map(|session| ("mcp-session-id", session)));
     headers
+}
+
+/// The short forms.
+mod slow {
+    use super::*;
+
+    #[test]
+    #[ignore = "slow: 18 s"]
+    fn two_hundred_calls_at_once_over_stdio_are_answered_or_cancelled() {
+        over_stdio(&SHORT);
+    }
+
+    #[test]
+    #[ignore = "slow: 10 s"]
+    fn two_hundred_calls_at_once_over_http_are_answered_or_cancelled() {
+        over_http(&SHORT);
+    }
 }
