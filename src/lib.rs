@@ -70,6 +70,8 @@ pub mod units;
 
 pub mod node_outputs;
 
+pub mod node_parameters;
+
 pub mod json;
 
 pub mod secrets;

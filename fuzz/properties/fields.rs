@@ -1,6 +1,8 @@
 //! The fields of a node are those of its whole items, however the body arrives.
 
-use n8n_lens::execution::fields::{FieldView, FieldsProjection, FieldsView};
+use n8n_lens::execution::fields::{
+    Claimed, FieldView, FieldsProjection, FieldsView, NodePlace, Outlier, Together,
+};
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_fields::{self, FieldsRequest};
 use serde_json::{Value, json};
@@ -30,7 +32,7 @@ pub fn check(data: &[u8]) {
     }
     // Normalised: without members of the same name, lone surrogates and other spellings of numbers.
     let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
-    leave_out(&mut value, &OWN);
+    leave_out_own(&mut value);
     let body = value.to_string().into_bytes();
     let names: Vec<_> = runs(&value).into_iter().map(|run| run.node).collect();
     let node = if names.is_empty() { "A".to_owned() } else { choices.pick(&names).clone() };
@@ -94,17 +96,50 @@ fn alike(entropy: &mut Entropy<'_>) -> String {
 /// Parts of items that are shown otherwise than they are; they have tests of their own.
 const OWN: [&str; 2] = ["binary", "error"];
 
+/// Leaves out the parts of items that are shown otherwise than they are.
+pub fn leave_out_own(body: &mut Value) {
+    leave_out(body, &OWN);
+}
+
 /// A field in the reference's shape.
 pub fn as_json(field: &FieldView) -> Value {
     let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
     let values: Vec<_> = field.values.iter().map(|(json, count)| json!([value(json), count])).collect();
-    let odd = field.outlier.as_ref().map(|odd| {
-        let value = odd.value.as_ref().map(|json| json!([value(json)]));
-        json!({"run": odd.place.run, "output": odd.place.output, "item": odd.place.item, "value": value})
-    });
+    let odd = field.outlier.as_ref().map(outlier);
     json!({
         "path": field.path, "kinds": field.kinds, "missing": field.missing, "numbers": field.numbers.both,
         "lengths": field.lengths.both, "distinct": field.distinct, "values": values,
         "example": field.example.as_ref().map(value), "odd": odd,
+        "objects": field.objects, "present": field.present, "absent": field.first_absent.map(place),
+        "rarest": field.rarest.as_ref().map(outlier), "empty": field.empty, "numericTexts": field.numeric_texts,
+        "dates": field.dates,
+        "repeated": field.repeated.as_ref().map(|names| json!({
+            "values": names.values, "distinct": names.distinct,
+            "first": {"value": value(&names.first.value), "places": names.first.places.map(place)},
+        })),
     })
+}
+
+fn place(place: NodePlace) -> Value {
+    json!({"run": place.run, "output": place.output, "item": place.item})
+}
+
+fn outlier(odd: &Outlier) -> Value {
+    let value = odd.value.as_ref().map(|json| json!([serde_json::from_str::<Value>(json).expect("a value is JSON")]));
+    json!({"run": odd.place.run, "output": odd.place.output, "item": odd.place.item, "value": value})
+}
+
+/// What goes together, in the reference's shape.
+pub fn together_as_json(one: &Together) -> Value {
+    let claims = one.claims.iter().map(|claim| {
+        let is = match &claim.is {
+            Claimed::Kind(kind) => json!(["kind", kind]),
+            Claimed::There => json!(["there"]),
+            Claimed::Missing => json!(["missing"]),
+            Claimed::Empty => json!(["empty"]),
+            Claimed::Value(value) => json!(["value", serde_json::from_str::<Value>(value).expect("a value is JSON")]),
+        };
+        json!([claim.path, is])
+    });
+    json!({"claims": claims.collect::<Vec<_>>(), "more": one.more, "items": one.items})
 }

@@ -12,22 +12,28 @@ const GROUPS: usize = 12;
 
 /// A value, where it is, and the object that has it or lacks it.
 #[derive(Clone, Debug)]
-struct Found {
-    place: Value,
-    /// The number of the item.
-    item: usize,
+pub struct Found {
+    pub place: Value,
+    /// The number of the item, from 1.
+    pub item: usize,
     /// `None` if the object lacks it.
-    value: Option<Value>,
+    pub value: Option<Value>,
 }
 
 /// Everything that has or lacks a path.
-struct Path {
-    path: String,
-    found: Vec<Found>,
+pub struct Path {
+    pub path: String,
+    pub found: Vec<Found>,
 }
 
 /// `(items, fields)` of a node: what all of its items look like. `None` if there are too many paths.
 pub fn fields(body: &Value, node: &str) -> Option<(usize, Vec<Value>)> {
+    let (items, paths) = paths(body, node)?;
+    Some((items, paths.iter().map(|path| shown(path, items)).collect()))
+}
+
+/// `(items, paths)` of a node: everything that has or lacks a path. `None` if there are too many.
+pub fn paths(body: &Value, node: &str) -> Option<(usize, Vec<Path>)> {
     let mut jsons = Vec::new();
     let mut items = 0;
     for run in runs(body).iter().filter(|run| run.node == node) {
@@ -41,7 +47,7 @@ pub fn fields(body: &Value, node: &str) -> Option<(usize, Vec<Value>)> {
     }
     let mut paths = Vec::new();
     below("", &jsons, 1, &mut paths);
-    (paths.len() < 300).then(|| (items, paths.iter().map(|path| shown(path, items)).collect()))
+    (paths.len() < 300).then_some((items, paths))
 }
 
 /// The paths below a path, each after the one above it.
@@ -87,21 +93,112 @@ fn shown(path: &Path, items: usize) -> Value {
     let mut with: Vec<usize> =
         path.found.iter().filter(|found| found.value.is_some()).map(|found| found.item).collect();
     with.dedup();
-    let scalars: Vec<Found> =
-        path.found.iter().filter(|found| found.value.as_ref().is_some_and(is_compared)).cloned().collect();
-    let groups = groups(&scalars, |value| Some(value.clone()), VALUES);
+    let scalars = scalars(path);
+    let groups = value_groups(path);
     let distinct = groups.as_ref().map(Vec::len);
     let listed = groups.unwrap_or_default();
     let listed: Vec<_> =
-        listed.iter().filter(|_| distinct <= Some(6)).map(|(value, of)| json!([value, of.len()])).collect();
+        listed.iter().filter(|_| distinct <= Some(16)).map(|(value, of)| json!([value, of.len()])).collect();
     json!({
         "path": path.path, "kinds": kinds, "missing": items - with.len(),
         "numbers": range(&numbers), "lengths": range(&lengths), "distinct": distinct, "values": listed,
         "example": scalars.first().map(|found| clipped(found.value.as_ref())), "odd": odd(path),
+        "objects": path.found.len(), "present": values.len(),
+        "absent": path.found.iter().find(|found| found.value.is_none()).map(|found| &found.place),
+        "rarest": rarest(path), "empty": values.iter().filter(|value| is_empty(value)).count(),
+        "numericTexts": values.iter().filter(|value| value.as_str().is_some_and(is_numeric)).count(),
+        "dates": dates(&values), "repeated": repeated(path),
     })
 }
 
-fn kind_of(value: &Value) -> &'static str {
+/// The strings, numbers and booleans.
+fn scalars(path: &Path) -> Vec<Found> {
+    path.found.iter().filter(|found| found.value.as_ref().is_some_and(is_compared)).cloned().collect()
+}
+
+/// The different values, each with where it is; `None` if there are more than 64, or a long one.
+pub fn value_groups(path: &Path) -> Option<Vec<(Value, Vec<Found>)>> {
+    groups(&scalars(path), |value| Some(value.clone()), VALUES)
+}
+
+/// The first value of the rarest kind, of equally rare ones that which comes later.
+fn rarest(path: &Path) -> Value {
+    let present: Vec<_> = path.found.iter().filter(|found| found.value.is_some()).cloned().collect();
+    let kinds = groups(&present, |value| Some(json!(kind_of(value))), KINDS.len()).unwrap_or_default();
+    let least = kinds.iter().map(|(_, found)| found.len()).min();
+    let rarest = kinds.iter().rev().find(|(_, found)| Some(found.len()) == least);
+    rarest.filter(|_| kinds.len() > 1).map_or(Value::Null, |(_, found)| at(&found[0]))
+}
+
+pub fn is_empty(value: &Value) -> bool {
+    [json!(""), json!([]), json!({})].contains(value)
+}
+
+fn is_numeric(text: &str) -> bool {
+    let pattern = regex::Regex::new(r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$").expect("it is valid");
+    pattern.is_match(text) && !text.ends_with('\n')
+}
+
+/// The least and the greatest of the strings, if all but empty ones are dates in one form.
+fn dates(values: &[&Value]) -> Value {
+    let strings: Vec<&str> = values.iter().filter_map(|value| value.as_str()).filter(|text| !text.is_empty()).collect();
+    let pattern = regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(?s:.*))?$").expect("it is valid");
+    let offset = |text: &str| text.get(10..).and_then(|time| time.find(['Z', '+', '-']).map(|at| time[at..].to_owned()));
+    let form = |text: &str| (text.len(), offset(text));
+    let is_date = |text: &&str| pattern.is_match(text) && text.len() <= 35 && form(text) == form(strings[0]);
+    if strings.is_empty() || !strings.iter().all(is_date) { Value::Null } else { json!((strings.iter().min(), strings.iter().max())) }
+}
+
+/// How many of the values are different that name things, and the first that occurs again.
+fn repeated(path: &Path) -> Value {
+    if path.path.contains("[]") {
+        return Value::Null;
+    }
+    let (mut known, mut first, mut count): (Vec<(String, Value)>, Option<Value>, usize) = Default::default();
+    let (mut numbers, date) = (0, regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[T ][0-9]{2}:[0-9]{2})").expect("it is valid"));
+    for found in &path.found {
+        let is_name = match &found.value {
+            Some(Value::Number(number)) => {
+                numbers += 1;
+                let text = number.to_string();
+                text.len() <= 15 && text.chars().all(|char| char.is_ascii_digit())
+            }
+            Some(Value::String(text)) if text.is_empty() => continue,
+            Some(Value::String(text)) => {
+                let is_date = date.is_match(text) && text.len() <= 35;
+                let is_plain = !text.chars().any(|char| char <= ' ' || char == '\\' || char == '"');
+                is_plain && !is_date && text.len() <= 64 && text.contains(|char: char| char.is_ascii_digit() || char == '@')
+            }
+            _ => continue,
+        };
+        if !is_name {
+            return Value::Null;
+        }
+        count += 1;
+        let value = found.value.clone().expect("it is present");
+        // A number and a string with the same text are taken for one.
+        let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        match known.iter().find(|(other, _)| *other == text) {
+            Some((_, place)) => {
+                let value = if numbers > 0 { json!(text.parse::<u64>().unwrap_or_default()) } else { json!(text) };
+                first.get_or_insert(json!({"value": value, "places": [place, found.place]}));
+                if count > 256 && known.len() < count / 4 {
+                    return Value::Null;
+                }
+            }
+            None => known.push((text, found.place.clone())),
+        }
+    }
+    let name = path.path.rsplit('.').next().expect("there is one");
+    let ends = regex::Regex::new(r"(?x) ^(?i:id|no|nr|number|code|key|ref|num)$ | [_\-\ ](?i:id|no|nr|number|code|key|ref|num)$ | (I[dD]|N[oO]|N[rR]|N(?i:umber)|C(?i:ode)|K(?i:ey)|R(?i:ef)|N(?i:um))$").expect("it is valid");
+    let is_of_one_kind = numbers == 0 || (numbers == count && ends.is_match(name));
+    match first {
+        Some(first) if is_of_one_kind => json!({"values": count, "distinct": known.len(), "first": first}),
+        _ => Value::Null,
+    }
+}
+
+pub fn kind_of(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
@@ -150,7 +247,7 @@ fn groups(found: &[Found], key: impl Fn(&Value) -> Option<Value>, most: usize) -
     (groups.len() <= most).then_some(groups)
 }
 
-fn few(differing: usize, values: usize) -> bool {
+pub fn few(differing: usize, values: usize) -> bool {
     values >= 20 && differing >= 1 && differing <= (values / 50).clamp(1, 5)
 }
 

@@ -3,6 +3,7 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
+use n8n_lens::execution::describe::DescribeProjection;
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::execution::trace::ItemsProjection;
@@ -82,6 +83,7 @@ pub fn same_views(data: &[u8]) {
     } else {
         compare(&SummaryProjection.map(without_errors), body, &stored);
     }
+    compare(&DescribeProjection { redacts: choices.one_in(2) }, body, &stored);
     let Ok(names) = NodeProjection::default().read_from(body.as_bytes()).map(|view| view.names) else { return };
     let node = if names.is_empty() { "none".to_owned() } else { choices.pick(&names).clone() };
     let run = *choices.pick(&[None, Some(0), Some(1), Some(u64::MAX)]);

@@ -6,6 +6,7 @@
 #![allow(dead_code, reason = "a fuzz target needs one of them")]
 
 pub mod clipping;
+pub mod describe;
 pub mod fields;
 pub mod fields_reference;
 pub mod filter;
@@ -15,6 +16,7 @@ pub mod projections;
 pub mod search;
 pub mod search_reference;
 pub mod settings;
+pub mod splits_reference;
 pub mod tokens;
 pub mod trace;
 pub mod values_reference;

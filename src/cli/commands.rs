@@ -4,7 +4,7 @@ use super::render;
 use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
 use crate::tools::executions::{
-    compare_executions, get_execution, get_execution_by_node, get_execution_fields, list_executions, search_execution,
+    compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields, list_executions, search_execution,
     trace_execution_item,
 };
 use crate::tools::view::view_summary;
@@ -85,6 +85,14 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             "n8n-lens summary 1234 --store ~/.n8n",
             "n8n-lens summary 1234 --cache auto",
         ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "describe",
+        tool: &describe_execution::TOOL,
+        about: "Say what each node of an execution did",
+        render: render::describe,
+        examples: &["n8n-lens describe 1234", "n8n-lens describe execution.json --json"],
         ..ROW
     },
     ToolCommand {

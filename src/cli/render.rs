@@ -112,15 +112,7 @@ pub(super) fn summary(answer: &Value) -> Styled {
     for relation in relations(data) {
         text += &format!(" · {relation}");
     }
-    let error = &data["error"];
-    if error.is_object() {
-        let message = error["message"].as_str().unwrap_or_default();
-        let node = error["nodeName"].as_str().map(|node| format!("{node}: ")).unwrap_or_default();
-        text += &format!("\n{}", paint(RED, &format!("{node}{message}")));
-        if let Some(description) = error["description"].as_str() {
-            text += &format!("\n{}", paint(DIM, description));
-        }
-    }
+    text += &error_lines(&data["error"]);
     text += &remarks(data);
     let nodes = data["availableNodes"].as_array().map(Vec::as_slice).unwrap_or_default();
     let unusual: String = nodes.iter().flat_map(unusual).collect();
@@ -132,6 +124,52 @@ pub(super) fn summary(answer: &Value) -> Styled {
         shown += &format!("\n{}", counted(more, "more node", "more nodes"));
     }
     Styled(shown + &wrapped(&unusual))
+}
+
+/// Why an execution failed, in lines; nothing if it did not.
+fn error_lines(error: &Value) -> String {
+    if !error.is_object() {
+        return String::new();
+    }
+    let message = error["message"].as_str().unwrap_or_default();
+    let node = error["nodeName"].as_str().map(|node| format!("{node}: ")).unwrap_or_default();
+    let description = error["description"].as_str().map(|text| format!("\n{}", paint(DIM, text))).unwrap_or_default();
+    format!("\n{}{description}", paint(RED, &format!("{node}{message}")))
+}
+
+/// A description: a line, the error, and a paragraph for each node.
+pub(super) fn describe(answer: &Value) -> Styled {
+    let data = &answer["data"];
+    let word = |member: &str| data[member].as_str().unwrap_or("?");
+    let (name, id, status) = (paint(BOLD, word("workflowName")), paint(DIM, word("id")), status_word(word("status")));
+    let mut text = format!("{name} {id} · {status}");
+    text += &error_lines(&data["error"]);
+    text += &remarks(data);
+    text.extend(data["nodes"].as_array().into_iter().flatten().map(described_node));
+    let not_run: Vec<_> = data["notRun"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+    if !not_run.is_empty() {
+        text += &format!("\n\n{} {}", paint(KEY, "not run:"), plain(&not_run.join(", ")));
+    }
+    Styled(wrapped(&text))
+}
+
+/// A node of a description: its name with its counts, then a line for each thing that is said of it.
+fn described_node(node: &Value) -> String {
+    let Some(members) = node.as_object() else { return format!("\n{}", plain(node.as_str().unwrap_or_default())) };
+    let mut text = format!("\n\n{}", paint(BOLD, node["node"].as_str().unwrap_or_default()));
+    if let Some(node_type) = node["type"].as_str() {
+        text += &format!(" {}", paint(DIM, node_type));
+    }
+    for (name, value) in members.iter().filter(|(name, _)| !["node", "type"].contains(&name.as_str())) {
+        let lines = match value {
+            Value::Array(lines) if ["values", "together"].contains(&name.as_str()) => lines.iter().map(listed).collect(),
+            value => vec![listed(value)],
+        };
+        for line in lines {
+            text += &format!("\n  {} {}", paint(KEY, &format!("{name}:")), plain(&line).replace('\n', "\n  "));
+        }
+    }
+    text
 }
 
 /// What an execution has to do with retries, and until when it waits.
@@ -176,7 +214,7 @@ fn unusual(node: &Value) -> Vec<String> {
 
 /// How often a node of a summary ran, which says so only if it was not once.
 fn runs(node: &Value) -> u64 {
-    node["runs"].as_u64().unwrap_or(1)
+    node["runs"].as_u64().or_else(|| node["calls"].as_u64()).unwrap_or(1)
 }
 
 fn nodes_table(nodes: &[Value]) -> String {

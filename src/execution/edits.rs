@@ -183,7 +183,7 @@ impl<'a> Edits<'a> {
             Focus::All => Step::Enter(Level::Runs(Wanted::All(Items::All))),
             Focus::Marked(workflow) => {
                 let name = hold_name(name);
-                let in_json = workflow.continuing.contains(&name);
+                let in_json = workflow.continuing.contains(&name) || workflow.sub_nodes.contains(&name);
                 let calls_workflow = workflow.calls_workflow(&name);
                 Step::Enter(Level::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
             }

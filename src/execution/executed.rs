@@ -6,6 +6,7 @@ use indexmap::IndexMap;
 
 use super::flow::{Flow, RunFlow};
 use super::header::Header;
+use super::inflow::Inflow;
 use super::order::Order;
 use super::runs::{Item, ItemPlace, Parts, RunHead, RunObserver, Side, Tally};
 use crate::json::ReadError;
@@ -39,7 +40,9 @@ pub(super) struct Executed {
     left_out: LeftOut,
     /// How many runs of the nodes that are left out begin a counter.
     counters: u64,
+    inflow: Inflow,
     /// The node and the run that are being read.
+    name: String,
     node: NodeRuns,
     run: RunFlow,
 }
@@ -52,9 +55,12 @@ impl RunObserver for Executed {
         .and(Parts::TIME)
         .and(Parts::STATUS)
         .and(Parts::CHILDREN)
+        .and(Parts::SOURCES)
         .and(Parts::OUTPUTS);
 
-    fn begin_node(&mut self, _: &str) {
+    fn begin_node(&mut self, name: &str) {
+        name.clone_into(&mut self.name);
+        self.inflow.begin(name);
         self.node = NodeRuns::default();
     }
 
@@ -76,6 +82,7 @@ impl RunObserver for Executed {
 
     fn end_run(&mut self, mut run: RunHead) -> Result<(), ReadError> {
         let (copied, flow) = (self.is_copied(&run), std::mem::take(&mut self.run));
+        self.inflow.add(&self.name, flow.outputs(), &run.sources);
         self.node.copied += u64::from(copied);
         self.node.recovered += u64::from(run.start.is_recovered());
         self.node.flow.add(flow, std::mem::take(&mut run.children), copied);
@@ -128,6 +135,9 @@ impl Executed {
 
     /// Failed nodes first, both groups in the order of execution, each with its place in that order; and what is left out.
     pub(super) fn sorted(mut self) -> (Vec<(String, NodeRuns, usize)>, LeftOut) {
+        if let Some(taken) = std::mem::take(&mut self.inflow).finish() {
+            self.kept.iter_mut().for_each(|(name, node)| node.taken = taken.get(name).copied());
+        }
         let counters = self.kept.values().map(|node| node.tally.starts.counters).sum::<u64>();
         let order = Order::new(counters + self.counters);
         let mut nodes: Vec<_> = self.kept.into_iter().collect();
@@ -148,5 +158,7 @@ pub(super) struct NodeRuns {
     pub tally: Tally,
     pub copied: u64,
     pub recovered: u64,
+    /// The items that its runs took; `None` if there are too many runs to count them.
+    pub taken: Option<u64>,
     pub flow: Flow,
 }

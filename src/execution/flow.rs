@@ -63,7 +63,7 @@ pub struct ErrorItems {
 pub struct ErrorItem {
     /// The node's run, from 0.
     pub run: u64,
-    /// The `main` output, from 0.
+    /// The `main` output, from 0; of a sub-node the output that it returned to the node that called it.
     pub output: u64,
     /// The item of this output, from 0.
     pub item: u64,
@@ -86,6 +86,10 @@ pub(super) struct Flow {
     failed: Option<Box<ErrorItems>>,
     /// Items with an `error`, or with one in their `json`, which is an error only if the node continues after one.
     suspect: Option<Box<ErrorItems>>,
+    /// The same, of what a sub-node returned to the node that called it.
+    returned: Option<Box<ErrorItems>>,
+    /// Whether a sub-node returned anything.
+    pub returns: bool,
 }
 
 /// The executions of sub-workflows that a node started.
@@ -103,7 +107,16 @@ pub(super) struct RunFlow {
     /// In `main` outputs.
     main: MainFlow,
     /// The items of the outputs of each other type, such as `ai_tool`: what a sub-node returned to the node that called it.
-    returned: Vec<(String, u64)>,
+    returned: Vec<Returned>,
+}
+
+/// The items of the outputs of one type other than `main`.
+#[derive(Debug)]
+struct Returned {
+    connection: String,
+    items: u64,
+    /// Those that stand for an error.
+    failed: Option<Box<ErrorItems>>,
 }
 
 /// The items of the `main` outputs of one run.
@@ -140,6 +153,13 @@ impl Flow {
         }
         add_errors(&mut self.failed, main.failed);
         add_errors(&mut self.suspect, main.suspect);
+        self.returns |= !run.returned.is_empty();
+        run.returned.into_iter().for_each(|returned| add_errors(&mut self.returned, returned.failed));
+    }
+
+    /// Whether no run has a `main` output, as those of sub-nodes of AI agents have none.
+    pub(super) fn has_no_main_output(&self) -> bool {
+        self.outputs.is_empty()
     }
 
     /// The items of each output, if there are several.
@@ -161,9 +181,13 @@ impl Flow {
         if calls_workflow { started.called } else { started.by_runs }
     }
 
-    /// The items that stand for an error, of a node that continues after one or of another.
-    pub(super) fn errors(&mut self, continues: bool) -> Option<Box<ErrorItems>> {
-        if continues { self.suspect.take() } else { self.failed.take() }
+    /// The items that stand for an error, of a sub-node, of a node that continues after one, or of another.
+    pub(super) fn errors(&mut self, is_sub_node: bool, continues: bool) -> Option<Box<ErrorItems>> {
+        match (is_sub_node, continues) {
+            (true, _) => self.returned.take(),
+            (false, true) => self.suspect.take(),
+            (false, false) => self.failed.take(),
+        }
     }
 }
 
@@ -171,7 +195,7 @@ impl RunFlow {
     /// The items in outputs of any type.
     pub(super) fn items(&self) -> u64 {
         let returned = self.returned.iter().take(MAX_OUTPUTS);
-        returned.fold(self.main.items, |sum, (_, items)| sum.saturating_add(*items))
+        returned.fold(self.main.items, |sum, returned| sum.saturating_add(returned.items))
     }
 
     /// The items of each of the first `main` outputs.
@@ -185,25 +209,35 @@ impl RunFlow {
             self.main = MainFlow::default();
             return;
         }
-        let name = hold_name(connection);
-        self.returned.retain(|(other, _)| *other != name);
+        let connection = hold_name(connection);
+        self.returned.retain(|other| other.connection != connection);
         self.returned.truncate(MAX_OUTPUTS);
-        self.returned.push((name, 0));
+        self.returned.push(Returned { connection, items: 0, failed: None });
     }
 
     /// The next item.
     pub(super) fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
         match place.main_output {
             Some(output) => self.main.item(place, output, item),
-            None => item.skip(),
+            None => self.returned(place, item),
         }
+    }
+
+    /// The next item that a sub-node returned to the node that called it.
+    fn returned<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        if let (ItemText::Json(json), Some(returned)) = (item.text()?, self.returned.last_mut()) {
+            let marks = ItemMarks::read(&mut Cursor::unpruned(&json[..]), returned.failed.is_none())?;
+            let error = marks.own.or(marks.in_json).map(|message| one_error(place, place.output, message));
+            add_errors(&mut returned.failed, error);
+        }
+        Ok(())
     }
 
     /// An output has ended.
     pub(super) fn end_list(&mut self, end: ItemPlace) {
         match (end.main_output, self.returned.last_mut()) {
             (Some(output), _) => self.main.end_output(output, end.item),
-            (None, Some((_, items))) => *items = items.saturating_add(end.item),
+            (None, Some(returned)) => returned.items = returned.items.saturating_add(end.item),
             (None, None) => {}
         }
     }
@@ -230,13 +264,15 @@ impl MainFlow {
     }
 
     fn note(&mut self, marks: &ItemMarks, place: ItemPlace, output: u64) {
-        let one = |message: &Prefix| {
-            let first = ErrorItem { run: place.run, output, item: place.item, message: message.clone() };
-            Some(Box::new(ErrorItems { count: 1, first }))
-        };
-        add_errors(&mut self.failed, marks.own.as_ref().and_then(one));
-        add_errors(&mut self.suspect, marks.own.as_ref().or(marks.in_json.as_ref()).and_then(one));
+        let one = |message: &Prefix| one_error(place, output, message.clone());
+        add_errors(&mut self.failed, marks.own.as_ref().map(one));
+        add_errors(&mut self.suspect, marks.own.as_ref().or(marks.in_json.as_ref()).map(one));
     }
+}
+
+fn one_error(place: ItemPlace, output: u64, message: Prefix) -> Box<ErrorItems> {
+    let first = ErrorItem { run: place.run, output, item: place.item, message };
+    Box::new(ErrorItems { count: 1, first })
 }
 
 fn add_errors(sum: &mut Option<Box<ErrorItems>>, more: Option<Box<ErrorItems>>) {

@@ -30,6 +30,8 @@ pub struct Header {
     pub wait_till: Option<String>,
     /// Size in n8n's database, bytes (n8n 2.27 and newer); 0 if unknown.
     pub json_size_bytes: Option<u64>,
+    /// The version of the workflow that was executed (n8n 2.11 and newer).
+    pub workflow_version: Option<String>,
     /// Whether n8n left out the data because it is larger than 100 MiB (n8n 2.28 and newer).
     pub data_too_large: bool,
     /// Whether it was running when n8n ended. Only a store knows that; the member is its own, not n8n's.
@@ -47,6 +49,7 @@ members!(Header, |header, cursor| match name {
     ("stoppedAt", Keep::Whole) => header.stopped_at = cursor.text(VALUE_CHARS)?,
     ("waitTill", Keep::Whole) => header.wait_till = cursor.text(VALUE_CHARS)?,
     ("jsonSizeBytes", Keep::Whole) => header.json_size_bytes = cursor.number()?,
+    ("workflowVersionId", Keep::Whole) => header.workflow_version = cursor.text(VALUE_CHARS)?,
     ("dataTooLargeToDisplay", Keep::Whole) => header.data_too_large = cursor.is_true()?,
     ("abandoned", Keep::Whole) => header.abandoned = cursor.is_true()?,
 });

@@ -89,6 +89,7 @@
 //! ```
 
 pub mod compare;
+pub mod describe;
 mod edits;
 mod executed;
 mod failure;
@@ -96,6 +97,7 @@ pub mod fields;
 mod flow;
 pub mod graph;
 mod header;
+mod inflow;
 mod inputs;
 mod items;
 pub mod node;

@@ -22,6 +22,7 @@ use serde::de::IgnoredAny;
 
 use super::Error;
 use super::compare::DigestProjection;
+use super::describe::DescribeProjection;
 use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
 use super::node::{NodeProjection, NodeRunProjection};
@@ -89,6 +90,12 @@ impl StoredProjection for SearchProjection {
 }
 
 impl StoredProjection for FieldsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::whole(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for DescribeProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::whole(execution)?.read(self, Focus::All)
     }

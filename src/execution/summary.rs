@@ -152,6 +152,10 @@ pub struct NodeSummary {
     pub items: u64,
     /// Items in the `main` outputs of the runs that were not copied.
     pub processed: u64,
+    /// The items that all its runs took; `None` if there are too many runs to count them.
+    pub taken: Option<u64>,
+    /// Whether it is a sub-node of an AI agent: its runs are calls, which have no `main` output.
+    pub is_sub_node: bool,
     /// Items of each `main` output, if there are several.
     pub outputs: Vec<u64>,
     /// The outputs that hold items and lead nowhere, while another output leads on.
@@ -179,11 +183,15 @@ impl NodeSummary {
         let node_type = workflow.types.remove(&name);
         let calls_workflow = node_type.as_deref() == Some(EXECUTE_WORKFLOW);
         let runs = node.tally.starts.runs;
+        let is_sub_node = node.flow.has_no_main_output() && (node.flow.returns || workflow.sub_nodes.contains(&name));
         Self {
             outputs: node.flow.outputs(),
             unconnected: node.flow.unconnected(workflow.connected.get(&name)),
-            empty_runs: if runs > 1 { node.flow.empty_runs } else { 0 },
-            error_items: node.flow.errors(workflow.continuing.contains(&name)),
+            empty_runs: if runs > 1 && !is_sub_node { node.flow.empty_runs } else { 0 },
+            error_items: node.flow.errors(is_sub_node, workflow.continuing.contains(&name)),
+            // A sub-node names the agent as its source, whose items it did not take.
+            taken: node.taken.filter(|_| !is_sub_node),
+            is_sub_node,
             node_type,
             name,
             status: node.tally.status().to_owned(),

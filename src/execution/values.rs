@@ -156,7 +156,22 @@ struct Container {
     elements: Option<usize>,
 }
 
+/// An element of a list, on the way to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct ElementPlace {
+    /// How much of the value's path is that of the list.
+    pub path_len: usize,
+    /// Which element, from 0.
+    pub index: usize,
+}
+
 impl Path {
+    /// The elements of lists that lead to the value, the outermost first.
+    pub(super) fn elements(&self) -> Vec<ElementPlace> {
+        let open = self.containers.iter().filter_map(|open| Some((open.path, open.elements?)));
+        open.map(|(path_len, index)| ElementPlace { path_len, index }).collect()
+    }
+
     pub(super) fn begin(&mut self, part: &str) {
         self.text.clear();
         self.text.push_str(part);

@@ -16,8 +16,8 @@ pub(super) const EXECUTE_WORKFLOW: &str = "n8n-nodes-base.executeWorkflow";
 const MAX_OUTPUTS: usize = 256;
 
 /// Whether an output leads anywhere, but not where.
-const CONNECTIONS: Keep =
-    Keep::EachMember(&Keep::Members(&[("main", Keep::EachElement(&Keep::EachElement(&Keep::Members(&[]))))]));
+pub(super) const CONNECTIONS: Keep =
+    Keep::EachMember(&Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[])))));
 
 /// What the summary needs of `workflowData`.
 #[derive(Debug, Default)]
@@ -31,6 +31,8 @@ pub(super) struct Workflow {
     pub continuing: HashSet<String>,
     /// For each node that leads to others, which of its outputs do.
     pub connected: HashMap<String, Vec<bool>>,
+    /// The nodes that serve others, as a tool or a model serves an AI agent.
+    pub sub_nodes: HashSet<String>,
 }
 
 members!(Workflow, |workflow, cursor| match name {
@@ -87,9 +89,18 @@ impl Workflow {
         mut read_end: impl FnMut(&mut Cursor<R>, LinkStart<'_>) -> Result<bool, ReadError>,
     ) -> Result<(), ReadError> {
         self.connected.clear();
+        self.sub_nodes.clear();
         cursor.object(|cursor, node| {
             let node = hold_name(node);
-            let outputs = read_connected(cursor, &node, &mut read_end)?;
+            let mut serves = false;
+            let outputs = read_connected(cursor, &node, |cursor, start| {
+                let leads_on = read_end(cursor, start)?;
+                serves |= leads_on && start.kind != "main";
+                Ok(leads_on)
+            })?;
+            if serves {
+                self.sub_nodes.insert(node.clone());
+            }
             self.connected.insert(node, outputs);
             Ok(())
         })?;
@@ -97,9 +108,9 @@ impl Workflow {
     }
 
     /// Whether an item of its executions can stand for an error or come from a sub-workflow: a node continues after an
-    /// error, or returns what another workflow returned.
+    /// error, serves an AI agent, or returns what another workflow returned.
     pub(super) fn may_have_marked_items(&self) -> bool {
-        !self.continuing.is_empty() || self.types.values().any(|node_type| node_type == EXECUTE_WORKFLOW)
+        !self.continuing.is_empty() || !self.sub_nodes.is_empty() || self.types.values().any(|node_type| node_type == EXECUTE_WORKFLOW)
     }
 
     /// Whether this node returns what another workflow returned.
@@ -112,7 +123,7 @@ impl Workflow {
 fn read_connected<R: Read>(
     cursor: &mut Cursor<R>,
     node: &str,
-    read_end: &mut impl FnMut(&mut Cursor<R>, LinkStart<'_>) -> Result<bool, ReadError>,
+    mut read_end: impl FnMut(&mut Cursor<R>, LinkStart<'_>) -> Result<bool, ReadError>,
 ) -> Result<Vec<bool>, ReadError> {
     let mut connected = Vec::new();
     cursor.object(|cursor, kind| {

@@ -8,7 +8,7 @@ use crate::node_outputs::{self, OutputLabels};
 /// A longer node type is cut; real ones never are.
 pub(super) const TYPE_CHARS: usize = 200;
 
-/// Memory for the parameters that decide what a node's outputs are called, if the table keeps them.
+/// Memory for the parameters of a node, or for those of them that the table keeps.
 const PARAMETER_BYTES: usize = 16 * 1024;
 
 /// One node of a workflow.
@@ -22,7 +22,7 @@ pub(super) struct WorkflowNode {
     type_version: Option<f64>,
     pub position: Option<(f64, f64)>,
     pub disabled: bool,
-    parameters: Option<Excerpt>,
+    pub parameters: Option<Excerpt>,
 }
 
 members!(WorkflowNode, |node, cursor| match name {
@@ -39,6 +39,12 @@ members!(WorkflowNode, |node, cursor| match name {
 impl WorkflowNode {
     /// What is kept for a summary: the first four members, up to `continueOnFail`.
     pub(super) const SUMMARY: Keep = Keep::Members(Self::MEMBERS.split_at(4).0);
+
+    /// What is kept for a description: all parameters, not only those that decide what a node's outputs are called.
+    pub(super) const WHOLE: Keep = Keep::Members(&Keep::extended::<_, { Self::MEMBERS.len() }>(
+        Self::MEMBERS.split_at(Self::MEMBERS.len() - 1).0,
+        [("parameters", Keep::Whole)],
+    ));
 
     /// Whether the workflow continues after an error of this node.
     pub(super) fn continues(&self) -> bool {

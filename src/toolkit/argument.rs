@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use serde_json::{Map, Value};
 
-use super::parameter::{signed, whole};
+use super::parameter::{operand_path, signed, whole};
 use super::{Kind, Words};
 
 /// What a field of [`arguments!`](super::arguments) accepts, and as what it is read.
@@ -82,12 +82,22 @@ kinds! {
     Amount: f64 = |value: Value| value.as_f64();
     Number: f64 = |value: Value| value.as_f64();
     Scalar: Value = Some;
+    Operand: ScalarOrPath = |value: Value| Some(operand_path(&value).map_or(ScalarOrPath::Scalar(value), ScalarOrPath::Path));
     Flag: bool = |value: Value| value.as_bool();
     Switch: bool = |value: Value| value.as_bool(), or false;
     Texts: Vec<String> = |value| list(value)?.into_iter().map(text).collect();
     Object: Map<String, Value> = |value| if let Value::Object(members) = value { Some(members) } else { None };
     Objects: Vec<Value> = list;
     List: Vec<Value> = list;
+}
+
+/// What a value is compared with.
+#[derive(Clone, Debug)]
+pub enum ScalarOrPath {
+    /// A string, a number or a boolean.
+    Scalar(Value),
+    /// The path of another value.
+    Path(String),
 }
 
 /// A string, or the text of an id, a number or a flag that was sent in its place.

@@ -49,6 +49,15 @@ impl ArgumentError {
         Self::Together(problem.into())
     }
 
+    /// The refusal of a member of an argument that is an object.
+    pub fn inside(self, argument: &str) -> Self {
+        match self {
+            Self::Unknown { name, known } => Self::new(argument, format!("has no member '{name}'. It takes {known}.")),
+            Self::Refused { name, problem } => Self::Refused { name: format!("{argument}.{name}"), problem },
+            together @ Self::Together(_) => together,
+        }
+    }
+
     fn missing(name: &str, kind: &Kind) -> Self {
         Self::new(name, format!("is missing; it must be {}.", kind.allowed()))
     }

@@ -60,6 +60,8 @@ pub enum Kind {
     Number,
     /// A string; a number or a boolean is accepted as what it is. Strict clients know parameters of one type only.
     Scalar,
+    /// A [`Scalar`](Self::Scalar), or the path of another value, `{"path": "…"}`, which may be written as a string.
+    Operand,
     /// `true` or `false`.
     Flag,
     /// `true` or `false`, which is the default.
@@ -79,7 +81,7 @@ impl Kind {
         match self {
             Self::Id => json!({"type": "string", "pattern": "^\\d+$"}),
             Self::Text | Self::Word => json!({"type": "string", "minLength": 1}),
-            Self::AnyText | Self::Secret | Self::Scalar => json!({"type": "string"}),
+            Self::AnyText | Self::Secret | Self::Scalar | Self::Operand => json!({"type": "string"}),
             Self::TextOrNull => json!({"type": ["string", "null"], "minLength": 1}),
             Self::Signed => json!({"type": "integer"}),
             Self::Amount => json!({"type": "number", "minimum": 0}),
@@ -115,6 +117,7 @@ impl Kind {
             Self::Amount => "a number, 0 or more".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Scalar => "a string, a number, true or false".to_owned(),
+            Self::Operand => "a string, a number, true or false, or the path of another value, {\"path\": \"…\"}".to_owned(),
             Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {
@@ -140,6 +143,8 @@ impl Kind {
             (Self::Amount, value) => value.as_f64().is_some_and(|number| number >= 0.0),
             (Self::Number, value) => value.is_number(),
             (Self::Scalar, value) => value.is_string() || value.is_number() || value.is_boolean(),
+            (Self::Operand, Value::Object(_)) => operand_path(value).is_some(),
+            (Self::Operand, value) => value.is_string() || value.is_number() || value.is_boolean(),
             (Self::Word, Value::Number(number)) => number.is_u64(),
             (Self::Word, Value::Bool(_)) => true,
             (Self::Date, Value::String(text)) => text.parse::<jiff::Timestamp>().is_ok(),
@@ -155,6 +160,13 @@ impl Kind {
             _ => false,
         }
     }
+}
+
+/// The path of an [operand](Kind::Operand) that is one.
+pub(super) fn operand_path(value: &Value) -> Option<String> {
+    let written = value.as_str().filter(|text| text.starts_with('{')).and_then(|text| serde_json::from_str(text).ok());
+    let members = written.as_ref().unwrap_or(value).as_object().filter(|members| members.len() == 1)?;
+    members.get("path")?.as_str().filter(|path| !path.is_empty()).map(str::to_owned)
 }
 
 /// Whether n8n could have issued this id.

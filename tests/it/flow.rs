@@ -92,9 +92,23 @@ fn data() -> impl Strategy<Value = Value> {
     })
 }
 
+/// Where the items of a run came from: outputs that exist or not.
+fn sources() -> impl Strategy<Value = Value> {
+    let source = (0u8..4, 0u8..4, 0u8..3).prop_map(|(node, output, run)| {
+        let mut source = json!({"previousNode": format!("N{node}")});
+        for (member, index) in [("previousNodeOutput", output), ("previousNodeRun", run)] {
+            if index > 0 {
+                source[member] = index.into();
+            }
+        }
+        source
+    });
+    prop::collection::vec(prop_oneof![1 => Just(json!(null)), 5 => source], 0..3).prop_map(Value::from)
+}
+
 fn run() -> impl Strategy<Value = Value> {
-    (start(), data(), 0u64..5, any::<bool>()).prop_map(|(mut run, data, children, fails)| {
-        let others = json!({"executionTime": 1, "source": [], "executionStatus": "success"});
+    (start(), data(), sources(), 0u64..5, any::<bool>()).prop_map(|(mut run, data, sources, children, fails)| {
+        let others = json!({"executionTime": 1, "source": sources, "executionStatus": "success"});
         run.as_object_mut().unwrap().extend(others.as_object().unwrap().clone());
         if children > 0 {
             run["metadata"] = json!({"subExecution": {"executionId": format!("9{children}"), "workflowId": "w"}});
@@ -141,8 +155,8 @@ fn execution() -> impl Strategy<Value = Value> {
     ]);
     let nodes = prop::collection::vec((prop::collection::vec(run(), 0..4), on_error), 1..4);
     let node_type = prop::sample::select(vec!["t", "n8n-nodes-base.executeWorkflow"]);
-    let generated = (nodes, connections, any::<bool>(), node_type, circumstances());
-    generated.prop_map(|(nodes, connections, is_child, node_type, (mut body, execution_data))| {
+    let generated = (nodes, connections, any::<bool>(), any::<bool>(), node_type, circumstances());
+    generated.prop_map(|(nodes, connections, is_child, serves, node_type, (mut body, execution_data))| {
         body["data"] =
             json!({"version": 1, "startData": {}, "resultData": {"runData": {}}, "executionData": execution_data});
         body["workflowData"] = json!({"name": "w", "nodes": [], "connections": {}});
@@ -155,7 +169,10 @@ fn execution() -> impl Strategy<Value = Value> {
                 _ => json!([{"node": "N0", "type": "main", "index": 0}]),
             };
             let outputs: Vec<_> = connections[at].iter().map(leads).collect();
-            body["workflowData"]["connections"][&name] = json!({"ai_tool": [[{"node": "N0"}]], "main": outputs});
+            body["workflowData"]["connections"][&name] = json!({"main": outputs});
+            if serves {
+                body["workflowData"]["connections"][&name]["ai_tool"] = json!([[{"node": "N0"}]]);
+            }
             body["data"]["resultData"]["runData"][&name] = runs.into();
             node["name"] = name.into();
             node["type"] = node_type.into();
@@ -222,7 +239,9 @@ proptest! {
 /// Whether an item can stand for an error in n8n.
 fn may_have_error_items(body: &Value) -> bool {
     let nodes = body["workflowData"]["nodes"].as_array().unwrap();
-    nodes.iter().any(|node| oracle::continues(node) || node["type"] == "n8n-nodes-base.executeWorkflow")
+    // Each node serves another one, besides where its items go.
+    let serves = |node: &Value| !body["workflowData"]["connections"][node["name"].as_str().unwrap()]["ai_tool"].is_null();
+    nodes.iter().any(|node| oracle::continues(node) || serves(node) || node["type"] == "n8n-nodes-base.executeWorkflow")
 }
 
 /// The execution with items that have no `error`.
@@ -282,7 +301,7 @@ fn the_summary_says_what_is_unusual_about_the_flow() {
 
     body["data"]["resultData"]["runData"]["It's"].as_array_mut().unwrap().pop();
     let guidance = &answer(&body)["_guidance"];
-    assert_eq!(guidance["example"], "get_execution_fields(id: '7')");
+    assert_eq!(guidance["example"], "describe_execution(id: '7')");
     assert!(guidance["message"].as_str().unwrap().starts_with("No node failed, "), "{guidance}");
 }
 

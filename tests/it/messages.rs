@@ -30,6 +30,7 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
     vec![
         ("list_executions", "", json!({})),
         ("get_execution", "", json!({"id": "42"})),
+        ("describe_execution", "", json!({"id": "42"})),
         ("get_execution_by_node", "", json!({"id": "42", "nodeName": "HTTP Request"})),
         ("search_execution", "", json!({"id": "42", "text": "a"})),
         ("get_execution_fields", "", json!({"id": "42"})),

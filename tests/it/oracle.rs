@@ -170,12 +170,21 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
         "nodeName": name,
         "nodeType": node_type(body, name),
         "status": node_status(runs),
-        "items": runs.iter().map(all_items).sum::<usize>(),
     });
-    if runs.len() != 1 {
-        entry["runs"] = json!(runs.len());
-    }
     let outputs = outputs(runs);
+    let is_sub_node = outputs.is_empty() && is_sub_node(body, name, runs);
+    let (items, taken) = (runs.iter().map(all_items).sum::<usize>(), taken(body, runs));
+    if is_sub_node {
+        entry["calls"] = json!(runs.len());
+    } else {
+        entry["items"] = json!(items);
+        if runs.len() != 1 {
+            entry["runs"] = json!(runs.len());
+        }
+        if taken > 0 && taken != items {
+            entry["in"] = json!(taken);
+        }
+    }
     let connected = array(&body["workflowData"]["connections"][name]["main"]);
     let leads_on = |at: usize| connected.get(at).is_some_and(|to| array(to).iter().any(|to| !to.is_null()));
     let unconnected: Vec<_> = (0..outputs.len()).filter(|at| outputs[*at] > 0 && !leads_on(*at)).collect();
@@ -185,11 +194,15 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
     if !unconnected.is_empty() && (0..connected.len()).any(leads_on) {
         entry["unconnected"] = json!(unconnected);
     }
-    if let Some(errors) = error_items(runs, continues(workflow_node(body, name))) {
+    let errors = match is_sub_node {
+        true => error_items(runs, true, returned),
+        false => error_items(runs, continues(workflow_node(body, name)), |run| array(&run["data"]["main"]).iter().collect()),
+    };
+    if let Some(errors) = errors {
         entry["errorItems"] = errors;
     }
     let empty = runs.iter().filter(|run| all_items(run) == 0).count();
-    if runs.len() > 1 && empty > 0 {
+    if runs.len() > 1 && empty > 0 && !is_sub_node {
         entry["emptyRuns"] = json!(empty);
     }
     let copied = runs.iter().filter(|run| is_copied(body, run)).count();
@@ -208,6 +221,30 @@ fn outputs(runs: &[Value]) -> Vec<usize> {
     (0..most).map(|at| runs.iter().map(|run| array(&run["data"]["main"][at]).len()).sum()).collect()
 }
 
+/// The outputs of a sub-node, of all types.
+fn returned(run: &Value) -> Vec<&Value> {
+    entries(&run["data"]).flat_map(|(_, outputs)| array(outputs)).collect()
+}
+
+/// Whether a node without `main` outputs serves another one.
+fn is_sub_node(body: &Value, name: &str, runs: &[Value]) -> bool {
+    let leads_on = |outputs: &Value| array(outputs).iter().any(|to| array(to).iter().any(|to| !to.is_null()));
+    let of_workflow = entries(&body["workflowData"]["connections"][name]);
+    runs.iter().any(|run| entries(&run["data"]).any(|(kind, _)| kind != "main"))
+        || of_workflow.into_iter().any(|(kind, outputs)| kind != "main" && leads_on(outputs))
+}
+
+/// The items of the `main` outputs that the runs of a node name as their sources.
+fn taken(body: &Value, runs: &[Value]) -> usize {
+    let sources = runs.iter().flat_map(|run| array(&run["source"]));
+    let of_source = |source: &Value| {
+        let index = |member: &str| source[member].as_u64().unwrap_or(0) as usize;
+        let run = &run_data(body)[source["previousNode"].as_str()?][index("previousNodeRun")];
+        Some(array(&run["data"]["main"][index("previousNodeOutput")]).len())
+    };
+    sources.filter_map(of_source).sum()
+}
+
 /// Whether a workflow continues after an error of this node.
 pub fn continues(node: &Value) -> bool {
     let on_error = node["onError"].as_str().unwrap_or_default();
@@ -219,10 +256,10 @@ fn is_error(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Bool(false)) && value != "" && value.as_f64() != Some(0.0)
 }
 
-fn error_items(runs: &[Value], continues: bool) -> Option<Value> {
+fn error_items(runs: &[Value], continues: bool, outputs: impl Fn(&Value) -> Vec<&Value>) -> Option<Value> {
     let (mut count, mut first) = (0, Value::Null);
     for (run, data) in runs.iter().enumerate() {
-        for (output, items) in array(&data["data"]["main"]).iter().enumerate() {
+        for (output, items) in outputs(data).into_iter().enumerate() {
             for (item, value) in array(items).iter().enumerate() {
                 let error = [&value["error"], &value["json"]["error"]];
                 let Some(error) = error.into_iter().take(1 + usize::from(continues)).find(|error| is_error(error))

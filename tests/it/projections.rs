@@ -85,9 +85,17 @@ pub(crate) fn shown(summary: &Summary) -> Value {
     let header = &summary.header;
     let text = |text: &Option<n8n_lens::json::Prefix>| text.as_ref().map(|text| text.cut(300).0.into_owned());
     let nodes = summary.nodes.iter().map(|node| {
-        let mut shown = json!({"nodeName": node.name, "nodeType": node.node_type.as_deref().unwrap_or("unknown"), "status": node.status, "items": node.items});
-        if node.runs != 1 {
-            shown["runs"] = node.runs.into();
+        let mut shown = json!({"nodeName": node.name, "nodeType": node.node_type.as_deref().unwrap_or("unknown"), "status": node.status});
+        if node.is_sub_node {
+            shown["calls"] = node.runs.into();
+        } else {
+            shown["items"] = node.items.into();
+            if node.runs != 1 {
+                shown["runs"] = node.runs.into();
+            }
+            if let Some(taken) = node.taken.filter(|taken| *taken > 0 && *taken != node.items) {
+                shown["in"] = taken.into();
+            }
         }
         for (key, numbers) in [("outputs", &node.outputs), ("unconnected", &node.unconnected)] {
             if !numbers.is_empty() {

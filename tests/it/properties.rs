@@ -26,6 +26,7 @@ const SUMMARY: Property = Property { target: "summary", check: checks::projectio
 const NODE: Property = Property { target: "node", check: checks::projections::node, derived: 70 };
 const SEARCH: Property = Property { target: "search", check: checks::search::check, derived: 1500 };
 const FIELDS: Property = Property { target: "fields", check: checks::fields::check, derived: 500 };
+const DESCRIBE: Property = Property { target: "describe", check: checks::describe::check, derived: 900 };
 const TRACE: Property = Property { target: "trace", check: checks::trace::check, derived: 700 };
 const SETTINGS: Property = Property { target: "settings", check: checks::settings::check, derived: 1500 };
 const WORKFLOW: Property = Property { target: "workflow", check: checks::workflow::check, derived: 1200 };
@@ -63,6 +64,11 @@ fn a_search() {
 #[test]
 fn fields() {
     FIELDS.holds_for_some();
+}
+
+#[test]
+fn a_description() {
+    DESCRIBE.holds_for_some();
 }
 
 #[test]
@@ -259,6 +265,12 @@ mod slow {
     #[ignore = "slow"]
     fn fields() {
         FIELDS.holds_for(0..FIELDS.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_description() {
+        DESCRIBE.holds_for(0..DESCRIBE.derived);
     }
 
     #[test]

@@ -16,6 +16,7 @@ const MAY_DEPEND_ON: [(&str, &str); 25] = [
     ("json", ""),
     ("json_rpc", "json"),
     ("node_outputs", "json"),
+    ("node_parameters", "json"),
     ("secrets", "json"),
     ("cache", "platform"),
     ("n8n", "blocking cache cause file_lock json named_locks platform secrets tls units"),
@@ -26,21 +27,21 @@ const MAY_DEPEND_ON: [(&str, &str); 25] = [
     ("toolkit", "budget json"),
     (
         "tools",
-        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs platform postgres secrets store tls toolkit units workflow",
+        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit units workflow",
     ),
     ("coordination", "budget cause json platform postgres secrets tls toolkit"),
     ("gateway", "json json_rpc platform secrets tls"),
     (
         "config",
-        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform postgres secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools units workflow",
     ),
     (
         "transport",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform postgres secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools units workflow",
     ),
     (
         "cli",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs platform postgres secrets store tls toolkit tools transport units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools transport units workflow",
     ),
 ];
 

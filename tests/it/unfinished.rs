@@ -37,18 +37,18 @@ fn notes(data: &Value) -> String {
 }
 
 #[test]
-fn the_sub_nodes_of_an_agent_have_items() {
+fn the_sub_nodes_of_an_agent_have_calls() {
     let data = summary("l_ai_agent");
     let node = |name: &str| {
         let nodes = data["availableNodes"].as_array().unwrap();
         nodes.iter().find(|node| node["nodeName"] == name).unwrap().clone()
     };
     let model = node("OpenAI Chat Model");
-    assert_eq!((&model["items"], &model["runs"], &model["emptyRuns"]), (&json!(2), &json!(2), &Value::Null), "{model}");
-    assert_eq!(node("Calculator")["items"], 1);
+    assert_eq!((&model["calls"], &model["items"], &model["runs"]), (&json!(2), &Value::Null, &Value::Null), "{model}");
+    assert_eq!((&node("Calculator")["calls"], &model["emptyRuns"]), (&json!(1), &Value::Null));
     assert_eq!(data["statistics"]["totalItemsProcessed"], 2, "of main outputs, as before");
     let message = data["_guidance"]["message"].as_str().unwrap();
-    assert!(message.starts_with("No node failed, and no item flow is unusual"), "{message}");
+    assert!(message.starts_with("No node failed: describe_execution"), "{message}");
 }
 
 #[test]

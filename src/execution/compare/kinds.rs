@@ -1,7 +1,7 @@
 //! The kinds of the values with one path: all that a comparison knows of them.
 
 use crate::execution::fields::table::PathValues;
-use crate::execution::fields::{Kind, NodePlace, shown_container, shown_text};
+use crate::execution::fields::{Kind, NodePlace, NumberedPlace, shown_container, shown_text};
 use crate::json::Written;
 
 /// The first value of a kind.
@@ -30,24 +30,26 @@ impl KindsOfPath {
 }
 
 impl PathValues for KindsOfPath {
-    fn new(_: Option<NodePlace>) -> Self {
+    type Shared = ();
+
+    fn new(_: Option<NodePlace>, (): &()) -> Self {
         Self { firsts: Vec::new(), present: 0 }
     }
 
-    fn in_item(&mut self, _: u64) {
+    fn in_item(&mut self, _: &NumberedPlace) {
         self.present += 1;
     }
 
-    fn scalar(&mut self, json: Written<'_>, place: NodePlace) {
-        self.add(Kind::of_scalar(json), place, || json.text().into_owned());
+    fn scalar(&mut self, json: Written<'_>, place: &NumberedPlace) {
+        self.add(Kind::of_scalar(json), place.place, || json.text().into_owned());
     }
 
-    fn string(&mut self, text: Written<'_>, place: NodePlace) {
-        self.add(Kind::String, place, || shown_text(&text.text()));
+    fn string(&mut self, text: Written<'_>, place: &NumberedPlace) {
+        self.add(Kind::String, place.place, || shown_text(&text.text()));
     }
 
-    fn container(&mut self, object: bool, _: u64, json: &[u8], place: NodePlace) {
-        self.add(Kind::of_container(object), place, || shown_container(json));
+    fn container(&mut self, object: bool, _: u64, json: &[u8], place: &NumberedPlace) {
+        self.add(Kind::of_container(object), place.place, || shown_container(json));
     }
 
     fn absent(&mut self, _: NodePlace) {}

@@ -48,7 +48,7 @@ impl NodeDigest {
 
     /// Holds the fields of all runs, if there is room for so many bytes.
     pub(super) fn end(&mut self, table: &Table<KindsOfPath>, room: &mut usize) {
-        self.read = table.items;
+        self.read = table.items.len;
         self.is_partial |= table.is_full;
         self.hold_fields(table, room);
     }

@@ -1,9 +1,12 @@
 //! What is known of the values with one path.
 
 use super::NodePlace;
+use super::dates::Dates;
+use super::item_set::{ItemSet, NumberedPlace};
 use super::known::Known;
 use super::outlier::{Groups, Outlier, few};
 use super::recent::Recent;
+use super::repeated::{Names, Room};
 use super::table::PathValues;
 use crate::json::{Written, well_formed};
 
@@ -133,9 +136,16 @@ pub(super) struct Field {
     pub present: u64,
     /// The first object without it.
     pub first_absent: Option<NodePlace>,
-    /// How many items have it, and the number of the last one.
-    pub items: u64,
-    pub last_item: u64,
+    /// The items that have it.
+    pub items: ItemSet,
+    /// How many values are strings, arrays or objects with nothing in them, and the items that have one.
+    pub empty: u64,
+    pub empty_items: ItemSet,
+    /// How many strings are written like numbers.
+    pub numeric_texts: u64,
+    pub dates: Dates,
+    /// Which values occur more than once, if they name things.
+    pub names: Names,
     pub numbers: Range,
     pub lengths: Range,
     pub values: Groups<ShortValue>,
@@ -152,13 +162,19 @@ pub(super) struct Field {
 }
 
 impl PathValues for Field {
-    fn new(first_absent: Option<NodePlace>) -> Self {
+    type Shared = Room;
+
+    fn new(first_absent: Option<NodePlace>, room: &Room) -> Self {
         Self {
             kinds: Groups::new(KINDS.len()),
             present: 0,
             first_absent,
-            items: 0,
-            last_item: 0,
+            items: ItemSet::default(),
+            empty: 0,
+            empty_items: ItemSet::default(),
+            numeric_texts: 0,
+            dates: Dates::default(),
+            names: Names::new(room),
             numbers: Range::default(),
             lengths: Range::default(),
             values: Groups::new(DISTINCT),
@@ -171,17 +187,18 @@ impl PathValues for Field {
         }
     }
 
-    fn in_item(&mut self, item: u64) {
+    #[inline]
+    fn in_item(&mut self, place: &NumberedPlace) {
         self.present += 1;
-        if self.last_item != item {
-            self.last_item = item;
-            self.items += 1;
-        }
+        self.items.add(place);
     }
 
-    fn scalar(&mut self, written: Written<'_>, place: NodePlace) {
+    fn scalar(&mut self, written: Written<'_>, place: &NumberedPlace) {
         let kind = Kind::of_scalar(written);
-        if self.is_known(kind, written) {
+        if kind == Kind::Number {
+            self.names.number(written, place);
+        }
+        if self.is_known(kind, written, place) {
             return;
         }
         let shown = || written.text().into_owned();
@@ -194,10 +211,12 @@ impl PathValues for Field {
         }
     }
 
-    fn string(&mut self, written: Written<'_>, place: NodePlace) {
-        if self.is_known(Kind::String, written) {
+    fn string(&mut self, written: Written<'_>, place: &NumberedPlace) {
+        self.note_text(written, place);
+        if self.is_known(Kind::String, written, place) {
             return;
         }
+        self.dates.add(written);
         let shown = || shown_text(&written.text());
         self.lengths.add(written.chars() as f64);
         self.kinds.add(|known| *known == Kind::String, || Kind::String, place, shown);
@@ -205,10 +224,13 @@ impl PathValues for Field {
         self.value(Kind::String, written, group, place, shown);
     }
 
-    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: NodePlace) {
+    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: &NumberedPlace) {
         let kind = Kind::of_container(object);
         let shown = || shown_container(json);
         self.kinds.add(|known| *known == kind, || kind, place, shown);
+        if parts == 0 {
+            self.note_empty(place);
+        }
         if !object {
             self.lengths.add(parts as f64);
             self.array_lengths.add(|known| *known == parts, || parts, place, shown);
@@ -224,26 +246,41 @@ impl PathValues for Field {
     }
 
     fn last_item(&self) -> u64 {
-        self.last_item
+        self.items.last()
     }
 }
 
 impl Field {
+    /// Notes of a string what its value alone does not tell.
+    #[inline]
+    fn note_text(&mut self, written: Written<'_>, place: &NumberedPlace) {
+        if written.bytes.is_empty() {
+            self.note_empty(place);
+        }
+        self.numeric_texts += u64::from(is_numeric(written.bytes));
+        self.names.text(written, place);
+    }
+
+    fn note_empty(&mut self, place: &NumberedPlace) {
+        self.empty += 1;
+        self.empty_items.add(place);
+    }
+
     /// Counts a value that was there before: its place among the numbers, lengths and patterns is known.
-    fn is_known(&mut self, kind: Kind, written: Written<'_>) -> bool {
+    fn is_known(&mut self, kind: Kind, written: Written<'_>, place: &NumberedPlace) -> bool {
         if written.bytes.len() > VALUE_BYTES || self.values.is_full() {
             return false;
         }
         let is = |group| self.values.key(group).is_some_and(|known| known.is(kind, written));
         let Some(group) = self.known.find(written, is) else { return false };
-        self.patterns.count(self.values.key(group).and_then(|value| value.pattern));
-        self.values.count(Some(group));
-        self.kinds.count(self.kinds.find(|known| *known == kind));
+        self.patterns.count(self.values.key(group).and_then(|value| value.pattern), place);
+        self.values.count(Some(group), place);
+        self.kinds.count(self.kinds.find(|known| *known == kind), place);
         true
     }
 
     /// Counts a string by its pattern; returns the group of the pattern, if there is one.
-    fn add_pattern(&mut self, written: Written<'_>, place: NodePlace, shown: impl Fn() -> String) -> Option<usize> {
+    fn add_pattern(&mut self, written: Written<'_>, place: &NumberedPlace, shown: impl Fn() -> String) -> Option<usize> {
         if self.patterns.is_full() {
             return None;
         }
@@ -253,7 +290,7 @@ impl Field {
             return self.add_written_pattern(place, shown);
         }
         if let Some(group) = self.recent.find(written) {
-            self.patterns.count(group);
+            self.patterns.count(group, place);
             return group;
         }
         let Some(text) = written.text_within(PATTERN_BYTES) else {
@@ -267,7 +304,7 @@ impl Field {
     }
 
     /// Counts the pattern that was written last.
-    fn add_written_pattern(&mut self, place: NodePlace, shown: impl Fn() -> String) -> Option<usize> {
+    fn add_written_pattern(&mut self, place: &NumberedPlace, shown: impl Fn() -> String) -> Option<usize> {
         let pattern = &self.pattern;
         self.patterns.add(|known| known == pattern, || pattern.clone(), place, shown)
     }
@@ -277,7 +314,7 @@ impl Field {
         kind: Kind,
         written: Written<'_>,
         pattern: Option<usize>,
-        place: NodePlace,
+        place: &NumberedPlace,
         shown: impl Fn() -> String,
     ) {
         if self.example.is_none() {
@@ -305,6 +342,12 @@ impl Field {
             .or_else(|| self.array_lengths.outlier())
     }
 
+    /// The first value of the rarest kind, if there are several; of equally rare ones, that of the later.
+    pub(super) fn rarest_kind(&self) -> Option<Outlier> {
+        let groups = || self.kinds.iter().map(|(_, group)| group);
+        groups().rev().min_by_key(|group| group.count).filter(|_| groups().count() > 1).map(|group| group.outlier())
+    }
+
     fn presence(&self, objects: u64) -> Option<Outlier> {
         let absent = objects.saturating_sub(self.present);
         if few(absent, objects) {
@@ -312,6 +355,18 @@ impl Field {
         }
         if few(self.present, objects) { self.kinds.first() } else { None }
     }
+}
+
+/// Whether a string is written like a number: `12`, `-3.50`. One with a zero before other digits is a code.
+fn is_numeric(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    // Most strings are over after their first character.
+    if !digits.first().is_some_and(u8::is_ascii_digit) {
+        return false;
+    }
+    let mut parts = digits.splitn(2, |byte| *byte == b'.');
+    let is_code = digits[0] == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit);
+    !is_code && parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
 }
 
 /// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.

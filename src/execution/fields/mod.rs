@@ -1,11 +1,16 @@
 //! The fields: what all items of a node look like, and which value is an outlier.
 
+mod dates;
 mod field;
+mod item_set;
 mod known;
 mod outlier;
 mod outliers;
 mod recent;
+mod repeated;
+mod splits;
 pub(super) mod table;
+mod together;
 
 use std::io::Read;
 
@@ -14,9 +19,15 @@ use indexmap::IndexMap;
 use self::field::Field;
 pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
+pub(super) use self::item_set::NumberedPlace;
 pub use self::outlier::Outlier;
 use self::outliers::Outliers;
+pub use self::repeated::{Repeated, Repetition};
+pub use self::splits::{Split, SplitFact};
+use self::splits::Splits;
 use self::table::Table;
+pub use self::together::{Claim, Claimed, Together};
+use self::together::together;
 use super::Error;
 use super::header::Header;
 use super::order::{Order, Starts};
@@ -25,11 +36,20 @@ use super::values::walk_item;
 use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, is_name};
 
 /// The most different values that are listed.
-const LISTED_VALUES: usize = 6;
+const LISTED_VALUES: usize = 16;
+
+/// The most different values that are told of a node in a description.
+const TOLD_VALUES: usize = 12;
+
+/// Fewer items have no distribution: one of them is the sample.
+const LEAST_ITEMS: u64 = 3;
+
+/// The most paths of a node that a description tells of.
+const TELLING_FIELDS: usize = 32;
 
 /// Reads a [`FieldsView`]: the paths of a node's items, or the outliers of all nodes.
 ///
-/// Memory is bounded by 400 paths of one node, and 64 values and 16 longer strings of each.
+/// Memory is bounded by 400 paths of one node, 64 values and 16 longer strings of each, and 32,768 names of things.
 ///
 /// ```
 /// use n8n_lens::execution::fields::FieldsProjection;
@@ -76,6 +96,8 @@ pub struct FieldsView {
     pub fields: Vec<FieldView>,
     /// The outliers of all nodes, each at the first node that has it.
     pub outliers: Vec<PlacedOutlier>,
+    /// What divides the items of a node, each at the first node that has it; the strongest first.
+    pub splits: Vec<Split>,
     /// Whether a node has more than 400 paths.
     pub has_more_paths: bool,
     /// Items of more than 1 MiB, which were not read.
@@ -91,15 +113,31 @@ pub struct FieldView {
     pub path: String,
     /// How many values of each of [`KINDS`].
     pub kinds: [u64; 6],
+    /// The first value of the rarest kind, if there are several.
+    pub rarest: Option<Outlier>,
+    /// How many objects might have this member.
+    pub objects: u64,
+    /// How many values there are.
+    pub present: u64,
+    /// The first object without it.
+    pub first_absent: Option<NodePlace>,
     /// How many items have none.
     pub missing: u64,
+    /// How many values are strings, arrays or objects with nothing in them.
+    pub empty: u64,
+    /// How many strings are written like numbers.
+    pub numeric_texts: u64,
+    /// The least and the greatest date, if all strings are dates in one form of ISO 8601.
+    pub dates: Option<(String, String)>,
+    /// How often values occur that name things, if one occurs again.
+    pub repeated: Option<Repeated>,
     /// The least and the greatest number.
     pub numbers: Range,
     /// The least and the greatest length of strings, in characters, and of arrays.
     pub lengths: Range,
     /// How many different strings, numbers and booleans; `None` if there are more than 64.
     pub distinct: Option<usize>,
-    /// These values as JSON, with their counts, if there are at most 6.
+    /// These values as JSON, with their counts, if there are at most 16.
     pub values: Vec<(String, u64)>,
     /// The first of them, as JSON.
     pub example: Option<String>,
@@ -160,16 +198,24 @@ struct Reader<'p> {
     /// Each node, and how many of its runs begin a counter.
     nodes: IndexMap<String, u64>,
     outliers: Outliers,
+    splits: Splits,
     /// The node that is being read, and whether its items are wanted.
     node: NodeFields,
     is_wanted: bool,
 }
 
 /// The items of a node.
-struct NodeFields {
+pub(super) struct NodeFields {
     table: Table<Field>,
     starts: Starts,
-    too_large: u64,
+    /// Items of more than 1 MiB.
+    pub too_large: u64,
+}
+
+impl Default for NodeFields {
+    fn default() -> Self {
+        Self::new(None)
+    }
 }
 
 impl RunObserver for Reader<'_> {
@@ -182,7 +228,8 @@ impl RunObserver for Reader<'_> {
         let has_exact = self.view.node.is_some() && self.view.node.as_deref() == requested;
         self.is_wanted = requested.is_none() || is_exact || (is_similar && !has_exact);
         self.outliers.remove(name);
-        self.node = NodeFields::new(self.projection);
+        self.splits.remove(name);
+        self.node = NodeFields::new(self.projection.below.clone());
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
@@ -192,10 +239,7 @@ impl RunObserver for Reader<'_> {
             return item.skip();
         }
         match item.text()? {
-            ItemText::Json(json) => {
-                self.node.table.begin_item(place.into());
-                walk_item(&json, redacts, &mut self.node.table)?;
-            }
+            ItemText::Json(json) => self.node.item(place.into(), &json, redacts)?,
             ItemText::TooLarge => self.node.too_large += 1,
             ItemText::Omitted => {}
         }
@@ -210,7 +254,10 @@ impl RunObserver for Reader<'_> {
     fn end_node(&mut self, name: String) {
         self.node.table.end_item();
         match self.projection.node {
-            None => self.add_outliers(&name),
+            None => {
+                self.add_outliers(&name);
+                self.splits.add_node(&name, self.node.starts.first, &self.node.table);
+            }
             Some(_) if self.is_wanted => self.show(&name),
             Some(_) => {}
         }
@@ -225,7 +272,8 @@ impl<'p> Reader<'p> {
             view: FieldsView::default(),
             nodes: IndexMap::new(),
             outliers: Outliers::default(),
-            node: NodeFields::new(projection),
+            splits: Splits::default(),
+            node: NodeFields::new(projection.below.clone()),
             is_wanted: false,
         }
     }
@@ -233,7 +281,7 @@ impl<'p> Reader<'p> {
     /// The fields of the requested node.
     fn show(&mut self, name: &str) {
         let (view, node) = (&mut self.view, &self.node);
-        (view.node, view.runs, view.items) = (Some(name.to_owned()), node.starts.runs, node.table.items);
+        (view.node, view.runs, view.items) = (Some(name.to_owned()), node.starts.runs, node.table.items.len);
         (view.has_more_paths, view.too_large) = (node.table.is_full, node.too_large);
         view.fields =
             node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
@@ -241,7 +289,7 @@ impl<'p> Reader<'p> {
 
     fn add_outliers(&mut self, name: &str) {
         let node = &self.node;
-        self.view.items += node.table.items;
+        self.view.items += node.table.items.len;
         self.view.too_large += node.too_large;
         self.view.has_more_paths |= node.table.is_full;
         for (path, field, objects) in node.table.fields() {
@@ -252,17 +300,84 @@ impl<'p> Reader<'p> {
     }
 
     fn view(self, header: Header, redacted: bool) -> FieldsView {
-        let outliers = self.outliers.into_ones(Order::new(self.nodes.values().sum()));
-        FieldsView { header, names: self.nodes.into_keys().collect(), outliers, redacted, ..self.view }
+        let order = Order::new(self.nodes.values().sum());
+        let (outliers, splits) = (self.outliers.into_ones(order), self.splits.into_ranked(order));
+        FieldsView { header, names: self.nodes.into_keys().collect(), outliers, splits, redacted, ..self.view }
     }
 }
 
 impl NodeFields {
-    fn new(projection: &FieldsProjection) -> Self {
-        Self { table: Table::new(projection.below.clone()), starts: Starts::default(), too_large: 0 }
+    /// Of all paths, or only of those below one.
+    fn new(below: Option<String>) -> Self {
+        Self { table: Table::new(below), starts: Starts::default(), too_large: 0 }
+    }
+
+    /// The next item. Values of known secret keys are masked, if `redacts`.
+    pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<(), ReadError> {
+        self.table.begin_item(place);
+        walk_item(json, redacts, &mut self.table)
+    }
+
+    /// The paths whose values are worth telling, the most telling first; and what goes together.
+    pub(super) fn into_telling(mut self) -> (Vec<FieldView>, Vec<Together>) {
+        self.table.end_item();
+        let items = self.table.items;
+        if items.len < LEAST_ITEMS {
+            return (Vec::new(), Vec::new());
+        }
+        let shown = self.table.fields().map(|(path, field, objects)| shown(path, field, objects, items.len));
+        let mut fields: Vec<_> = shown.filter(|field| field.telling().is_some()).collect();
+        // The sort is stable: document order decides among the others.
+        fields.sort_by_key(FieldView::telling);
+        fields.truncate(TELLING_FIELDS);
+        (fields, together(self.table.fields().map(|(path, field, _)| (path, field)), items))
     }
 }
 
+impl FieldView {
+    /// What is most telling about the values of a path; `None` if nothing is.
+    pub fn telling(&self) -> Option<Telling> {
+        let kinds = || self.kinds.iter().filter(|count| **count > 0).count();
+        let strings = self.kinds[Kind::String as usize];
+        let total: u64 = self.kinds.iter().sum();
+        let is_listed = || (2..=TOLD_VALUES).contains(&self.values.len()) && total > self.values.len() as u64;
+        let is_range = || self.numbers.both.is_some_and(|(least, most)| least < most);
+        Some(match () {
+            () if kinds() > 1 => Telling::Kinds,
+            () if self.repeated.as_ref().is_some_and(|names| names.distinct * 2 >= names.values) => Telling::Repeated,
+            () if self.present < self.objects && !self.path.ends_with("[]") => Telling::Missing,
+            () if self.empty > 0 && self.empty < total => Telling::Empty,
+            () if strings > 0 && self.numeric_texts == strings => Telling::NumericTexts,
+            () if is_listed() => Telling::Values,
+            () if self.dates.as_ref().is_some_and(|(least, most)| least < most) => Telling::Dates,
+            () if is_range() => Telling::Range,
+            () => return None,
+        })
+    }
+}
+
+/// What may be telling about the values of a path, the most telling first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Telling {
+    /// They are of several kinds.
+    Kinds,
+    /// They name things, and one of them occurs again.
+    Repeated,
+    /// Some objects have none.
+    Missing,
+    /// Some have nothing in them.
+    Empty,
+    /// All strings are written like numbers.
+    NumericTexts,
+    /// There are few different ones.
+    Values,
+    /// They are dates.
+    Dates,
+    /// They are different numbers.
+    Range,
+}
+
+/// What is shown of a path; the node has so many items.
 fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
     let mut kinds = [0; KINDS.len()];
     for (kind, group) in field.kinds.iter() {
@@ -274,7 +389,15 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
     FieldView {
         path: path.to_owned(),
         kinds,
-        missing: items - field.items,
+        rarest: field.rarest_kind(),
+        objects,
+        present: field.present,
+        first_absent: field.first_absent,
+        missing: items - field.items.len,
+        empty: field.empty,
+        numeric_texts: field.numeric_texts,
+        dates: field.dates.range().map(|(least, most)| (least.to_owned(), most.to_owned())),
+        repeated: field.names.repeated(path),
         numbers: field.numbers,
         lengths: field.lengths,
         distinct,

@@ -6,6 +6,7 @@
 //! first criterion that finds something decides.
 
 use super::NodePlace;
+use super::item_set::{ItemSet, NumberedPlace};
 
 /// Fewer values have no outlier.
 const LEAST_VALUES: u64 = 20;
@@ -44,7 +45,9 @@ pub(super) struct Groups<K> {
 pub(super) struct Group<K> {
     key: K,
     pub count: u64,
-    first: NodePlace,
+    /// The items that have one.
+    pub items: ItemSet,
+    pub first: NodePlace,
     /// The first of them, as JSON.
     pub shown: String,
 }
@@ -60,7 +63,7 @@ impl<K> Groups<K> {
         &mut self,
         is: impl Fn(&K) -> bool,
         key: impl FnOnce() -> K,
-        place: NodePlace,
+        place: &NumberedPlace,
         shown: impl FnOnce() -> String,
     ) -> Option<usize> {
         if self.is_full {
@@ -68,9 +71,11 @@ impl<K> Groups<K> {
         }
         let known = self.find(is);
         if known.is_some() {
-            self.count(known);
+            self.count(known, place);
         } else if self.groups.len() < self.most {
-            self.groups.push(Group { key: key(), count: 1, first: place, shown: shown() });
+            let mut items = ItemSet::default();
+            items.add(place);
+            self.groups.push(Group { key: key(), count: 1, items, first: place.place, shown: shown() });
             return Some(self.groups.len() - 1);
         } else {
             self.overflow();
@@ -84,9 +89,10 @@ impl<K> Groups<K> {
     }
 
     /// Counts another value of a group, if it is still counted.
-    pub(super) fn count(&mut self, group: Option<usize>) {
+    pub(super) fn count(&mut self, group: Option<usize>, place: &NumberedPlace) {
         if let Some(group) = group.and_then(|group| self.groups.get_mut(group)) {
             group.count += 1;
+            group.items.add(place);
         }
     }
 
@@ -108,7 +114,7 @@ impl<K> Groups<K> {
         self.groups.len()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &Group<K>)> {
+    pub(super) fn iter(&self) -> impl DoubleEndedIterator<Item = (&K, &Group<K>)> {
         self.groups.iter().map(|group| (&group.key, group))
     }
 
@@ -130,7 +136,7 @@ impl<K> Groups<K> {
 }
 
 impl<K> Group<K> {
-    fn outlier(&self) -> Outlier {
+    pub(super) fn outlier(&self) -> Outlier {
         Outlier { place: self.first, value: Some(self.shown.clone()) }
     }
 }

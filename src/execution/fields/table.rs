@@ -1,6 +1,7 @@
 //! The paths of the items of one node, each with what is known of its values: a tree that is walked with each item.
 
 use super::NodePlace;
+use super::item_set::{ItemSet, NumberedPlace};
 use crate::execution::values::ValueVisitor;
 use crate::json::{CUT_NAME_CHARS, Visitor, Written, begins_with, cut_name};
 
@@ -9,20 +10,23 @@ pub(in crate::execution) const PATHS: usize = 400;
 
 /// What is known of the values with one path.
 pub(in crate::execution) trait PathValues {
-    /// No value so far; this place, if any, has none.
-    fn new(first_absent: Option<NodePlace>) -> Self;
+    /// What the paths of a node share.
+    type Shared: Default;
 
-    /// An item, counted from 1, has one more.
-    fn in_item(&mut self, item: u64);
+    /// No value so far; this place, if any, has none.
+    fn new(first_absent: Option<NodePlace>, shared: &Self::Shared) -> Self;
+
+    /// An item has one more.
+    fn in_item(&mut self, place: &NumberedPlace);
 
     /// A number or a literal.
-    fn scalar(&mut self, json: Written<'_>, place: NodePlace);
+    fn scalar(&mut self, json: Written<'_>, place: &NumberedPlace);
 
     /// A string.
-    fn string(&mut self, text: Written<'_>, place: NodePlace);
+    fn string(&mut self, text: Written<'_>, place: &NumberedPlace);
 
     /// A container with so many members or elements.
-    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: NodePlace);
+    fn container(&mut self, object: bool, parts: u64, json: &[u8], place: &NumberedPlace);
 
     /// A place that might have one has none.
     fn absent(&mut self, place: NodePlace);
@@ -36,7 +40,7 @@ pub(in crate::execution) trait PathValues {
 
 /// The paths of the items of one node.
 #[derive(Debug)]
-pub(in crate::execution) struct Table<V> {
+pub(in crate::execution) struct Table<V: PathValues> {
     nodes: Vec<PathNode<V>>,
     /// `""`, `binary` and `error`: the parts of an item.
     parts: Vec<(&'static str, usize)>,
@@ -44,10 +48,12 @@ pub(in crate::execution) struct Table<V> {
     below: Option<String>,
     /// Whether there are more paths.
     pub(in crate::execution) is_full: bool,
-    place: NodePlace,
+    shared: V::Shared,
+    /// The item that is being walked.
+    place: NumberedPlace,
     first_place: Option<NodePlace>,
-    /// Items so far.
-    pub(in crate::execution) items: u64,
+    /// All items so far.
+    pub(in crate::execution) items: ItemSet,
     open: Vec<Open>,
     /// The path of the next value; `None` if there are too many.
     next: Option<usize>,
@@ -96,9 +102,10 @@ impl<V: PathValues> Table<V> {
             parts: Vec::new(),
             below,
             is_full: false,
-            place: NodePlace::default(),
+            shared: V::Shared::default(),
+            place: NumberedPlace::default(),
             first_place: None,
-            items: 0,
+            items: ItemSet::default(),
             open: Vec::new(),
             next: None,
         }
@@ -107,17 +114,17 @@ impl<V: PathValues> Table<V> {
     /// The next item follows.
     pub(in crate::execution) fn begin_item(&mut self, place: NodePlace) {
         self.end_item();
-        self.place = place;
+        self.place = NumberedPlace::new(self.items.len + 1, place);
         self.first_place.get_or_insert(place);
-        self.items += 1;
+        self.items.add(&self.place);
     }
 
     /// Notes the parts that the item lacks.
     pub(in crate::execution) fn end_item(&mut self) {
         for (_, part) in &self.parts {
             let values = &mut self.nodes[*part].values;
-            if values.last_item() != self.items {
-                values.absent(self.place);
+            if values.last_item() != self.items.len {
+                values.absent(self.place.place);
             }
         }
     }
@@ -127,7 +134,7 @@ impl<V: PathValues> Table<V> {
         let below = |path: &str| self.below.as_ref().is_none_or(|below| is_below(path, below));
         let mut found = Vec::new();
         for (_, part) in &self.parts {
-            self.collect(*part, self.items, &mut found);
+            self.collect(*part, self.items.len, &mut found);
         }
         found.into_iter().filter(move |(path, ..)| !path.is_empty() && below(path))
     }
@@ -204,17 +211,16 @@ impl<V: PathValues> Table<V> {
             objects: 0,
             first_object: None,
             last_object: 0,
-            values: V::new(first_absent),
+            values: V::new(first_absent, &self.shared),
         });
         Some(self.nodes.len() - 1)
     }
 
     /// The values with the path of the next one; an item has one more of them.
-    fn values(&mut self) -> Option<(&mut V, NodePlace)> {
-        let (next, item, place) = (self.next?, self.items, self.place);
-        let values = &mut self.nodes[next].values;
-        values.in_item(item);
-        Some((values, place))
+    fn values(&mut self) -> Option<(&mut V, &NumberedPlace)> {
+        let values = &mut self.nodes[self.next?].values;
+        values.in_item(&self.place);
+        Some((values, &self.place))
     }
 
     /// Notes the known members that an object lacks.
@@ -223,7 +229,7 @@ impl<V: PathValues> Table<V> {
         for member in members.clone() {
             let member = &mut self.nodes[member];
             if member.last_object != objects {
-                member.values.absent(self.place);
+                member.values.absent(self.place.place);
             }
         }
     }
@@ -239,7 +245,7 @@ impl<V: PathValues> ValueVisitor for Table<V> {
     fn begin(&mut self, part: &'static str) {
         let known = self.parts.iter().find(|(known, _)| *known == part).map(|(_, node)| *node);
         let node = known.or_else(|| {
-            let first_absent = self.first_place.filter(|_| self.items > 1);
+            let first_absent = self.first_place.filter(|_| self.items.len > 1);
             let node = self.add(part.to_owned(), Vec::new(), first_absent)?;
             self.parts.push((part, node));
             Some(node)
@@ -255,7 +261,7 @@ impl<V: PathValues> Visitor for Table<V> {
         self.open.push(Open { node, object, expected: 0, found: 0 });
         let Some(at) = node else { return };
         if object {
-            let place = self.place;
+            let place = self.place.place;
             let node = &mut self.nodes[at];
             node.objects += 1;
             node.first_object.get_or_insert(place);

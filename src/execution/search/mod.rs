@@ -2,6 +2,7 @@
 
 mod hits;
 mod query;
+mod related;
 
 use std::io::Read;
 use std::ops::Range;
@@ -11,7 +12,10 @@ use indexmap::IndexMap;
 
 use self::hits::FirstHits;
 use self::query::SearchedValue;
-pub use self::query::{Condition, InvalidRegex, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
+use self::related::{Collector, RelatedValues};
+pub use self::query::{
+    Also, Condition, InvalidRegex, Operand, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery,
+};
 use super::Error;
 use super::header::Header;
 use super::order::{Order, Starts};
@@ -35,7 +39,7 @@ const PATH_CHARS: usize = 300;
 ///     "Read": [{"executionIndex": 0, "data": {"main": [[{"json": {"n": 1}}, {"json": {"name": "Bobby"}}]]}}]
 /// }}}}"#;
 /// let query = ValueQuery { text: Some(TextPattern::literal("bob").expect("it is short")), ..ValueQuery::default() };
-/// let search = SearchProjection { query, node: None, limit: 20, redacts: false };
+/// let search = SearchProjection { query, node: None, output: None, limit: 20, redacts: false };
 /// let view = search.read_from(&body[..])?;
 /// let hits: Vec<_> = view.hits.iter().map(|hit| (&*hit.node, hit.item, &*hit.path, hit.value.as_deref())).collect();
 /// assert_eq!(hits, [("Read", Some(1), "name", Some("\"Bobby\"")), ("Send", Some(0), "to[1]", Some("\"Bob\""))]);
@@ -47,6 +51,8 @@ pub struct SearchProjection {
     pub query: ValueQuery,
     /// Only the items of this node, or of those with this shortened name.
     pub node: Option<String>,
+    /// Only this output, counted across all types of connections.
+    pub output: Option<u64>,
     /// At most this many hits are listed; all are counted.
     pub limit: usize,
     /// Whether values of known secret keys in items are masked before they are searched.
@@ -92,6 +98,9 @@ pub struct Hit {
     pub output: u64,
     /// The item in this output; `None` in the error of a run.
     pub item: Option<u64>,
+    /// Whether the item is one of the input that n8n stores itself: what a sub-node of an AI agent was called with. Its
+    /// `output` is then the input.
+    pub in_input: bool,
     /// The value's path, with the number of each element: `lines[26].taxRate`; of a value that is missing, the path that
     /// was asked for.
     pub path: String,
@@ -129,7 +138,9 @@ struct Search<'p> {
     name: Arc<str>,
     node: SearchedNode,
     is_searched: bool,
-    run: SearchedRun,
+    side: Side,
+    inputs: SearchedLists,
+    outputs: SearchedLists,
 }
 
 /// What was found in a node.
@@ -140,15 +151,15 @@ struct SearchedNode {
     starts: Starts,
 }
 
-/// What was found in the items of one run.
+/// What was found in the inputs, or in the outputs, of one run.
 #[derive(Default)]
-struct SearchedRun {
+struct SearchedLists {
     matches: Matches,
     too_large: u64,
 }
 
 impl RunObserver for Search<'_> {
-    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::ERROR).and(Parts::OUTPUTS);
+    const PARTS: Parts = Parts::REDACTED.and(Parts::START).and(Parts::ERROR).and(Parts::INPUTS).and(Parts::OUTPUTS);
 
     fn begin_node(&mut self, name: &str) {
         if self.nodes.contains_key(name) {
@@ -159,29 +170,31 @@ impl RunObserver for Search<'_> {
         (self.name, self.node) = (name.into(), SearchedNode::default());
     }
 
-    fn begin_lists(&mut self, _: u64, _: Side) {
-        self.run = SearchedRun::default();
+    fn begin_lists(&mut self, _: u64, side: Side) {
+        self.side = side;
+        *self.lists() = SearchedLists::default();
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
-        if !self.is_searched {
+        let is_left_out = |output| matches!(self.side, Side::Inputs) || output != place.output;
+        if !self.is_searched || self.projection.output.is_some_and(is_left_out) {
             return item.skip();
         }
         match item.text()? {
             ItemText::Json(json) => self.search_item(place, &json)?,
-            ItemText::TooLarge => self.run.too_large += 1,
+            ItemText::TooLarge => self.lists().too_large += 1,
             ItemText::Omitted => {}
         }
         Ok(())
     }
 
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
-        let SearchedRun { matches, too_large } = std::mem::take(&mut self.run);
+        let (inputs, outputs) = (std::mem::take(&mut self.inputs), std::mem::take(&mut self.outputs));
         let errors = self.search_error(run.error.as_ref())?;
         self.node.starts.add(run.start);
-        self.node.hits += errors.count + matches.count;
-        self.node.too_large += too_large;
-        let hits = errors.first.into_iter().chain(matches.first);
+        self.node.hits += errors.count + inputs.matches.count + outputs.matches.count;
+        self.node.too_large += inputs.too_large + outputs.too_large;
+        let hits = errors.first.into_iter().chain(inputs.matches.first).chain(outputs.matches.first);
         let hits: Vec<_> = hits.map(|found| found.hit(&self.name, run.index)).collect();
         self.hits.add(run.start, &hits);
         Ok(())
@@ -202,28 +215,58 @@ impl<'p> Search<'p> {
             name: Arc::default(),
             node: SearchedNode::default(),
             is_searched: false,
-            run: SearchedRun::default(),
+            side: Side::Outputs,
+            inputs: SearchedLists::default(),
+            outputs: SearchedLists::default(),
+        }
+    }
+
+    /// What was found on the side that is being read.
+    fn lists(&mut self) -> &mut SearchedLists {
+        match self.side {
+            Side::Inputs => &mut self.inputs,
+            Side::Outputs => &mut self.outputs,
         }
     }
 
     fn search_item(&mut self, place: ItemPlace, item: &[u8]) -> Result<(), ReadError> {
-        let Self { projection, path, run, .. } = self;
-        let mut inspection = Inspection { projection, path, place: Some(place), fits: 0, matches: &mut run.matches };
+        let Self { projection, path, side, inputs, outputs, .. } = self;
+        let (in_input, lists) = match side {
+            Side::Inputs => (true, inputs),
+            Side::Outputs => (false, outputs),
+        };
+        let query = &projection.query;
+        let mut related = RelatedValues::default();
+        if query.relates() {
+            let mut collector = Collector { query, path, values: related };
+            walk_item(item, projection.redacts, &mut collector)?;
+            related = collector.values;
+        }
+        let found = FoundIn { place: Some(place), in_input };
+        let mut inspection = Inspection { projection, path, found, related: &related, fits: 0, matches: &mut lists.matches };
         walk_item(item, projection.redacts, &mut inspection)?;
-        let is_missing = projection.query.asks_for_missing() && inspection.fits == 0;
-        if let Some(end) = projection.query.path.as_ref().filter(|_| is_missing) {
+        let is_missing = query.asks_for_missing() && inspection.fits == 0 && related.have_also(query);
+        if let Some(end) = query.path.as_ref().filter(|_| is_missing) {
             let path = || end.as_str().to_owned();
-            run.matches.add(projection.limit, || Match { place: Some(place), path: path(), value: None });
+            lists.matches.add(projection.limit, || Match { found, path: path(), value: None });
         }
         Ok(())
     }
 
     fn search_error(&mut self, error: Option<&Excerpt>) -> Result<Matches, ReadError> {
         let Self { projection, path, .. } = self;
+        let query = &projection.query;
         let mut matches = Matches::default();
-        let is_searched = self.is_searched && !projection.query.asks_for_missing();
+        let is_searched = self.is_searched && projection.output.is_none() && !query.asks_for_missing();
         if let Some(error) = error.filter(|_| is_searched) {
-            let mut inspection = Inspection { projection, path, place: None, fits: 0, matches: &mut matches };
+            let mut related = RelatedValues::default();
+            if query.relates() {
+                let mut collector = Collector { query, path, values: related };
+                walk_error(error, &mut collector)?;
+                related = collector.values;
+            }
+            let found = FoundIn { place: None, in_input: false };
+            let mut inspection = Inspection { projection, path, found, related: &related, fits: 0, matches: &mut matches };
             walk_error(error, &mut inspection)?;
         }
         Ok(matches)
@@ -250,9 +293,17 @@ struct Matches {
     first: Vec<Match>,
 }
 
+/// In which item of a run a value is.
+#[derive(Clone, Copy)]
+struct FoundIn {
+    /// `None` in the error of the run.
+    place: Option<ItemPlace>,
+    in_input: bool,
+}
+
 /// A value that matches, in a run.
 struct Match {
-    place: Option<ItemPlace>,
+    found: FoundIn,
     path: String,
     value: Option<String>,
 }
@@ -262,8 +313,9 @@ impl Match {
         Hit {
             node: Arc::clone(node),
             run,
-            output: self.place.map_or(0, |place| place.output),
-            item: self.place.map(|place| place.item),
+            output: self.found.place.map_or(0, |place| place.output),
+            item: self.found.place.map(|place| place.item),
+            in_input: self.found.in_input,
             path: self.path,
             value: self.value,
         }
@@ -283,7 +335,9 @@ impl Matches {
 struct Inspection<'s> {
     projection: &'s SearchProjection,
     path: &'s mut Path,
-    place: Option<ItemPlace>,
+    found: FoundIn,
+    /// What values of the item are compared with.
+    related: &'s RelatedValues,
     /// How many values have the path.
     fits: u64,
     matches: &'s mut Matches,
@@ -302,10 +356,10 @@ impl Inspection<'_> {
             return;
         }
         self.fits += 1;
-        if let Some(shown) = query.shown(value) {
-            let (place, path) = (self.place, &*self.path);
+        if let Some(shown) = query.shown(value, &self.related.of(self.path, query)) {
+            let (found, path) = (self.found, &*self.path);
             self.matches.add(self.projection.limit, || Match {
-                place,
+                found,
                 path: shorten(&path.numbered(), PATH_CHARS),
                 value: Some(shown),
             });

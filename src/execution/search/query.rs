@@ -1,10 +1,12 @@
 //! What a search asks of a value: a text in it, the end of its path, a condition.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
+use super::related::{Related, text_number};
 use crate::json::{Prefilter, Written, shorten, well_formed};
 
 /// The most memory of a compiled regular expression, bytes; and of its cache.
@@ -24,6 +26,19 @@ pub struct ValueQuery {
     /// The end of its path.
     pub path: Option<PathEnd>,
     /// A condition that it satisfies.
+    pub condition: Option<Condition>,
+    /// Whether strings that are written like numbers are compared as numbers.
+    pub as_numbers: bool,
+    /// What another value of the same item satisfies.
+    pub also: Option<Also>,
+}
+
+/// What another value of the same item satisfies, of the same element where both are in one list.
+#[derive(Clone, Debug)]
+pub struct Also {
+    /// The end of its path.
+    pub path: PathEnd,
+    /// The condition; without one, it only has to be there.
     pub condition: Option<Condition>,
 }
 
@@ -45,14 +60,23 @@ pub struct PathEnd(String);
 pub enum Condition {
     /// It is of this kind.
     Is(ValueKind),
-    /// It equals this scalar.
-    Equals(Scalar),
-    /// It exists, and does not equal this scalar.
-    NotEquals(Scalar),
-    /// It is a number above this one.
-    Above(f64),
-    /// It is a number below this one.
-    Below(f64),
+    /// It equals this.
+    Equals(Operand),
+    /// It exists, and does not equal this.
+    NotEquals(Operand),
+    /// It is above this.
+    Above(Operand),
+    /// It is below this.
+    Below(Operand),
+}
+
+/// What a value is compared with.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// A scalar.
+    Scalar(Scalar),
+    /// The values of the same item whose paths end like this.
+    Path(PathEnd),
 }
 
 /// Kinds of values.
@@ -71,7 +95,7 @@ pub enum ValueKind {
     Object,
 }
 
-/// What a value is compared with.
+/// A value that is no container.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar {
     /// A string; or a number or a literal that is written like this.
@@ -104,11 +128,18 @@ impl ValueQuery {
         let text = self.text.as_ref().and_then(TextPattern::prefilter);
         text.or_else(|| match &self.condition {
             // One number has many spellings.
-            Some(Condition::Equals(Scalar::Text(text))) if !text.is_empty() && text.parse::<f64>().is_err() => {
+            Some(Condition::Equals(Operand::Scalar(Scalar::Text(text))))
+                if !text.is_empty() && text.parse::<f64>().is_err() =>
+            {
                 Prefilter::text(text, false)
             }
-            condition => self.path.as_ref().and_then(|end| end.prefilter(condition.clone())),
+            condition => self.path.as_ref().and_then(|end| end.prefilter(condition.clone(), self.as_numbers)),
         })
+    }
+
+    /// Whether a value is compared with others of its item.
+    pub(super) fn relates(&self) -> bool {
+        self.also.is_some() || self.condition.as_ref().is_some_and(|condition| condition.path().is_some())
     }
 
     pub(super) fn asks_for_missing(&self) -> bool {
@@ -119,9 +150,9 @@ impl ValueQuery {
         self.path.as_ref().is_none_or(|end| end.ends(path))
     }
 
-    /// What is shown of a value, as JSON, if it matches.
-    pub(super) fn shown(&self, value: SearchedValue<'_>) -> Option<String> {
-        if !self.condition.as_ref().is_none_or(|condition| condition.holds(value)) {
+    /// What is shown of a value, as JSON, if it matches. `related` are the values that it is compared with.
+    pub(super) fn shown(&self, value: SearchedValue<'_>, related: &Related<'_>) -> Option<String> {
+        if !related.satisfies(self.condition.as_ref(), value) || !related.has_also(self) {
             return None;
         }
         match (&self.text, value) {
@@ -238,48 +269,65 @@ impl PathEnd {
         &self.0
     }
 
-    fn ends(&self, path: &str) -> bool {
+    pub(super) fn ends(&self, path: &str) -> bool {
         let Some(before) = path.strip_suffix(&self.0) else { return false };
         before.is_empty() || before.ends_with('.') || self.0.starts_with('[')
     }
 
     /// The name of the last member must be in the item, unless the name itself might have a dot or a bracket, or the value
     /// can be an error that is an array, which is shown as its message.
-    fn prefilter(&self, condition: Option<Condition>) -> Option<Prefilter> {
+    fn prefilter(&self, condition: Option<Condition>, as_numbers: bool) -> Option<Prefilter> {
         let name = self.0.rsplit('.').next().unwrap_or_default();
         if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {
             return None;
         }
-        Prefilter::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value)))
+        Prefilter::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers)))
     }
 }
 
 impl Condition {
+    /// The path of what it compares a value with.
+    pub(super) fn path(&self) -> Option<&PathEnd> {
+        match self {
+            Self::Equals(Operand::Path(path))
+            | Self::NotEquals(Operand::Path(path))
+            | Self::Above(Operand::Path(path))
+            | Self::Below(Operand::Path(path)) => Some(path),
+            _ => None,
+        }
+    }
+
     /// Whether it may hold for the value that begins here; a string or a container is not read for it.
-    fn may_hold(&self, json: &[u8]) -> bool {
+    fn may_hold(&self, json: &[u8], as_numbers: bool) -> bool {
+        if self.path().is_some() {
+            return true;
+        }
         match json[0] {
+            b'"' if as_numbers => true,
             b'"' | b'{' | b'[' => !matches!(
                 self,
-                Self::Above(_)
-                    | Self::Below(_)
-                    | Self::Equals(Scalar::Number(_) | Scalar::Boolean(_))
+                Self::Above(Operand::Scalar(Scalar::Number(_) | Scalar::Boolean(_)))
+                    | Self::Below(Operand::Scalar(Scalar::Number(_) | Scalar::Boolean(_)))
+                    | Self::Equals(Operand::Scalar(Scalar::Number(_) | Scalar::Boolean(_)))
                     | Self::Is(ValueKind::Null | ValueKind::Number | ValueKind::Boolean)
             ),
             _ => {
                 let end = json.iter().position(|byte| matches!(byte, b',' | b'}' | b']') || byte.is_ascii_whitespace());
                 let scalar = std::str::from_utf8(&json[..end.unwrap_or(json.len())]);
-                scalar.is_ok_and(|scalar| self.holds(SearchedValue::Scalar(scalar)))
+                scalar.is_ok_and(|scalar| self.holds(SearchedValue::Scalar(scalar), as_numbers))
             }
         }
     }
 
-    fn holds(&self, value: SearchedValue<'_>) -> bool {
+    /// Whether it holds for a value, without a look at others.
+    pub(super) fn holds(&self, value: SearchedValue<'_>, as_numbers: bool) -> bool {
         match self {
             Self::Is(kind) => kind.is_of(value),
-            Self::Equals(scalar) => scalar.equals(value),
-            Self::NotEquals(scalar) => !scalar.equals(value),
-            Self::Above(limit) => number(value).is_some_and(|number| number > *limit),
-            Self::Below(limit) => number(value).is_some_and(|number| number < *limit),
+            Self::Equals(Operand::Scalar(scalar)) => scalar.equals(value, as_numbers),
+            Self::NotEquals(Operand::Scalar(scalar)) => !scalar.equals(value, as_numbers),
+            Self::Above(Operand::Scalar(limit)) => limit.order(value, as_numbers) == Some(Ordering::Greater),
+            Self::Below(Operand::Scalar(limit)) => limit.order(value, as_numbers) == Some(Ordering::Less),
+            Self::Equals(_) | Self::NotEquals(_) | Self::Above(_) | Self::Below(_) => false,
         }
     }
 }
@@ -301,7 +349,26 @@ impl ValueKind {
 }
 
 impl Scalar {
-    fn equals(&self, value: SearchedValue<'_>) -> bool {
+    /// The order of a value beside this one: both are numbers, or both are strings that are not.
+    fn order(&self, value: SearchedValue<'_>, as_numbers: bool) -> Option<Ordering> {
+        let limit = match self {
+            Self::Number(number) => number.parse::<f64>().ok(),
+            Self::Text(text) => text_number(text),
+            Self::Boolean(_) => return None,
+        };
+        match (limit, self, value) {
+            (Some(limit), _, _) => number(value, as_numbers)?.partial_cmp(&limit),
+            (None, Self::Text(limit), SearchedValue::String(text)) => Some(order_of_texts(&text.text(), limit)),
+            _ => None,
+        }
+    }
+
+    fn equals(&self, value: SearchedValue<'_>, as_numbers: bool) -> bool {
+        if let (true, Self::Text(wanted) | Self::Number(wanted), SearchedValue::String(_)) = (as_numbers, self, value)
+            && let Some((wanted, found)) = text_number(wanted).zip(number(value, true))
+        {
+            return wanted == found;
+        }
         match (self, value) {
             (Self::Text(wanted), SearchedValue::String(text)) => text.text() == wanted.as_str(),
             (Self::Text(wanted), SearchedValue::Scalar(json)) if !is_number(value) => json == wanted,
@@ -314,19 +381,28 @@ impl Scalar {
     }
 }
 
-fn is_number(value: SearchedValue<'_>) -> bool {
+pub(super) fn is_number(value: SearchedValue<'_>) -> bool {
     matches!(value, SearchedValue::Scalar(json) if json.starts_with(|first: char| first == '-' || first.is_ascii_digit()))
 }
 
-fn number(value: SearchedValue<'_>) -> Option<f64> {
+/// The number that a value is, or that a string is written like, if those count.
+pub(super) fn number(value: SearchedValue<'_>, as_numbers: bool) -> Option<f64> {
     match value {
         SearchedValue::Scalar(json) if is_number(value) => json.parse().ok(),
+        SearchedValue::String(text) if as_numbers => {
+            text_number(&text.text())
+        }
         _ => None,
     }
 }
 
+/// The order of strings in JavaScript: by their UTF-16 code units.
+pub(super) fn order_of_texts(one: &str, other: &str) -> Ordering {
+    one.encode_utf16().cmp(other.encode_utf16())
+}
+
 /// Whole numbers are compared exactly; ids can have more digits than a double.
-fn same_number(one: &str, other: &str) -> bool {
+pub(super) fn same_number(one: &str, other: &str) -> bool {
     match (one.parse::<i128>(), other.parse::<i128>()) {
         (Ok(one), Ok(other)) => one == other,
         _ => one.parse::<f64>().ok().zip(other.parse::<f64>().ok()).is_some_and(|(one, other)| one == other),

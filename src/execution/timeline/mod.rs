@@ -1,7 +1,6 @@
 //! When the nodes of an execution ran: its summary with bars on a common time axis, and the workflow's graph.
 
 mod bars;
-mod inflow;
 
 use std::io::Read;
 use std::ops::Range;
@@ -10,7 +9,6 @@ use indexmap::IndexMap;
 
 pub use self::bars::Bar;
 use self::bars::Bars;
-use self::inflow::Inflow;
 use super::Error;
 use super::executed::Executed;
 use super::flow::{self, RunFlow};
@@ -74,8 +72,6 @@ pub struct NodeTimeline {
     pub bars: Vec<Bar>,
     /// How many of all its runs failed.
     pub failed_runs: u64,
-    /// The items that all its runs took; `None` if there are too many runs to count them.
-    pub input_items: Option<u64>,
 }
 
 impl Projection for TimelineProjection {
@@ -110,7 +106,7 @@ struct Axis<'p> {
 }
 
 impl RunObserver for Axis<'_> {
-    const PARTS: Parts = Executed::PARTS.and(Parts::SOURCES);
+    const PARTS: Parts = Executed::PARTS;
 
     fn begin_node(&mut self, name: &str) {
         name.clone_into(&mut self.name);
@@ -162,7 +158,6 @@ struct AllBars<'p> {
     range: Option<(f64, f64)>,
     /// How many bars there are.
     count: usize,
-    inflow: Inflow,
 }
 
 /// A node on the axis.
@@ -175,18 +170,16 @@ struct OnAxis {
 impl<'p> AllBars<'p> {
     fn new(projection: &'p TimelineProjection) -> Self {
         let (nodes, most) = (IndexMap::new(), projection.bars);
-        Self { projection, most, nodes, range: None, count: 0, inflow: Inflow::default() }
+        Self { projection, most, nodes, range: None, count: 0 }
     }
 
     fn begin_node(&mut self, node: &str) {
         if let Some(before) = self.nodes.insert(node.to_owned(), OnAxis::default()) {
             self.count -= before.bars.len();
         }
-        self.inflow.begin(node);
     }
 
     fn add_run(&mut self, node: &str, run: &RunHead, flow: &RunFlow, copied: bool) {
-        self.inflow.add(node, flow.outputs(), &run.sources);
         if let Some(node) = self.nodes.get_mut(node) {
             node.failed_runs += u64::from(run.failed);
         }
@@ -222,12 +215,9 @@ impl<'p> AllBars<'p> {
 
     /// The nodes of the summary.
     fn into_nodes(mut self, summary: &Summary) -> IndexMap<String, NodeTimeline> {
-        let taken = self.inflow.finish();
         let nodes = summary.nodes.iter().filter_map(|NodeSummary { name, .. }| {
             let node = self.nodes.swap_remove(name)?;
-            let input_items = taken.as_ref().and_then(|taken| taken.get(name).copied());
-            let bars = node.bars.into_bars();
-            Some((name.clone(), NodeTimeline { bars, failed_runs: node.failed_runs, input_items }))
+            Some((name.clone(), NodeTimeline { bars: node.bars.into_bars(), failed_runs: node.failed_runs }))
         });
         nodes.collect()
     }

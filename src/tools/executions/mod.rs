@@ -1,7 +1,9 @@
 //! Tools for executions: from the list to the node that failed.
 
 pub mod compare_executions;
+pub mod describe_execution;
 pub mod explain_execution;
+mod field_lines;
 pub mod get_execution;
 pub mod get_execution_by_node;
 pub mod get_execution_fields;
@@ -35,6 +37,10 @@ pub static TOOLSET: Toolset = Toolset {
             "get_execution summarizes one: status, error, every executed node, and what is unusual about the flow of items; its _guidance names the next call.",
         ),
         (
+            "describe_execution",
+            "describe_execution says what each node did: use it if nothing failed, but the result is wrong.",
+        ),
+        (
             "get_execution_by_node",
             "get_execution_by_node shows a node's actual input and output items, parameters and error: begin with limit: 3, \
              continue with nextOffset, and lower limit to see longer values.",
@@ -50,6 +56,7 @@ pub static TOOLSET: Toolset = Toolset {
     tools: &[
         &list_executions::TOOL,
         &get_execution::TOOL,
+        &describe_execution::TOOL,
         &get_execution_by_node::TOOL,
         &search_execution::TOOL,
         &get_execution_fields::TOOL,

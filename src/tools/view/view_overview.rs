@@ -222,7 +222,7 @@ impl ShownNode {
             status: node.status,
             runs: node.runs,
             failed_runs: on_axis.failed_runs,
-            input_items: on_axis.input_items,
+            input_items: node.taken,
             outputs,
             output_labels: in_graph.map(|node| node.output_labels.clone()).unwrap_or_default(),
             ms: node.execution_time,

@@ -1,24 +1,26 @@
 //! The answer about fields within its budget.
 
 use serde::{Serialize, Serializer};
-use serde_json::Number;
 use serde_json::value::RawValue;
+use serde_json::{Number, Value};
 
+use super::super::field_lines::{field_line, together_line};
 use super::super::no_data::no_data;
 use super::FieldsRequest;
 use crate::budget::Ladder;
-use crate::execution::fields::{FieldView, FieldsView, KINDS, Outlier, PlacedOutlier, Range};
+use crate::execution::fields::{FieldView, FieldsView, KINDS, NodePlace, Outlier, PlacedOutlier, Range, Split, SplitFact};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
 
-/// The most outliers of all nodes that are listed.
+/// The most outliers of all nodes that are listed, and the most of what divides their items.
 const MAX_OUTLIERS: usize = 20;
+const MAX_SPLITS: usize = 12;
 
 /// The answer as it is sent: as many fields as fit, those with an outlier first if not all do.
 pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
-    let entries = view.fields.len() + view.outliers.len().min(MAX_OUTLIERS);
+    let entries = view.fields.len().max(view.outliers.len().min(MAX_OUTLIERS)).max(view.splits.len().min(MAX_SPLITS));
     let most = FieldLimits { entries, chars: CUT_NAME_CHARS };
     let write = |limits| success(message, &data(view, request, limits));
     most.ladder().largest_that_fits(request.max_tokens, write).answer
@@ -56,6 +58,17 @@ struct Data {
     fields: Option<Vec<ShownField>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     odd: Option<Vec<ShownOutlier>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    splits: Vec<ShownSplit>,
+}
+
+/// What divides the items of a node.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownSplit {
+    node_name: String,
+    items: u64,
+    split: String,
 }
 
 #[derive(Serialize)]
@@ -68,22 +81,42 @@ struct ShownField {
     types: Kinds,
     #[serde(skip_serializing_if = "is_zero")]
     missing: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    empty: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
-    min: Option<Number>,
+    min: Option<End>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    max: Option<Number>,
+    max: Option<End>,
     #[serde(skip_serializing_if = "Option::is_none")]
     min_length: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_length: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     distinct: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repeated: Option<ShownRepeated>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     values: Vec<(Box<RawValue>, u64)>,
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<Box<RawValue>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     odd: Option<ShownOutlier>,
+}
+
+/// An end of a range of numbers, or of dates.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum End {
+    Number(Number),
+    Date(String),
+}
+
+/// Values that name things and occur more than once.
+#[derive(Serialize)]
+struct ShownRepeated {
+    distinct: u64,
+    value: Box<RawValue>,
+    items: [Value; 2],
 }
 
 /// How many values there are of each kind.
@@ -129,7 +162,30 @@ fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Data
         notes: notes(view),
         fields: is_one_node.then(|| fields(view, limits)),
         odd: (!is_one_node).then_some(odd),
+        splits: view.splits.iter().take(limits.entries.min(MAX_SPLITS)).map(|one| shown_split(one, limits.chars)).collect(),
     }
+}
+
+fn shown_split(split: &Split, chars: usize) -> ShownSplit {
+    let line = match &split.fact {
+        SplitFact::Together(one) => together_line(one),
+        SplitFact::Field(field) => field_line(field),
+    };
+    ShownSplit { node_name: shorten_name(&split.node, chars), items: split.items, split: shorten(&line, 4 * chars) }
+}
+
+/// Where an item is: its number, or `[run, output, item]` if it is not of the first output of the first run.
+fn place(place: &NodePlace) -> Value {
+    match place {
+        NodePlace { run: 0, output: 0, item } => (*item).into(),
+        NodePlace { run, output, item } => vec![*run, *output, *item].into(),
+    }
+}
+
+fn shown_repeated(field: &FieldView) -> Option<ShownRepeated> {
+    let names = field.repeated.as_ref()?;
+    let items = [place(&names.first.places[0]), place(&names.first.places[1])];
+    Some(ShownRepeated { distinct: names.distinct, value: json(&names.first.value), items })
 }
 
 /// The fields in document order; if not all are shown, those with an outlier first.
@@ -146,17 +202,21 @@ fn shown_field(field: &FieldView, chars: usize) -> ShownField {
     let kind = KINDS.iter().zip(field.kinds).find(|(_, count)| *count > 0).map(|(kind, _)| *kind);
     let both = |range: Range| (range.both.map(|(least, _)| number(least)), range.both.map(|(_, most)| number(most)));
     let ((min, max), (min_length, max_length)) = (both(field.numbers), both(field.lengths));
+    let dates = field.dates.clone().filter(|_| min.is_none());
+    let (first, last) = dates.map_or((None, None), |(first, last)| (Some(End::Date(first)), Some(End::Date(last))));
     let is_listed = !field.values.is_empty();
     ShownField {
         path: shorten(&field.path, chars),
         kind: kind.filter(|_| kinds.is_one()),
         types: kinds,
         missing: field.missing,
-        min,
-        max,
+        empty: field.empty,
+        min: min.map(End::Number).or(first),
+        max: max.map(End::Number).or(last),
         min_length,
         max_length,
         distinct: field.distinct.filter(|distinct| *distinct > 0 && !is_listed),
+        repeated: shown_repeated(field),
         values: field.values.iter().map(|(value, count)| (json(value), *count)).collect(),
         example: field.example.as_deref().filter(|_| !is_listed).map(json),
         odd: field.outlier.as_ref().map(shown_outlier),
@@ -202,6 +262,10 @@ fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
             "{}: use nodeName to see those of one node.",
             counted(odd, "more odd value", "more odd values")
         ));
+    }
+    let splits = view.splits.len().min(MAX_SPLITS).saturating_sub(limits.entries);
+    if splits > 0 {
+        reasons.push(format!("{}: use a larger maxTokens.", counted(splits, "more split", "more splits")));
     }
     if view.has_more_paths {
         reasons.push("A node has more than 400 paths; the others were not read: use path.".to_owned());

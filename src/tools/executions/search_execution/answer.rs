@@ -76,6 +76,8 @@ struct ShownHit {
     output: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<&'static str>,
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Box<RawValue>>,
@@ -108,6 +110,7 @@ fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
         run: hit.run,
         output: hit.output,
         item: hit.item,
+        part: hit.in_input.then_some("input"),
         path: shorten(&hit.path, limits.chars.max(HitLimits::LEAST_CHARS)),
         value,
     }
@@ -116,7 +119,8 @@ fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
 /// What is not shown, and how to see it.
 fn truncated(view: &SearchView, request: &SearchRequest, limits: HitLimits, clipped: u64) -> Option<Truncated> {
     let mut reasons = Vec::new();
-    let more = view.total - limits.hits as u64;
+    // Whoever asks for no hits misses none.
+    let more = if request.projection.limit == 0 { 0 } else { view.total - limits.hits as u64 };
     if more > 0 {
         let advice = match view.hits.len() > limits.hits {
             true => "use a larger maxTokens, or narrow the search with nodeName, path or a condition",

@@ -4,16 +4,18 @@ mod answer;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::not_found::check_node;
 use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
 use crate::execution::search::{
-    Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
+    Also, Condition, Operand, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
-use crate::toolkit::{self, Choice, Effect, Flag, Id, IntegerOr, Locale, Number, Switch, Text, arguments, words};
+use crate::toolkit::{
+    self, Arguments, Choice, Effect, Flag, FromArguments, Id, Index, IntegerOr, Locale, ScalarOrPath, Switch, Text, arguments, words,
+};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The most hits of an answer.
@@ -23,8 +25,8 @@ const MAX_HITS: u64 = 100;
 pub static TOOL: Tool = Tool {
     name: "search_execution",
     title: "Search an execution",
-    description: "Find where a value occurs in output items and errors: counts per node, first hits. \
-                  Pass `text`, `path` or both, and at most one condition; `path` alone lists values.",
+    description: "Find where a value occurs in output items, errors and calls of AI sub-nodes: counts per node, first \
+                  hits. Pass `text`, `path` or both, and at most one condition; `path` alone lists values.",
     parameters: SearchExecution::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<SearchExecution>().shared(),
@@ -37,16 +39,27 @@ arguments! {
         regex: Switch = "text is a regex.",
         path: Option<Text> = "End of its path: lines[].taxRate.",
         is: Option<Choice<ValueKind>> = "missing: items without `path`.",
-        equals: Option<toolkit::Scalar> = "Only this value.",
-        not_equals: Option<toolkit::Scalar> = "Only others.",
-        above: Option<Number> = "Only numbers.",
-        below: Option<Number> = "Only numbers.",
+        equals: Option<toolkit::Operand> = "Only this value, or {\"path\": …}: another value of the item.",
+        not_equals: Option<toolkit::Operand> = "Likewise.",
+        above: Option<toolkit::Operand> = "Likewise.",
+        below: Option<toolkit::Operand> = "Likewise.",
+        r#as: Option<Choice<Reading>> = "Read strings as numbers.",
+        r#where: Option<toolkit::Object> = "{path, one condition} of another value of the item.",
         node_name: Option<Text> = "Only this node.",
-        limit: IntegerOr<20, 1, MAX_HITS> = "Hits to list.",
+        output_index: Option<Index> = "Only this output.",
+        limit: IntegerOr<20, 0, MAX_HITS> = "Hits to list; 0 only counts.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
     }
 }
+
+/// As what strings are read.
+#[derive(Clone, Copy, Debug)]
+enum Reading {
+    Number,
+}
+
+words!(Reading { Number = "number" });
 
 words!(ValueKind {
     Null = "null",
@@ -74,9 +87,9 @@ impl ToolCall for SearchExecution {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let query = self.query()?;
         let execution = execution(self.id, self.ignore_data_size_limit);
-        let (node, limit) = (self.node_name, self.limit as usize);
+        let (node, output, limit) = (self.node_name, self.output_index, self.limit as usize);
         let request = SearchRequest {
-            projection: SearchProjection { query, node, limit, redacts: context.redact },
+            projection: SearchProjection { query, node, output, limit, redacts: context.redact },
             max_tokens: self.max_tokens - MARK_TOKENS,
             locale: context.locale,
         };
@@ -106,7 +119,12 @@ impl SearchExecution {
     /// They do not say what to search, contradict each other, or have an invalid regular expression.
     fn query(&self) -> Result<ValueQuery, Error> {
         let path = self.path.as_deref().map(PathEnd::new);
-        let query = ValueQuery { text: self.pattern()?, path, condition: self.condition()? };
+        let also = match &self.r#where {
+            Some(members) => Some(Where::of(members.clone())?.also()?),
+            None => None,
+        };
+        let (text, condition) = (self.pattern()?, self.conditions().only()?);
+        let query = ValueQuery { text, path, condition, as_numbers: self.r#as.is_some(), also };
         let is_missing = query.condition == Some(Condition::Is(ValueKind::Missing));
         match (&query.text, &query.path) {
             (None, None) => Err(Error::argument("text", "or 'path' is missing: say which value to search.")),
@@ -133,30 +151,79 @@ impl SearchExecution {
         }
     }
 
-    fn condition(&self) -> Result<Option<Condition>, Error> {
+    fn conditions(&self) -> Conditions<'_> {
+        let [equals, not_equals, above, below] = [&self.equals, &self.not_equals, &self.above, &self.below];
+        Conditions { is: self.is, equals, not_equals, above, below }
+    }
+}
+
+arguments! {
+    /// What `where` says of another value of the same item.
+    struct Where {
+        path: Text = "The end of its path.",
+        is: Option<Choice<ValueKind>> = "Its kind.",
+        equals: Option<toolkit::Operand> = "Only this value.",
+        not_equals: Option<toolkit::Operand> = "Only others.",
+        above: Option<toolkit::Operand> = "Only above this.",
+        below: Option<toolkit::Operand> = "Only below this.",
+    }
+}
+
+impl Where {
+    fn of(members: Map<String, Value>) -> Result<Self, Error> {
+        let read = Arguments::check(Self::PARAMETERS, &[], members).and_then(Self::read);
+        read.map_err(|why| why.inside("where").into())
+    }
+
+    fn also(self) -> Result<Also, Error> {
+        let [equals, not_equals, above, below] = [&self.equals, &self.not_equals, &self.above, &self.below];
+        let condition = Conditions { is: self.is, equals, not_equals, above, below }.only()?;
+        if condition == Some(Condition::Is(ValueKind::Missing)) {
+            return Err(Error::argument("where", "cannot say 'is: missing': search for the missing value, and say in 'where' what is there."));
+        }
+        Ok(Also { path: PathEnd::new(&self.path), condition })
+    }
+}
+
+/// The conditions of a call.
+struct Conditions<'c> {
+    is: Option<ValueKind>,
+    equals: &'c Option<ScalarOrPath>,
+    not_equals: &'c Option<ScalarOrPath>,
+    above: &'c Option<ScalarOrPath>,
+    below: &'c Option<ScalarOrPath>,
+}
+
+impl Conditions<'_> {
+    /// The only one of them.
+    ///
+    /// # Errors
+    /// There are several.
+    fn only(&self) -> Result<Option<Condition>, Error> {
+        let of = |operand: &Option<ScalarOrPath>, condition: fn(Operand) -> Condition| operand.as_ref().map(|it| condition(read(it)));
         let mut conditions = [
             self.is.map(Condition::Is),
-            self.equals.as_ref().and_then(scalar).map(Condition::Equals),
-            self.not_equals.as_ref().and_then(scalar).map(Condition::NotEquals),
-            self.above.map(Condition::Above),
-            self.below.map(Condition::Below),
+            of(self.equals, Condition::Equals),
+            of(self.not_equals, Condition::NotEquals),
+            of(self.above, Condition::Above),
+            of(self.below, Condition::Below),
         ]
         .into_iter()
         .flatten();
         match (conditions.next(), conditions.next()) {
             (_, Some(_)) => Err(Error::arguments(
-                "Pass only one of is, equals, notEquals, above, below; search again for another one.",
+                "Pass only one of is, equals, notEquals, above, below; a second one goes into 'where'.",
             )),
             (condition, None) => Ok(condition),
         }
     }
 }
 
-fn scalar(value: &Value) -> Option<Scalar> {
-    match value {
-        Value::String(text) => Some(Scalar::Text(text.clone())),
-        Value::Number(number) => Some(Scalar::Number(number.to_string())),
-        Value::Bool(boolean) => Some(Scalar::Boolean(*boolean)),
-        _ => None,
+fn read(operand: &ScalarOrPath) -> Operand {
+    match operand {
+        ScalarOrPath::Path(path) => Operand::Path(PathEnd::new(path)),
+        ScalarOrPath::Scalar(Value::Bool(boolean)) => Operand::Scalar(Scalar::Boolean(*boolean)),
+        ScalarOrPath::Scalar(Value::String(text)) => Operand::Scalar(Scalar::Text(text.clone())),
+        ScalarOrPath::Scalar(other) => Operand::Scalar(Scalar::Number(other.to_string())),
     }
 }

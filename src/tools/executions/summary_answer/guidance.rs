@@ -43,9 +43,8 @@ impl Guidance {
         match first.or(summary.nodes.first()) {
             Some(node) if !has_items || summary.redacted => Self::of_node(ANY_NODE, id, node, lengths),
             _ => Self {
-                message: "No node failed, and no item flow is unusual: get_execution_fields finds values that differ"
-                    .into(),
-                example: format!("get_execution_fields(id: '{id}')"),
+                message: "No node failed: describe_execution shows what each node did".into(),
+                example: format!("describe_execution(id: '{id}')"),
             },
         }
     }
@@ -110,12 +109,12 @@ fn state(header: &Header, node: Option<&String>, lengths: Lengths) -> String {
 }
 
 /// If no node failed, the first one, in the order of execution, with items that stand for an error, with outputs that lead
-/// nowhere, with empty runs, or with items that it discarded.
+/// nowhere, or with empty runs.
 fn worth_a_look(summary: &Summary) -> Option<(&NodeSummary, Reason)> {
     let find = |reason: fn(&NodeSummary) -> Option<Reason>| {
         summary.nodes.iter().find_map(|node| reason(node).map(|reason| (node, reason)))
     };
-    find(error_items).or_else(|| find(unconnected)).or_else(|| find(empty_runs)).or_else(|| find(discarded))
+    find(error_items).or_else(|| find(unconnected)).or_else(|| find(empty_runs))
 }
 
 fn error_items(node: &NodeSummary) -> Option<Reason> {
@@ -137,15 +136,8 @@ fn unconnected(node: &NodeSummary) -> Option<Reason> {
     })
 }
 
-fn discarded(node: &NodeSummary) -> Option<Reason> {
-    let output = node.unconnected.first().filter(|_| discards(node))?;
-    Some(Reason {
-        message: "No node failed, but this Filter discarded items: get_execution_by_node shows them",
-        arguments: format!(", outputIndex: {output}, limit: 3"),
-    })
-}
-
-/// Whether the node is a Filter: n8n stores what it discards as an output that no connection can lead from.
+/// Whether the node is a Filter: n8n stores what it discards as an output that no connection can lead from. That is what a
+/// Filter is for, and no lead.
 fn discards(node: &NodeSummary) -> bool {
     node.node_type.as_deref() == Some("n8n-nodes-base.filter")
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use self::guidance::Guidance;
 use self::node::ShownNode;
+pub(super) use self::node::{ShownErrorItems, shown_children, shown_errors};
 use super::MARK_TOKENS;
 use super::no_data::no_data;
 use crate::budget::{self, Ladder};
@@ -116,23 +117,35 @@ struct Lengths {
     word: usize,
     /// How many outputs of a node are listed.
     listed: usize,
+    /// Whether the items that a node took are shown.
+    inputs: bool,
 }
 
 impl Lengths {
     const WHOLE: Self =
-        Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS, listed: 20 };
-    const UNLIMITED: Self =
-        Self { error: usize::MAX, header: usize::MAX, node: usize::MAX, word: usize::MAX, listed: usize::MAX };
+        Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS, listed: 20, inputs: true };
+    const UNLIMITED: Self = Self {
+        error: usize::MAX,
+        header: usize::MAX,
+        node: usize::MAX,
+        word: usize::MAX,
+        listed: usize::MAX,
+        inputs: true,
+    };
     const LEAST: usize = 8;
 
     fn shorter(self) -> Option<Self> {
         let less = |chars: usize| (chars * 3 / 4).max(Self::LEAST);
+        if self.inputs {
+            return Some(Self { inputs: false, ..self });
+        }
         (self.word > Self::LEAST).then(|| Self {
             error: less(self.error),
             header: less(self.header),
             node: less(self.node),
             word: if self.error <= 24 { less(self.word) } else { self.word },
             listed: (self.listed * 3 / 4).max(2),
+            inputs: false,
         })
     }
 }
@@ -150,11 +163,15 @@ impl<'a> Answer<'a> {
         // No entry takes fewer tokens than this.
         const NODE_TOKENS: usize = 10;
         let nodes = self.summary.nodes.get(self.offset..).unwrap_or_default();
+        let most = nodes.len().min(MAX_TOKENS / NODE_TOKENS);
+        let whole = self.text(&nodes[..most], Lengths::WHOLE, None);
+        if most == nodes.len() && budget::fits(&whole, ROOM) {
+            return whole;
+        }
         // At least one node, which the example names: other texts are shortened to make room for it.
         let first = &nodes[..nodes.len().min(1)];
-        let lengths = Ladder::new(Lengths::WHOLE).then(Lengths::shorter);
+        let lengths = Ladder::new(Lengths { inputs: false, ..Lengths::WHOLE }).then(Lengths::shorter);
         let lengths = lengths.largest_that_fits(ROOM, |lengths| self.text(first, lengths, None)).size;
-        let most = nodes.len().min(MAX_TOKENS / NODE_TOKENS);
         let numbers = Ladder::new(most).fewer(|nodes| nodes, |nodes| nodes - 1, 1);
         let shown = numbers.largest_that_fits(ROOM, |shown| self.text(&nodes[..shown], lengths, None));
         self.one_more(nodes, shown.size, lengths).unwrap_or(shown.answer)
@@ -214,7 +231,8 @@ impl<'a> Answer<'a> {
     }
 }
 
-fn workflow_name(summary: &Summary, chars: usize) -> String {
+/// The workflow's name, in at most so many characters.
+pub(super) fn workflow_name(summary: &Summary, chars: usize) -> String {
     let name = summary.workflow_name.as_deref().filter(|name| !name.is_empty());
     shorten_name(name.unwrap_or("Unknown Workflow"), chars)
 }

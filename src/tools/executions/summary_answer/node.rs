@@ -17,7 +17,12 @@ pub(super) struct ShownNode {
     pub(super) node_name: String,
     node_type: String,
     status: String,
-    items: u64,
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    taken: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    items: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     runs: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -34,8 +39,9 @@ pub(super) struct ShownNode {
     sub_executions: Vec<String>,
 }
 
+/// The items that stand for an error.
 #[derive(Serialize)]
-struct ShownErrorItems {
+pub(in crate::tools::executions) struct ShownErrorItems {
     count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     run: Option<u64>,
@@ -51,19 +57,27 @@ impl ShownNode {
             node_name: shorten_name(&node.name, lengths.node),
             node_type: shorten_name(node.node_type.as_deref().unwrap_or("unknown"), lengths.word),
             status: shorten_name(&node.status, lengths.word),
-            items: node.items,
-            runs: (node.runs != 1).then_some(node.runs),
+            taken: telling_input(node).filter(|_| lengths.inputs),
+            items: (!node.is_sub_node).then_some(node.items),
+            calls: node.is_sub_node.then_some(node.runs),
+            runs: (node.runs != 1 && !node.is_sub_node).then_some(node.runs),
             outputs: listed(&node.outputs, lengths.listed),
             unconnected: listed(&node.unconnected, lengths.listed),
-            error_items: node.error_items.as_ref().map(|items| shown_errors(items, lengths)),
+            error_items: node.error_items.as_ref().map(|items| shown_errors(items, lengths.error)),
             empty_runs: (node.empty_runs > 0).then_some(node.empty_runs),
             copied_runs: (node.copied_runs > 0).then_some(node.copied_runs),
-            sub_executions: shown_children(&node.children, lengths),
+            sub_executions: shown_children(&node.children, lengths.word),
         }
     }
 }
 
-fn shown_errors(items: &ErrorItems, lengths: Lengths) -> ShownErrorItems {
+/// The items that a node took, where that is not what it output; a trigger takes none.
+pub(super) fn telling_input(node: &NodeSummary) -> Option<u64> {
+    node.taken.filter(|taken| *taken > 0 && *taken != node.items)
+}
+
+/// How many items stand for an error, and the first, with at most so many characters of its message.
+pub(in crate::tools::executions) fn shown_errors(items: &ErrorItems, chars: usize) -> ShownErrorItems {
     let first = &items.first;
     let index = |index: u64| (index > 0).then_some(index);
     ShownErrorItems {
@@ -71,12 +85,13 @@ fn shown_errors(items: &ErrorItems, lengths: Lengths) -> ShownErrorItems {
         run: index(first.run),
         output: index(first.output),
         item: first.item,
-        message: first.message.cut(MESSAGE_CHARS.min(lengths.error)).0.into_owned(),
+        message: first.message.cut(MESSAGE_CHARS.min(chars)).0.into_owned(),
     }
 }
 
-fn shown_children(children: &Children, lengths: Lengths) -> Vec<String> {
-    let ids = children.ids.iter().map(|id| shorten_name(id, lengths.word));
+/// The first executions of sub-workflows, with at most so many characters of each id, and how many more there are.
+pub(in crate::tools::executions) fn shown_children(children: &Children, chars: usize) -> Vec<String> {
+    let ids = children.ids.iter().map(|id| shorten_name(id, chars));
     let more = children.total.saturating_sub(children.ids.len() as u64);
     ids.chain((more > 0).then(|| format!("…[+{more}]"))).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use crate::execution::source::InputSource;
+use super::source::InputSource;
 
 /// What is held of nodes, of the counts of their outputs, and of open questions.
 const BYTES: usize = 8 * 1024 * 1024;

@@ -1,0 +1,216 @@
+//! A description says of each node what its whole items say, and a split divides them as it claims.
+
+use n8n_lens::execution::describe::{DescribeProjection, DescribedNode};
+use n8n_lens::execution::fields::{FieldsProjection, SplitFact};
+use n8n_lens::json::{Detail, Excerpt};
+use n8n_lens::toolkit::Locale;
+use n8n_lens::tools::executions::describe_execution::{self, DescribeRequest};
+use serde_json::{Value, json};
+
+use super::entropy::Entropy;
+use super::fields::{as_json, leave_out_own, together_as_json};
+use super::fields_reference::{fields, paths};
+use super::projections::assert_answer;
+use super::splits_reference::{splits, together};
+use super::values_reference::{Run, runs};
+use super::{execution, read, shown, split};
+
+/// Larger bodies take long and reveal nothing more.
+const MAX_BODY_BYTES: usize = 128 * 1024;
+
+/// A larger item may be cut in the sample.
+const SAMPLE_BYTES: usize = 600;
+
+/// The property.
+pub fn check(data: &[u8]) {
+    let (mut choices, rest) = split(data);
+    let body = match choices.one_in(2) {
+        true => parted(&mut Entropy::new(rest)).into_bytes(),
+        false => execution(&mut choices, rest),
+    };
+    if body.len() > MAX_BODY_BYTES {
+        return;
+    }
+    let sizes = choices.sizes();
+    // Any body: no panic, and an answer within its budget.
+    let projection = DescribeProjection { redacts: choices.one_in(2) };
+    if let Some(view) = read(&body, &projection, &sizes, |view| format!("{view:?}")) {
+        let max_tokens = *choices.pick(&[1000, 3000, 25_000]);
+        let request = DescribeRequest { max_tokens, locale: Locale::En };
+        assert_answer(&describe_execution::answer(&view, Some("1234"), request), max_tokens);
+    }
+    let Ok(mut value) = serde_json::from_slice::<Value>(&body) else { return };
+    leave_out_own(&mut value);
+    check_against_reference(&value, &sizes);
+}
+
+/// A body without members of the same name, lone surrogates and other spellings of numbers.
+pub fn check_against_reference(value: &Value, sizes: &[usize]) {
+    let body = value.to_string().into_bytes();
+    let all = runs(value);
+    let Some(view) = read(&body, &DescribeProjection { redacts: false }, sizes, |view| format!("{view:?}")) else {
+        return;
+    };
+    let mut names: Vec<&String> = Vec::new();
+    for run in &all {
+        if !names.contains(&&run.node) {
+            names.push(&run.node);
+        }
+    }
+    for name in &names {
+        let Some(node) = view.nodes.get(*name) else { panic!("{name} is missing in {}", shown(&body)) };
+        check_node(value, name, node, &all, &body);
+        let summary = view.summary.nodes.iter().find(|node| node.name == **name).expect("it ran");
+        if !summary.is_sub_node {
+            assert_eq!(summary.taken, Some(taken(&all, name)), "{name} in {}", shown(&body));
+        }
+    }
+    let fields = FieldsProjection::default();
+    let Some(view) = read(&body, &fields, sizes, |view| format!("{view:?}")) else { return };
+    let Some(expected) = splits(value, &names) else { return };
+    let ours = view.splits.iter().map(|split| {
+        let fact = match &split.fact {
+            SplitFact::Together(one) => json!({"together": together_as_json(one)}),
+            SplitFact::Field(field) => json!({"field": as_json(field)}),
+        };
+        json!({"node": split.node, "items": split.items, "fact": fact})
+    });
+    assert_eq!(ours.collect::<Vec<_>>(), expected, "in {}", shown(&body));
+}
+
+fn check_node(value: &Value, name: &str, node: &DescribedNode, all: &[Run<'_>], body: &[u8]) {
+    let items: Vec<&Value> =
+        all.iter().filter(|run| run.node == name).flat_map(|run| run.items.iter().map(|(_, _, item)| *item)).collect();
+    let sample = node.sample.as_ref().and_then(|sample| sample.member("json"));
+    if let Some(first) = items.first().map(|item| &item["json"]).filter(|json| is_small(json)) {
+        assert_eq!(sample.map(written), Some(first.to_string()), "{name} in {}", shown(body));
+    }
+    assert_eq!(node.sources, sources(all, name), "{name} in {}", shown(body));
+    let Some((count, paths)) = paths(value, name) else { return };
+    let Some((_, fields)) = fields(value, name) else { return };
+    let is_told = count >= 3;
+    let expected: Vec<_> = if is_told { together(&paths, count) } else { Vec::new() };
+    let ours: Vec<_> = node.together.iter().map(together_as_json).collect();
+    assert_eq!(ours, expected, "{name} in {}", shown(body));
+    let mut expected: Vec<_> = fields.iter().filter_map(|field| Some((telling(field)?, field))).collect();
+    expected.sort_by_key(|(telling, _)| *telling);
+    let expected: Vec<_> = expected.into_iter().filter(|_| is_told).map(|(_, field)| field.clone()).take(32).collect();
+    assert_eq!(node.fields.iter().map(as_json).collect::<Vec<_>>(), expected, "{name} in {}", shown(body));
+}
+
+fn is_small(json: &Value) -> bool {
+    fn depth(value: &Value) -> usize {
+        match value {
+            Value::Array(elements) => 1 + elements.iter().map(depth).max().unwrap_or(0),
+            Value::Object(members) => 1 + members.values().map(depth).max().unwrap_or(0),
+            _ => 0,
+        }
+    }
+    json.is_object() && json.to_string().len() < SAMPLE_BYTES && depth(json) < 8
+}
+
+fn written(value: &Excerpt) -> String {
+    let (mut json, mut clipped) = (String::new(), 0);
+    value.write(Detail::WHOLE, &mut json, &mut clipped);
+    json
+}
+
+/// The nodes that a node's runs name as their sources, at most 8.
+fn sources(all: &[Run<'_>], name: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for source in all.iter().filter(|run| run.node == name).flat_map(|run| sources_of(run.run)) {
+        let node = name_of(source);
+        if !found.contains(&node) && found.len() < 8 {
+            found.push(node);
+        }
+    }
+    found
+}
+
+fn sources_of(run: &Value) -> impl Iterator<Item = &Value> {
+    run["source"].as_array().into_iter().flatten().filter(|source| source["previousNode"].is_string() || source["previousNode"].is_number())
+}
+
+/// The node that a source names; a number is one, too.
+fn name_of(source: &Value) -> String {
+    match &source["previousNode"] {
+        Value::String(name) => n8n_lens::json::hold_name(name),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// The items of the `main` outputs that a node's runs name.
+fn taken(all: &[Run<'_>], name: &str) -> u64 {
+    let mut taken = 0;
+    for source in all.iter().filter(|run| run.node == name).flat_map(|run| sources_of(run.run)) {
+        let node = name_of(source);
+        // n8n leaves out 0, and what cannot be an index names nothing.
+        let index = |member: &str| match source[member].as_f64() {
+            Some(index) if index >= 0.0 && index.fract() == 0.0 => Some(index as usize),
+            Some(_) => None,
+            None => Some(0),
+        };
+        let run = all.iter().find(|run| run.node == node && Some(run.index) == index("previousNodeRun"));
+        let output = run.zip(index("previousNodeOutput")).and_then(|(run, output)| run.run["data"]["main"].get(output));
+        taken += output.and_then(Value::as_array).map_or(0, Vec::len) as u64;
+    }
+    taken
+}
+
+/// What is most telling about a field in the reference's shape; the smaller, the more.
+pub fn telling(field: &Value) -> Option<usize> {
+    let number = |member: &str| field[member].as_u64().unwrap_or_default();
+    let kinds: Vec<u64> = field["kinds"].as_array()?.iter().filter_map(Value::as_u64).collect();
+    let (total, strings) = (kinds.iter().sum::<u64>(), kinds[3]);
+    let is_element = field["path"].as_str()?.ends_with("[]");
+    let values = field["values"].as_array()?.len() as u64;
+    let names = &field["repeated"];
+    let is_wide = |range: &Value| range.is_array() && range[0] != range[1];
+    let facts = [
+        kinds.iter().filter(|count| **count > 0).count() > 1,
+        names.is_object() && names["distinct"].as_u64()? * 2 >= names["values"].as_u64()?,
+        number("present") < number("objects") && !is_element,
+        (1..total).contains(&number("empty")),
+        strings > 0 && number("numericTexts") == strings,
+        (2..=12).contains(&values) && total > values,
+        is_wide(&field["dates"]),
+        is_wide(&field["numbers"]),
+    ];
+    facts.iter().position(|holds| *holds)
+}
+
+/// A body with items whose values have parts: kinds, members that come and go together, names that occur twice.
+fn parted(entropy: &mut Entropy<'_>) -> String {
+    const VALUES: [&str; 16] = [
+        "1", "2", "\"1\"", "\"2\"", "\"\"", "null", "true", "[]", "{}", "\"x-1\"", "\"x-2\"", "0.5", "\"2026-01-31\"",
+        "\"2026-11-25\"", "[1,\"\"]", "{\"b\":1}",
+    ];
+    const NAMES: [&str; 6] = ["a", "b", "orderId", "c", "d", "a.b"];
+    let total = *entropy.pick(&[2, 3, 4, 5, 20, 40, 60]);
+    // A few shapes, so that members come and go together.
+    let shapes: Vec<Vec<(&str, &str)>> = (0..1 + entropy.below(4))
+        .map(|_| NAMES.iter().filter_map(|name| (!entropy.one_in(4)).then(|| (*name, *entropy.pick(&VALUES)))).collect())
+        .collect();
+    let items: Vec<_> = (0..total)
+        .map(|number| {
+            let mut members = entropy.pick(&shapes).clone();
+            let own = format!("\"N-{}\"", if entropy.one_in(8) { 0 } else { number });
+            if entropy.one_in(8) && !members.is_empty() {
+                let at = entropy.below(members.len());
+                members[at].1 = *entropy.pick(&VALUES[..]);
+            }
+            let mut json: Vec<_> = members.iter().map(|(name, value)| format!("\"{name}\":{value}")).collect();
+            json.push(format!("\"own\":{own}"));
+            format!("{{\"json\":{{{}}}}}", json.join(","))
+        })
+        .collect();
+    let (one, other) = items.split_at(entropy.below(total));
+    let (one, other, all) = (one.join(","), other.join(","), items.join(","));
+    format!(
+        r#"{{"id":"1","data":{{"resultData":{{"runData":{{
+            "B":[{{"executionIndex":1,"source":[{{"previousNode":"A"}},{{"previousNode":"A","previousNodeOutput":1}}],"data":{{"main":[[{all}]]}}}}],
+            "A":[{{"executionIndex":0,"data":{{"main":[[{one}],[{other}]]}}}}]
+        }}}}}}}}"#
+    )
+}

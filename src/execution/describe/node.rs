@@ -1,0 +1,55 @@
+//! What is known of a node besides its summary.
+
+use crate::execution::fields::{FieldView, Together};
+use crate::json::Excerpt;
+use crate::secrets::redact;
+
+/// What is known of a node besides its summary.
+#[derive(Clone, Debug, Default)]
+pub struct DescribedNode {
+    /// The nodes whose items it took, each once: at most 8.
+    pub sources: Vec<String>,
+    /// The first item of its outputs.
+    pub sample: Option<Excerpt>,
+    /// The first item of the input that n8n stores itself: what a sub-node of an AI agent was called with.
+    pub input: Option<Excerpt>,
+    /// The paths of its items whose values are worth telling, the most telling first.
+    pub fields: Vec<FieldView>,
+    /// What goes together among them.
+    pub together: Vec<Together>,
+    /// How it is set up.
+    pub settings: NodeSettings,
+}
+
+/// How a node is set up.
+#[derive(Clone, Debug, Default)]
+pub struct NodeSettings {
+    /// What n8n's editor calls its `main` outputs, if there are several and their names are known.
+    pub output_labels: Vec<String>,
+    /// n8n's `onError`, if the execution goes on after an error.
+    pub on_error: Option<String>,
+    /// Whether it is switched off.
+    pub disabled: bool,
+    /// Its parameters.
+    pub parameters: Option<Excerpt>,
+}
+
+impl DescribedNode {
+    /// The memory that it takes, bytes: an estimate.
+    pub(super) fn bytes(&self) -> usize {
+        const FIELD_BYTES: usize = size_of::<FieldView>() + 64;
+        let texts = |field: &FieldView| {
+            let values: usize = field.values.iter().map(|(value, _)| 40 + value.len()).sum();
+            FIELD_BYTES + 2 * field.path.len() + values
+        };
+        let claims = self.together.iter().map(|one| 200 * one.claims.len()).sum::<usize>();
+        let items = self.sample.iter().chain(&self.input).map(Excerpt::bytes).sum::<usize>();
+        size_of::<Self>() + self.fields.iter().map(texts).sum::<usize>() + claims + items
+    }
+
+    /// Masks the values of known secret keys.
+    pub(super) fn redact(&mut self) {
+        let items = self.sample.iter_mut().chain(&mut self.input);
+        items.chain(&mut self.settings.parameters).for_each(redact::item);
+    }
+}

@@ -1,0 +1,165 @@
+//! The runs of an execution, as they are read for a description.
+
+use std::io::Read;
+
+use bytes::Bytes;
+use indexmap::IndexMap;
+use memchr::memmem;
+
+use super::DescribeProjection;
+use super::node::DescribedNode;
+use crate::execution::executed::Executed;
+use crate::execution::fields::NodeFields;
+use crate::execution::header::Header;
+use crate::execution::items::read_item;
+use crate::execution::runs::{Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, Side};
+use crate::json::{Cursor, Excerpt, ReadError};
+
+/// Memory for what is held of the items of all nodes.
+const NODES_BYTES: usize = 2 * 1024 * 1024;
+
+/// Memory for the first item of a node.
+const SAMPLE_BYTES: usize = 4096;
+
+/// The most nodes that are named as sources of a node.
+const SOURCES: usize = 8;
+
+/// What is read of the nodes.
+pub(super) struct Nodes<'p> {
+    projection: &'p DescribeProjection,
+    executed: Executed,
+    nodes: IndexMap<String, DescribedNode>,
+    /// The bytes that they take.
+    bytes: usize,
+    end: End,
+    /// The node that is being read, and which items of its run.
+    node: DescribedNode,
+    fields: NodeFields,
+    side: Side,
+}
+
+/// What was left out.
+#[derive(Default)]
+pub(super) struct End {
+    /// Whether there was no room for what the items of some nodes look like.
+    pub is_partial: bool,
+    /// Items that were too large to read.
+    pub too_large: u64,
+}
+
+impl RunObserver for Nodes<'_> {
+    const PARTS: Parts = Executed::PARTS.and(Parts::INPUTS);
+
+    fn begin_node(&mut self, name: &str) {
+        self.executed.begin_node(name);
+        self.node = DescribedNode::default();
+        self.fields = NodeFields::default();
+    }
+
+    fn begin_lists(&mut self, run: u64, side: Side) {
+        self.side = side;
+        if matches!(side, Side::Outputs) {
+            self.executed.begin_lists(run, side);
+        }
+    }
+
+    fn begin_connection(&mut self, connection: &str) {
+        if matches!(self.side, Side::Outputs) {
+            self.executed.begin_connection(connection);
+        }
+    }
+
+    fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
+        if matches!(self.side, Side::Inputs) {
+            return self.input(item);
+        }
+        let items = item.count();
+        match item.text()? {
+            ItemText::Json(json) => self.output(place, json),
+            text => {
+                self.fields.too_large += u64::from(matches!(text, ItemText::TooLarge));
+                self.executed.item::<R>(place, Item::Omitted(items))
+            }
+        }
+    }
+
+    fn end_list(&mut self, end: ItemPlace) {
+        if matches!(self.side, Side::Outputs) {
+            self.executed.end_list(end);
+        }
+    }
+
+    fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
+        for source in run.sources.iter().flatten() {
+            let sources = &mut self.node.sources;
+            if sources.len() < SOURCES && !sources.contains(&source.node) {
+                sources.push(source.node.clone());
+            }
+        }
+        self.executed.end_run(run)
+    }
+
+    fn end_node(&mut self, name: String) {
+        let mut node = std::mem::take(&mut self.node);
+        let fields = std::mem::take(&mut self.fields);
+        self.end.too_large += fields.too_large;
+        (node.fields, node.together) = fields.into_telling();
+        if self.bytes + node.bytes() > NODES_BYTES {
+            self.end.is_partial = true;
+            (node.fields, node.together, node.sample) = Default::default();
+        }
+        self.bytes += node.bytes();
+        if let Some(before) = self.nodes.insert(name.clone(), node) {
+            self.bytes -= before.bytes();
+        }
+        self.executed.end_node(name);
+    }
+}
+
+impl<'p> Nodes<'p> {
+    pub(super) fn new(projection: &'p DescribeProjection, header: &Header) -> Self {
+        Self {
+            projection,
+            executed: Executed::new(header, usize::MAX),
+            nodes: IndexMap::new(),
+            bytes: 0,
+            end: End::default(),
+            node: DescribedNode::default(),
+            fields: NodeFields::default(),
+            side: Side::Outputs,
+        }
+    }
+
+    /// The next item of an output.
+    fn output(&mut self, place: ItemPlace, json: Bytes) -> Result<(), ReadError> {
+        if self.node.sample.is_none() {
+            self.node.sample = Some(held(&json)?);
+        }
+        self.fields.item(place.into(), &json, self.projection.redacts)?;
+        // Reading an item for its marks takes longer than seeing that it has none.
+        let may_be_marked = [&b"\"error\""[..], b"\"subExecution\"", b"\\u"];
+        let is_plain = !may_be_marked.iter().any(|mark| memmem::find(&json, mark).is_some());
+        let item = if is_plain { Item::Omitted(1) } else { Item::Captured(json) };
+        self.executed.item::<&[u8]>(place, item)
+    }
+
+    /// The next item of an input that n8n stores itself: the first one is held.
+    fn input<R: Read>(&mut self, item: Item<'_, R>) -> Result<(), ReadError> {
+        if self.node.input.is_some() {
+            return item.skip();
+        }
+        if let ItemText::Json(json) = item.text()? {
+            self.node.input = Some(held(&json)?);
+        }
+        Ok(())
+    }
+
+    /// What was read of the runs, of each node, and what was left out.
+    pub(super) fn finish(self) -> (Executed, IndexMap<String, DescribedNode>, End) {
+        (self.executed, self.nodes, self.end)
+    }
+}
+
+fn held(json: &[u8]) -> Result<Excerpt, ReadError> {
+    read_item(&mut Cursor::unpruned(json), SAMPLE_BYTES)
+}

@@ -1,0 +1,193 @@
+//! Values that name things, such as `INV-1001` or `5350`, and whether one occurs twice.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::rc::Rc;
+
+use super::NodePlace;
+use super::dates::is_date;
+use super::item_set::NumberedPlace;
+use crate::json::Written;
+
+/// The most different names of one path.
+const PATH_NAMES: usize = 16 * 1024;
+
+/// The most different names of all paths of a node together.
+const NODE_NAMES: usize = 32 * 1024;
+
+/// A longer string is no name, bytes.
+const NAME_BYTES: usize = 64;
+
+/// After so many values, at least one of four must be a new one: names are not few.
+const PROBATION: u64 = 256;
+
+/// A longer number is measured, or not exact.
+const NUMBER_DIGITS: usize = 15;
+
+/// The room for the names of a node that is left; clones share it.
+#[derive(Clone, Debug)]
+pub(in crate::execution) struct Room(Rc<Cell<usize>>);
+
+impl Default for Room {
+    fn default() -> Self {
+        Self(Rc::new(Cell::new(NODE_NAMES)))
+    }
+}
+
+/// The values of a path, as long as all of them may be names.
+#[derive(Debug)]
+pub(super) struct Names {
+    room: Room,
+    /// Where each of them is first, by its fingerprint; `None` once a value was no name, or there were too many.
+    first: Option<HashMap<u64, NodePlace, BuildHasherDefault<IsHash>>>,
+    values: u64,
+    numbers: u64,
+    repeated: Option<Box<Repetition>>,
+}
+
+/// A value that occurs more than once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repetition {
+    /// The value as JSON.
+    pub value: String,
+    /// Where it is first, and where it is again.
+    pub places: [NodePlace; 2],
+}
+
+/// How often values occur that name things.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repeated {
+    /// How many values there are.
+    pub values: u64,
+    /// How many different ones.
+    pub distinct: u64,
+    /// The first one that occurs again.
+    pub first: Repetition,
+}
+
+impl Names {
+    pub(super) fn new(room: &Room) -> Self {
+        Self { room: room.clone(), first: Some(HashMap::default()), values: 0, numbers: 0, repeated: None }
+    }
+
+    /// Adds a number.
+    #[inline]
+    pub(super) fn number(&mut self, written: Written<'_>, place: &NumberedPlace) {
+        if self.first.is_none() {
+            return;
+        }
+        let is_whole = written.bytes.len() <= NUMBER_DIGITS && written.bytes.iter().all(u8::is_ascii_digit);
+        self.numbers += 1;
+        self.add(written, is_whole, place);
+    }
+
+    /// Adds a string.
+    #[inline]
+    pub(super) fn text(&mut self, written: Written<'_>, place: &NumberedPlace) {
+        if self.first.is_none() || written.bytes.is_empty() {
+            return;
+        }
+        let has = |is: fn(&u8) -> bool| written.bytes.iter().any(is);
+        let is_name = written.bytes.len() <= NAME_BYTES
+            && !is_date(written.bytes)
+            && has(|byte| byte.is_ascii_digit() || *byte == b'@')
+            && !has(|byte| *byte <= b' ' || *byte == b'\\');
+        self.add(written, is_name, place);
+    }
+
+    fn add(&mut self, written: Written<'_>, is_name: bool, place: &NumberedPlace) {
+        let Some(first) = self.first.as_mut().filter(|_| is_name) else { return self.give_up() };
+        self.values += 1;
+        match first.entry(written.fingerprint()) {
+            Entry::Occupied(known) => {
+                let repetition = || Repetition { value: shown(written, self.numbers > 0), places: [*known.get(), place.place] };
+                self.repeated.get_or_insert_with(|| Box::new(repetition()));
+                if self.values > PROBATION && (first.len() as u64) < self.values / 4 {
+                    self.give_up();
+                }
+            }
+            Entry::Vacant(free) => {
+                let left = self.room.0.get();
+                free.insert(place.place);
+                self.room.0.set(left.saturating_sub(1));
+                if left == 0 || first.len() > PATH_NAMES {
+                    self.give_up();
+                }
+            }
+        }
+    }
+
+    fn give_up(&mut self) {
+        if let Some(names) = self.first.take() {
+            self.room.0.set((self.room.0.get() + names.len()).min(NODE_NAMES));
+        }
+        self.repeated = None;
+    }
+
+    /// How often the values of this path occur, if they name things and one occurs again. What is in a list is mentioned
+    /// there: it occurs again.
+    pub(super) fn repeated(&self, path: &str) -> Option<Repeated> {
+        if path.contains("[]") {
+            return None;
+        }
+        let (names, first) = (self.first.as_ref()?, self.repeated.as_ref()?);
+        let is_of_one_kind = self.numbers == 0 || (self.numbers == self.values && names_a_thing(path));
+        is_of_one_kind.then(|| Repeated {
+            values: self.values,
+            distinct: names.len() as u64,
+            first: Repetition::clone(first),
+        })
+    }
+}
+
+fn shown(written: Written<'_>, is_number: bool) -> String {
+    let text = written.text();
+    if is_number { text.into_owned() } else { serde_json::Value::from(text).to_string() }
+}
+
+/// Whether numbers with this path are the names of things, and not measured: `id`, `customerNo`, `order_number`.
+fn names_a_thing(path: &str) -> bool {
+    const ENDS: [&str; 8] = ["id", "no", "nr", "number", "code", "key", "ref", "num"];
+    let name = path.rsplit('.').next().unwrap_or_default();
+    let lower = name.to_ascii_lowercase();
+    ENDS.iter().any(|end| {
+        let Some(before) = lower.strip_suffix(end).map(|before| &name[..before.len()]) else { return false };
+        let end = &name[before.len()..];
+        // The end is a word of its own.
+        before.is_empty() || before.ends_with(['_', '-', ' ']) || end.starts_with(|char: char| char.is_ascii_uppercase())
+    })
+}
+
+/// Uses a fingerprint as it is.
+#[derive(Debug, Default)]
+struct IsHash(u64);
+
+impl Hasher for IsHash {
+    fn write(&mut self, _: &[u8]) {}
+
+    fn write_u64(&mut self, fingerprint: u64) {
+        // The map takes its lower bits as they are.
+        self.0 = fingerprint ^ (fingerprint >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names_a_thing;
+
+    #[test]
+    fn some_numbers_are_names() {
+        for path in ["id", "order.id", "orderId", "customer_id", "lines[].articleNo", "ID", "Order Number"] {
+            assert!(names_a_thing(path), "{path}");
+        }
+        for path in ["paid", "total", "lines[]", "casino", "quantity", "turkey", "valid"] {
+            assert!(!names_a_thing(path), "{path}");
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! The description within its budget.
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
+use super::DescribeRequest;
+use super::node::{Detail, Told, shown_node};
+use crate::budget::Ladder;
+use crate::execution::describe::Description;
+use crate::execution::fields::{Telling, Together};
+use crate::execution::summary::NodeSummary;
+use crate::json::{CUT_NAME_CHARS, shorten_name};
+use crate::toolkit::answer::{Truncated, success};
+use crate::units::counted;
+
+/// The most nodes that did not run that are named.
+const NOT_RUN: usize = 20;
+
+/// The characters of a version that are shown: they distinguish the versions of a workflow.
+const VERSION_CHARS: usize = 8;
+
+/// The most characters of a text of the error.
+const ERROR_CHARS: usize = 300;
+
+/// The answer as it is sent: as much as fits, most of it about nodes near something unusual.
+pub(super) fn compose(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
+    let message = request.locale.choose("実行内容を説明しました", "Execution described");
+    let answer = Answer { description, id, nodes: Told::in_order(description) };
+    let ladder = Size::ladder(answer.nodes.len());
+    ladder.largest_that_fits(request.max_tokens, |size| success(message, &answer.data(size))).answer
+}
+
+/// How much is shown.
+#[derive(Clone, Copy)]
+struct Size {
+    /// Of nodes that are far from anything unusual.
+    far: Detail,
+    /// Of the others.
+    near: Detail,
+    /// How many nodes are shown.
+    nodes: usize,
+    /// The most characters of a name.
+    name: usize,
+}
+
+impl Size {
+    /// Less of what is far from anything unusual first, then of the rest; then shorter names, then fewer nodes.
+    fn ladder(nodes: usize) -> Ladder<Self> {
+        Ladder::new(Self { far: Detail::MOST, near: Detail::MOST, nodes, name: CUT_NAME_CHARS })
+            .then(|size| size.far.less().map(|far| Self { far, ..size }))
+            .then(|size| size.near.less().map(|near| Self { near, ..size }))
+            .shorter(|size| &mut size.name, |chars| chars * 3 / 4, 40)
+            .fewer(|size| &mut size.nodes, |nodes| nodes - 1, 1)
+            .shorter(|size| &mut size.name, |chars| chars * 3 / 4, 8)
+    }
+}
+
+struct Answer<'d> {
+    description: &'d Description,
+    id: Option<&'d str>,
+    /// The nodes in the order of execution.
+    nodes: Vec<Told<'d>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data {
+    id: Option<String>,
+    workflow_name: String,
+    status: Option<String>,
+    started_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<ShownFailure>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed_node: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<Truncated>,
+    nodes: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    not_run: Vec<String>,
+}
+
+impl Answer<'_> {
+    fn data(&self, size: Size) -> Data {
+        let summary = &self.description.summary;
+        let header = &summary.header;
+        let word = |word: &Option<String>| word.as_ref().map(|word| shorten_name(word, size.name));
+        let mut shown = Shown::default();
+        let nodes = self.nodes.iter().take(size.nodes).enumerate();
+        let nodes = nodes.map(|(at, node)| {
+            let detail = if node.is_near { size.near } else { size.far };
+            let before = at.checked_sub(1).map(|before| self.nodes[before].name());
+            shown_node(node, &self.description.nodes, before, (detail, size.name), &mut shown)
+        });
+        let nodes = nodes.collect();
+        Data {
+            id: word(&header.id).or_else(|| self.id.map(str::to_owned)),
+            workflow_name: workflow_name(summary, size.name),
+            status: word(&header.status),
+            started_at: word(&header.started_at),
+            version: header.workflow_version.as_ref().map(|version| version.chars().take(VERSION_CHARS).collect()),
+            error: summary.error.as_ref().map(|error| shown_failure(error, ERROR_CHARS.min(4 * size.name))),
+            failed_node: failed_node(&summary.nodes).map(|node| shorten_name(node, size.name)),
+            notes: notes(summary, 0, NOTED_CHARS.min(size.name)),
+            truncated: self.truncated(size, shown.less),
+            nodes,
+            not_run: self.not_run(size),
+        }
+    }
+
+    fn not_run(&self, size: Size) -> Vec<String> {
+        let all = &self.description.not_run;
+        let most = if size.near == Detail::MOST { NOT_RUN } else { NOT_RUN / 4 };
+        let more = all.len().saturating_sub(most);
+        let shown = all[..all.len() - more].iter().map(|name| shorten_name(name, size.name));
+        shown.chain((more > 0).then(|| format!("…[+{more}]"))).collect()
+    }
+
+    /// What is not shown, and how to see it.
+    fn truncated(&self, size: Size, is_less: bool) -> Option<Truncated> {
+        let mut reasons = Vec::new();
+        let nodes = self.nodes.len().saturating_sub(size.nodes);
+        if nodes > 0 {
+            reasons.push(format!("{}: use a larger maxTokens.", counted(nodes, "more node", "more nodes")));
+        } else if is_less {
+            reasons.push("Some texts, samples and values are left out: use a larger maxTokens, or get_execution_by_node for one node.".to_owned());
+        }
+        if self.description.is_partial {
+            reasons.push("There was no room for the values of some nodes: get_execution_fields shows those of one node.".to_owned());
+        }
+        if self.description.too_large > 0 {
+            let items = self.description.too_large;
+            reasons.push(counted(items, "item of more than 1 MiB was not read.", "items of more than 1 MiB were not read."));
+        }
+        (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
+    }
+}
+
+/// What was shown of the nodes so far: nothing is said twice.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// The paths of which something was told, with what it was.
+    paths: HashSet<(String, Telling)>,
+    together: HashSet<Vec<String>>,
+    /// Whether anything was left out.
+    pub less: bool,
+}
+
+impl Shown {
+    /// Whether a path has more to tell than was told of it before.
+    pub(super) fn is_new(&self, path: &str, telling: Telling) -> bool {
+        !self.paths.contains(&(path.to_owned(), telling))
+    }
+
+    pub(super) fn tell(&mut self, path: &str, telling: Telling) {
+        self.paths.insert((path.to_owned(), telling));
+    }
+
+    pub(super) fn is_new_together(&self, one: &Together) -> bool {
+        !self.together.contains(&paths(one))
+    }
+
+    pub(super) fn tell_together(&mut self, one: &Together) {
+        self.together.insert(paths(one));
+    }
+}
+
+fn paths(one: &Together) -> Vec<String> {
+    one.claims.iter().map(|claim| claim.path.clone()).collect()
+}
+
+/// The first node that failed, in the order of execution.
+fn failed_node(nodes: &[NodeSummary]) -> Option<&String> {
+    nodes.iter().find(|node| node.failed).map(|node| &node.name)
+}

@@ -1,0 +1,50 @@
+//! How many items went into a node and came out of it.
+
+use serde_json::{Map, Value};
+
+use crate::execution::describe::DescribedNode;
+use crate::execution::summary::NodeSummary;
+use crate::json::shorten_name;
+
+/// What n8n stores of a Filter: what it kept, and what it discarded as a second output that no connection can lead from.
+const FILTER: (&str, [&str; 2]) = ("n8n-nodes-base.filter", ["kept", "discarded"]);
+
+/// The most outputs that are named.
+const OUTPUTS: usize = 20;
+
+/// Characters shown of the name of an output.
+const LABEL_CHARS: usize = 40;
+
+/// The items that came out: a number, or an object with one for each output.
+pub(super) fn output(node: &NodeSummary, described: &DescribedNode) -> Value {
+    if node.outputs.is_empty() {
+        return node.items.into();
+    }
+    let more = node.outputs.len().saturating_sub(OUTPUTS);
+    let outputs = node.outputs.iter().take(OUTPUTS).enumerate();
+    let mut named: Map<_, _> = outputs.map(|(at, items)| (label(node, described, at), Value::from(*items))).collect();
+    if more > 0 {
+        named.insert("…".to_owned(), format!("+{more} outputs").into());
+    }
+    named.into()
+}
+
+/// The outputs that hold items and lead nowhere; not that of a Filter, which is there to discard.
+pub(super) fn unconnected(node: &NodeSummary, described: &DescribedNode) -> Vec<String> {
+    let outputs = node.unconnected.iter().filter(|_| node.node_type.as_deref() != Some(FILTER.0)).take(OUTPUTS);
+    outputs.map(|output| label(node, described, usize::try_from(*output).unwrap_or(usize::MAX))).collect()
+}
+
+/// What n8n's editor calls an output, or its number.
+fn label(node: &NodeSummary, described: &DescribedNode, at: usize) -> String {
+    let of_filter = (node.node_type.as_deref() == Some(FILTER.0)).then(|| FILTER.1.get(at).copied()).flatten();
+    let labels = &described.settings.output_labels;
+    let is_known = |label: &&String| !label.is_empty() && labels.iter().filter(|other| other == label).count() == 1;
+    let known = labels.get(at).filter(is_known).map(|label| shorten_name(label, LABEL_CHARS));
+    of_filter.map(str::to_owned).or(known).unwrap_or_else(|| at.to_string())
+}
+
+/// The items that it took, if it takes any.
+pub(super) fn input(node: &NodeSummary) -> Option<u64> {
+    node.taken.filter(|taken| *taken > 0)
+}

@@ -1,0 +1,63 @@
+//! `describe_execution`: one answer that says what an execution did.
+
+mod answer;
+mod flow;
+mod node;
+mod sample;
+
+use std::sync::Arc;
+
+use super::{ID, IGNORE_SIZE_LIMIT_AGAIN, MARK_TOKENS, execution};
+use crate::execution::describe::{DescribeProjection, Description};
+use crate::n8n::Progress;
+use crate::toolkit::answer::{FEW_TOKENS, Tokens};
+use crate::toolkit::{Effect, Flag, Id, Locale, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+
+/// The budget by default, tokens.
+const DESCRIBE_TOKENS: usize = 3000;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "describe_execution",
+    title: "Describe an execution",
+    description: "Say what an execution did: each node in order with what it does, items in and out, a sample item and how \
+                  the values are distributed. Start here if nothing failed, but the result is wrong.",
+    parameters: DescribeExecution::PARAMETERS,
+    effect: Effect::Read,
+    handler: Handler::of::<DescribeExecution>().shared(),
+};
+
+arguments! {
+    struct DescribeExecution {
+        id: Id = ID,
+        max_tokens: Tokens<DESCRIBE_TOKENS> = FEW_TOKENS,
+        ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
+    }
+}
+
+/// What a call asks.
+#[derive(Clone, Copy, Debug)]
+pub struct DescribeRequest {
+    /// The budget, tokens, without room for the mark of the source.
+    pub max_tokens: usize,
+    /// The language of the message.
+    pub locale: Locale,
+}
+
+impl ToolCall for DescribeExecution {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let execution = execution(self.id, self.ignore_data_size_limit);
+        let projection = DescribeProjection { redacts: context.redact };
+        let request = DescribeRequest { max_tokens: self.max_tokens - MARK_TOKENS, locale: context.locale };
+        let source = context.executions();
+        let id = source.own_id(&execution.id);
+        let compose = move |description| Ok(answer(&description, id.as_deref(), request));
+        source.answer(&execution, projection, &progress, compose).await
+    }
+}
+
+/// The answer as it is sent. `id` is the requested id, if the execution was requested by id.
+pub fn answer(description: &Description, id: Option<&str>, request: DescribeRequest) -> String {
+    answer::compose(description, id, request)
+}

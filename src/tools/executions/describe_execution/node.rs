@@ -1,0 +1,235 @@
+//! One node of the description.
+
+use indexmap::IndexMap;
+use serde::Serialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::field_lines::{field_line, together_line};
+use super::super::summary_answer::{ShownErrorItems, shown_children, shown_errors};
+use super::answer::Shown;
+use super::{flow, sample};
+use crate::execution::describe::{DescribedNode, Description};
+use crate::execution::fields::Telling;
+use crate::execution::summary::NodeSummary;
+use crate::json::{shorten, shorten_name};
+use crate::node_parameters::{lines, short_type};
+use crate::toolkit::answer::json;
+
+/// A node is near something unusual if it ran at most so many places before or after it.
+const NEAR: usize = 1;
+
+/// How much is shown of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Detail {
+    /// The most characters of what it does.
+    pub does: usize,
+    /// How many paths it tells the values of.
+    pub values: usize,
+    /// The most characters of a value in the sample; 0 without a sample.
+    pub sample: usize,
+}
+
+impl Detail {
+    pub(super) const MOST: Self = Self { does: 1200, values: 12, sample: 60 };
+
+    /// The next smaller one; the last one shows names and counts alone.
+    pub(super) fn less(self) -> Option<Self> {
+        const STEPS: [Detail; 7] = [
+            Detail { does: 600, values: 8, sample: 60 },
+            Detail { does: 400, values: 6, sample: 40 },
+            Detail { does: 240, values: 4, sample: 24 },
+            Detail { does: 120, values: 3, sample: 16 },
+            Detail { does: 80, values: 2, sample: 0 },
+            Detail { does: 40, values: 1, sample: 0 },
+            Detail { does: 0, values: 0, sample: 0 },
+        ];
+        STEPS.into_iter().find(|step| step.does < self.does)
+    }
+
+    fn is_least(self) -> bool {
+        self.does == 0
+    }
+}
+
+/// A node of the description, and whether it is near something unusual.
+pub(super) struct Told<'d> {
+    summary: &'d NodeSummary,
+    described: &'d DescribedNode,
+    pub is_near: bool,
+}
+
+impl<'d> Told<'d> {
+    /// The nodes in the order of execution.
+    pub(super) fn in_order(description: &'d Description) -> Vec<Self> {
+        let nodes = &description.summary.nodes;
+        let told = nodes.iter().filter_map(|summary| {
+            let described = description.nodes.get(&summary.name)?;
+            Some(Self { summary, described, is_near: false })
+        });
+        let mut told: Vec<_> = told.collect();
+        told.sort_by_key(|node| node.summary.position);
+        let unusual: Vec<_> = told.iter().map(Self::is_unusual).collect();
+        for (at, node) in told.iter_mut().enumerate() {
+            let near = at.saturating_sub(NEAR)..(at + NEAR + 1).min(unusual.len());
+            node.is_near = unusual[near].contains(&true);
+        }
+        told
+    }
+
+    pub(super) fn name(&self) -> &'d str {
+        &self.summary.name
+    }
+
+    fn is_unusual(&self) -> bool {
+        let node = self.summary;
+        let is_split = |telling: Option<Telling>| matches!(telling, Some(Telling::Kinds | Telling::Repeated));
+        node.failed
+            || node.error_items.is_some()
+            || node.empty_runs > 0
+            || !flow::unconnected(node, self.described).is_empty()
+            || self.described.fields.iter().any(|field| is_split(field.telling()))
+            || self.described.together.iter().any(|one| !one.is_of_values())
+    }
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ShownNode {
+    node: String,
+    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
+    node_type: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    from: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    copied_runs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<u64>,
+    #[serde(rename = "in", skip_serializing_if = "Option::is_none")]
+    taken: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    out: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    empty_runs: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_items: Option<ShownErrorItems>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unconnected: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_error: Option<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    disabled: bool,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    sub_executions: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    does: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sample: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    values: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    together: Vec<String>,
+}
+
+/// A node in some detail; `before` is the node that ran before it, among all `nodes`. With the least detail, a node of
+/// which nothing is unusual is a text.
+pub(super) fn shown_node(
+    told: &Told<'_>,
+    nodes: &IndexMap<String, DescribedNode>,
+    before: Option<&str>,
+    (detail, chars): (Detail, usize),
+    shown: &mut Shown,
+) -> Value {
+    let (node, described) = (told.summary, told.described);
+    let name = shorten_name(&node.name, chars);
+    if detail.is_least() && !told.is_near && !node.is_sub_node && node.outputs.is_empty() && node.runs == 1 {
+        shown.less = true;
+        let taken = flow::input(node).filter(|taken| *taken != node.items);
+        return match taken {
+            Some(taken) => format!("{name}: {taken} -> {}", node.items).into(),
+            None => format!("{name}: {}", node.items).into(),
+        };
+    }
+    let is_listed = |names: &[String]| names.iter().map(|name| shorten_name(name, chars)).collect();
+    let follows = described.sources.len() == 1 && described.sources.first().map(String::as_str) == before;
+    let entry = ShownNode {
+        node_type: node.node_type.as_deref().map(|it| shorten_name(short_type(it), chars)).filter(|_| !detail.is_least()),
+        from: if follows || node.is_sub_node { Vec::new() } else { is_listed(&described.sources) },
+        runs: (node.runs != 1 && !node.is_sub_node).then_some(node.runs),
+        copied_runs: (node.copied_runs > 0).then_some(node.copied_runs),
+        calls: node.is_sub_node.then_some(node.runs),
+        taken: flow::input(node),
+        out: (!node.is_sub_node).then(|| flow::output(node, described)),
+        status: (node.status != "success").then(|| shorten_name(&node.status, chars)),
+        empty_runs: (node.empty_runs > 0).then_some(node.empty_runs),
+        error_items: node.error_items.as_ref().map(|items| shown_errors(items, chars)),
+        unconnected: flow::unconnected(node, described),
+        on_error: described.settings.on_error.as_ref().map(|on_error| shorten_name(on_error, chars)),
+        disabled: described.settings.disabled,
+        sub_executions: shown_children(&node.children, chars),
+        does: does(told, detail, shown),
+        input: described.input.as_ref().filter(|_| node.is_sub_node).and_then(|input| {
+            shown.less |= detail.sample < Detail::MOST.sample;
+            (detail.sample > 0).then(|| sample::shown_input(input, detail.sample)).flatten().map(|text| json(&text))
+        }),
+        sample: shown_sample(told, nodes, detail, shown),
+        values: values(told, detail, shown),
+        together: together(told, detail, shown),
+        node: name,
+    };
+    serde_json::to_value(entry).unwrap_or_default()
+}
+
+/// What a node does, in lines.
+fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
+    let parameters = told.described.settings.parameters.as_ref()?;
+    let text = lines(told.summary.node_type.as_deref().unwrap_or_default(), parameters).join("\n");
+    shown.less |= text.chars().count() > detail.does;
+    (!text.is_empty() && detail.does > 0).then(|| shorten(&text, detail.does))
+}
+
+/// The first item, or what it has besides that of a node that it came from.
+fn shown_sample(
+    told: &Told<'_>,
+    nodes: &IndexMap<String, DescribedNode>,
+    detail: Detail,
+    shown: &mut Shown,
+) -> Option<Box<RawValue>> {
+    let item = told.described.sample.as_ref()?;
+    shown.less |= detail.sample < Detail::MOST.sample;
+    if detail.sample == 0 {
+        return None;
+    }
+    let sources = told.described.sources.iter().filter(|source| **source != told.summary.name);
+    let of_sources = sources.filter_map(|source| Some((source.as_str(), nodes.get(source)?.sample.as_ref()?)));
+    let text = of_sources.into_iter().find_map(|(source, before)| sample::besides(item, source, before, detail.sample));
+    text.or_else(|| sample::shown(item, detail.sample)).map(|text| json(&text))
+}
+
+/// How values are distributed, of paths of which the same was not told before.
+fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+    let fields = told.described.fields.iter().filter_map(|field| Some((field, field.telling()?)));
+    let new: Vec<_> = fields.filter(|(field, telling)| shown.is_new(&field.path, *telling)).collect();
+    shown.less |= new.len() > detail.values;
+    let lines = new.iter().take(detail.values).map(|(field, _)| field_line(field)).collect();
+    for (field, telling) in new {
+        shown.tell(&field.path, telling);
+    }
+    lines
+}
+
+/// What goes together, of which the same was not told before.
+fn together(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
+    let most = detail.values / 2;
+    let new: Vec<_> = told.described.together.iter().filter(|one| shown.is_new_together(one)).collect();
+    shown.less |= new.len() > most;
+    let lines = new.iter().take(most).map(|one| together_line(one)).collect();
+    new.into_iter().for_each(|one| shown.tell_together(one));
+    lines
+}

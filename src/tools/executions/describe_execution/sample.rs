@@ -1,0 +1,100 @@
+//! A sample item: what fits into a few words.
+
+use crate::json::{self, Excerpt, shorten_name};
+
+/// The most members of a sample.
+const MEMBERS: usize = 14;
+
+/// The most characters of a value, and of a small object that is shown whole.
+const VALUE_CHARS: usize = 60;
+const OBJECT_CHARS: usize = 100;
+
+/// The most characters of a prompt, or of a tool's argument.
+const INPUT_CHARS: usize = 240;
+
+/// The members of a webhook's item that say how the request arrived, not what it says.
+const REQUEST: [&str; 4] = ["headers", "params", "webhookUrl", "executionMode"];
+
+/// What a model was called with that says nothing about the question: its settings.
+const SETTINGS: [&str; 2] = ["options", "estimatedTokens"];
+
+/// Fewer members that two items have in common are shown again.
+const LEAST_COMMON: usize = 3;
+
+/// How an item is shown: numbers, short texts and small objects before arrays and long texts.
+pub(super) fn shown(item: &Excerpt, chars: usize) -> Option<String> {
+    let item = value(item)?;
+    let Excerpt::Object { kept, total } = item else { return Some(written(item, chars)) };
+    Some(object(kept, *total, chars))
+}
+
+/// How the item is shown that a sub-node of an AI agent was called with.
+pub(super) fn shown_input(item: &Excerpt, chars: usize) -> Option<String> {
+    let item = value(item)?;
+    let Excerpt::Object { kept, .. } = item else { return Some(written(item, chars)) };
+    let is_prompt = kept.iter().any(|(name, _)| name == "messages");
+    let asked = kept.iter().filter(|(name, _)| !is_prompt || !SETTINGS.contains(&name.as_str()));
+    let kept: Vec<_> = asked.cloned().collect();
+    Some(object(&kept, kept.len() as u64, INPUT_CHARS.min(chars * 4)))
+}
+
+/// How an item is shown that has all members of another one, most of them with the same values: `as NODE`, and what it has
+/// besides. `None` if it is another item.
+pub(super) fn besides(item: &Excerpt, node: &str, before: &Excerpt, chars: usize) -> Option<String> {
+    let (now, before) = (value(item)?, value(before)?);
+    let (Excerpt::Object { kept, total }, Excerpt::Object { kept: old, total: all_old }) = (now, before) else {
+        return None;
+    };
+    let as_node = serde_json::Value::from(format!("as {}", shorten_name(node, VALUE_CHARS)));
+    if now == before {
+        return Some(as_node.to_string());
+    }
+    let is_whole = kept.len() as u64 == *total && old.len() as u64 == *all_old;
+    let now = |name: &str| kept.iter().find(|(member, _)| member == name).map(|(_, value)| value);
+    let has_all = old.iter().all(|(name, _)| now(name).is_some());
+    let common = old.iter().filter(|(name, value)| now(name) == Some(value)).count();
+    if !is_whole || !has_all || common < LEAST_COMMON || common * 2 < old.len() {
+        return None;
+    }
+    let others: Vec<_> = kept.iter().filter(|member| !old.contains(member)).cloned().collect();
+    let others = object(&others, others.len() as u64, chars);
+    Some(format!("{{\"…\":{as_node},{}", &others[1..]))
+}
+
+/// What an item says: its `json`, or else its error.
+fn value(item: &Excerpt) -> Option<&Excerpt> {
+    item.member("json").or_else(|| item.member("error"))
+}
+
+fn object(kept: &[(String, Excerpt)], total: u64, chars: usize) -> String {
+    let is_request = REQUEST.iter().all(|name| kept.iter().any(|(member, _)| member == name));
+    let is_telling = |(name, value): &&(String, Excerpt)| {
+        !is_request || !(REQUEST.contains(&name.as_str()) || (name == "query" && is_empty(value)))
+    };
+    let members: Vec<_> = kept.iter().filter(is_telling).collect();
+    let (mut first, others): (Vec<_>, Vec<_>) = members.iter().partition(|(_, value)| is_small(value));
+    first.extend(others);
+    let silent = (kept.len() - members.len()) as u64;
+    let first = first.into_iter().take(MEMBERS).cloned().collect();
+    written(&Excerpt::Object { kept: first, total: total - silent }, chars)
+}
+
+fn written(value: &Excerpt, chars: usize) -> String {
+    let detail = json::Detail { chars, elements: 3, members: MEMBERS, name_chars: VALUE_CHARS };
+    let (mut json, mut clipped) = (String::new(), 0);
+    value.write(detail, &mut json, &mut clipped);
+    json
+}
+
+fn is_empty(value: &Excerpt) -> bool {
+    matches!(value, Excerpt::Object { total: 0, .. } | Excerpt::Array { total: 0, .. })
+}
+
+fn is_small(value: &Excerpt) -> bool {
+    match value {
+        Excerpt::Scalar(_) => true,
+        Excerpt::Text(text) => text.chars <= VALUE_CHARS as u64,
+        Excerpt::Object { .. } => value.least_json_bytes() <= OBJECT_CHARS,
+        Excerpt::Array { .. } | Excerpt::Deep { .. } => false,
+    }
+}

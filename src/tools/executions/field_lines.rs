@@ -1,0 +1,122 @@
+//! How values are distributed, in a line: `warehouse.id: 419 numbers, 1 text (item 317: "100")`.
+
+use crate::execution::fields::{Claim, Claimed, FieldView, KINDS, NodePlace, Outlier, Together};
+use crate::json::shorten;
+use crate::units::counted;
+
+/// The most characters of a path, and of a value.
+const PATH_CHARS: usize = 80;
+const VALUE_CHARS: usize = 40;
+
+/// The most different values that are named.
+const VALUES: usize = 12;
+
+/// What kinds of values are called: one, and several.
+const WORDS: [(&str, &str); KINDS.len()] = [
+    ("null", "null"),
+    ("boolean", "booleans"),
+    ("number", "numbers"),
+    ("text", "texts"),
+    ("list", "lists"),
+    ("object", "objects"),
+];
+
+/// What there is to tell of the values of a path.
+pub(super) fn field_line(field: &FieldView) -> String {
+    let strings = field.kinds[3];
+    let empty = (field.empty > 0).then(|| format!("{} empty", field.empty));
+    let mut facts: Vec<_> = [kinds(field), presence(field), empty].into_iter().flatten().collect();
+    // Where kinds are mixed, it is them that matters.
+    if field.kinds[1..].iter().filter(|count| **count > 0).count() < 2 {
+        let numbers = (strings > 0 && field.numeric_texts == strings)
+            .then(|| counted(strings, "number as text", "numbers as text"));
+        let dates = field.dates.as_ref().filter(|(least, most)| least != most);
+        let dates = dates.map(|(least, most)| format!("{least} to {most}"));
+        facts.extend([numbers, repeated(field), values(field), dates, range(field)].into_iter().flatten());
+    }
+    format!("{}: {}", shorten(&field.path, PATH_CHARS), facts.join(", "))
+}
+
+fn kinds(field: &FieldView) -> Option<String> {
+    let counts = field.kinds.iter().zip(WORDS).filter(|(count, _)| **count > 0);
+    let mut counts: Vec<_> = counts.map(|(count, words)| (*count, words)).collect();
+    counts.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+    let told: Vec<_> = counts.iter().map(|(count, (one, many))| counted(*count, one, many)).collect();
+    let rarest = field.rarest.as_ref()?;
+    Some(format!("{} ({})", told.join(", "), placed(rarest)))
+}
+
+/// `item 317: "100"`; with the run and the output if they are not 0.
+fn placed(outlier: &Outlier) -> String {
+    let value = outlier.value.as_deref().filter(|value| *value != "null");
+    let value = value.map(|value| format!(": {}", shorten(value, 2 * VALUE_CHARS))).unwrap_or_default();
+    format!("{}{value}", place(&outlier.place))
+}
+
+fn place(place: &NodePlace) -> String {
+    let run = if place.run > 0 { format!("run {} ", place.run) } else { String::new() };
+    let output = if place.output > 0 { format!("output {} ", place.output) } else { String::new() };
+    format!("{run}{output}item {}", place.item)
+}
+
+fn presence(field: &FieldView) -> Option<String> {
+    let is_partial = field.present < field.objects && !field.path.ends_with("[]");
+    let absent = field.first_absent.map(|absent| format!(" (not in {})", place(&absent))).unwrap_or_default();
+    is_partial.then(|| format!("in {} of {}{absent}", field.present, field.objects))
+}
+
+fn repeated(field: &FieldView) -> Option<String> {
+    let names = field.repeated.as_ref().filter(|names| names.distinct * 2 >= names.values)?;
+    let [one, again] = &names.first.places;
+    let value = shorten(&names.first.value, VALUE_CHARS);
+    Some(format!("{} different in {} ({value} in {} and {})", names.distinct, names.values, place(one), place(again)))
+}
+
+fn values(field: &FieldView) -> Option<String> {
+    let total: u64 = field.kinds.iter().sum();
+    let is_told = (2..=VALUES).contains(&field.values.len()) && total > field.values.len() as u64;
+    let mut values: Vec<_> = field.values.iter().filter(|(value, _)| value != "\"\"").collect();
+    values.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let told: Vec<_> = values.iter().map(|(value, count)| format!("{} {count}", bare(value))).collect();
+    (is_told && !told.is_empty()).then(|| told.join(", "))
+}
+
+/// The range of the numbers, unless their values are named.
+fn range(field: &FieldView) -> Option<String> {
+    let (least, most) = field.numbers.both.filter(|(least, most)| least < most)?;
+    (values(field).is_none() && repeated(field).is_none()).then(|| format!("{least} to {most}"))
+}
+
+/// A value without its quotes, where it cannot be taken for anything else.
+fn bare(value: &str) -> String {
+    let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or_default();
+    let is_plain = |char: char| char.is_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | '/' | '@');
+    let is_word = inside.starts_with(char::is_alphabetic) && inside.chars().all(is_plain);
+    let is_literal = ["true", "false", "null"].contains(&inside);
+    shorten(if is_word && !is_literal { inside } else { value }, VALUE_CHARS)
+}
+
+/// `amount is a text: just where software = 4.1.0 (1004)`.
+pub(super) fn together_line(one: &Together) -> String {
+    let claims: Vec<_> = one.claims.iter().map(claim).collect();
+    let (first, others) = claims.split_first().map_or((String::new(), String::new()), |(first, others)| {
+        (first.clone(), others.join(", "))
+    });
+    let more = if one.more > 0 { format!(", …[+{} more]", one.more) } else { String::new() };
+    format!("{first}: just where {others}{more} ({})", one.items)
+}
+
+fn claim(claim: &Claim) -> String {
+    let path = shorten(&claim.path, PATH_CHARS);
+    match &claim.is {
+        Claimed::Kind("null") => format!("{path} is null"),
+        Claimed::Kind(kind) => {
+            let word = KINDS.iter().zip(WORDS).find(|(name, _)| *name == kind).map_or(*kind, |(_, (one, _))| one);
+            format!("{path} is {} {word}", if word == "object" { "an" } else { "a" })
+        }
+        Claimed::There => format!("{path} is there"),
+        Claimed::Missing => format!("{path} is missing"),
+        Claimed::Empty => format!("{path} is empty"),
+        Claimed::Value(value) => format!("{path} = {}", bare(value)),
+    }
+}
