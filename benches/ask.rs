@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use n8n_lens::execution::fields::FieldsProjection;
-use n8n_lens::execution::search::{Condition, PathEnd, SearchProjection, TextPattern, ValueQuery};
+use n8n_lens::execution::search::{Condition, Operand, PathEnd, Scalar, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::execution::trace::{Direction, ItemsProjection, LineageProjection, Place, Trace};
 use n8n_lens::json::{Cursor, Projection, Pruner};
@@ -55,7 +55,7 @@ fn trace(body: &[u8]) {
 }
 
 fn search(query: ValueQuery) -> SearchProjection {
-    SearchProjection { query, node: None, limit: 20, redacts: false }
+    SearchProjection { query, node: None, output: None, limit: 20, redacts: false }
 }
 
 fn questions(criterion: &mut Criterion) {
@@ -63,7 +63,7 @@ fn questions(criterion: &mut Criterion) {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&body).unwrap();
     let literal = search(ValueQuery { text: Some(TextPattern::literal(RARE).unwrap()), ..ValueQuery::default() });
-    let above = Some(Condition::Above(1e15));
+    let above = Some(Condition::Above(Operand::Scalar(Scalar::Number("1e15".to_owned()))));
     let path = search(ValueQuery { path: Some(PathEnd::new("orderId")), condition: above, ..ValueQuery::default() });
     let one_node = FieldsProjection { node: Some(LARGE_NODE.to_owned()), ..FieldsProjection::default() };
 

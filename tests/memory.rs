@@ -81,7 +81,7 @@ fn asking_peaks(make: impl Fn() -> Body) -> [usize; 3] {
     let text = ValueQuery { text: Some(TextPattern::literal("e").unwrap()), ..ValueQuery::default() };
     let path = ValueQuery { path: Some(PathEnd::new("name")), ..ValueQuery::default() };
     let search = |query: ValueQuery| {
-        let search = SearchProjection { query, node: None, limit: 100, redacts: false };
+        let search = SearchProjection { query, node: None, output: None, limit: 100, redacts: false };
         let body = make();
         peak(|| drop(search.read_from(BufReader::with_capacity(65_536, body)).unwrap()))
     };

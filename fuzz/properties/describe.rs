@@ -1,6 +1,6 @@
 //! A description says of each node what its whole items say, and a split divides them as it claims.
 
-use n8n_lens::execution::describe::{DescribeProjection, DescribedNode};
+use n8n_lens::execution::describe::{DescribeProjection, DescribedNode, Description};
 use n8n_lens::execution::fields::{FieldsProjection, SplitFact};
 use n8n_lens::json::{Detail, Excerpt};
 use n8n_lens::toolkit::Locale;
@@ -13,7 +13,7 @@ use super::fields_reference::{fields, paths};
 use super::projections::assert_answer;
 use super::splits_reference::{splits, together};
 use super::values_reference::{Run, runs};
-use super::{execution, read, shown, split};
+use super::{execution, is_json, read, shown, split};
 
 /// Larger bodies take long and reveal nothing more.
 const MAX_BODY_BYTES: usize = 128 * 1024;
@@ -32,9 +32,16 @@ pub fn check(data: &[u8]) {
         return;
     }
     let sizes = choices.sizes();
-    // Any body: no panic, and an answer within its budget.
+    // Any JSON: no panic, and an answer within its budget.
     let projection = DescribeProjection { redacts: choices.one_in(2) };
-    if let Some(view) = read(&body, &projection, &sizes, |view| format!("{view:?}")) {
+    let counts = |view: &Description| {
+        let nodes = view.summary.nodes.iter().map(|node| (&node.name, node.items, node.taken, node.is_sub_node));
+        format!("{:?} {:?}", nodes.collect::<Vec<_>>(), view.not_run)
+    };
+    if !is_json(&body) {
+        return;
+    }
+    if let Some(view) = read(&body, &projection, &sizes, counts) {
         let max_tokens = *choices.pick(&[1000, 3000, 25_000]);
         let request = DescribeRequest { max_tokens, locale: Locale::En };
         assert_answer(&describe_execution::answer(&view, Some("1234"), request), max_tokens);
@@ -128,7 +135,11 @@ fn sources(all: &[Run<'_>], name: &str) -> Vec<String> {
 }
 
 fn sources_of(run: &Value) -> impl Iterator<Item = &Value> {
-    run["source"].as_array().into_iter().flatten().filter(|source| source["previousNode"].is_string() || source["previousNode"].is_number())
+    run["source"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter(|source| source["previousNode"].is_string() || source["previousNode"].is_number())
 }
 
 /// The node that a source names; a number is one, too.
@@ -183,14 +194,30 @@ pub fn telling(field: &Value) -> Option<usize> {
 /// A body with items whose values have parts: kinds, members that come and go together, names that occur twice.
 fn parted(entropy: &mut Entropy<'_>) -> String {
     const VALUES: [&str; 16] = [
-        "1", "2", "\"1\"", "\"2\"", "\"\"", "null", "true", "[]", "{}", "\"x-1\"", "\"x-2\"", "0.5", "\"2026-01-31\"",
-        "\"2026-11-25\"", "[1,\"\"]", "{\"b\":1}",
+        "1",
+        "2",
+        "\"1\"",
+        "\"2\"",
+        "\"\"",
+        "null",
+        "true",
+        "[]",
+        "{}",
+        "\"x-1\"",
+        "\"x-2\"",
+        "0.5",
+        "\"2026-01-31\"",
+        "\"2026-11-25\"",
+        "[1,\"\"]",
+        "{\"b\":1}",
     ];
     const NAMES: [&str; 6] = ["a", "b", "orderId", "c", "d", "a.b"];
     let total = *entropy.pick(&[2, 3, 4, 5, 20, 40, 60]);
     // A few shapes, so that members come and go together.
     let shapes: Vec<Vec<(&str, &str)>> = (0..1 + entropy.below(4))
-        .map(|_| NAMES.iter().filter_map(|name| (!entropy.one_in(4)).then(|| (*name, *entropy.pick(&VALUES)))).collect())
+        .map(|_| {
+            NAMES.iter().filter_map(|name| (!entropy.one_in(4)).then(|| (*name, *entropy.pick(&VALUES)))).collect()
+        })
         .collect();
     let items: Vec<_> = (0..total)
         .map(|number| {

@@ -1,14 +1,14 @@
 //! The fields of a node are those of its whole items, however the body arrives.
 
 use n8n_lens::execution::fields::{
-    Claimed, FieldView, FieldsProjection, FieldsView, NodePlace, Outlier, Together,
+    By, ByRow, Claimed, FieldView, FieldsProjection, FieldsView, NodePlace, Outlier, Together,
 };
 use n8n_lens::toolkit::Locale;
 use n8n_lens::tools::executions::get_execution_fields::{self, FieldsRequest};
 use serde_json::{Value, json};
 
 use super::entropy::Entropy;
-use super::fields_reference::fields;
+use super::fields_reference::{self, fields};
 use super::projections::assert_answer;
 use super::tree::{self, Tree};
 use super::values_reference::runs;
@@ -46,6 +46,10 @@ pub fn check(data: &[u8]) {
         }
         assert_eq!(view.fields.len(), expected.len(), "in {}", shown(&body));
     }
+    if let (Some((_, fields)), false) = (fields(&value, &node), view.fields.is_empty()) {
+        let mut path = || choices.pick(&fields)["path"].as_str().expect("a path").to_owned();
+        check_by(&value, &body, &node, [path(), path()], &sizes);
+    }
     let all = FieldsProjection::default();
     let view_of_all = read(&body, &all, &sizes, |view| format!("{view:?}")).expect("it was read before");
     for (projection, view) in [(one, view), (all, view_of_all)] {
@@ -55,6 +59,28 @@ pub fn check(data: &[u8]) {
             assert_answer(&answer, max_tokens);
         }
     }
+}
+
+/// One path by another one.
+fn check_by(value: &Value, body: &[u8], node: &str, [path, by]: [String; 2], sizes: &[usize]) {
+    let (below, of) = (Some(path.clone()), Some(by.clone()));
+    let projection = FieldsProjection { node: Some(node.to_owned()), below, by: of, ..FieldsProjection::default() };
+    let Some(view) = read(body, &projection, sizes, |view| format!("{view:?}")) else { return };
+    let rows = view.by.map(|by| by.rows).unwrap_or_default();
+    let ours: Vec<_> = rows.iter().map(row_as_json).collect();
+    let expected = fields_reference::by(value, node, &path, &by);
+    assert!(ours == expected, "{path:?} by {by:?}: {ours:?} instead of {expected:?} in {}", shown(body));
+}
+
+fn row_as_json(row: &ByRow) -> Value {
+    let by = match &row.by {
+        By::Value(value) => json!([serde_json::from_str::<Value>(value).expect("a value is JSON")]),
+        By::Others => json!("others"),
+        By::Missing => json!("none"),
+    };
+    let mut field = as_json(&row.field);
+    field["odd"] = Value::Null;
+    json!({"by": by, "items": row.items, "field": field})
 }
 
 /// Any JSON: the filter changes nothing, but for how values are spelled.

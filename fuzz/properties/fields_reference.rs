@@ -1,9 +1,11 @@
 //! A reference implementation of the fields on a whole `serde_json::Value`.
 
+use std::collections::BTreeSet;
+
 use n8n_lens::json::{WALKED_LEVELS, cut_name, shorten};
 use serde_json::{Map, Value, json};
 
-use super::values_reference::runs;
+use super::values_reference::{self, of_item, runs};
 
 const KINDS: [&str; 6] = ["null", "boolean", "number", "string", "array", "object"];
 const SHOWN: usize = 80;
@@ -100,7 +102,7 @@ fn shown(path: &Path, items: usize) -> Value {
     let listed: Vec<_> =
         listed.iter().filter(|_| distinct <= Some(16)).map(|(value, of)| json!([value, of.len()])).collect();
     json!({
-        "path": path.path, "kinds": kinds, "missing": items - with.len(),
+        "path": path.path, "kinds": kinds, "missing": items.saturating_sub(with.len()),
         "numbers": range(&numbers), "lengths": range(&lengths), "distinct": distinct, "values": listed,
         "example": scalars.first().map(|found| clipped(found.value.as_ref())), "odd": odd(path),
         "objects": path.found.len(), "present": values.len(),
@@ -109,6 +111,69 @@ fn shown(path: &Path, items: usize) -> Value {
         "numericTexts": values.iter().filter(|value| value.as_str().is_some_and(is_numeric)).count(),
         "dates": dates(&values), "repeated": repeated(path),
     })
+}
+
+/// The rows of one path by another one: `{by, items, field}`.
+pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
+    /// A row: what it is for, its items, and what was found.
+    type Row = (Value, BTreeSet<usize>, Vec<Found>);
+    let (mut rows, mut others, mut none): (Vec<Row>, Row, Row) = Default::default();
+    (others.0, none.0) = (json!("others"), json!("none"));
+    let mut number = 0;
+    for run in runs(body).iter().filter(|run| run.node == node) {
+        for (output, item, value) in &run.items {
+            number += 1;
+            let place = json!({"run": run.index, "output": output, "item": item});
+            let values = of_item(value, |_| None);
+            let (of_path, of_by): (Vec<_>, Vec<_>) = (
+                values.iter().filter(|value| value.path == path).collect(),
+                values.iter().filter(|value| value.path == by).collect(),
+            );
+            let found = |value: Option<&Value>| Found { place: place.clone(), item: number, value: value.cloned() };
+            for key in &of_by {
+                let is_long = |text: &str| text.len() > 64;
+                let known = rows
+                    .iter()
+                    .position(|(of, ..)| *of == json!([key.value]) && of.to_string() == json!([key.value]).to_string());
+                let row = match &key.value {
+                    Value::Array(_) | Value::Object(_) => &mut others,
+                    Value::String(text) if is_long(text) => &mut others,
+                    scalar if !scalar.is_string() && is_long(&scalar.to_string()) => &mut others,
+                    _ if known.is_none() && rows.len() == 16 => &mut others,
+                    value => {
+                        let at = known.unwrap_or(rows.len());
+                        if known.is_none() {
+                            rows.push((json!([value]), BTreeSet::new(), Vec::new()));
+                        }
+                        &mut rows[at]
+                    }
+                };
+                row.1.insert(number);
+                let beside: Vec<_> = of_path.iter().filter(|value| are_paired(key, value)).collect();
+                row.2.extend(beside.iter().map(|value| found(Some(&value.value))));
+                row.2.extend(beside.is_empty().then(|| found(None)));
+            }
+            for value in of_path.iter().filter(|value| !of_by.iter().any(|key| are_paired(key, value))) {
+                none.1.insert(number);
+                none.2.push(found(Some(&value.value)));
+            }
+        }
+    }
+    let last = [others, none].into_iter().filter(|(_, items, _)| !items.is_empty());
+    let row = |(of, items, found): Row| {
+        let missing = found.iter().filter(|found| found.value.is_none()).count();
+        let mut field = shown(&Path { path: path.to_owned(), found }, 0);
+        field["missing"] = json!(missing);
+        field["odd"] = Value::Null;
+        json!({"by": of, "items": items.len(), "field": field})
+    };
+    rows.into_iter().chain(last).map(row).collect()
+}
+
+/// Whether two values are in the same element of each list that both are in.
+fn are_paired(one: &values_reference::Found, other: &values_reference::Found) -> bool {
+    let mut lists = one.elements.iter().zip(&other.elements).take_while(|((a, _), (b, _))| a == b);
+    lists.all(|((_, a), (_, b))| a == b)
 }
 
 /// The strings, numbers and booleans.
@@ -142,11 +207,17 @@ fn is_numeric(text: &str) -> bool {
 /// The least and the greatest of the strings, if all but empty ones are dates in one form.
 fn dates(values: &[&Value]) -> Value {
     let strings: Vec<&str> = values.iter().filter_map(|value| value.as_str()).filter(|text| !text.is_empty()).collect();
-    let pattern = regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(?s:.*))?$").expect("it is valid");
-    let offset = |text: &str| text.get(10..).and_then(|time| time.find(['Z', '+', '-']).map(|at| time[at..].to_owned()));
+    let pattern =
+        regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(?s:.*))?$").expect("it is valid");
+    let offset =
+        |text: &str| text.get(10..).and_then(|time| time.find(['Z', '+', '-']).map(|at| time[at..].to_owned()));
     let form = |text: &str| (text.len(), offset(text));
     let is_date = |text: &&str| pattern.is_match(text) && text.len() <= 35 && form(text) == form(strings[0]);
-    if strings.is_empty() || !strings.iter().all(is_date) { Value::Null } else { json!((strings.iter().min(), strings.iter().max())) }
+    if strings.is_empty() || !strings.iter().all(is_date) {
+        Value::Null
+    } else {
+        json!((strings.iter().min(), strings.iter().max()))
+    }
 }
 
 /// How many of the values are different that name things, and the first that occurs again.
@@ -155,7 +226,8 @@ fn repeated(path: &Path) -> Value {
         return Value::Null;
     }
     let (mut known, mut first, mut count): (Vec<(String, Value)>, Option<Value>, usize) = Default::default();
-    let (mut numbers, date) = (0, regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[T ][0-9]{2}:[0-9]{2})").expect("it is valid"));
+    let (mut numbers, date) =
+        (0, regex::Regex::new(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}($|[T ][0-9]{2}:[0-9]{2})").expect("it is valid"));
     for found in &path.found {
         let is_name = match &found.value {
             Some(Value::Number(number)) => {
@@ -167,7 +239,10 @@ fn repeated(path: &Path) -> Value {
             Some(Value::String(text)) => {
                 let is_date = date.is_match(text) && text.len() <= 35;
                 let is_plain = !text.chars().any(|char| char <= ' ' || char == '\\' || char == '"');
-                is_plain && !is_date && text.len() <= 64 && text.contains(|char: char| char.is_ascii_digit() || char == '@')
+                is_plain
+                    && !is_date
+                    && text.len() <= 64
+                    && text.contains(|char: char| char.is_ascii_digit() || char == '@')
             }
             _ => continue,
         };

@@ -1,7 +1,7 @@
 //! A search finds what a search of the whole value finds, however the body arrives and wherever it comes from.
 
 use n8n_lens::execution::search::{
-    Condition, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
+    Also, Condition, Operand, PathEnd, Scalar, SearchProjection, SearchView, TextPattern, ValueKind, ValueQuery,
 };
 use n8n_lens::toolkit::{Locale, Words};
 use n8n_lens::tools::executions::search_execution::{self, SearchRequest};
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::entropy::Entropy;
 use super::projections::assert_answer;
-use super::search_reference::{Question, search};
+use super::search_reference::{self, Question, search};
 use super::{execution, is_json, leave_out, read, shown, split};
 
 /// Larger bodies take long and reveal nothing more.
@@ -71,41 +71,67 @@ pub fn check(data: &[u8]) {
 fn question(choices: &mut Entropy<'_>) -> Question {
     let text = choices.one_in(2).then(|| (*choices.pick(&TEXTS)).to_owned());
     let path = (text.is_none() || choices.one_in(3)).then(|| (*choices.pick(&PATHS)).to_owned());
-    let scalars = [json!(0), json!(1), json!("a"), json!(true), json!(1.5), json!(""), json!("1"), json!("null")];
-    let condition = match choices.below(12) {
-        0..4 => None,
-        4 => Some(("equals", choices.pick(&scalars).clone())),
-        5 => Some(("notEquals", choices.pick(&scalars).clone())),
-        6 => Some(("above", json!(*choices.pick(&[0.0, 3.0, 1e300, -5.0])))),
-        7 => Some(("below", json!(*choices.pick(&[0.0, 3.0, 1e300, -5.0])))),
-        8 if text.is_none() => Some(("is", json!("missing"))),
-        _ => Some(("is", json!(*choices.pick(&["null", "empty", "string", "number", "boolean", "array", "object"])))),
+    let condition = match choices.below(9) {
+        0 if text.is_none() => Some(("is", json!("missing"))),
+        _ => condition(choices),
     };
-    let limit = *choices.pick(&[20, 1, 3, 100]);
-    Question { text, path: path.map(|path| path.trim_start_matches("json.").to_owned()), condition, node: None, limit }
+    let also = choices.one_in(3).then(|| (end(*choices.pick(&PATHS[..])), self::condition(choices)));
+    let (limit, as_numbers) = (*choices.pick(&[20, 1, 3, 100, 0]), choices.one_in(3));
+    let output = choices.one_in(6).then(|| choices.below(3));
+    Question { text, path: path.map(|path| end(&path)), condition, also, as_numbers, node: None, output, limit }
+}
+
+fn end(path: &str) -> String {
+    path.trim_start_matches("json.").to_owned()
+}
+
+fn condition(choices: &mut Entropy<'_>) -> Option<search_reference::Condition> {
+    let scalars = [json!(0), json!(1), json!("a"), json!(true), json!(1.5), json!(""), json!("1"), json!("null")];
+    let limits = [json!(0.0), json!(3.0), json!(1e300), json!(-5.0), json!("b"), json!("1"), json!("2026-01-31")];
+    let kinds = ["null", "empty", "string", "number", "boolean", "array", "object"];
+    let mut operand = |values: &[Value]| match choices.one_in(3) {
+        true => json!({"path": end(*choices.pick(&PATHS[..]))}),
+        false => choices.pick(values).clone(),
+    };
+    let (scalar, limit) = (operand(&scalars), operand(&limits));
+    match choices.below(8) {
+        0..3 => None,
+        3 => Some(("equals", scalar)),
+        4 => Some(("notEquals", scalar)),
+        5 => Some(("above", limit)),
+        6 => Some(("below", limit)),
+        _ => Some(("is", json!(*choices.pick(&kinds)))),
+    }
 }
 
 /// The projection for a question.
 pub fn projection(question: &Question) -> SearchProjection {
-    let scalar = |value: &Value| match value {
-        Value::String(text) => Scalar::Text(text.clone()),
-        Value::Bool(boolean) => Scalar::Boolean(*boolean),
-        number => Scalar::Number(number.to_string()),
+    let operand = |value: &Value| match value {
+        Value::String(text) => Operand::Scalar(Scalar::Text(text.clone())),
+        Value::Bool(boolean) => Operand::Scalar(Scalar::Boolean(*boolean)),
+        Value::Object(_) => Operand::Path(PathEnd::new(value["path"].as_str().expect("a path"))),
+        number => Operand::Scalar(Scalar::Number(number.to_string())),
     };
-    let number = |value: &Value| value.as_f64().expect("a number");
-    let condition = question.condition.as_ref().map(|(name, value)| match *name {
-        "equals" => Condition::Equals(scalar(value)),
-        "notEquals" => Condition::NotEquals(scalar(value)),
-        "above" => Condition::Above(number(value)),
-        "below" => Condition::Below(number(value)),
+    let condition = |(name, value): &search_reference::Condition| match *name {
+        "equals" => Condition::Equals(operand(value)),
+        "notEquals" => Condition::NotEquals(operand(value)),
+        "above" => Condition::Above(operand(value)),
+        "below" => Condition::Below(operand(value)),
         _ => Condition::Is(value.as_str().and_then(ValueKind::named).expect("a kind")),
-    });
+    };
+    let also = |(path, of_it): &(String, Option<search_reference::Condition>)| Also {
+        path: PathEnd::new(path),
+        condition: of_it.as_ref().map(condition),
+    };
     let query = ValueQuery {
         text: question.text.as_deref().map(|text| TextPattern::literal(text).expect("a short text")),
         path: question.path.as_deref().map(PathEnd::new),
-        condition,
+        condition: question.condition.as_ref().map(condition),
+        as_numbers: question.as_numbers,
+        also: question.also.as_ref().map(also),
     };
-    SearchProjection { query, node: question.node.clone(), limit: question.limit, redacts: false }
+    let output = question.output.map(|output| output as u64);
+    SearchProjection { query, node: question.node.clone(), output, limit: question.limit, redacts: false }
 }
 
 /// Where something was found in items. The values can be spelled in another way without the filter, and errors of runs can
@@ -120,7 +146,7 @@ fn places(view: &SearchView) -> String {
 pub fn as_json(view: &SearchView) -> Value {
     let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
     let nodes: Vec<_> = view.nodes.iter().map(|node| json!({"nodeName": *node.name, "hits": node.hits})).collect();
-    let hit = |hit: &n8n_lens::execution::search::Hit| json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "path": hit.path, "value": hit.value.as_ref().map(value)});
+    let hit = |hit: &n8n_lens::execution::search::Hit| json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "input": hit.in_input, "path": hit.path, "value": hit.value.as_ref().map(value)});
     let hits: Vec<_> = view.hits.iter().map(hit).collect();
     json!({"total": view.total, "perNode": nodes, "hits": hits})
 }

@@ -1,5 +1,7 @@
 //! A reference implementation of the search on a whole `serde_json::Value`.
 
+use std::cmp::Ordering;
+
 use n8n_lens::json::shorten;
 use regex::Regex;
 use serde_json::{Value, json};
@@ -9,14 +11,20 @@ use super::values_reference::{Found, of_error, of_item, runs};
 const SHOWN: usize = 160;
 const BEFORE: usize = 40;
 
+/// `is`, `equals`, `notEquals`, `above` or `below`, and its value, or `{"path": …}` of another value.
+pub type Condition = (&'static str, Value);
+
 /// What is searched.
 #[derive(Clone, Debug, Default)]
 pub struct Question {
     pub text: Option<String>,
     pub path: Option<String>,
-    /// `is`, `equals`, `notEquals`, `above` or `below`, and its value.
-    pub condition: Option<(&'static str, Value)>,
+    pub condition: Option<Condition>,
+    /// Another value of the item: the end of its path, and a condition.
+    pub also: Option<(String, Option<Condition>)>,
+    pub as_numbers: bool,
     pub node: Option<String>,
+    pub output: Option<usize>,
     pub limit: usize,
 }
 
@@ -30,18 +38,23 @@ pub fn search(body: &Value, question: &Question, error: impl Fn(&Value) -> Optio
         if question.node.as_ref().is_some_and(|node| *node != run.node) {
             continue;
         }
-        let place = |output: usize, item: Option<usize>, path: &str, value: Option<Value>| json!({"nodeName": run.node, "run": run.index, "output": output, "item": item, "path": shorten(path, 300), "value": value});
+        let place = |in_input: bool, output: usize, item: Option<usize>, path: &str, value: Option<Value>| json!({"nodeName": run.node, "run": run.index, "output": output, "item": item, "input": in_input, "path": shorten(path, 300), "value": value});
         let mut found = Vec::new();
-        if !question.asks("missing") {
+        if !question.asks("missing") && question.output.is_none() {
             let values = error(run.run).map(|error| of_error(&error)).unwrap_or_default();
-            found.extend(matches(question, &values).map(|(path, value)| place(0, None, path, Some(value))));
+            found.extend(matches(question, &values).map(|(path, value)| place(false, 0, None, path, Some(value))));
         }
-        for (output, at, item) in &run.items {
+        let inputs = run.inputs.iter().filter(|_| question.output.is_none()).map(|item| (true, item));
+        let outputs = run.items.iter().filter(|(output, ..)| question.output.is_none_or(|wanted| wanted == *output));
+        for (in_input, (output, at, item)) in inputs.chain(outputs.map(|item| (false, item))) {
             let values = of_item(item, &error);
-            found.extend(matches(question, &values).map(|(path, value)| place(*output, Some(*at), path, Some(value))));
+            found.extend(
+                matches(question, &values).map(|(path, value)| place(in_input, *output, Some(*at), path, Some(value))),
+            );
             let end = question.path.as_deref().unwrap_or_default();
-            if question.asks("missing") && !values.iter().any(|value| ends(&value.path, end)) {
-                found.push(place(*output, Some(*at), end, None));
+            let is_missing = question.asks("missing") && !values.iter().any(|value| ends(&value.path, end));
+            if is_missing && question.also.iter().all(|also| has_also(question, also, None, &values)) {
+                found.push(place(in_input, *output, Some(*at), end, None));
             }
         }
         let node = nodes.iter_mut().find(|(name, ..)| *name == run.node).expect("it was added");
@@ -65,21 +78,91 @@ impl Question {
 fn matches<'a>(question: &'a Question, values: &'a [Found]) -> impl Iterator<Item = (&'a str, Value)> {
     let fits = values.iter().filter(|found| question.path.as_ref().is_none_or(|end| ends(&found.path, end)));
     let condition = question.condition.as_ref();
-    fits.filter(move |found| condition.is_none_or(|(name, wanted)| holds(name, wanted, &found.value)))
+    fits.filter(move |found| condition.is_none_or(|condition| satisfies(question, condition, found, values)))
+        .filter(move |found| question.also.iter().all(|also| has_also(question, also, Some(found), values)))
         .filter_map(|found| Some((found.numbered.as_str(), shown(question.text.as_deref(), &found.value)?)))
+}
+
+/// Whether the item has a value like this, beside the one that was found.
+fn has_also(question: &Question, also: &(String, Option<Condition>), found: Option<&Found>, values: &[Found]) -> bool {
+    let (end, condition) = also;
+    let beside =
+        values.iter().filter(|value| ends(&value.path, end) && found.is_none_or(|found| are_paired(found, value)));
+    let mut fitting =
+        beside.filter(|value| condition.as_ref().is_none_or(|condition| satisfies(question, condition, value, values)));
+    fitting.next().is_some()
+}
+
+/// Whether a value of an item satisfies a condition.
+fn satisfies(question: &Question, (name, wanted): &Condition, found: &Found, values: &[Found]) -> bool {
+    let Some(end) = wanted["path"].as_str() else { return holds(name, wanted, &found.value, question.as_numbers) };
+    let others: Vec<&Value> = values
+        .iter()
+        .filter(|value| ends(&value.path, end) && are_paired(found, value))
+        .map(|value| &value.value)
+        .collect();
+    let same = |other: &&Value| are_same(&found.value, other, question.as_numbers);
+    let ordered = |other: &&Value, order: Ordering| compare(&found.value, other, question.as_numbers) == Some(order);
+    match *name {
+        "equals" => others.iter().any(same),
+        "notEquals" => !others.is_empty() && !others.iter().any(same),
+        "above" => others.iter().any(|other| ordered(other, Ordering::Greater)),
+        _ => others.iter().any(|other| ordered(other, Ordering::Less)),
+    }
+}
+
+/// Whether two values are in the same element of each list that both are in.
+fn are_paired(one: &Found, other: &Found) -> bool {
+    let mut lists = one.elements.iter().zip(&other.elements).take_while(|((a, _), (b, _))| a == b);
+    lists.all(|((_, a), (_, b))| a == b)
+}
+
+fn text_number(text: &str) -> Option<f64> {
+    let pattern = Regex::new(r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$").expect("it is valid");
+    let text = text.trim();
+    pattern.is_match(text).then(|| text.parse::<f64>().ok()).flatten().filter(|number| number.is_finite())
+}
+
+fn numeric(value: &Value) -> Option<f64> {
+    value.as_f64().or_else(|| text_number(value.as_str()?))
+}
+
+fn are_same(one: &Value, other: &Value, as_numbers: bool) -> bool {
+    match numeric(one).zip(numeric(other)).filter(|_| as_numbers) {
+        Some((one, other)) => one == other,
+        None if one.is_array() || one.is_object() => false,
+        None if one.is_string() || other.is_string() => one == other,
+        None => equals(one, other),
+    }
+}
+
+fn compare(one: &Value, other: &Value, as_numbers: bool) -> Option<Ordering> {
+    match (one.as_str(), other.as_str()) {
+        (Some(one), Some(other)) if !as_numbers => {
+            Some(one.encode_utf16().collect::<Vec<_>>().cmp(&other.encode_utf16().collect()))
+        }
+        _ => numeric(one)?.partial_cmp(&numeric(other)?),
+    }
 }
 
 fn ends(path: &str, end: &str) -> bool {
     path == end || path.ends_with(&format!(".{end}")) || (end.starts_with('[') && path.ends_with(end))
 }
 
-fn holds(name: &str, wanted: &Value, value: &Value) -> bool {
-    let number = value.as_f64().zip(wanted.as_f64());
+fn holds(name: &str, wanted: &Value, value: &Value, as_numbers: bool) -> bool {
+    let numbers = value.as_str().and_then(text_number).zip(numeric(wanted)).filter(|_| as_numbers);
+    let same = numbers.map_or_else(|| equals(value, wanted), |(one, other)| one == other);
+    let number = if as_numbers { numeric(value) } else { value.as_f64() };
+    let order = match (numeric(wanted), value.as_str().zip(wanted.as_str())) {
+        (Some(limit), _) => number.and_then(|number| number.partial_cmp(&limit)),
+        (None, Some((one, other))) => Some(one.encode_utf16().collect::<Vec<_>>().cmp(&other.encode_utf16().collect())),
+        (None, None) => None,
+    };
     match name {
-        "equals" => equals(value, wanted),
-        "notEquals" => !equals(value, wanted),
-        "above" => number.is_some_and(|(number, limit)| number > limit),
-        "below" => number.is_some_and(|(number, limit)| number < limit),
+        "equals" => same,
+        "notEquals" => !same,
+        "above" => order == Some(Ordering::Greater),
+        "below" => order == Some(Ordering::Less),
         _ => match wanted.as_str().expect("a kind") {
             "null" => value.is_null(),
             "empty" => [json!(""), json!([]), json!({})].contains(value),

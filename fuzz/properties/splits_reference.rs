@@ -54,9 +54,8 @@ pub fn together(paths: &[Path], items: usize) -> Vec<Value> {
         }
     }
     let is_of_values = |claims: &[Claim]| claims.iter().take(CLAIMS).all(is_value);
-    let has_kind = |claims: &[Claim]| {
-        claims.iter().take(CLAIMS).any(|(_, claim)| claim[0] == "kind" && claim[1] != "null")
-    };
+    let has_kind =
+        |claims: &[Claim]| claims.iter().take(CLAIMS).any(|(_, claim)| claim[0] == "kind" && claim[1] != "null");
     found.sort_by_key(|(_, claims)| (is_of_values(claims), !has_kind(claims)));
     let paths = |claims: &[Claim]| claims.iter().take(CLAIMS).map(|(path, _)| path.clone()).collect::<Vec<_>>();
     let mut shown: Vec<(Items, Vec<Claim>)> = Vec::new();
@@ -107,7 +106,9 @@ fn claims(path: &Path, all: &Items) -> Vec<(Items, Value)> {
 
 fn without_entailed(claims: &[Claim]) -> Vec<Claim> {
     let is_below = |path: &str, above: &str| {
-        path.len() > above.len() && path.starts_with(above) && ['.', '['].contains(&char::from(path.as_bytes()[above.len()]))
+        path.len() > above.len()
+            && path.starts_with(above)
+            && ['.', '['].contains(&char::from(path.as_bytes()[above.len()]))
     };
     let mut left: Vec<Claim> = Vec::new();
     for (path, claim) in claims {
@@ -147,14 +148,16 @@ fn remove_renamed(classes: &mut [(Items, Vec<Claim>)], distinct: &HashMap<String
 /// The splits of all nodes, whose names are in document order; `None` if a node has too many paths.
 pub fn splits(body: &Value, names: &[&String]) -> Option<Vec<Value>> {
     let runs = runs(body);
-    let start = |name: &str| runs.iter().find(|run| run.node == name).map_or((f64::INFINITY, f64::INFINITY), |run| run.start);
+    let start =
+        |name: &str| runs.iter().find(|run| run.node == name).map_or((f64::INFINITY, f64::INFINITY), |run| run.start);
     let mut ordered: Vec<&String> = names.to_vec();
     ordered.sort_by(|one, other| start(one).partial_cmp(&start(other)).expect("no start is NaN"));
     let mut found: Vec<(usize, Vec<String>, Value)> = Vec::new();
     for name in ordered {
         let (items, paths) = paths(body, name)?;
         let (_, fields) = fields(body, name)?;
-        let telling: Vec<_> = together(&paths, items).into_iter().filter(|one| items >= 20 && is_telling(one, items)).collect();
+        let telling: Vec<_> =
+            together(&paths, items).into_iter().filter(|one| items >= 20 && is_telling(one, items)).collect();
         let told = |path: &str| telling.iter().any(|one| claims_of(one).iter().any(|(known, _)| known == path));
         let mut add = |rank: usize, paths: Vec<String>, fact: Value| {
             if !found.iter().any(|(other, known, _)| (*other, known) == (rank, &paths)) {
@@ -196,7 +199,8 @@ fn is_telling(one: &Value, items: usize) -> bool {
 
 /// The rank of a field whose values have parts.
 fn divides(field: &Value, path: &str) -> Option<usize> {
-    let kinds: Vec<usize> = field["kinds"].as_array()?.iter().filter_map(|count| Some(count.as_u64()? as usize)).collect();
+    let kinds: Vec<usize> =
+        field["kinds"].as_array()?.iter().filter_map(|count| Some(count.as_u64()? as usize)).collect();
     let total: usize = kinds.iter().sum();
     let others: Vec<usize> = kinds[1..].iter().copied().filter(|count| *count > 0).collect();
     let has_kinds = others.len() > 1 && !few(*others.iter().min()?, total);

@@ -17,6 +17,8 @@ pub struct Run<'a> {
     pub run: &'a Value,
     /// `(output, item, value)`, with outputs counted across all connections.
     pub items: Vec<(usize, usize, &'a Value)>,
+    /// The same of the input that n8n stores itself.
+    pub inputs: Vec<(usize, usize, &'a Value)>,
 }
 
 /// All runs, in the order of the text.
@@ -26,7 +28,14 @@ pub fn runs(body: &Value) -> Vec<Run<'_>> {
         for (index, run) in array(runs).iter().enumerate() {
             let number = |member: &str| run[member].as_f64().unwrap_or(f64::INFINITY);
             let start = (number("executionIndex"), number("startTime"));
-            found.push(Run { node: hold_name(name), index, start, run, items: items(run) });
+            found.push(Run {
+                node: hold_name(name),
+                index,
+                start,
+                run,
+                items: items(&run["data"]),
+                inputs: items(&run["inputOverride"]),
+            });
         }
     }
     // A counter begins with 0.
@@ -40,8 +49,8 @@ pub fn runs(body: &Value) -> Vec<Run<'_>> {
     found
 }
 
-fn items(run: &Value) -> Vec<(usize, usize, &Value)> {
-    let connections = run["data"].as_object().into_iter().flatten();
+fn items(lists: &Value) -> Vec<(usize, usize, &Value)> {
+    let connections = lists.as_object().into_iter().flatten();
     let outputs = connections.flat_map(|(_, outputs)| array(outputs)).enumerate();
     let of_output = |(output, items)| array(items).iter().enumerate().map(move |(at, item)| (output, at, item));
     outputs.flat_map(of_output).collect()
@@ -55,6 +64,8 @@ fn array(value: &Value) -> &[Value] {
 pub struct Found {
     pub path: String,
     pub numbered: String,
+    /// The elements of lists that lead to it: the path of each list, and which element.
+    pub elements: Vec<(String, usize)>,
     pub value: Value,
 }
 
@@ -64,8 +75,8 @@ pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<Fou
     let mut found = Vec::new();
     for (name, value) in item.as_object().into_iter().flatten() {
         match name.as_str() {
-            "json" => walk(["", ""], value, 1, &mut found),
-            "binary" if value.is_object() => walk(["binary"; 2], &files(value), 0, &mut found),
+            "json" => walk("", value, 1, &mut found),
+            "binary" if value.is_object() => walk("binary", &files(value), 0, &mut found),
             "error" if value.is_object() || value.is_array() => {
                 found.extend(error(item).map(|error| of_error(&error)).into_iter().flatten());
             }
@@ -78,7 +89,7 @@ pub fn of_item(item: &Value, error: impl Fn(&Value) -> Option<Value>) -> Vec<Fou
 /// The values of an error.
 pub fn of_error(error: &Value) -> Vec<Found> {
     let mut found = Vec::new();
-    walk(["error"; 2], error, 0, &mut found);
+    walk("error", error, 0, &mut found);
     found
 }
 
@@ -93,24 +104,43 @@ fn files(binary: &Value) -> Value {
     binary.as_object().into_iter().flatten().map(|(name, file)| (name.clone(), Value::from(shown(file)))).collect()
 }
 
-/// Paths without and with the numbers of elements lead to the value.
-fn walk([path, numbered]: [&str; 2], value: &Value, level: usize, found: &mut Vec<Found>) {
+/// Where a value is.
+#[derive(Clone)]
+struct Place {
+    /// The paths without and with the numbers of elements.
+    path: String,
+    numbered: String,
+    elements: Vec<(String, usize)>,
+}
+
+fn walk(part: &str, value: &Value, level: usize, found: &mut Vec<Found>) {
+    walk_at(&Place { path: part.to_owned(), numbered: part.to_owned(), elements: Vec::new() }, value, level, found);
+}
+
+fn walk_at(place: &Place, value: &Value, level: usize, found: &mut Vec<Found>) {
     let is_deep = level == WALKED_LEVELS;
-    let this = |value: Value| Found { path: path.to_owned(), numbered: numbered.to_owned(), value };
+    let this = |value: Value| {
+        let Place { path, numbered, elements } = place.clone();
+        Found { path, numbered, elements, value }
+    };
     match value {
         Value::Object(_) if is_deep => return found.push(this(json!({}))),
         Value::Array(_) if is_deep => return found.push(this(json!([]))),
         Value::Object(members) => {
             for (name, value) in members {
-                let dot = if path.is_empty() { "" } else { "." };
+                let dot = if place.path.is_empty() { "" } else { "." };
                 let name = cut_name(name.clone());
-                let paths = [path, numbered].map(|path| format!("{path}{dot}{name}"));
-                walk([&paths[0], &paths[1]], value, level + 1, found);
+                let below = |path: &str| format!("{path}{dot}{name}");
+                let place = Place { path: below(&place.path), numbered: below(&place.numbered), ..place.clone() };
+                walk_at(&place, value, level + 1, found);
             }
         }
-        Value::Array(elements) => {
-            for (at, value) in elements.iter().enumerate() {
-                walk([&format!("{path}[]"), &format!("{numbered}[{at}]")], value, level + 1, found);
+        Value::Array(list) => {
+            for (at, value) in list.iter().enumerate() {
+                let mut elements = place.elements.clone();
+                elements.push((place.path.clone(), at));
+                let (path, numbered) = (format!("{}[]", place.path), format!("{}[{at}]", place.numbered));
+                walk_at(&Place { path, numbered, elements }, value, level + 1, found);
             }
         }
         _ => {}

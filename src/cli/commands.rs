@@ -4,8 +4,8 @@ use super::render;
 use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
 use crate::tools::executions::{
-    compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields, list_executions, search_execution,
-    trace_execution_item,
+    compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields,
+    list_executions, search_execution, trace_execution_item,
 };
 use crate::tools::view::view_summary;
 
@@ -167,6 +167,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                     ("runIndex", "Only this run, from 0"),
                     ("outputIndex", "Only this output, from 0"),
                     ("path", "Only this path and those below it"),
+                    ("by", "With --path: a row for each value of this path of the same item"),
                 ],
                 COMMON,
             ],

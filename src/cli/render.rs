@@ -162,7 +162,9 @@ fn described_node(node: &Value) -> String {
     }
     for (name, value) in members.iter().filter(|(name, _)| !["node", "type"].contains(&name.as_str())) {
         let lines = match value {
-            Value::Array(lines) if ["values", "together"].contains(&name.as_str()) => lines.iter().map(listed).collect(),
+            Value::Array(lines) if ["values", "together"].contains(&name.as_str()) => {
+                lines.iter().map(listed).collect()
+            }
             value => vec![listed(value)],
         };
         for line in lines {

@@ -21,6 +21,9 @@ const MAX_LISTS: usize = 256;
 /// `pairedItem`, …), and hardly more files.
 const MAX_MEMBERS: usize = 64;
 
+/// The most sources of an item that are listed.
+const PAIRED_ITEMS: u64 = 3;
+
 /// Lines shown of the stack trace of an item's error.
 const STACK_LINES: usize = 3;
 
@@ -180,6 +183,14 @@ impl ItemLists {
     }
 }
 
+/// A `pairedItem` as it is shown: a list of many is its count.
+fn paired(value: Excerpt) -> Excerpt {
+    match value {
+        Excerpt::Array { total, .. } if total > PAIRED_ITEMS => format!("{total} items").as_str().into(),
+        value => value,
+    }
+}
+
 /// Reads about `bytes` of an item.
 pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result<Excerpt, ReadError> {
     if !cursor.at_object()? {
@@ -212,6 +223,7 @@ pub(super) fn read_item<R: Read>(cursor: &mut Cursor<R>, bytes: usize) -> Result
                 shorten_stack_in(&mut json);
                 Some(json)
             }
+            "pairedItem" => Some(paired(cursor.excerpt(left - left / 8)?)),
             _ => Some(cursor.excerpt(left - left / 8)?),
         };
         if let Some(value) = value {

@@ -183,12 +183,13 @@ impl NodeSummary {
         let node_type = workflow.types.remove(&name);
         let calls_workflow = node_type.as_deref() == Some(EXECUTE_WORKFLOW);
         let runs = node.tally.starts.runs;
-        let is_sub_node = node.flow.has_no_main_output() && (node.flow.returns || workflow.sub_nodes.contains(&name));
+        let serves = workflow.sub_nodes.contains(&name);
+        let is_sub_node = node.flow.has_no_main_output() && (serves || node.flow.returns);
         Self {
             outputs: node.flow.outputs(),
             unconnected: node.flow.unconnected(workflow.connected.get(&name)),
             empty_runs: if runs > 1 && !is_sub_node { node.flow.empty_runs } else { 0 },
-            error_items: node.flow.errors(is_sub_node, workflow.continuing.contains(&name)),
+            error_items: node.flow.errors(is_sub_node && serves, workflow.continuing.contains(&name)),
             // A sub-node names the agent as its source, whose items it did not take.
             taken: node.taken.filter(|_| !is_sub_node),
             is_sub_node,

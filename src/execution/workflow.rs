@@ -110,7 +110,9 @@ impl Workflow {
     /// Whether an item of its executions can stand for an error or come from a sub-workflow: a node continues after an
     /// error, serves an AI agent, or returns what another workflow returned.
     pub(super) fn may_have_marked_items(&self) -> bool {
-        !self.continuing.is_empty() || !self.sub_nodes.is_empty() || self.types.values().any(|node_type| node_type == EXECUTE_WORKFLOW)
+        !self.continuing.is_empty()
+            || !self.sub_nodes.is_empty()
+            || self.types.values().any(|node_type| node_type == EXECUTE_WORKFLOW)
     }
 
     /// Whether this node returns what another workflow returned.

@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::html::visible_text;
+
 /// The most characters (Unicode code points) that are shown of a name.
 pub const CUT_NAME_CHARS: usize = 200;
 
@@ -19,15 +21,27 @@ pub struct Prefix {
 }
 
 impl Prefix {
-    /// The first `chars` characters, followed by `…[+N chars]` if there are more; and whether there are more.
+    /// The first `chars` characters, followed by `…[+N chars]` if there are more; and whether there are more. Of an HTML
+    /// document, `[html, N chars]` and the first characters of what a reader sees of it.
     pub fn cut(&self, chars: usize) -> (Cow<'_, str>, bool) {
-        let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
-        let shown = &self.kept[..end];
-        let rest = self.chars.saturating_sub(shown.chars().count() as u64);
+        let (shown, rest) = self.first(chars);
         if rest == 0 {
             return (shown.into(), false);
         }
+        if let Some(visible) = visible_text(&self.kept) {
+            let visible = Self::from(visible);
+            let (shown, rest) = visible.first(chars);
+            let more = if rest > 0 { "…" } else { "" };
+            return (format!("[html, {} chars] {shown}{more}", self.chars).into(), true);
+        }
         (format!("{shown}…[+{rest} chars]").into(), true)
+    }
+
+    /// The first `chars` characters, and how many more there are.
+    fn first(&self, chars: usize) -> (&str, u64) {
+        let end = self.kept.char_indices().nth(chars).map_or(self.kept.len(), |(at, _)| at);
+        let shown = &self.kept[..end];
+        (shown, self.chars.saturating_sub(shown.chars().count() as u64))
     }
 
     /// As much of a name as matters.

@@ -72,6 +72,7 @@ mod excerpt;
 mod extent;
 mod fault;
 pub mod flatted;
+mod html;
 mod keep;
 mod long_string;
 mod markup;
@@ -100,6 +101,7 @@ pub use cut::{CUT_NAME_CHARS, Prefix, cut_name, hold_name, is_name, quoted_name,
 pub use excerpt::{Detail, Excerpt};
 pub use extent::Extent;
 pub use fault::{Fault, FaultKind, ReadError};
+pub use html::visible_text;
 pub use keep::Keep;
 pub use markup::{SHOWN_PREFIX_BYTES, markup, shown_prefix};
 pub(crate) use members::{Members, first_member, member, members};

@@ -21,12 +21,14 @@ pub(super) fn of_switch(parameters: &Excerpt, lines: &mut Vec<String>) -> &'stat
     }
     let rules = parameters.member("rules");
     // Version 3: `rules.values` with a condition each; 1 and 2: `rules.rules`, all of them about `value1`.
-    for (at, rule) in rules.and_then(|rules| rules.member("values")).into_iter().flat_map(Excerpt::elements).enumerate() {
+    for (at, rule) in rules.and_then(|rules| rules.member("values")).into_iter().flat_map(Excerpt::elements).enumerate()
+    {
         if let Some(told) = rule.member("conditions").and_then(|conditions| condition(conditions, None)) {
             lines.push(format!("{told} -> {}", output(rule, at)));
         }
     }
-    for (at, rule) in rules.and_then(|rules| rules.member("rules")).into_iter().flat_map(Excerpt::elements).enumerate() {
+    for (at, rule) in rules.and_then(|rules| rules.member("rules")).into_iter().flat_map(Excerpt::elements).enumerate()
+    {
         let left = text("value1").unwrap_or_default();
         let operation = rule.member("operation").map_or_else(|| "equal".to_owned(), shown);
         let right = rule.member("value2").map(shown).unwrap_or_default();
@@ -50,8 +52,11 @@ fn condition(conditions: &Excerpt, combined: Option<&Excerpt>) -> Option<String>
             (list.elements().map(comparison).collect(), combinator.as_deref() == Some("or"))
         }
         None => {
-            let of_type = |(kind, list): (_, &Excerpt)| list.elements().map(move |one| old_comparison(kind, one)).collect::<Vec<_>>();
-            let any = combined.and_then(Excerpt::text).is_some_and(|combined| ["any", "OR", "or"].contains(&&*combined));
+            let of_type = |(kind, list): (_, &Excerpt)| {
+                list.elements().map(move |one| old_comparison(kind, one)).collect::<Vec<_>>()
+            };
+            let any =
+                combined.and_then(Excerpt::text).is_some_and(|combined| ["any", "OR", "or"].contains(&&*combined));
             (conditions.members().flat_map(of_type).collect(), any)
         }
     };

@@ -66,3 +66,71 @@ fn request(parameters: &Excerpt, lines: &mut Vec<String>) -> &'static [&'static 
     lines.extend(text("url").map(|url| format!("{method} {url}")));
     &["method", "requestMethod", "url"]
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::json::Cursor;
+
+    fn told(node_type: &str, parameters: &Value) -> Vec<String> {
+        let parameters = Cursor::unpruned(parameters.to_string().as_bytes()).excerpt(16_384).unwrap();
+        lines(node_type, &parameters)
+    }
+
+    #[test]
+    fn assignments_of_all_versions() {
+        let newest = json!({"mode": "manual", "assignments": {"assignments": [{"id": "1", "name": "a.b", "value": "={{ 1 }}", "type": "number"}]},
+            "includeOtherFields": true, "options": {}});
+        assert_eq!(told("n8n-nodes-base.set", &newest), ["a.b = ={{ 1 }}", "includeOtherFields: true"]);
+        let before = json!({"fields": {"values": [{"name": "x", "stringValue": "y"}, {"name": "n", "type": "numberValue", "numberValue": 5}]}});
+        assert_eq!(told("n8n-nodes-base.set", &before), ["x = y", "n = 5"]);
+        let old = json!({"keepOnlySet": true, "values": {"string": [{"name": "x", "value": "y"}], "number": [{"name": "n", "value": 3}]}});
+        assert_eq!(told("n8n-nodes-base.set", &old), ["x = y", "n = 3", "keepOnlySet: true"]);
+        let raw = json!({"mode": "raw", "jsonOutput": "{\"a\": 1}"});
+        assert_eq!(told("n8n-nodes-base.set", &raw), ["{\"a\": 1}"]);
+    }
+
+    #[test]
+    fn conditions_of_all_versions() {
+        let one = |left: &str, operation: &str, right: Value| json!({"id": "1", "leftValue": left, "rightValue": right, "operator": {"type": "string", "operation": operation}});
+        let newest = json!({"conditions": {"options": {"caseSensitive": true}, "combinator": "or",
+            "conditions": [one("={{ $json.a }}", "equals", json!("")), one("b", "lte", json!(5)), one("c", "exists", json!("x"))]}});
+        assert_eq!(told("n8n-nodes-base.if", &newest), ["={{ $json.a }} = \"\" or b <= 5 or c exists"]);
+        let old = json!({"combineOperation": "any", "conditions": {"string": [{"value1": "a", "operation": "contains", "value2": "b"}],
+            "number": [{"value1": 1, "value2": 2}]}});
+        assert_eq!(told("n8n-nodes-base.if", &old), ["a contains b or 1 < 2"]);
+        let rule = |key: &str, right: &str| {
+            json!({"outputKey": key, "renameOutput": true, "conditions": {"combinator": "and",
+            "conditions": [one("={{ $json.g }}", "equals", json!(right))]}})
+        };
+        let switch =
+            json!({"rules": {"values": [rule("red", "r"), rule("", "g")]}, "options": {"fallbackOutput": "extra"}});
+        let expected = ["={{ $json.g }} = r -> red", "={{ $json.g }} = g -> 1", "options.fallbackOutput: extra"];
+        assert_eq!(told("n8n-nodes-base.switch", &switch), expected);
+        let old = json!({"dataType": "string", "value1": "={{ $json.g }}", "rules": {"rules": [{"value2": "r"}, {"value2": "g", "output": 3}]}});
+        assert_eq!(told("n8n-nodes-base.switch", &old), ["={{ $json.g }} = r -> 0", "={{ $json.g }} = g -> 3"]);
+        assert_eq!(
+            told("n8n-nodes-base.switch", &json!({"mode": "expression", "output": "={{ 1 }}"})),
+            ["output = ={{ 1 }}"]
+        );
+    }
+
+    #[test]
+    fn what_says_nothing_is_left_out() {
+        let parameters = json!({"method": "POST", "url": "u", "authentication": "none", "sendQuery": false, "sendBody": true,
+            "curlImport": "", "infoMessage": "", "bodyParameters": {"parameters": [{"name": "id", "value": "={{ $json.id }}"}]},
+            "options": {"timeout": 5, "redirect": {"redirect": {}}}});
+        let expected =
+            ["POST u", "sendBody: true", "bodyParameters.parameters: id = ={{ $json.id }}", "options.timeout: 5"];
+        assert_eq!(told("n8n-nodes-base.httpRequest", &parameters), expected);
+        let located = json!({"workflowId": {"__rl": true, "mode": "list", "value": "x1", "cachedResultName": "Child"}, "mode": "each",
+            "splitInBatchesNotice": "", "list": ["a", 1], "none": null});
+        let expected = ["workflowId: x1 (Child)", "mode: each", "list: [\"a\",1]"];
+        assert_eq!(told("n8n-nodes-base.executeWorkflow", &located), expected);
+        assert_eq!(told("n8n-nodes-base.webhook", &json!({"path": "p", "httpMethod": "POST"})), [""; 0]);
+        let code = json!({"mode": "runOnceForEachItem", "language": "javaScript", "jsCode": "return 1;"});
+        assert_eq!(told("n8n-nodes-base.code", &code), ["once for each item:", "return 1;"]);
+    }
+}

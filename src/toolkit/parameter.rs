@@ -117,7 +117,9 @@ impl Kind {
             Self::Amount => "a number, 0 or more".to_owned(),
             Self::Number => "a number".to_owned(),
             Self::Scalar => "a string, a number, true or false".to_owned(),
-            Self::Operand => "a string, a number, true or false, or the path of another value, {\"path\": \"…\"}".to_owned(),
+            Self::Operand => {
+                "a string, a number, true or false, or the path of another value, {\"path\": \"…\"}".to_owned()
+            }
             Self::Date => "a date and time in ISO 8601, such as \"2026-11-21T00:00:00Z\"".to_owned(),
             Self::Choice(choices) => format!("one of {}", choices.join(", ")),
             Self::Integer { range, .. } if *range.end() >= u64::from(u32::MAX) => {

@@ -240,7 +240,8 @@ proptest! {
 fn may_have_error_items(body: &Value) -> bool {
     let nodes = body["workflowData"]["nodes"].as_array().unwrap();
     // Each node serves another one, besides where its items go.
-    let serves = |node: &Value| !body["workflowData"]["connections"][node["name"].as_str().unwrap()]["ai_tool"].is_null();
+    let serves =
+        |node: &Value| !body["workflowData"]["connections"][node["name"].as_str().unwrap()]["ai_tool"].is_null();
     nodes.iter().any(|node| oracle::continues(node) || serves(node) || node["type"] == "n8n-nodes-base.executeWorkflow")
 }
 
@@ -302,7 +303,7 @@ fn the_summary_says_what_is_unusual_about_the_flow() {
     body["data"]["resultData"]["runData"]["It's"].as_array_mut().unwrap().pop();
     let guidance = &answer(&body)["_guidance"];
     assert_eq!(guidance["example"], "describe_execution(id: '7')");
-    assert!(guidance["message"].as_str().unwrap().starts_with("No node failed, "), "{guidance}");
+    assert!(guidance["message"].as_str().unwrap().starts_with("No node failed: "), "{guidance}");
 }
 
 #[test]

@@ -26,6 +26,8 @@ mod check;
 mod command_line;
 /// The comparison of two executions.
 mod compare;
+/// The description of an execution, through the real binary.
+mod describe;
 /// The documentation agrees with the binary.
 mod docs;
 /// Everything that can go wrong between us and n8n, through the real binary.

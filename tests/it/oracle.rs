@@ -194,9 +194,11 @@ fn summary_node(body: &Value, name: &str, runs: &[Value]) -> Value {
     if !unconnected.is_empty() && (0..connected.len()).any(leads_on) {
         entry["unconnected"] = json!(unconnected);
     }
-    let errors = match is_sub_node {
+    let errors = match is_sub_node && serves(body, name) {
         true => error_items(runs, true, returned),
-        false => error_items(runs, continues(workflow_node(body, name)), |run| array(&run["data"]["main"]).iter().collect()),
+        false => {
+            error_items(runs, continues(workflow_node(body, name)), |run| array(&run["data"]["main"]).iter().collect())
+        }
     };
     if let Some(errors) = errors {
         entry["errorItems"] = errors;
@@ -228,10 +230,13 @@ fn returned(run: &Value) -> Vec<&Value> {
 
 /// Whether a node without `main` outputs serves another one.
 fn is_sub_node(body: &Value, name: &str, runs: &[Value]) -> bool {
+    runs.iter().any(|run| entries(&run["data"]).any(|(kind, _)| kind != "main")) || serves(body, name)
+}
+
+/// Whether the workflow connects a node to another one otherwise than by `main`.
+fn serves(body: &Value, name: &str) -> bool {
     let leads_on = |outputs: &Value| array(outputs).iter().any(|to| array(to).iter().any(|to| !to.is_null()));
-    let of_workflow = entries(&body["workflowData"]["connections"][name]);
-    runs.iter().any(|run| entries(&run["data"]).any(|(kind, _)| kind != "main"))
-        || of_workflow.into_iter().any(|(kind, outputs)| kind != "main" && leads_on(outputs))
+    entries(&body["workflowData"]["connections"][name]).any(|(kind, outputs)| kind != "main" && leads_on(outputs))
 }
 
 /// The items of the `main` outputs that the runs of a node name as their sources.
@@ -538,6 +543,9 @@ fn item(value: &Value, index_key: &str, index: usize, parts: usize) -> Value {
         fields.get_mut("json").and_then(|json| json.get_mut("error")).filter(|error| error["message"] != json!(null))
     {
         shorten_stack(error);
+    }
+    if let Some(sources) = fields.get_mut("pairedItem").filter(|sources| array(sources).len() > 3) {
+        *sources = format!("{} items", array(sources).len()).into();
     }
     let child = &fields.get("metadata").unwrap_or(&Value::Null)["subExecution"]["executionId"];
     if child.is_string() {

@@ -236,9 +236,9 @@ fn what_cannot_be_searched_is_refused_with_what_to_do() {
         (json!({"text": "a", "is": "missing"}), "'is: missing' finds items without 'path': leave out 'text'."),
         (
             json!({"path": "a", "above": 1, "below": 2}),
-            "Pass only one of is, equals, notEquals, above, below; search again for another one.",
+            "Pass only one of is, equals, notEquals, above, below; a second one goes into 'where'.",
         ),
-        (json!({"path": "a", "limit": 101}), "Argument 'limit' is 101; it must be a whole number from 1 to 100."),
+        (json!({"path": "a", "limit": 101}), "Argument 'limit' is 101; it must be a whole number from 0 to 100."),
         (
             json!({"text": "a", "nodeName": "read"}),
             "Node 'read' not found in execution '7'. Did you mean 'Read'? Nodes: 'Read', 'Send'",

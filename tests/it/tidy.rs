@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 25] = [
+const MAY_DEPEND_ON: [(&str, &str); 26] = [
     ("units", ""),
     ("blocking", ""),
     ("cause", ""),

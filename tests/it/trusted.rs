@@ -29,7 +29,7 @@ fn read_all(body: &[u8], node: &str) {
     let place = Place { node: node.clone(), run: 0, output: 0, item: 0 };
     let _ = trusting(&SummaryProjection, body);
     let _ = trusting(&NodeProjection { node: node.clone(), run: None, window: ALL, sources: None }, body);
-    let _ = trusting(&SearchProjection { query, node: None, limit: 20, redacts: true }, body);
+    let _ = trusting(&SearchProjection { query, node: None, output: None, limit: 20, redacts: true }, body);
     for redacts in [false, true] {
         let _ = trusting(&FieldsProjection { node: Some(node.clone()), redacts, ..FieldsProjection::default() }, body);
     }

@@ -17,7 +17,7 @@ const DISTINCT: usize = 64;
 const OUTLIER_GROUPS: usize = 12;
 
 /// A longer string is not compared with others, bytes.
-const VALUE_BYTES: usize = 64;
+pub(super) const VALUE_BYTES: usize = 64;
 
 /// A longer string has no pattern, bytes.
 const PATTERN_BYTES: usize = 200;
@@ -280,7 +280,12 @@ impl Field {
     }
 
     /// Counts a string by its pattern; returns the group of the pattern, if there is one.
-    fn add_pattern(&mut self, written: Written<'_>, place: &NumberedPlace, shown: impl Fn() -> String) -> Option<usize> {
+    fn add_pattern(
+        &mut self,
+        written: Written<'_>,
+        place: &NumberedPlace,
+        shown: impl Fn() -> String,
+    ) -> Option<usize> {
         if self.patterns.is_full() {
             return None;
         }

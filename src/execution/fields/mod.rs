@@ -1,5 +1,6 @@
 //! The fields: what all items of a node look like, and which value is an outlier.
 
+mod by;
 mod dates;
 mod field;
 mod item_set;
@@ -16,6 +17,8 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
+use self::by::FieldBy;
+pub use self::by::{By, ByRow, ByView};
 use self::field::Field;
 pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
@@ -23,11 +26,11 @@ pub(super) use self::item_set::NumberedPlace;
 pub use self::outlier::Outlier;
 use self::outliers::Outliers;
 pub use self::repeated::{Repeated, Repetition};
-pub use self::splits::{Split, SplitFact};
 use self::splits::Splits;
+pub use self::splits::{Split, SplitFact};
 use self::table::Table;
-pub use self::together::{Claim, Claimed, Together};
 use self::together::together;
+pub use self::together::{Claim, Claimed, Together};
 use super::Error;
 use super::header::Header;
 use super::order::{Order, Starts};
@@ -75,6 +78,8 @@ pub struct FieldsProjection {
     pub output: Option<u64>,
     /// Only this path and those below it.
     pub below: Option<String>,
+    /// That path, by the values of this one in the same item.
+    pub by: Option<String>,
     /// Whether values of known secret keys in items are masked.
     pub redacts: bool,
 }
@@ -96,6 +101,8 @@ pub struct FieldsView {
     pub fields: Vec<FieldView>,
     /// The outliers of all nodes, each at the first node that has it.
     pub outliers: Vec<PlacedOutlier>,
+    /// The requested path by another one.
+    pub by: Option<ByView>,
     /// What divides the items of a node, each at the first node that has it; the strongest first.
     pub splits: Vec<Split>,
     /// Whether a node has more than 400 paths.
@@ -210,6 +217,8 @@ pub(super) struct NodeFields {
     starts: Starts,
     /// Items of more than 1 MiB.
     pub too_large: u64,
+    /// One path by another one.
+    by: Option<FieldBy>,
 }
 
 impl Default for NodeFields {
@@ -229,7 +238,7 @@ impl RunObserver for Reader<'_> {
         self.is_wanted = requested.is_none() || is_exact || (is_similar && !has_exact);
         self.outliers.remove(name);
         self.splits.remove(name);
-        self.node = NodeFields::new(self.projection.below.clone());
+        self.node = NodeFields::of(self.projection);
     }
 
     fn item<R: Read>(&mut self, place: ItemPlace, item: Item<'_, R>) -> Result<(), ReadError> {
@@ -273,7 +282,7 @@ impl<'p> Reader<'p> {
             nodes: IndexMap::new(),
             outliers: Outliers::default(),
             splits: Splits::default(),
-            node: NodeFields::new(projection.below.clone()),
+            node: NodeFields::of(projection),
             is_wanted: false,
         }
     }
@@ -281,7 +290,8 @@ impl<'p> Reader<'p> {
     /// The fields of the requested node.
     fn show(&mut self, name: &str) {
         let (view, node) = (&mut self.view, &self.node);
-        (view.node, view.runs, view.items) = (Some(name.to_owned()), node.starts.runs, node.table.items.len);
+        (view.node, view.runs, view.items) = (Some(name.to_owned()), node.starts.runs, node.items());
+        view.by = node.by.as_ref().map(FieldBy::view);
         (view.has_more_paths, view.too_large) = (node.table.is_full, node.too_large);
         view.fields =
             node.table.fields().map(|(path, field, objects)| shown(path, field, objects, view.items)).collect();
@@ -307,13 +317,27 @@ impl<'p> Reader<'p> {
 }
 
 impl NodeFields {
+    fn of(projection: &FieldsProjection) -> Self {
+        let paths = projection.below.as_ref().zip(projection.by.as_ref());
+        let by = paths.map(|(path, by)| FieldBy::new(path, by));
+        Self { by, ..Self::new(projection.below.clone()) }
+    }
+
     /// Of all paths, or only of those below one.
     fn new(below: Option<String>) -> Self {
-        Self { table: Table::new(below), starts: Starts::default(), too_large: 0 }
+        Self { table: Table::new(below), starts: Starts::default(), too_large: 0, by: None }
+    }
+
+    /// How many items were read.
+    fn items(&self) -> u64 {
+        self.by.as_ref().map_or(self.table.items.len, FieldBy::items)
     }
 
     /// The next item. Values of known secret keys are masked, if `redacts`.
     pub(super) fn item(&mut self, place: NodePlace, json: &[u8], redacts: bool) -> Result<(), ReadError> {
+        if let Some(by) = &mut self.by {
+            return by.item(place, json, redacts);
+        }
         self.table.begin_item(place);
         walk_item(json, redacts, &mut self.table)
     }

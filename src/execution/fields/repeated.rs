@@ -102,7 +102,8 @@ impl Names {
         self.values += 1;
         match first.entry(written.fingerprint()) {
             Entry::Occupied(known) => {
-                let repetition = || Repetition { value: shown(written, self.numbers > 0), places: [*known.get(), place.place] };
+                let repetition =
+                    || Repetition { value: shown(written, self.numbers > 0), places: [*known.get(), place.place] };
                 self.repeated.get_or_insert_with(|| Box::new(repetition()));
                 if self.values > PROBATION && (first.len() as u64) < self.values / 4 {
                     self.give_up();
@@ -156,7 +157,9 @@ fn names_a_thing(path: &str) -> bool {
         let Some(before) = lower.strip_suffix(end).map(|before| &name[..before.len()]) else { return false };
         let end = &name[before.len()..];
         // The end is a word of its own.
-        before.is_empty() || before.ends_with(['_', '-', ' ']) || end.starts_with(|char: char| char.is_ascii_uppercase())
+        before.is_empty()
+            || before.ends_with(['_', '-', ' '])
+            || end.starts_with(|char: char| char.is_ascii_uppercase())
     })
 }
 

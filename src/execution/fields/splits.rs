@@ -49,7 +49,8 @@ impl Splits {
         let items = table.items;
         let mut add = |fact| self.0.push((start, Split { node: name.to_owned(), items: items.len, fact }));
         let all = together(table.fields().map(|(path, field, _)| (path, field)), items);
-        let telling: Vec<_> = all.into_iter().filter(|one| items.len >= LEAST_VALUES && is_telling(one, items.len)).collect();
+        let telling: Vec<_> =
+            all.into_iter().filter(|one| items.len >= LEAST_VALUES && is_telling(one, items.len)).collect();
         for (path, field, objects) in table.fields() {
             let is_told = telling.iter().any(|one| one.claims.iter().any(|claim| claim.path == path));
             if !is_told && divides(field, path) {

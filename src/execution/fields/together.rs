@@ -142,9 +142,8 @@ fn claims(field: &Field, is_in_list: bool, all: ItemSet, mut each: impl FnMut(It
 fn remove_entailed(claims: &mut Vec<Claim>) {
     let paths: Vec<_> = claims.iter().map(|claim| claim.path.clone()).collect();
     claims.retain(|claim| {
-        let is_above = |above: &String| {
-            claim.path.strip_prefix(above.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']))
-        };
+        let is_above =
+            |above: &String| claim.path.strip_prefix(above.as_str()).is_some_and(|rest| rest.starts_with(['.', '[']));
         !matches!(claim.is, Claimed::There | Claimed::Missing) || !paths.iter().any(is_above)
     });
     // The only value of a kind, or the kind of all that is there, says nothing more.

@@ -12,10 +12,8 @@ use indexmap::IndexMap;
 
 use self::hits::FirstHits;
 use self::query::SearchedValue;
+pub use self::query::{Also, Condition, InvalidRegex, Operand, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery};
 use self::related::{Collector, RelatedValues};
-pub use self::query::{
-    Also, Condition, InvalidRegex, Operand, PathEnd, Scalar, TextPattern, ValueKind, ValueQuery,
-};
 use super::Error;
 use super::header::Header;
 use super::order::{Order, Starts};
@@ -243,7 +241,8 @@ impl<'p> Search<'p> {
             related = collector.values;
         }
         let found = FoundIn { place: Some(place), in_input };
-        let mut inspection = Inspection { projection, path, found, related: &related, fits: 0, matches: &mut lists.matches };
+        let mut inspection =
+            Inspection { projection, path, found, related: &related, fits: 0, matches: &mut lists.matches };
         walk_item(item, projection.redacts, &mut inspection)?;
         let is_missing = query.asks_for_missing() && inspection.fits == 0 && related.have_also(query);
         if let Some(end) = query.path.as_ref().filter(|_| is_missing) {
@@ -266,7 +265,8 @@ impl<'p> Search<'p> {
                 related = collector.values;
             }
             let found = FoundIn { place: None, in_input: false };
-            let mut inspection = Inspection { projection, path, found, related: &related, fits: 0, matches: &mut matches };
+            let mut inspection =
+                Inspection { projection, path, found, related: &related, fits: 0, matches: &mut matches };
             walk_error(error, &mut inspection)?;
         }
         Ok(matches)

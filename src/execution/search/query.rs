@@ -281,7 +281,9 @@ impl PathEnd {
         if name.is_empty() || name.contains(['[', ']', '…']) || matches!(&*self.0, "message" | "error.message") {
             return None;
         }
-        Prefilter::member(name, move |value| condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers)))
+        Prefilter::member(name, move |value| {
+            condition.as_ref().is_none_or(|condition| condition.may_hold(value, as_numbers))
+        })
     }
 }
 
@@ -389,9 +391,7 @@ pub(super) fn is_number(value: SearchedValue<'_>) -> bool {
 pub(super) fn number(value: SearchedValue<'_>, as_numbers: bool) -> Option<f64> {
     match value {
         SearchedValue::Scalar(json) if is_number(value) => json.parse().ok(),
-        SearchedValue::String(text) if as_numbers => {
-            text_number(&text.text())
-        }
+        SearchedValue::String(text) if as_numbers => text_number(&text.text()),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ pub static PROMPT: Prompt = Prompt {
     needs: &[
         "list_executions",
         "get_execution",
+        "describe_execution",
         "get_execution_by_node",
         "get_execution_fields",
         "search_execution",
@@ -30,15 +31,15 @@ arguments! {
 fn text(arguments: Arguments) -> Result<String, ArgumentError> {
     let ExplainExecution { id, expected } = ExplainExecution::read(arguments)?;
     let which = match id {
-        Some(id) => format!("Summarize n8n execution {id} with get_execution."),
-        None => "Find the newest failed n8n execution with list_executions (status: error), and summarize it with get_execution.".to_owned(),
+        Some(id) => format!("Look at n8n execution {id}."),
+        None => "Find the newest failed n8n execution with list_executions (status: error).".to_owned(),
     };
     let expected = expected.map(|expected| format!(" Expected: {expected}")).unwrap_or_default();
     Ok(format!(
-        "{which}{expected} If a node failed, inspect it with get_execution_by_node (limit: 1). If none did, do not read page \
-         after page: get_execution_fields finds values that differ, search_execution finds a value that you know, \
-         trace_execution_item says which items an item came from, and compare_executions what is different from the last \
-         successful execution. Then look at that one item. Tell me the cause, the node and the item that show it, and the \
+        "{which}{expected} A node failed: get_execution, then get_execution_by_node (limit: 1). It did the wrong thing: \
+         describe_execution. Then ask one question: search_execution for a value or a condition between two fields, \
+         get_execution_fields for one field by another, trace_execution_item for where an item came from, \
+         compare_executions for what is different from the last successful execution. Do not read page after page. Tell me the cause, the node and the item that show it, and the \
          smallest change to the workflow that fixes it. Do not change anything."
     ))
 }

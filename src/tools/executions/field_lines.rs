@@ -91,17 +91,17 @@ fn range(field: &FieldView) -> Option<String> {
 fn bare(value: &str) -> String {
     let inside = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')).unwrap_or_default();
     let is_plain = |char: char| char.is_alphanumeric() || matches!(char, ' ' | '-' | '_' | '.' | '/' | '@');
-    let is_word = inside.starts_with(char::is_alphabetic) && inside.chars().all(is_plain);
-    let is_literal = ["true", "false", "null"].contains(&inside);
-    shorten(if is_word && !is_literal { inside } else { value }, VALUE_CHARS)
+    let is_word = inside.starts_with(char::is_alphanumeric) && inside.chars().all(is_plain);
+    let is_scalar = ["true", "false", "null"].contains(&inside) || inside.parse::<f64>().is_ok();
+    shorten(if is_word && !is_scalar { inside } else { value }, VALUE_CHARS)
 }
 
 /// `amount is a text: just where software = 4.1.0 (1004)`.
 pub(super) fn together_line(one: &Together) -> String {
     let claims: Vec<_> = one.claims.iter().map(claim).collect();
-    let (first, others) = claims.split_first().map_or((String::new(), String::new()), |(first, others)| {
-        (first.clone(), others.join(", "))
-    });
+    let (first, others) = claims
+        .split_first()
+        .map_or((String::new(), String::new()), |(first, others)| (first.clone(), others.join(", ")));
     let more = if one.more > 0 { format!(", …[+{} more]", one.more) } else { String::new() };
     format!("{first}: just where {others}{more} ({})", one.items)
 }

@@ -13,8 +13,8 @@ pub static TOOL: Tool = Tool {
     name: "get_execution",
     title: "Summarize an execution",
     description: "Summarize an n8n execution of any size in at most 1,000 tokens: status, error, and each executed node \
-                  with its item count, failed nodes first. Start here, then call get_execution_by_node for a node that \
-                  looks wrong.",
+                  with its item count, failed nodes first. Start here if a node failed, then call get_execution_by_node; if \
+                  it did the wrong thing, start with describe_execution.",
     parameters: GetExecution::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<GetExecution>().shared(),

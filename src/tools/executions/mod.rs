@@ -32,13 +32,10 @@ pub static TOOLSET: Toolset = Toolset {
             "list_executions",
             "Debug n8n executions of any size: list_executions finds them (status: error for failed ones).",
         ),
-        (
-            "get_execution",
-            "get_execution summarizes one: status, error, every executed node, and what is unusual about the flow of items; its _guidance names the next call.",
-        ),
+        ("get_execution", "A node failed: get_execution says which and why; its _guidance names the next call."),
         (
             "describe_execution",
-            "describe_execution says what each node did: use it if nothing failed, but the result is wrong.",
+            "It did the wrong thing: describe_execution says what each node did, in one answer; most causes are visible there, others need one question more.",
         ),
         (
             "get_execution_by_node",
@@ -49,7 +46,10 @@ pub static TOOLSET: Toolset = Toolset {
             "search_execution",
             "search_execution finds the node and the item in which a value occurs: use it instead of reading page after page.",
         ),
-        ("get_execution_fields", "get_execution_fields shows what all items look like, and which value is odd."),
+        (
+            "get_execution_fields",
+            "get_execution_fields shows what all items look like, which value is odd, and one field by another (by).",
+        ),
         ("trace_execution_item", "trace_execution_item follows one item from node to node."),
         ("compare_executions", "compare_executions shows what is different from the last successful execution."),
     ],

@@ -133,11 +133,18 @@ impl Answer<'_> {
             reasons.push("Some texts, samples and values are left out: use a larger maxTokens, or get_execution_by_node for one node.".to_owned());
         }
         if self.description.is_partial {
-            reasons.push("There was no room for the values of some nodes: get_execution_fields shows those of one node.".to_owned());
+            reasons.push(
+                "There was no room for the values of some nodes: get_execution_fields shows those of one node."
+                    .to_owned(),
+            );
         }
         if self.description.too_large > 0 {
             let items = self.description.too_large;
-            reasons.push(counted(items, "item of more than 1 MiB was not read.", "items of more than 1 MiB were not read."));
+            reasons.push(counted(
+                items,
+                "item of more than 1 MiB was not read.",
+                "items of more than 1 MiB were not read.",
+            ));
         }
         (!reasons.is_empty()).then(|| Truncated { reason: reasons.join(" "), next_offset: None, clipped_values: None })
     }

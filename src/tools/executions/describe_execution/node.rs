@@ -159,7 +159,11 @@ pub(super) fn shown_node(
     let is_listed = |names: &[String]| names.iter().map(|name| shorten_name(name, chars)).collect();
     let follows = described.sources.len() == 1 && described.sources.first().map(String::as_str) == before;
     let entry = ShownNode {
-        node_type: node.node_type.as_deref().map(|it| shorten_name(short_type(it), chars)).filter(|_| !detail.is_least()),
+        node_type: node
+            .node_type
+            .as_deref()
+            .map(|it| shorten_name(short_type(it), chars))
+            .filter(|_| !detail.is_least()),
         from: if follows || node.is_sub_node { Vec::new() } else { is_listed(&described.sources) },
         runs: (node.runs != 1 && !node.is_sub_node).then_some(node.runs),
         copied_runs: (node.copied_runs > 0).then_some(node.copied_runs),

@@ -139,7 +139,7 @@ impl<'a> Answer<'a> {
         Envelope::ladder().largest_that_fits(limit / 2, |envelope| self.bare(envelope)).size
     }
 
-    /// The answer within about `tokens` tokens: a quarter for envelope, error and parameters, or more if the items
+    /// The answer within about `tokens` tokens: what error and parameters need, three quarters at most, or more if the items
     /// leave more; the rest for the items ([`allotment`]).
     fn filled(&self, tokens: usize, envelope: Envelope) -> Written {
         let bare = self.bare(envelope).text;
@@ -148,9 +148,8 @@ impl<'a> Answer<'a> {
         let limits = |tokens: usize| PageLimits { tokens, bytes: room * tokens / left.max(1), chars: usize::MAX };
         let (output_needs, input_needs) = (self.output.lists.needs(limits(left)), self.input.lists.needs(limits(left)));
         let total: usize = output_needs.iter().chain(&input_needs).map(|need| need.all.tokens).sum();
-        // However long the names are, some of the error is shown.
-        let quarter = (tokens / 4).saturating_sub(tokens - left).max(tokens / 8).min(left);
-        let (error, parameters) = self.surroundings(limits(quarter.max(left.saturating_sub(total))));
+        let most = left - left / 4;
+        let (error, parameters) = self.surroundings(limits(most.max(left.saturating_sub(total))));
         let used = |page: &Page| budget::count(&page.text);
         let left = left.saturating_sub(used(&error) + used(&parameters));
         let [outputs, inputs] = allotment::divide(left, [&output_needs, &input_needs], || {

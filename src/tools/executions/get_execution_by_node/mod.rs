@@ -45,7 +45,7 @@ arguments! {
         offset: Offset = "Skip this many items of each input and output; take it from truncated.nextOffset.",
         limit: IntegerOr<50, 1, 500> =
             "At most this many items of each input and output. Fewer items show longer values.",
-        part: Option<Choice<Part>> = "Whose items.",
+        part: Option<Choice<Part>> = "Only these items, or the parameters alone.",
         format: Option<Choice<Format>> = "rows: like items as a table, half the tokens.",
         max_tokens: Tokens<DEFAULT_TOKENS> = TOKENS,
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
@@ -82,6 +82,8 @@ words! {
         Input = "input",
         /// Those of the outputs; of the inputs, how many they have.
         Output = "output",
+        /// None: the parameters alone.
+        Parameters = "parameters",
     }
 }
 
@@ -95,11 +97,11 @@ words! {
 
 impl Part {
     fn has_input(self) -> bool {
-        self != Self::Output
+        matches!(self, Self::Both | Self::Input)
     }
 
     fn has_output(self) -> bool {
-        self != Self::Input
+        matches!(self, Self::Both | Self::Output)
     }
 }
 

@@ -8,7 +8,9 @@ use super::super::field_lines::{field_line, together_line};
 use super::super::no_data::no_data;
 use super::FieldsRequest;
 use crate::budget::Ladder;
-use crate::execution::fields::{FieldView, FieldsView, KINDS, NodePlace, Outlier, PlacedOutlier, Range, Split, SplitFact};
+use crate::execution::fields::{
+    By, ByRow, FieldView, FieldsView, KINDS, NodePlace, Outlier, PlacedOutlier, Range, Split, SplitFact,
+};
 use crate::json::{CUT_NAME_CHARS, shorten, shorten_name};
 use crate::toolkit::answer::{Truncated, is_zero, json, success};
 use crate::units::counted;
@@ -20,7 +22,9 @@ const MAX_SPLITS: usize = 12;
 /// The answer as it is sent: as many fields as fit, those with an outlier first if not all do.
 pub(super) fn compose(view: &FieldsView, request: &FieldsRequest) -> String {
     let message = request.locale.choose("項目の一覧を取得しました", "Fields retrieved");
-    let entries = view.fields.len().max(view.outliers.len().min(MAX_OUTLIERS)).max(view.splits.len().min(MAX_SPLITS));
+    let rows = view.by.as_ref().map_or(0, |by| by.rows.len());
+    let entries =
+        view.fields.len().max(rows).max(view.outliers.len().min(MAX_OUTLIERS)).max(view.splits.len().min(MAX_SPLITS));
     let most = FieldLimits { entries, chars: CUT_NAME_CHARS };
     let write = |limits| success(message, &data(view, request, limits));
     most.ladder().largest_that_fits(request.max_tokens, write).answer
@@ -55,11 +59,29 @@ struct Data {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    rows: Option<Vec<ShownRow>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     fields: Option<Vec<ShownField>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     odd: Option<Vec<ShownOutlier>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     splits: Vec<ShownSplit>,
+}
+
+/// What the values of a path look like beside one value of another path.
+#[derive(Serialize)]
+struct ShownRow {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<Box<RawValue>>,
+    /// Other values than those before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    others: bool,
+    /// No value.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    none: bool,
+    items: u64,
+    #[serde(flatten)]
+    field: ShownField,
 }
 
 /// What divides the items of a node.
@@ -74,7 +96,8 @@ struct ShownSplit {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ShownField {
-    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     kind: Option<&'static str>,
     #[serde(skip_serializing_if = "Kinds::is_one")]
@@ -160,10 +183,25 @@ fn data(view: &FieldsView, request: &FieldsRequest, limits: FieldLimits) -> Data
         items: view.items,
         truncated: truncated(view, limits),
         notes: notes(view),
-        fields: is_one_node.then(|| fields(view, limits)),
+        rows: view
+            .by
+            .as_ref()
+            .map(|by| by.rows.iter().take(limits.entries).map(|row| shown_row(row, limits.chars)).collect()),
+        fields: (is_one_node && view.by.is_none()).then(|| fields(view, limits)),
         odd: (!is_one_node).then_some(odd),
-        splits: view.splits.iter().take(limits.entries.min(MAX_SPLITS)).map(|one| shown_split(one, limits.chars)).collect(),
+        splits: view
+            .splits
+            .iter()
+            .take(limits.entries.min(MAX_SPLITS))
+            .map(|one| shown_split(one, limits.chars))
+            .collect(),
     }
+}
+
+fn shown_row(row: &ByRow, chars: usize) -> ShownRow {
+    let value = if let By::Value(value) = &row.by { Some(json(value)) } else { None };
+    let field = ShownField { path: None, odd: None, ..shown_field(&row.field, chars) };
+    ShownRow { value, others: row.by == By::Others, none: row.by == By::Missing, items: row.items, field }
 }
 
 fn shown_split(split: &Split, chars: usize) -> ShownSplit {
@@ -206,7 +244,7 @@ fn shown_field(field: &FieldView, chars: usize) -> ShownField {
     let (first, last) = dates.map_or((None, None), |(first, last)| (Some(End::Date(first)), Some(End::Date(last))));
     let is_listed = !field.values.is_empty();
     ShownField {
-        path: shorten(&field.path, chars),
+        path: Some(shorten(&field.path, chars)),
         kind: kind.filter(|_| kinds.is_one()),
         types: kinds,
         missing: field.missing,
@@ -252,6 +290,10 @@ fn number(value: f64) -> Number {
 /// What is not shown, and how to see it.
 fn truncated(view: &FieldsView, limits: FieldLimits) -> Option<Truncated> {
     let mut reasons = Vec::new();
+    let rows = view.by.as_ref().map_or(0, |by| by.rows.len()).saturating_sub(limits.entries);
+    if rows > 0 {
+        reasons.push(format!("{}: use a larger maxTokens.", counted(rows, "more row", "more rows")));
+    }
     let fields = view.fields.len().saturating_sub(limits.entries);
     if fields > 0 {
         reasons.push(format!("{}: use path, or a larger maxTokens.", counted(fields, "more field", "more fields")));

@@ -18,7 +18,7 @@ pub static TOOL: Tool = Tool {
     name: "get_execution_fields",
     title: "Show the fields of an execution",
     description: "Show what a node's output items look like: each path with types, ranges, values, and the first odd \
-                  one. Without `nodeName`: the odd values of all nodes.",
+                  one; with `by`, for each value of another path. Without `nodeName`: odd values and splits of all nodes.",
     parameters: GetExecutionFields::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<GetExecutionFields>().shared(),
@@ -31,6 +31,7 @@ arguments! {
         run_index: Option<Index> = "Only this run.",
         output_index: Option<Index> = "Only this output.",
         path: Option<Text> = "Only below this path.",
+        by: Option<Text> = "With `path`: one row for each value of this path of the same item.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
     }
@@ -49,13 +50,21 @@ pub struct FieldsRequest {
 
 impl ToolCall for GetExecutionFields {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        if self.by.is_some() && (self.node_name.is_none() || self.path.is_none()) {
+            return Err(Error::argument(
+                "by",
+                "needs 'nodeName' and 'path': it shows the values of 'path' for each value of 'by'.",
+            ));
+        }
+        let path = |path: String| PathEnd::new(&path).as_str().to_owned();
         let execution = execution(self.id, self.ignore_data_size_limit);
         let request = FieldsRequest {
             projection: FieldsProjection {
                 node: self.node_name,
                 run: self.run_index,
                 output: self.output_index,
-                below: self.path.map(|path| PathEnd::new(&path).as_str().to_owned()),
+                below: self.path.map(path),
+                by: self.by.map(path),
                 redacts: context.redact,
             },
             max_tokens: self.max_tokens - MARK_TOKENS,

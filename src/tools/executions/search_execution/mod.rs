@@ -14,7 +14,8 @@ use crate::execution::search::{
 use crate::n8n::Progress;
 use crate::toolkit::answer::{BRIEF_TOKENS, FEW_TOKENS, Tokens};
 use crate::toolkit::{
-    self, Arguments, Choice, Effect, Flag, FromArguments, Id, Index, IntegerOr, Locale, ScalarOrPath, Switch, Text, arguments, words,
+    self, Arguments, Choice, Effect, Flag, FromArguments, Id, Index, IntegerOr, Locale, ScalarOrPath, Switch, Text,
+    arguments, words,
 };
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
@@ -179,7 +180,10 @@ impl Where {
         let [equals, not_equals, above, below] = [&self.equals, &self.not_equals, &self.above, &self.below];
         let condition = Conditions { is: self.is, equals, not_equals, above, below }.only()?;
         if condition == Some(Condition::Is(ValueKind::Missing)) {
-            return Err(Error::argument("where", "cannot say 'is: missing': search for the missing value, and say in 'where' what is there."));
+            return Err(Error::argument(
+                "where",
+                "cannot say 'is: missing': search for the missing value, and say in 'where' what is there.",
+            ));
         }
         Ok(Also { path: PathEnd::new(&self.path), condition })
     }
@@ -200,7 +204,9 @@ impl Conditions<'_> {
     /// # Errors
     /// There are several.
     fn only(&self) -> Result<Option<Condition>, Error> {
-        let of = |operand: &Option<ScalarOrPath>, condition: fn(Operand) -> Condition| operand.as_ref().map(|it| condition(read(it)));
+        let of = |operand: &Option<ScalarOrPath>, condition: fn(Operand) -> Condition| {
+            operand.as_ref().map(|it| condition(read(it)))
+        };
         let mut conditions = [
             self.is.map(Condition::Is),
             of(self.equals, Condition::Equals),

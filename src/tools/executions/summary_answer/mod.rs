@@ -122,8 +122,14 @@ struct Lengths {
 }
 
 impl Lengths {
-    const WHOLE: Self =
-        Self { error: 300, header: CUT_NAME_CHARS, node: CUT_NAME_CHARS, word: CUT_NAME_CHARS, listed: 20, inputs: true };
+    const WHOLE: Self = Self {
+        error: 300,
+        header: CUT_NAME_CHARS,
+        node: CUT_NAME_CHARS,
+        word: CUT_NAME_CHARS,
+        listed: 20,
+        inputs: true,
+    };
     const UNLIMITED: Self = Self {
         error: usize::MAX,
         header: usize::MAX,

@@ -1,0 +1,283 @@
+//! The description of an execution, through the real binary; `properties` compares it with a reference.
+
+use n8n_lens::budget;
+use serde_json::{Value, json};
+
+use crate::asking::{self, command, serving};
+use crate::fixtures;
+use crate::http_client::HttpServer;
+
+fn data(answer: &str) -> Value {
+    asking::data(answer, "Execution described")
+}
+
+/// A real execution, as execution 7.
+fn real(name: &str) -> Value {
+    let mut body = fixtures::parse(&fixtures::execution(name));
+    body["id"] = json!("7");
+    body
+}
+
+fn described(body: &Value, arguments: &[&str]) -> Value {
+    let (_n8n, mut client) = serving(body, arguments);
+    data(&client.call("describe_execution", json!({"id": "7"})).unwrap())
+}
+
+fn node<'d>(data: &'d Value, name: &str) -> &'d Value {
+    data["nodes"].as_array().unwrap().iter().find(|node| node["node"] == name).unwrap()
+}
+
+/// A node's run with these items in its first output.
+fn run(index: usize, source: &str, items: &[Value]) -> Value {
+    let items: Vec<_> = items.iter().map(|json| json!({"json": json})).collect();
+    let source = if source.is_empty() { json!([]) } else { json!([{"previousNode": source}]) };
+    json!([{"executionIndex": index, "executionStatus": "success", "source": source, "data": {"main": [items]}}])
+}
+
+/// Orders, a third of which have another kind of amount; a Filter, and a node that did not run.
+fn execution() -> Value {
+    let order = |n: usize| {
+        let is_new = n.is_multiple_of(3);
+        let amount = if is_new { json!(format!("{n}.50")) } else { json!(n) };
+        json!({"orderId": 100 + n, "amount": amount, "software": if is_new { "4.1.0" } else { "4.0.2" }, "note": "n".repeat(90)})
+    };
+    let orders: Vec<_> = (0..60).map(order).collect();
+    let kept: Vec<_> = orders.iter().filter(|order| order["amount"].is_number()).cloned().collect();
+    let total = |order: &Value| {
+        let mut order = order.clone();
+        order["total"] = json!(1);
+        order
+    };
+    let totals: Vec<_> = kept.iter().map(total).collect();
+    let condition =
+        json!({"leftValue": "={{ $json.amount }}", "rightValue": 5, "operator": {"type": "number", "operation": "gt"}});
+    let mut body = json!({"id": "7", "status": "success", "startedAt": "2026-11-21T02:04:22.500Z",
+        "workflowVersionId": "bc7ab95c-518d-41b6-85d4-a769c4512042",
+        "data": {"resultData": {"runData": {
+            "Start": run(0, "", &[json!({"go": true})]),
+            "Total": run(3, "Keep", &totals),
+            "Orders": run(1, "Start", &orders),
+            "Keep": run(2, "Orders", &kept),
+        }}},
+        "workflowData": {"name": "Sales", "nodes": [
+            {"name": "Start", "type": "n8n-nodes-base.manualTrigger", "parameters": {"notice": ""}},
+            {"name": "Orders", "type": "n8n-nodes-base.httpRequest", "parameters": {"url": "https://shop.example/orders", "options": {}}},
+            {"name": "Keep", "type": "n8n-nodes-base.filter", "typeVersion": 2.2,
+                "parameters": {"conditions": {"options": {"version": 2}, "conditions": [condition], "combinator": "and"}}},
+            {"name": "Total", "type": "n8n-nodes-base.set", "typeVersion": 3.4,
+                "parameters": {"mode": "manual", "assignments": {"assignments": [{"id": "1", "name": "total", "value": "=1", "type": "number"}]}}},
+            {"name": "Send", "type": "n8n-nodes-base.emailSend", "parameters": {}},
+            {"name": "Off", "type": "n8n-nodes-base.noOp", "parameters": {}, "disabled": true},
+            {"name": "Note", "type": "n8n-nodes-base.stickyNote", "parameters": {}},
+        ], "connections": {}}});
+    let discarded: Vec<_> =
+        orders.iter().filter(|order| !order["amount"].is_number()).map(|json| json!({"json": json})).collect();
+    body["data"]["resultData"]["runData"]["Keep"][0]["data"]["main"].as_array_mut().unwrap().push(discarded.into());
+    body
+}
+
+#[test]
+fn an_agent_sees_what_each_node_did() {
+    let long = format!("{}…[+30 chars]", "n".repeat(60));
+    let expected = json!({
+        "id": "7", "workflowName": "Sales", "status": "success", "startedAt": "2026-11-21T02:04:22.500Z", "version": "bc7ab95c",
+        "nodes": [
+            {"node": "Start", "type": "manualTrigger", "out": 1, "sample": {"go": true}},
+            {"node": "Orders", "type": "httpRequest", "in": 1, "out": 60, "does": "GET https://shop.example/orders",
+                "sample": {"orderId": 100, "amount": "0.50", "software": "4.1.0", "note": long},
+                "values": ["amount: 40 numbers, 20 texts (item 0: \"0.50\")", "software: 4.0.2 40, 4.1.0 20", "orderId: 100 to 159"],
+                "together": ["amount is a text: just where software = 4.1.0 (20)"]},
+            {"node": "Keep", "type": "filter", "in": 60, "out": {"kept": 40, "discarded": 20}, "does": "={{ $json.amount }} > 5",
+                "sample": {"orderId": 101, "amount": 1, "software": "4.0.2", "note": long}},
+            {"node": "Total", "type": "set", "in": 40, "out": 40, "does": "total = =1", "sample": {"…": "as Keep", "total": 1},
+                "values": ["amount: 1 to 59"]},
+        ],
+        "notRun": ["Send"],
+    });
+    let (n8n, mut client) = serving(&execution(), &[]);
+    let answer = client.call("describe_execution", json!({"id": "7"})).unwrap();
+    assert_eq!(data(&answer), expected, "{answer}");
+    let rest = HttpServer::start(&n8n.url(), &["--locale", "en"]);
+    let call = json!({"name": "describe_execution", "parameters": {"id": "7"}}).to_string();
+    let over_rest = rest.send("POST", "/mcp/execute", &[("content-type", "application/json")], &call);
+    assert_eq!(over_rest.message(), serde_json::from_str::<Value>(&answer).unwrap());
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), execution().to_string()).unwrap();
+    let output = command(&["describe", file.path().to_str().unwrap()]).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap().trim_end(), answer);
+}
+
+#[test]
+fn splits_name_the_cause_and_ordinary_executions_have_none() {
+    let (_n8n, mut client) = serving(&execution(), &[]);
+    let fields = client.call("get_execution_fields", json!({"id": "7"})).unwrap();
+    let fields = asking::data(&fields, "Fields retrieved");
+    let split =
+        json!({"nodeName": "Orders", "items": 60, "split": "amount is a text: just where software = 4.1.0 (20)"});
+    assert_eq!(fields["splits"], json!([split]), "{fields}");
+    let mut splits = Vec::new();
+    let mut bodies = 0;
+    for (name, body) in fixtures::executions().into_iter().chain(fixtures::scenarios()) {
+        use n8n_lens::execution::fields::FieldsProjection;
+        use n8n_lens::json::Projection;
+        bodies += 1;
+        let view = FieldsProjection::default().read_from(&body[..]).unwrap();
+        splits.extend(view.splits.into_iter().map(|split| (name.clone(), split.node)));
+    }
+    // The zone of one country is missing: that is the cause.
+    assert_eq!(splits, [("dropped_for_one_country".to_owned(), "Freight cost".to_owned())], "of {bodies} executions");
+}
+
+#[test]
+fn a_sub_node_of_an_agent_shows_what_it_was_called_with() {
+    let data = described(&real("l_ai_agent"), &[]);
+    let tool = node(&data, "Calculator");
+    assert_eq!((&tool["calls"], &tool["input"], &tool["out"]), (&json!(1), &json!({"query": "6*7"}), &Value::Null));
+    let model = node(&data, "OpenAI Chat Model");
+    assert_eq!((&model["calls"], &model["input"]), (&json!(2), &json!({"messages": ["Human: What is 6*7? please"]})));
+    assert_eq!(node(&data, "AI Agent")["does"], "promptType: define\ntext: =What is 6*7? {{ $json.body.q }}");
+}
+
+#[test]
+fn three_hundred_nodes_fit_with_names_and_counts() {
+    let body = real("j_320_nodes");
+    let (_n8n, mut client) = serving(&body, &[]);
+    let answer = client.call("describe_execution", json!({"id": "7", "maxTokens": 4000})).unwrap();
+    assert!(budget::fits(&answer, 4000));
+    let data = data(&answer);
+    let nodes = data["nodes"].as_array().unwrap();
+    assert_eq!(nodes.len(), 321);
+    assert!(nodes.iter().any(|node| node == "Step 001 – validate record: 1"), "{data}");
+    assert!(data["truncated"]["reason"].as_str().unwrap().contains("larger maxTokens"), "{data}");
+    let whole = client.call("describe_execution", json!({"id": "7", "maxTokens": 25000})).unwrap();
+    assert!(whole.len() > 2 * answer.len());
+}
+
+#[test]
+fn every_budget_holds() {
+    for (name, body) in fixtures::executions().into_iter().chain(fixtures::scenarios()) {
+        if body.len() > 300_000 && name != "j_320_nodes" {
+            continue;
+        }
+        use n8n_lens::execution::describe::DescribeProjection;
+        use n8n_lens::json::Projection;
+        use n8n_lens::toolkit::Locale;
+        use n8n_lens::tools::executions::describe_execution::{DescribeRequest, answer};
+        let description = DescribeProjection { redacts: false }.read_from(&body[..]).unwrap();
+        for max_tokens in [300, 500, 1000, 3000] {
+            let answer = answer(&description, None, DescribeRequest { max_tokens, locale: Locale::En });
+            assert!(budget::fits(&answer, max_tokens), "{name}, {max_tokens}: {answer}");
+            serde_json::from_str::<Value>(&answer).unwrap();
+        }
+    }
+}
+
+#[test]
+fn secrets_are_masked_in_samples_values_and_parameters() {
+    let secret = |n: usize| json!({"password": format!("planted-{}", n % 2), "n": n});
+    let items: Vec<_> = (0..30).map(secret).collect();
+    let body = json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {
+        "Read": run(0, "", &items),
+        "Tool": [{"executionIndex": 1, "source": [{"previousNode": "Read"}], "data": {"ai_tool": [[{"json": {"token": "planted-3"}}]]},
+            "inputOverride": {"ai_tool": [[{"json": {"apiKey": "planted-4"}}]]}}],
+    }}}, "workflowData": {"name": "w", "connections": {}, "nodes": [
+        {"name": "Read", "type": "n8n-nodes-base.httpRequest", "parameters": {"url": "u",
+            "headerParameters": {"parameters": [{"name": "Authorization", "value": "planted-5"}]}, "password": "planted-6"}},
+        {"name": "Tool", "type": "n8n-nodes-base.set", "parameters": {"assignments": {"assignments": [{"name": "api_key", "value": "planted-7"}]}}},
+    ]}});
+    let masked = described(&body, &["--redact"]).to_string();
+    assert!(!masked.contains("planted"), "{masked}");
+    assert!(masked.contains("[redacted]") && masked.contains("api_key = "), "{masked}");
+    let open = described(&body, &[]).to_string();
+    for secret in ["planted-0", "planted-4", "planted-5", "planted-6", "planted-7"] {
+        assert!(open.contains(secret), "{secret} is shown without --redact: {open}");
+    }
+}
+
+#[test]
+fn parameters_alone_are_whole_and_html_shows_its_text() {
+    let code = "const a = 1;\n".repeat(900);
+    let page = format!(
+        "<!DOCTYPE html><html><head><title>Velmar B2B</title><style>{}</style></head><body><h1>Please sign in</h1></body></html>",
+        "p{}".repeat(2500)
+    );
+    let items: Vec<_> = (0..200).map(|n| json!({"n": n, "body": page})).collect();
+    let body = json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {"Code": run(0, "", &items)}}},
+        "workflowData": {"name": "w", "connections": {}, "nodes": [{"name": "Code", "type": "n8n-nodes-base.code", "parameters": {"jsCode": code}}]}});
+    let (_n8n, mut client) = serving(&body, &[]);
+    let message = "Execution details of node 'Code' retrieved";
+    let alone =
+        client.call("get_execution_by_node", json!({"id": "7", "nodeName": "Code", "part": "parameters"})).unwrap();
+    let alone = asking::data(&alone, message);
+    assert_eq!(alone["parameters"]["jsCode"], code.as_str());
+    assert_eq!(
+        (&alone["output"]["total"], &alone["output"]["items"]),
+        (&json!(200), &Value::Null),
+        "the items are counted"
+    );
+    let both = client.call("get_execution_by_node", json!({"id": "7", "nodeName": "Code"})).unwrap();
+    let both = asking::data(&both, message);
+    assert_eq!(both["parameters"]["jsCode"], code.as_str(), "they are cut after the items");
+    let shown = both["output"]["items"][0]["json"]["body"].as_str().unwrap();
+    assert_eq!(shown, format!("[html, {} chars] Velmar B2B · Please sign in", page.chars().count()));
+}
+
+#[test]
+fn one_field_by_another_and_conditions_between_two() {
+    let item = |n: usize| {
+        let currency = if n.is_multiple_of(3) { "CHF" } else { "EUR" };
+        json!({"currency": currency, "amount": n, "limit": if n == 7 { 3 } else { 100 }, "text": format!("{}", 10 - n % 10),
+            "lines": [{"qty": n, "stock": 9}, {"qty": 1, "stock": 0}]})
+    };
+    let items: Vec<_> = (0..30).map(item).collect();
+    let body =
+        json!({"id": "7", "status": "success", "data": {"resultData": {"runData": {"Read": run(0, "", &items)}}}});
+    let (_n8n, mut client) = serving(&body, &[]);
+    let by = json!({"id": "7", "nodeName": "Read", "path": "amount", "by": "currency"});
+    let rows = asking::data(&client.call("get_execution_fields", by).unwrap(), "Fields retrieved");
+    assert_eq!(
+        rows,
+        json!({"nodeName": "Read", "items": 30, "rows": [
+            {"value": "CHF", "items": 10, "type": "number", "min": 0, "max": 27, "values":
+                [[0, 1], [3, 1], [6, 1], [9, 1], [12, 1], [15, 1], [18, 1], [21, 1], [24, 1], [27, 1]]},
+            {"value": "EUR", "items": 20, "type": "number", "min": 1, "max": 29, "distinct": 20, "example": 1},
+        ]})
+    );
+    let refused = client.call("get_execution_fields", json!({"id": "7", "by": "currency"})).unwrap_err();
+    assert!(refused.contains("needs 'nodeName' and 'path'"), "{refused}");
+
+    let mut total = |more: Value| {
+        let mut arguments = json!({"id": "7", "limit": 0});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let found = asking::data(&client.call("search_execution", arguments).unwrap(), "Execution searched");
+        assert!(found["truncated"].is_null() && found["hits"] == json!([]), "{found}");
+        found["total"].as_u64().unwrap()
+    };
+    assert_eq!(total(json!({"path": "amount", "above": {"path": "limit"}})), 1);
+    assert_eq!(
+        total(json!({"path": "amount", "above": "{\"path\": \"limit\"}"})),
+        1,
+        "as a string, for strict clients"
+    );
+    assert_eq!(total(json!({"path": "qty", "above": {"path": "stock"}})), 20 + 30, "of the same line");
+    assert_eq!(total(json!({"path": "currency", "equals": "CHF", "where": {"path": "amount", "above": 20}})), 3);
+    assert_eq!(total(json!({"path": "text", "above": "9"})), 0, "a string that is a number is a number");
+    assert_eq!(total(json!({"path": "text", "above": 8, "as": "number"})), 6);
+    assert_eq!(total(json!({"path": "amount", "outputIndex": 1})), 0);
+    let refused = client
+        .call("search_execution", json!({"id": "7", "path": "a", "where": {"path": "b", "beyond": 1}}))
+        .unwrap_err();
+    assert_eq!(refused, "Argument 'where' has no member 'beyond'. It takes path, is, equals, notEquals, above, below.");
+}
+
+#[test]
+fn what_a_tool_was_called_with_is_found() {
+    let body = real("l_ai_agent");
+    let (_n8n, mut client) = serving(&body, &[]);
+    let found = client.call("search_execution", json!({"id": "7", "path": "query", "nodeName": "Calculator"})).unwrap();
+    let found = asking::data(&found, "Execution searched");
+    assert_eq!(
+        found["hits"],
+        json!([{"nodeName": "Calculator", "item": 0, "part": "input", "path": "query", "value": "6*7"}])
+    );
+}
