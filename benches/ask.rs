@@ -19,6 +19,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use n8n_lens::execution::describe::DescribeProjection;
 use n8n_lens::execution::fields::FieldsProjection;
 use n8n_lens::execution::search::{Condition, Operand, PathEnd, Scalar, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
@@ -65,6 +66,11 @@ fn questions(criterion: &mut Criterion) {
     let literal = search(ValueQuery { text: Some(TextPattern::literal(RARE).unwrap()), ..ValueQuery::default() });
     let above = Some(Condition::Above(Operand::Scalar(Scalar::Number("1e15".to_owned()))));
     let path = search(ValueQuery { path: Some(PathEnd::new("orderId")), condition: above, ..ValueQuery::default() });
+    let lines = |operand: &str| Some(Condition::Above(Operand::Path(PathEnd::new(operand))));
+    let two = ValueQuery { path: Some(PathEnd::new("orderId")), condition: lines("stage"), ..ValueQuery::default() };
+    let two_paths = search(two);
+    let (below, by) = (Some("orderId".to_owned()), Some("stage".to_owned()));
+    let by = FieldsProjection { node: Some(LARGE_NODE.to_owned()), below, by, ..FieldsProjection::default() };
     let one_node = FieldsProjection { node: Some(LARGE_NODE.to_owned()), ..FieldsProjection::default() };
 
     let mut group = criterion.benchmark_group("ask");
@@ -75,6 +81,9 @@ fn questions(criterion: &mut Criterion) {
     group.bench_function("search: a path with a condition", |bencher| bencher.iter(|| read(&path, &body)));
     group.bench_function("fields of one node", |bencher| bencher.iter(|| read(&one_node, &body)));
     group.bench_function("fields of all nodes", |bencher| bencher.iter(|| read(&FieldsProjection::default(), &body)));
+    group.bench_function("one field by another", |bencher| bencher.iter(|| read(&by, &body)));
+    group.bench_function("search: a condition between two paths", |bencher| bencher.iter(|| read(&two_paths, &body)));
+    group.bench_function("description", |bencher| bencher.iter(|| read(&DescribeProjection::default(), &body)));
     group.bench_function("trace back", |bencher| bencher.iter(|| trace(&body)));
     for (name, program, arguments) in [
         ("peer: rg -c, a rare text", "rg", vec!["-c", RARE]),

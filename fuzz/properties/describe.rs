@@ -122,13 +122,18 @@ fn written(value: &Excerpt) -> String {
     json
 }
 
-/// The nodes that a node's runs name as their sources, at most 8.
-fn sources(all: &[Run<'_>], name: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+/// The outputs that a node's runs name as their sources, at most 8.
+fn sources(all: &[Run<'_>], name: &str) -> Vec<(String, u64)> {
+    let mut found: Vec<(String, u64)> = Vec::new();
     for source in all.iter().filter(|run| run.node == name).flat_map(|run| sources_of(run.run)) {
-        let node = name_of(source);
-        if !found.contains(&node) && found.len() < 8 {
-            found.push(node);
+        let output = match source["previousNodeOutput"].as_f64() {
+            Some(output) if output >= 0.0 && output.fract() == 0.0 => output as u64,
+            Some(_) => u64::MAX,
+            None => 0,
+        };
+        let of_output = (name_of(source), output);
+        if !found.contains(&of_output) && found.len() < 8 {
+            found.push(of_output);
         }
     }
     found
@@ -184,9 +189,11 @@ pub fn telling(field: &Value) -> Option<usize> {
         number("present") < number("objects") && !is_element,
         (1..total).contains(&number("empty")),
         strings > 0 && number("numericTexts") == strings,
+        strings > 0 && number("jsonTexts") == strings,
         (2..=12).contains(&values) && total > values,
         is_wide(&field["dates"]),
         is_wide(&field["numbers"]),
+        values == 1 && total > 1 && field["values"][0][1] == total,
     ];
     facts.iter().position(|holds| *holds)
 }

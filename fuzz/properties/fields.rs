@@ -137,7 +137,7 @@ pub fn as_json(field: &FieldView) -> Value {
         "lengths": field.lengths.both, "distinct": field.distinct, "values": values,
         "example": field.example.as_ref().map(value), "odd": odd,
         "objects": field.objects, "present": field.present, "absent": field.first_absent.map(place),
-        "rarest": field.rarest.as_ref().map(outlier), "empty": field.empty, "numericTexts": field.numeric_texts,
+        "rarest": field.rarest.as_ref().map(outlier), "empty": field.empty, "numericTexts": field.numeric_texts, "jsonTexts": field.json_texts,
         "dates": field.dates,
         "repeated": field.repeated.as_ref().map(|names| json!({
             "values": names.values, "distinct": names.distinct,

@@ -109,6 +109,7 @@ fn shown(path: &Path, items: usize) -> Value {
         "absent": path.found.iter().find(|found| found.value.is_none()).map(|found| &found.place),
         "rarest": rarest(path), "empty": values.iter().filter(|value| is_empty(value)).count(),
         "numericTexts": values.iter().filter(|value| value.as_str().is_some_and(is_numeric)).count(),
+        "jsonTexts": values.iter().filter(|value| value.as_str().is_some_and(is_json_container)).count(),
         "dates": dates(&values), "repeated": repeated(path),
     })
 }
@@ -201,6 +202,11 @@ pub fn is_empty(value: &Value) -> bool {
 
 fn is_numeric(text: &str) -> bool {
     let pattern = regex::Regex::new(r"^-?(0|[1-9][0-9]*)(\.[0-9]+)?$").expect("it is valid");
+    pattern.is_match(text) && !text.ends_with('\n')
+}
+
+fn is_json_container(text: &str) -> bool {
+    let pattern = regex::Regex::new(r"(?s)^(\{.+\}|\[.+\])$").expect("it is valid");
     pattern.is_match(text) && !text.ends_with('\n')
 }
 

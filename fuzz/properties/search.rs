@@ -145,8 +145,12 @@ fn places(view: &SearchView) -> String {
 /// What was found, in the reference's shape.
 pub fn as_json(view: &SearchView) -> Value {
     let value = |json: &String| serde_json::from_str::<Value>(json).expect("a value is JSON");
-    let nodes: Vec<_> = view.nodes.iter().map(|node| json!({"nodeName": *node.name, "hits": node.hits})).collect();
-    let hit = |hit: &n8n_lens::execution::search::Hit| json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "input": hit.in_input, "path": hit.path, "value": hit.value.as_ref().map(value)});
+    let nodes: Vec<_> = view
+        .nodes
+        .iter()
+        .map(|node| json!({"nodeName": *node.name, "hits": node.hits, "outputs": node.outputs}))
+        .collect();
+    let hit = |hit: &n8n_lens::execution::search::Hit| json!({"nodeName": *hit.node, "run": hit.run, "output": hit.output, "item": hit.item, "input": hit.in_input, "path": hit.path, "value": hit.value.as_ref().map(value), "other": hit.other.as_ref().map(value)});
     let hits: Vec<_> = view.hits.iter().map(hit).collect();
     json!({"total": view.total, "perNode": nodes, "hits": hits})
 }

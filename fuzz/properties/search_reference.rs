@@ -30,41 +30,59 @@ pub struct Question {
 
 /// `{total, perNode, hits}`, with nothing left out; `error` is the shown error of a run or an item.
 pub fn search(body: &Value, question: &Question, error: impl Fn(&Value) -> Option<Value>) -> Value {
-    let (mut hits, mut nodes) = (Vec::new(), Vec::<(String, (f64, f64), u64)>::new());
+    let (mut hits, mut nodes) = (Vec::new(), Vec::<(String, (f64, f64), u64, Vec<u64>)>::new());
     for run in runs(body) {
         if nodes.iter().all(|(name, ..)| *name != run.node) {
-            nodes.push((run.node.clone(), run.start, 0));
+            nodes.push((run.node.clone(), run.start, 0, Vec::new()));
         }
         if question.node.as_ref().is_some_and(|node| *node != run.node) {
             continue;
         }
-        let place = |in_input: bool, output: usize, item: Option<usize>, path: &str, value: Option<Value>| json!({"nodeName": run.node, "run": run.index, "output": output, "item": item, "input": in_input, "path": shorten(path, 300), "value": value});
+        let place = |in_input: bool,
+                     output: usize,
+                     item: Option<usize>,
+                     path: &str,
+                     [value, other]: [Option<Value>; 2]| json!({"nodeName": run.node, "run": run.index, "output": output, "item": item, "input": in_input, "path": shorten(path, 300), "value": value, "other": other});
         let mut found = Vec::new();
         if !question.asks("missing") && question.output.is_none() {
             let values = error(run.run).map(|error| of_error(&error)).unwrap_or_default();
-            found.extend(matches(question, &values).map(|(path, value)| place(false, 0, None, path, Some(value))));
+            found.extend(
+                matches(question, &values)
+                    .map(|(path, value, other)| place(false, 0, None, path, [Some(value), other])),
+            );
         }
         let inputs = run.inputs.iter().filter(|_| question.output.is_none()).map(|item| (true, item));
         let outputs = run.items.iter().filter(|(output, ..)| question.output.is_none_or(|wanted| wanted == *output));
         for (in_input, (output, at, item)) in inputs.chain(outputs.map(|item| (false, item))) {
             let values = of_item(item, &error);
             found.extend(
-                matches(question, &values).map(|(path, value)| place(in_input, *output, Some(*at), path, Some(value))),
+                matches(question, &values)
+                    .map(|(path, value, other)| place(in_input, *output, Some(*at), path, [Some(value), other])),
             );
             let end = question.path.as_deref().unwrap_or_default();
             let is_missing = question.asks("missing") && !values.iter().any(|value| ends(&value.path, end));
             if is_missing && question.also.iter().all(|also| has_also(question, also, None, &values)) {
-                found.push(place(in_input, *output, Some(*at), end, None));
+                found.push(place(in_input, *output, Some(*at), end, [None, None]));
             }
         }
         let node = nodes.iter_mut().find(|(name, ..)| *name == run.node).expect("it was added");
         node.2 += found.len() as u64;
+        for hit in found.iter().filter(|hit| hit["input"] == false && !hit["item"].is_null()) {
+            let output = hit["output"].as_u64().expect("a number") as usize;
+            if output < 16 {
+                node.3.resize(node.3.len().max(output + 1), 0_u64);
+                node.3[output] += 1;
+            }
+        }
         hits.extend(found.into_iter().map(|hit| (run.start, hit)));
     }
     hits.sort_by(|(one, _), (other, _)| one.partial_cmp(other).expect("JSON has no NaN"));
-    nodes.retain(|(_, _, hits)| *hits > 0);
+    nodes.retain(|(_, _, hits, _)| *hits > 0);
     nodes.sort_by(|one, other| one.1.partial_cmp(&other.1).expect("JSON has no NaN"));
-    let nodes: Vec<_> = nodes.iter().map(|(name, _, hits)| json!({"nodeName": name, "hits": hits})).collect();
+    let nodes: Vec<_> = nodes
+        .iter()
+        .map(|(name, _, hits, outputs)| json!({"nodeName": name, "hits": hits, "outputs": outputs}))
+        .collect();
     let shown: Vec<_> = hits.iter().take(question.limit).map(|(_, hit)| hit).collect();
     json!({"total": hits.len(), "perNode": nodes, "hits": shown})
 }
@@ -75,12 +93,23 @@ impl Question {
     }
 }
 
-fn matches<'a>(question: &'a Question, values: &'a [Found]) -> impl Iterator<Item = (&'a str, Value)> {
+/// The path, the value and the first value with which it is compared, of each that matches.
+fn matches<'a>(question: &'a Question, values: &'a [Found]) -> impl Iterator<Item = (&'a str, Value, Option<Value>)> {
     let fits = values.iter().filter(|found| question.path.as_ref().is_none_or(|end| ends(&found.path, end)));
     let condition = question.condition.as_ref();
     fits.filter(move |found| condition.is_none_or(|condition| satisfies(question, condition, found, values)))
         .filter(move |found| question.also.iter().all(|also| has_also(question, also, Some(found), values)))
-        .filter_map(|found| Some((found.numbered.as_str(), shown(question.text.as_deref(), &found.value)?)))
+        .filter_map(|found| {
+            let value = shown(question.text.as_deref(), &found.value)?;
+            Some((found.numbered.as_str(), value, other(question, found, values)))
+        })
+}
+
+/// The first value with which a value is compared.
+fn other(question: &Question, found: &Found, values: &[Found]) -> Option<Value> {
+    let end = question.condition.as_ref()?.1["path"].as_str()?;
+    let other = values.iter().find(|value| ends(&value.path, end) && are_paired(found, value))?;
+    if other.value.is_array() || other.value.is_object() { None } else { shown(None, &other.value) }
 }
 
 /// Whether the item has a value like this, beside the one that was found.

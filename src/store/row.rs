@@ -53,6 +53,11 @@ impl Row {
         self.text("id").unwrap_or_default()
     }
 
+    /// The version of the workflow that was executed; old versions of n8n do not store it.
+    pub fn workflow_version(&self) -> Option<&str> {
+        self.text("workflowVersionId")
+    }
+
     /// Whether n8n has soft-deleted it.
     pub fn is_deleted(&self) -> bool {
         self.text("deletedAt").is_some()

@@ -89,8 +89,8 @@ fn an_agent_sees_what_each_node_did() {
                 "together": ["amount is a text: just where software = 4.1.0 (20)"]},
             {"node": "Keep", "type": "filter", "in": 60, "out": {"kept": 40, "discarded": 20}, "does": "={{ $json.amount }} > 5",
                 "sample": {"orderId": 101, "amount": 1, "software": "4.0.2", "note": long}},
-            {"node": "Total", "type": "set", "in": 40, "out": 40, "does": "total = =1", "sample": {"…": "as Keep", "total": 1},
-                "values": ["amount: 1 to 59"]},
+            {"node": "Total", "type": "set", "from": ["Keep (kept)"], "in": 40, "out": 40, "does": "total = =1", "sample": {"…": "as Keep", "total": 1},
+                "values": ["amount: 1 to 59", "software: always 4.0.2", "total: always 1"]},
         ],
         "notRun": ["Send"],
     });

@@ -36,7 +36,7 @@ use crate::json::{Capture, Cursor, Keep, Members, Projection, Pruner};
 /// ]}}"#;
 /// let description = DescribeProjection { redacts: false }.read_from(&body[..])?;
 /// let keep = &description.nodes["Keep"];
-/// assert_eq!(keep.sources, ["Read"]);
+/// assert_eq!(keep.sources, [("Read".to_owned(), 0)]);
 /// assert_eq!(description.nodes["Read"].fields[0].kinds, [0, 1, 0, 1, 0, 0]);
 /// assert_eq!(description.not_run, ["Send"]);
 /// # Ok::<_, n8n_lens::execution::Error>(())

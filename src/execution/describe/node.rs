@@ -7,8 +7,8 @@ use crate::secrets::redact;
 /// What is known of a node besides its summary.
 #[derive(Clone, Debug, Default)]
 pub struct DescribedNode {
-    /// The nodes whose items it took, each once: at most 8.
-    pub sources: Vec<String>,
+    /// The outputs whose items it took, each once: at most 8 nodes with their `main` outputs, from 0.
+    pub sources: Vec<(String, u64)>,
     /// The first item of its outputs.
     pub sample: Option<Excerpt>,
     /// The first item of the input that n8n stores itself: what a sub-node of an AI agent was called with.

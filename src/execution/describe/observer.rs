@@ -21,7 +21,7 @@ const NODES_BYTES: usize = 2 * 1024 * 1024;
 /// Memory for the first item of a node.
 const SAMPLE_BYTES: usize = 4096;
 
-/// The most nodes that are named as sources of a node.
+/// The most outputs that are named as sources of a node.
 const SOURCES: usize = 8;
 
 /// What is read of the nodes.
@@ -92,8 +92,9 @@ impl RunObserver for Nodes<'_> {
     fn end_run(&mut self, run: RunHead) -> Result<(), ReadError> {
         for source in run.sources.iter().flatten() {
             let sources = &mut self.node.sources;
-            if sources.len() < SOURCES && !sources.contains(&source.node) {
-                sources.push(source.node.clone());
+            let of_output = (source.node.clone(), source.output);
+            if sources.len() < SOURCES && !sources.contains(&of_output) {
+                sources.push(of_output);
             }
         }
         self.executed.end_run(run)

@@ -143,6 +143,8 @@ pub(super) struct Field {
     pub empty_items: ItemSet,
     /// How many strings are written like numbers.
     pub numeric_texts: u64,
+    /// How many strings are written like a JSON object or array.
+    pub json_texts: u64,
     pub dates: Dates,
     /// Which values occur more than once, if they name things.
     pub names: Names,
@@ -173,6 +175,7 @@ impl PathValues for Field {
             empty: 0,
             empty_items: ItemSet::default(),
             numeric_texts: 0,
+            json_texts: 0,
             dates: Dates::default(),
             names: Names::new(room),
             numbers: Range::default(),
@@ -258,6 +261,7 @@ impl Field {
             self.note_empty(place);
         }
         self.numeric_texts += u64::from(is_numeric(written.bytes));
+        self.json_texts += u64::from(is_json_container(written.bytes));
         self.names.text(written, place);
     }
 
@@ -372,6 +376,11 @@ fn is_numeric(text: &[u8]) -> bool {
     let mut parts = digits.splitn(2, |byte| *byte == b'.');
     let is_code = digits[0] == b'0' && digits.get(1).is_some_and(u8::is_ascii_digit);
     !is_code && parts.all(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a string is written like a JSON object or array: by its ends alone.
+fn is_json_container(text: &[u8]) -> bool {
+    matches!((text.first(), text.last()), (Some(b'{'), Some(b'}')) | (Some(b'['), Some(b']'))) && text.len() > 2
 }
 
 /// Writes a string with its letters made alike, and its digits: `INV-1001` is `a-0`.

@@ -134,6 +134,8 @@ pub struct FieldView {
     pub empty: u64,
     /// How many strings are written like numbers.
     pub numeric_texts: u64,
+    /// How many strings begin and end like a JSON object or array.
+    pub json_texts: u64,
     /// The least and the greatest date, if all strings are dates in one form of ISO 8601.
     pub dates: Option<(String, String)>,
     /// How often values occur that name things, if one occurs again.
@@ -372,9 +374,11 @@ impl FieldView {
             () if self.present < self.objects && !self.path.ends_with("[]") => Telling::Missing,
             () if self.empty > 0 && self.empty < total => Telling::Empty,
             () if strings > 0 && self.numeric_texts == strings => Telling::NumericTexts,
+            () if strings > 0 && self.json_texts == strings => Telling::JsonTexts,
             () if is_listed() => Telling::Values,
             () if self.dates.as_ref().is_some_and(|(least, most)| least < most) => Telling::Dates,
             () if is_range() => Telling::Range,
+            () if self.values.len() == 1 && self.values[0].1 == total && total > 1 => Telling::Constant,
             () => return None,
         })
     }
@@ -393,12 +397,16 @@ pub enum Telling {
     Empty,
     /// All strings are written like numbers.
     NumericTexts,
+    /// All strings are written like JSON objects or arrays.
+    JsonTexts,
     /// There are few different ones.
     Values,
     /// They are dates.
     Dates,
     /// They are different numbers.
     Range,
+    /// They are all the same.
+    Constant,
 }
 
 /// What is shown of a path; the node has so many items.
@@ -420,6 +428,7 @@ fn shown(path: &str, field: &Field, objects: u64, items: u64) -> FieldView {
         missing: items - field.items.len,
         empty: field.empty,
         numeric_texts: field.numeric_texts,
+        json_texts: field.json_texts,
         dates: field.dates.range().map(|(least, most)| (least.to_owned(), most.to_owned())),
         repeated: field.names.repeated(path),
         numbers: field.numbers,

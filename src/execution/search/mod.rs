@@ -21,6 +21,9 @@ use super::runs::{self, Item, ItemPlace, ItemText, Parts, RunHead, RunObserver, 
 use super::values::{Path, ValueVisitor, walk_error, walk_item};
 use crate::json::{Capture, Cursor, Excerpt, Keep, Projection, Pruner, ReadError, Visitor, Written, is_name, shorten};
 
+/// The most outputs of a node whose hits are counted one by one.
+const OUTPUTS: usize = 16;
+
 /// The most characters of a hit's path.
 const PATH_CHARS: usize = 300;
 
@@ -83,6 +86,9 @@ pub struct NodeHits {
     pub name: Arc<str>,
     /// How many.
     pub hits: u64,
+    /// How many of them in each of the first 16 outputs, counted across all types of connections, up to the last one with
+    /// any.
+    pub outputs: Vec<u64>,
 }
 
 /// A value that matches.
@@ -104,6 +110,8 @@ pub struct Hit {
     pub path: String,
     /// The value as JSON, or a string with what is around the match; `None` for a value that is missing.
     pub value: Option<String>,
+    /// The first of the values with which it was compared, as JSON.
+    pub other: Option<String>,
 }
 
 impl Projection for SearchProjection {
@@ -145,6 +153,7 @@ struct Search<'p> {
 #[derive(Default)]
 struct SearchedNode {
     hits: u64,
+    outputs: Vec<u64>,
     too_large: u64,
     starts: Starts,
 }
@@ -153,7 +162,20 @@ struct SearchedNode {
 #[derive(Default)]
 struct SearchedLists {
     matches: Matches,
+    /// How many matches each output has, as far as it is counted.
+    outputs: Vec<u64>,
     too_large: u64,
+}
+
+impl SearchedLists {
+    /// Counts matches of an output.
+    fn count(&mut self, output: u64, matches: u64) {
+        let output = usize::try_from(output).unwrap_or(usize::MAX);
+        if matches > 0 && output < OUTPUTS {
+            self.outputs.resize(self.outputs.len().max(output + 1), 0);
+            self.outputs[output] += matches;
+        }
+    }
 }
 
 impl RunObserver for Search<'_> {
@@ -192,6 +214,8 @@ impl RunObserver for Search<'_> {
         self.node.starts.add(run.start);
         self.node.hits += errors.count + inputs.matches.count + outputs.matches.count;
         self.node.too_large += inputs.too_large + outputs.too_large;
+        self.node.outputs.resize(self.node.outputs.len().max(outputs.outputs.len()), 0);
+        self.node.outputs.iter_mut().zip(&outputs.outputs).for_each(|(sum, hits)| *sum += hits);
         let hits = errors.first.into_iter().chain(inputs.matches.first).chain(outputs.matches.first);
         let hits: Vec<_> = hits.map(|found| found.hit(&self.name, run.index)).collect();
         self.hits.add(run.start, &hits);
@@ -233,7 +257,7 @@ impl<'p> Search<'p> {
             Side::Inputs => (true, inputs),
             Side::Outputs => (false, outputs),
         };
-        let query = &projection.query;
+        let (query, before) = (&projection.query, lists.matches.count);
         let mut related = RelatedValues::default();
         if query.relates() {
             let mut collector = Collector { query, path, values: related };
@@ -247,8 +271,10 @@ impl<'p> Search<'p> {
         let is_missing = query.asks_for_missing() && inspection.fits == 0 && related.have_also(query);
         if let Some(end) = query.path.as_ref().filter(|_| is_missing) {
             let path = || end.as_str().to_owned();
-            lists.matches.add(projection.limit, || Match { found, path: path(), value: None });
+            lists.matches.add(projection.limit, || Match { found, path: path(), value: None, other: None });
         }
+        let matches = lists.matches.count - before;
+        lists.count(place.output, matches);
         Ok(())
     }
 
@@ -279,7 +305,8 @@ impl<'p> Search<'p> {
         let order = Order::new(self.nodes.values().map(|node| node.starts.counters).sum());
         let mut nodes: Vec<_> = self.nodes.into_iter().filter(|(_, node)| node.hits > 0).collect();
         nodes.sort_by(|(_, one), (_, other)| order.compare(one.starts.first, other.starts.first));
-        let nodes = nodes.into_iter().map(|(name, node)| NodeHits { name, hits: node.hits }).collect();
+        let of_node = |(name, node): (_, SearchedNode)| NodeHits { name, hits: node.hits, outputs: node.outputs };
+        let nodes = nodes.into_iter().map(of_node).collect();
         let hits = self.hits.into_hits(order);
         SearchView { header, names, total, nodes, hits, too_large, redacted }
     }
@@ -306,6 +333,7 @@ struct Match {
     found: FoundIn,
     path: String,
     value: Option<String>,
+    other: Option<String>,
 }
 
 impl Match {
@@ -318,6 +346,7 @@ impl Match {
             in_input: self.found.in_input,
             path: self.path,
             value: self.value,
+            other: self.other,
         }
     }
 }
@@ -356,10 +385,12 @@ impl Inspection<'_> {
             return;
         }
         self.fits += 1;
-        if let Some(shown) = query.shown(value, &self.related.of(self.path, query)) {
+        let related = self.related.of(self.path, query);
+        if let Some(shown) = query.shown(value, &related) {
             let (found, path) = (self.found, &*self.path);
             self.matches.add(self.projection.limit, || Match {
                 found,
+                other: related.first(),
                 path: shorten(&path.numbered(), PATH_CHARS),
                 value: Some(shown),
             });

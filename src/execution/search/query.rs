@@ -410,7 +410,7 @@ pub(super) fn same_number(one: &str, other: &str) -> bool {
 }
 
 /// JSON whole, or its beginning as a string.
-fn clipped_json(json: &str) -> String {
+pub(super) fn clipped_json(json: &str) -> String {
     if json.len() <= SHOWN_CHARS || json.chars().nth(SHOWN_CHARS).is_none() {
         return json.to_owned();
     }
@@ -418,7 +418,7 @@ fn clipped_json(json: &str) -> String {
 }
 
 /// The characters of a text around a match, as a JSON string.
-fn clipped(text: &str, found: Range<usize>) -> String {
+pub(super) fn clipped(text: &str, found: Range<usize>) -> String {
     if text.len() <= SHOWN_CHARS || text.chars().nth(SHOWN_CHARS).is_none() {
         return serde_json::Value::from(text).to_string();
     }

@@ -5,7 +5,10 @@
 
 use std::cmp::Ordering;
 
-use super::query::{Condition, PathEnd, SearchedValue, ValueQuery, is_number, number, order_of_texts, same_number};
+use super::query::{
+    Condition, PathEnd, SearchedValue, ValueQuery, clipped, clipped_json, is_number, number, order_of_texts,
+    same_number,
+};
 use crate::execution::values::{ElementPlace, Path, ValueVisitor};
 use crate::json::{Visitor, Written};
 
@@ -76,6 +79,17 @@ impl Related<'_> {
         let this = RelatedValue::new(self.path, value);
         let operands = self.values.operands.iter().filter(|other| are_paired(this.place(), other.place()));
         compare_with(condition, &this, operands, self.as_numbers)
+    }
+
+    /// The first value with which it is compared, as JSON.
+    pub(super) fn first(&self) -> Option<String> {
+        let place = (self.path.as_str(), &self.path.elements()[..]);
+        let other = self.values.operands.iter().find(|other| are_paired(place, other.place()))?;
+        match &other.value {
+            OwnValue::String(text) => Some(clipped(text, 0..0)),
+            OwnValue::Scalar(json) => Some(clipped_json(json)),
+            OwnValue::Container => None,
+        }
     }
 
     /// Whether the value has beside it what the query asks of another one.

@@ -21,8 +21,13 @@ const WORDS: [(&str, &str); KINDS.len()] = [
     ("object", "objects"),
 ];
 
-/// What there is to tell of the values of a path.
+/// The path of values, and what there is to tell of them.
 pub(super) fn field_line(field: &FieldView) -> String {
+    format!("{}: {}", shorten(&field.path, PATH_CHARS), facts(field))
+}
+
+/// What there is to tell of the values of a path.
+pub(super) fn facts(field: &FieldView) -> String {
     let strings = field.kinds[3];
     let empty = (field.empty > 0).then(|| format!("{} empty", field.empty));
     let mut facts: Vec<_> = [kinds(field), presence(field), empty].into_iter().flatten().collect();
@@ -30,11 +35,15 @@ pub(super) fn field_line(field: &FieldView) -> String {
     if field.kinds[1..].iter().filter(|count| **count > 0).count() < 2 {
         let numbers = (strings > 0 && field.numeric_texts == strings)
             .then(|| counted(strings, "number as text", "numbers as text"));
+        let json =
+            (strings > 0 && field.json_texts == strings).then(|| counted(strings, "text of JSON", "texts of JSON"));
         let dates = field.dates.as_ref().filter(|(least, most)| least != most);
         let dates = dates.map(|(least, most)| format!("{least} to {most}"));
-        facts.extend([numbers, repeated(field), values(field), dates, range(field)].into_iter().flatten());
+        facts.extend(
+            [numbers, json, repeated(field), values(field), dates, range(field), constant(field)].into_iter().flatten(),
+        );
     }
-    format!("{}: {}", shorten(&field.path, PATH_CHARS), facts.join(", "))
+    facts.join(", ")
 }
 
 fn kinds(field: &FieldView) -> Option<String> {
@@ -85,6 +94,12 @@ fn values(field: &FieldView) -> Option<String> {
 fn range(field: &FieldView) -> Option<String> {
     let (least, most) = field.numbers.both.filter(|(least, most)| least < most)?;
     (values(field).is_none() && repeated(field).is_none()).then(|| format!("{least} to {most}"))
+}
+
+/// The value of all, if there are several.
+fn constant(field: &FieldView) -> Option<String> {
+    let [(value, count)] = &field.values[..] else { return None };
+    (*count > 1 && *count == field.kinds.iter().sum::<u64>()).then(|| format!("always {}", bare(value)))
 }
 
 /// A value without its quotes, where it cannot be taken for anything else.

@@ -11,6 +11,9 @@ use crate::json::cut_name;
 use crate::n8n::{ListCursor, ListQuery, Listing};
 use crate::store::{self, Listed, Query, Store};
 
+/// The characters of a version that are shown: they distinguish the versions of a workflow.
+pub(super) const VERSION_CHARS: usize = 8;
+
 /// Executions whose beginnings are read in one go.
 const BATCH: u64 = 100;
 
@@ -128,6 +131,9 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
         if row.is_deleted() {
             members["deleted"] = true.into();
         }
+        if let Some(version) = row.workflow_version() {
+            members["version"] = version.chars().take(VERSION_CHARS).collect::<String>().into();
+        }
         if let Some(found) = found {
             members["failingNode"] = found.node.into();
             members["error"] = found.message.into();
@@ -141,10 +147,10 @@ fn listing(listed: impl IntoIterator<Item = (Listed, Option<Found>)>, last: Opti
     (Listing { data, next_cursor: last.map(ListCursor::After) }, names)
 }
 
-/// The members of a row that an entry shows in addition to the usual ones, if they say something: how it began, what it has to do
-/// with retries, until when it waits, that it is deleted, and what a search found.
+/// The members of a row that an entry shows in addition to the usual ones, if they say something: how it began, which version of
+/// the workflow it executed, what it has to do with retries, until when it waits, that it is deleted, and what a search found.
 pub(super) fn additions(execution: &Value) -> impl Iterator<Item = (&'static str, &Value)> {
-    ["mode", "retryOf", "retrySuccessId", "waitTill", "deleted", "failingNode", "error"]
+    ["mode", "version", "retryOf", "retrySuccessId", "waitTill", "deleted", "failingNode", "error"]
         .into_iter()
         .filter_map(|name| Some((name, execution.get(name)?)).filter(|(_, value)| !value.is_null()))
 }

@@ -25,7 +25,7 @@ pub static TOOL: Tool = Tool {
 arguments! {
     struct CompareExecutions {
         id: Id = ID,
-        with: Option<Id> = "Default: the last successful one before it.",
+        with: Option<Id> = "Default: what it retries, or the last successful one.",
         max_tokens: Tokens<BRIEF_TOKENS> = FEW_TOKENS,
         ignore_data_size_limit: Option<Flag> = IGNORE_SIZE_LIMIT_AGAIN,
     }
@@ -64,12 +64,21 @@ impl ToolCall for CompareExecutions {
         }
         let Read { view, origin } = source.read(&this, &request.projection, &progress).await?;
         let digest = view?;
-        let with = match with {
-            Some(with) => with,
-            None => source.last_success_before(&this.id, &digest.header, origin).await?,
+        let read = async |id: String| {
+            let other = ExecutionRequest { id, ..this.clone() };
+            let view = source.read(&other, &request.projection, &progress).await?.view?;
+            Ok::<_, Error>((other, view))
         };
-        let other = ExecutionRequest { id: with, ..this.clone() };
-        let with = source.read(&other, &request.projection, &progress).await?.view?;
+        let retried = match &digest.header.retry_of {
+            // What it retries may be deleted by now.
+            Some(retried) if with.is_none() => read(retried.clone()).await.ok(),
+            _ => None,
+        };
+        let (other, with) = match (retried, with) {
+            (Some(retried), _) => retried,
+            (None, Some(with)) => read(with).await?,
+            (None, None) => read(source.last_success_before(&this.id, &digest.header, origin).await?).await?,
+        };
         let ids = (source.own_id(&this.id), source.own_id(&other.id));
         // Counting tokens takes time: not on the thread that downloads.
         blocking(move || {

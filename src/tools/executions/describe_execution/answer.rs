@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::super::stored_list::VERSION_CHARS;
 use super::super::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure, workflow_name};
 use super::DescribeRequest;
 use super::node::{Detail, Told, shown_node};
@@ -18,9 +19,6 @@ use crate::units::counted;
 
 /// The most nodes that did not run that are named.
 const NOT_RUN: usize = 20;
-
-/// The characters of a version that are shown: they distinguish the versions of a workflow.
-const VERSION_CHARS: usize = 8;
 
 /// The most characters of a text of the error.
 const ERROR_CHARS: usize = 300;
@@ -97,7 +95,7 @@ impl Answer<'_> {
         let nodes = nodes.map(|(at, node)| {
             let detail = if node.is_near { size.near } else { size.far };
             let before = at.checked_sub(1).map(|before| self.nodes[before].name());
-            shown_node(node, &self.description.nodes, before, (detail, size.name), &mut shown)
+            shown_node(node, self.description, before, (detail, size.name), &mut shown)
         });
         let nodes = nodes.collect();
         Data {
@@ -155,19 +153,22 @@ impl Answer<'_> {
 pub(super) struct Shown {
     /// The paths of which something was told, with what it was.
     paths: HashSet<(String, Telling)>,
+    /// What was told of the values of a path, whatever the path is: a node can move them.
+    lines: HashSet<String>,
     together: HashSet<Vec<String>>,
     /// Whether anything was left out.
     pub less: bool,
 }
 
 impl Shown {
-    /// Whether a path has more to tell than was told of it before.
-    pub(super) fn is_new(&self, path: &str, telling: Telling) -> bool {
-        !self.paths.contains(&(path.to_owned(), telling))
+    /// Whether a path has more to tell than was told of it before, or of other values that are distributed in the same way.
+    pub(super) fn is_new(&self, path: &str, telling: Telling, line: &str) -> bool {
+        !self.paths.contains(&(path.to_owned(), telling)) && !self.lines.contains(line)
     }
 
-    pub(super) fn tell(&mut self, path: &str, telling: Telling) {
+    pub(super) fn tell(&mut self, path: &str, telling: Telling, line: String) {
         self.paths.insert((path.to_owned(), telling));
+        self.lines.insert(line);
     }
 
     pub(super) fn is_new_together(&self, one: &Together) -> bool {

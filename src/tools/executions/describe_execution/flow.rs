@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::execution::describe::DescribedNode;
+use crate::execution::describe::{DescribedNode, Description};
 use crate::execution::summary::NodeSummary;
 use crate::json::shorten_name;
 
@@ -33,6 +33,23 @@ pub(super) fn output(node: &NodeSummary, described: &DescribedNode) -> Value {
 pub(super) fn unconnected(node: &NodeSummary, described: &DescribedNode) -> Vec<String> {
     let outputs = node.unconnected.iter().filter(|_| node.node_type.as_deref() != Some(FILTER.0)).take(OUTPUTS);
     outputs.map(|output| label(node, described, usize::try_from(*output).unwrap_or(usize::MAX))).collect()
+}
+
+/// The name of a node whose items another one took, and of its output, if it has several.
+pub(super) fn source((name, output): &(String, u64), all: &Description, chars: usize) -> (String, Option<String>) {
+    let node = all.summary.nodes.iter().find(|node| node.name == *name).zip(all.nodes.get(name));
+    let several = node.filter(|(node, _)| node.outputs.len() > 1);
+    let output =
+        several.map(|(node, described)| label(node, described, usize::try_from(*output).unwrap_or(usize::MAX)));
+    (shorten_name(name, chars), output)
+}
+
+/// `NODE`, or `NODE (OUTPUT)`.
+pub(super) fn named((name, output): (String, Option<String>)) -> String {
+    match output {
+        Some(output) => format!("{name} ({output})"),
+        None => name,
+    }
 }
 
 /// What n8n's editor calls an output, or its number.

@@ -5,12 +5,12 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::field_lines::{field_line, together_line};
+use super::super::field_lines::{facts, field_line, together_line};
 use super::super::summary_answer::{ShownErrorItems, shown_children, shown_errors};
 use super::answer::Shown;
 use super::{flow, sample};
 use crate::execution::describe::{DescribedNode, Description};
-use crate::execution::fields::Telling;
+use crate::execution::fields::{FieldView, Telling};
 use crate::execution::summary::NodeSummary;
 use crate::json::{shorten, shorten_name};
 use crate::node_parameters::{lines, short_type};
@@ -81,6 +81,12 @@ impl<'d> Told<'d> {
         &self.summary.name
     }
 
+    /// Its parameters as lines.
+    fn lines(&self) -> Vec<String> {
+        let node_type = self.summary.node_type.as_deref().unwrap_or_default();
+        self.described.settings.parameters.as_ref().map(|parameters| lines(node_type, parameters)).unwrap_or_default()
+    }
+
     fn is_unusual(&self) -> bool {
         let node = self.summary;
         let is_split = |telling: Option<Telling>| matches!(telling, Some(Telling::Kinds | Telling::Repeated));
@@ -137,11 +143,11 @@ struct ShownNode {
     together: Vec<String>,
 }
 
-/// A node in some detail; `before` is the node that ran before it, among all `nodes`. With the least detail, a node of
+/// A node in some detail; `before` is the node that ran before it, among `all` nodes. With the least detail, a node of
 /// which nothing is unusual is a text.
 pub(super) fn shown_node(
     told: &Told<'_>,
-    nodes: &IndexMap<String, DescribedNode>,
+    all: &Description,
     before: Option<&str>,
     (detail, chars): (Detail, usize),
     shown: &mut Shown,
@@ -156,15 +162,17 @@ pub(super) fn shown_node(
             None => format!("{name}: {}", node.items).into(),
         };
     }
-    let is_listed = |names: &[String]| names.iter().map(|name| shorten_name(name, chars)).collect();
-    let follows = described.sources.len() == 1 && described.sources.first().map(String::as_str) == before;
+    let from: Vec<_> = described.sources.iter().map(|source| flow::source(source, all, chars)).collect();
+    // One output of the node before says nothing new.
+    let follows =
+        matches!(&described.sources[..], [(source, _)] if Some(source.as_str()) == before && from[0].1.is_none());
     let entry = ShownNode {
         node_type: node
             .node_type
             .as_deref()
             .map(|it| shorten_name(short_type(it), chars))
             .filter(|_| !detail.is_least()),
-        from: if follows || node.is_sub_node { Vec::new() } else { is_listed(&described.sources) },
+        from: if follows || node.is_sub_node { Vec::new() } else { from.into_iter().map(flow::named).collect() },
         runs: (node.runs != 1 && !node.is_sub_node).then_some(node.runs),
         copied_runs: (node.copied_runs > 0).then_some(node.copied_runs),
         calls: node.is_sub_node.then_some(node.runs),
@@ -182,7 +190,7 @@ pub(super) fn shown_node(
             shown.less |= detail.sample < Detail::MOST.sample;
             (detail.sample > 0).then(|| sample::shown_input(input, detail.sample)).flatten().map(|text| json(&text))
         }),
-        sample: shown_sample(told, nodes, detail, shown),
+        sample: shown_sample(told, &all.nodes, detail, shown),
         values: values(told, detail, shown),
         together: together(told, detail, shown),
         node: name,
@@ -192,8 +200,7 @@ pub(super) fn shown_node(
 
 /// What a node does, in lines.
 fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
-    let parameters = told.described.settings.parameters.as_ref()?;
-    let text = lines(told.summary.node_type.as_deref().unwrap_or_default(), parameters).join("\n");
+    let text = told.lines().join("\n");
     shown.less |= text.chars().count() > detail.does;
     (!text.is_empty() && detail.does > 0).then(|| shorten(&text, detail.does))
 }
@@ -210,20 +217,29 @@ fn shown_sample(
     if detail.sample == 0 {
         return None;
     }
-    let sources = told.described.sources.iter().filter(|source| **source != told.summary.name);
-    let of_sources = sources.filter_map(|source| Some((source.as_str(), nodes.get(source)?.sample.as_ref()?)));
+    let sources = told.described.sources.iter().filter(|(source, _)| *source != told.summary.name);
+    let of_sources = sources.filter_map(|(source, _)| Some((source.as_str(), nodes.get(source)?.sample.as_ref()?)));
     let text = of_sources.into_iter().find_map(|(source, before)| sample::besides(item, source, before, detail.sample));
     text.or_else(|| sample::shown(item, detail.sample)).map(|text| json(&text))
 }
 
 /// How values are distributed, of paths of which the same was not told before.
 fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
-    let fields = told.described.fields.iter().filter_map(|field| Some((field, field.telling()?)));
-    let new: Vec<_> = fields.filter(|(field, telling)| shown.is_new(&field.path, *telling)).collect();
+    let own = told.lines();
+    let fields = told.described.fields.iter().filter_map(|field| Some((field, field.telling()?, facts(field))));
+    // A value that the node itself sets, as its parameters show.
+    let is_set = |field: &FieldView| {
+        let value = field.values.first().and_then(|(value, _)| serde_json::from_str::<Value>(value).ok());
+        let text =
+            value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default();
+        own.iter().any(|line| line.ends_with(&format!(" = {text}")))
+    };
+    let fields = fields.filter(|(field, telling, _)| *telling != Telling::Constant || !is_set(field));
+    let new: Vec<_> = fields.filter(|(field, telling, facts)| shown.is_new(&field.path, *telling, facts)).collect();
     shown.less |= new.len() > detail.values;
-    let lines = new.iter().take(detail.values).map(|(field, _)| field_line(field)).collect();
-    for (field, telling) in new {
-        shown.tell(&field.path, telling);
+    let lines = new.iter().take(detail.values).map(|(field, ..)| field_line(field)).collect();
+    for (field, telling, facts) in new {
+        shown.tell(&field.path, telling, facts);
     }
     lines
 }

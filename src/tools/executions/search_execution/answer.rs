@@ -64,6 +64,8 @@ struct Data {
 struct ShownNode {
     node_name: String,
     hits: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outputs: Vec<u64>,
 }
 
 #[derive(Serialize)]
@@ -81,10 +83,16 @@ struct ShownHit {
     path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other: Option<Box<RawValue>>,
 }
 
 fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> Data {
-    let node = |node: &NodeHits| ShownNode { node_name: shorten_name(&node.name, limits.chars), hits: node.hits };
+    let node = |node: &NodeHits| ShownNode {
+        node_name: shorten_name(&node.name, limits.chars),
+        hits: node.hits,
+        outputs: if node.outputs.len() > 1 { node.outputs.clone() } else { Vec::new() },
+    };
     let mut clipped = 0;
     let hits = view.hits.iter().take(limits.hits).map(|hit| shown_hit(hit, limits, &mut clipped)).collect();
     Data {
@@ -97,14 +105,15 @@ fn data(view: &SearchView, request: &SearchRequest, limits: HitLimits) -> Data {
 }
 
 fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
-    let value = hit.value.as_deref().map(|value| {
+    let mut value = |value: &Option<String>| {
+        let value = value.as_deref()?;
         if limits.chars >= CUT_NAME_CHARS || value.len() <= limits.chars {
-            return json(value);
+            return Some(json(value));
         }
         *clipped += 1;
         let text = serde_json::from_str::<String>(value).unwrap_or_else(|_| value.to_owned());
-        json(&serde_json::Value::from(shorten(&text, limits.chars)).to_string())
-    });
+        Some(json(&serde_json::Value::from(shorten(&text, limits.chars)).to_string()))
+    };
     ShownHit {
         node_name: shorten_name(&hit.node, limits.chars),
         run: hit.run,
@@ -112,7 +121,8 @@ fn shown_hit(hit: &Hit, limits: HitLimits, clipped: &mut u64) -> ShownHit {
         item: hit.item,
         part: hit.in_input.then_some("input"),
         path: shorten(&hit.path, limits.chars.max(HitLimits::LEAST_CHARS)),
-        value,
+        value: value(&hit.value),
+        other: value(&hit.other),
     }
 }
 
