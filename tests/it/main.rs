@@ -74,6 +74,8 @@ mod properties;
 /// Commands on a pseudoterminal.
 #[cfg(target_os = "linux")]
 mod pseudoterminal;
+/// Questions whose causes are no outliers.
+mod questions;
 /// The tools over plain REST, through the real binary.
 mod rest;
 /// Executions with one planted cause, and the calls and tokens that lead to it.

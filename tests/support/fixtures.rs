@@ -42,7 +42,17 @@ pub fn executions() -> Vec<(String, Vec<u8>)> {
 
 /// The executions with a planted cause, by name.
 pub fn scenarios() -> Vec<(String, Vec<u8>)> {
-    let root = folder().join("scenarios");
+    bodies("scenarios")
+}
+
+/// The executions of questions whose causes are no outliers, by name.
+pub fn questions() -> Vec<(String, Vec<u8>)> {
+    bodies("questions")
+}
+
+/// The bodies in a folder of fixtures, by name.
+fn bodies(inside: &str) -> Vec<(String, Vec<u8>)> {
+    let root = folder().join(inside);
     let body = |path: PathBuf| {
         let name = path.file_name()?.to_str()?.strip_suffix(".json.gz")?.to_owned();
         let mut body = Vec::new();
