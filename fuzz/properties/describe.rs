@@ -223,7 +223,8 @@ fn parted(entropy: &mut Entropy<'_>) -> String {
     // A few shapes, so that members come and go together.
     let shapes: Vec<Vec<(&str, &str)>> = (0..1 + entropy.below(4))
         .map(|_| {
-            NAMES.iter().filter_map(|name| (!entropy.one_in(4)).then(|| (*name, *entropy.pick(&VALUES)))).collect()
+            let names: Vec<_> = NAMES.iter().filter(|_| !entropy.one_in(4)).collect();
+            names.into_iter().map(|name| (*name, *entropy.pick(&VALUES))).collect()
         })
         .collect();
     let items: Vec<_> = (0..total)

@@ -133,9 +133,8 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
             let found = |value: Option<&Value>| Found { place: place.clone(), item: number, value: value.cloned() };
             for key in &of_by {
                 let is_long = |text: &str| text.len() > 64;
-                let known = rows
-                    .iter()
-                    .position(|(of, ..)| *of == json!([key.value]) && of.to_string() == json!([key.value]).to_string());
+                let known =
+                    rows.iter().position(|(of, ..)| of[0] == key.value && of[0].to_string() == key.value.to_string());
                 let row = match &key.value {
                     Value::Array(_) | Value::Object(_) => &mut others,
                     Value::String(text) if is_long(text) => &mut others,

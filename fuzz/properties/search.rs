@@ -75,7 +75,7 @@ fn question(choices: &mut Entropy<'_>) -> Question {
         0 if text.is_none() => Some(("is", json!("missing"))),
         _ => condition(choices),
     };
-    let also = choices.one_in(3).then(|| (end(*choices.pick(&PATHS[..])), self::condition(choices)));
+    let also = choices.one_in(3).then(|| (end(choices.pick::<&str>(&PATHS)), self::condition(choices)));
     let (limit, as_numbers) = (*choices.pick(&[20, 1, 3, 100, 0]), choices.one_in(3));
     let output = choices.one_in(6).then(|| choices.below(3));
     Question { text, path: path.map(|path| end(&path)), condition, also, as_numbers, node: None, output, limit }
@@ -90,7 +90,7 @@ fn condition(choices: &mut Entropy<'_>) -> Option<search_reference::Condition> {
     let limits = [json!(0.0), json!(3.0), json!(1e300), json!(-5.0), json!("b"), json!("1"), json!("2026-01-31")];
     let kinds = ["null", "empty", "string", "number", "boolean", "array", "object"];
     let mut operand = |values: &[Value]| match choices.one_in(3) {
-        true => json!({"path": end(*choices.pick(&PATHS[..]))}),
+        true => json!({"path": end(choices.pick::<&str>(&PATHS))}),
         false => choices.pick(values).clone(),
     };
     let (scalar, limit) = (operand(&scalars), operand(&limits));

@@ -12,7 +12,7 @@ use super::item_set::NumberedPlace;
 use crate::json::Written;
 
 /// The most different names of one path.
-const PATH_NAMES: usize = 16 * 1024;
+const PATH_NAMES: usize = 8 * 1024;
 
 /// The most different names of all paths of a node together.
 const NODE_NAMES: usize = 32 * 1024;

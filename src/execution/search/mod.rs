@@ -258,17 +258,18 @@ impl<'p> Search<'p> {
             Side::Outputs => (false, outputs),
         };
         let (query, before) = (&projection.query, lists.matches.count);
-        let mut related = RelatedValues::default();
-        if query.relates() {
-            let mut collector = Collector { query, path, values: related };
-            walk_item(item, projection.redacts, &mut collector)?;
-            related = collector.values;
-        }
         let found = FoundIn { place: Some(place), in_input };
-        let mut inspection =
-            Inspection { projection, path, found, related: &related, fits: 0, matches: &mut lists.matches };
-        walk_item(item, projection.redacts, &mut inspection)?;
-        let is_missing = query.asks_for_missing() && inspection.fits == 0 && related.have_also(query);
+        let (fits, has_also) = if query.relates() {
+            let mut collector = Collector { query, path, values: RelatedValues::default(), fits: 0 };
+            walk_item(item, projection.redacts, &mut collector)?;
+            lists.matches.add_related(projection, found, &collector.values);
+            (collector.fits, collector.values.have_also(query))
+        } else {
+            let mut inspection = Inspection { projection, path, found, fits: 0, matches: &mut lists.matches };
+            walk_item(item, projection.redacts, &mut inspection)?;
+            (inspection.fits, true)
+        };
+        let is_missing = query.asks_for_missing() && fits == 0 && has_also;
         if let Some(end) = query.path.as_ref().filter(|_| is_missing) {
             let path = || end.as_str().to_owned();
             lists.matches.add(projection.limit, || Match { found, path: path(), value: None, other: None });
@@ -284,16 +285,15 @@ impl<'p> Search<'p> {
         let mut matches = Matches::default();
         let is_searched = self.is_searched && projection.output.is_none() && !query.asks_for_missing();
         if let Some(error) = error.filter(|_| is_searched) {
-            let mut related = RelatedValues::default();
-            if query.relates() {
-                let mut collector = Collector { query, path, values: related };
-                walk_error(error, &mut collector)?;
-                related = collector.values;
-            }
             let found = FoundIn { place: None, in_input: false };
-            let mut inspection =
-                Inspection { projection, path, found, related: &related, fits: 0, matches: &mut matches };
-            walk_error(error, &mut inspection)?;
+            if query.relates() {
+                let mut collector = Collector { query, path, values: RelatedValues::default(), fits: 0 };
+                walk_error(error, &mut collector)?;
+                matches.add_related(projection, found, &collector.values);
+            } else {
+                let mut inspection = Inspection { projection, path, found, fits: 0, matches: &mut matches };
+                walk_error(error, &mut inspection)?;
+            }
         }
         Ok(matches)
     }
@@ -352,6 +352,16 @@ impl Match {
 }
 
 impl Matches {
+    /// Adds the values of an item that match beside others of it.
+    fn add_related(&mut self, projection: &SearchProjection, found: FoundIn, values: &RelatedValues) {
+        for candidate in &values.candidates {
+            if let Some((value, other)) = values.shown(candidate, &projection.query) {
+                let path = || shorten(&candidate.numbered, PATH_CHARS);
+                self.add(projection.limit, || Match { found, path: path(), value: Some(value), other });
+            }
+        }
+    }
+
     fn add(&mut self, limit: usize, found: impl FnOnce() -> Match) {
         self.count += 1;
         if self.first.len() < limit {
@@ -365,8 +375,6 @@ struct Inspection<'s> {
     projection: &'s SearchProjection,
     path: &'s mut Path,
     found: FoundIn,
-    /// What values of the item are compared with.
-    related: &'s RelatedValues,
     /// How many values have the path.
     fits: u64,
     matches: &'s mut Matches,
@@ -385,12 +393,11 @@ impl Inspection<'_> {
             return;
         }
         self.fits += 1;
-        let related = self.related.of(self.path, query);
-        if let Some(shown) = query.shown(value, &related) {
+        if let Some(shown) = query.shown(value) {
             let (found, path) = (self.found, &*self.path);
             self.matches.add(self.projection.limit, || Match {
                 found,
-                other: related.first(),
+                other: None,
                 path: shorten(&path.numbered(), PATH_CHARS),
                 value: Some(shown),
             });

@@ -1,12 +1,13 @@
 //! What a search asks of a value: a text in it, the end of its path, a condition.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::str::Chars;
 
 use regex::{Regex, RegexBuilder};
 
-use super::related::{Related, text_number};
+use super::related::text_number;
 use crate::json::{Prefilter, Written, shorten, well_formed};
 
 /// The most memory of a compiled regular expression, bytes; and of its cache.
@@ -115,8 +116,24 @@ pub struct InvalidRegex(String);
 #[derive(Clone, Copy)]
 pub(super) enum SearchedValue<'a> {
     String(Written<'a>),
+    /// A string that was decoded.
+    Text(&'a str),
     Scalar(&'a str),
-    Container { parts: u64, json: &'a [u8] },
+    Container {
+        parts: u64,
+        json: &'a [u8],
+    },
+}
+
+impl<'a> SearchedValue<'a> {
+    /// The text of a string.
+    pub(super) fn text(self) -> Option<Cow<'a, str>> {
+        match self {
+            Self::String(text) => Some(text.text()),
+            Self::Text(text) => Some(Cow::Borrowed(text)),
+            Self::Scalar(_) | Self::Container { .. } => None,
+        }
+    }
 }
 
 impl ValueQuery {
@@ -150,21 +167,23 @@ impl ValueQuery {
         self.path.as_ref().is_none_or(|end| end.ends(path))
     }
 
-    /// What is shown of a value, as JSON, if it matches. `related` are the values that it is compared with.
-    pub(super) fn shown(&self, value: SearchedValue<'_>, related: &Related<'_>) -> Option<String> {
-        if !related.satisfies(self.condition.as_ref(), value) || !related.has_also(self) {
+    /// What is shown of a value, as JSON, if it matches, apart from how it relates to others.
+    pub(super) fn shown(&self, value: SearchedValue<'_>) -> Option<String> {
+        let own = self.condition.as_ref().filter(|condition| condition.path().is_none());
+        if !own.is_none_or(|condition| condition.holds(value, self.as_numbers)) {
             return None;
         }
+        if let Some(text) = value.text() {
+            return match &self.text {
+                None => Some(clipped(&text, 0..0)),
+                Some(pattern) => pattern.find(&text).map(|found| clipped(&text, found)),
+            };
+        }
         match (&self.text, value) {
-            (None, SearchedValue::String(text)) => Some(clipped(&text.text(), 0..0)),
             (None, SearchedValue::Scalar(json)) => Some(clipped_json(json)),
             (None, SearchedValue::Container { json, .. }) => Some(clipped_json(&well_formed(json))),
-            (Some(pattern), SearchedValue::String(text)) => {
-                let text = text.text();
-                pattern.find(&text).map(|found| clipped(&text, found))
-            }
             (Some(pattern), SearchedValue::Scalar(json)) => pattern.is_scalar(json).then(|| clipped_json(json)),
-            (Some(_), SearchedValue::Container { .. }) => None,
+            _ => None,
         }
     }
 }
@@ -340,8 +359,9 @@ impl ValueKind {
             (Self::Null, SearchedValue::Scalar(json)) => json == "null",
             (Self::Boolean, SearchedValue::Scalar(json)) => matches!(json, "true" | "false"),
             (Self::Number, value) => is_number(value),
-            (Self::String, SearchedValue::String(_)) => true,
+            (Self::String, SearchedValue::String(_) | SearchedValue::Text(_)) => true,
             (Self::Empty, SearchedValue::String(text)) => text.bytes.is_empty(),
+            (Self::Empty, SearchedValue::Text(text)) => text.is_empty(),
             (Self::Empty, SearchedValue::Container { parts, .. }) => parts == 0,
             (Self::Array, SearchedValue::Container { json, .. }) => json.first() == Some(&b'['),
             (Self::Object, SearchedValue::Container { json, .. }) => json.first() == Some(&b'{'),
@@ -360,19 +380,20 @@ impl Scalar {
         };
         match (limit, self, value) {
             (Some(limit), _, _) => number(value, as_numbers)?.partial_cmp(&limit),
-            (None, Self::Text(limit), SearchedValue::String(text)) => Some(order_of_texts(&text.text(), limit)),
+            (None, Self::Text(limit), value) => Some(order_of_texts(&value.text()?, limit)),
             _ => None,
         }
     }
 
     fn equals(&self, value: SearchedValue<'_>, as_numbers: bool) -> bool {
-        if let (true, Self::Text(wanted) | Self::Number(wanted), SearchedValue::String(_)) = (as_numbers, self, value)
+        let is_text = matches!(value, SearchedValue::String(_) | SearchedValue::Text(_));
+        if let (true, Self::Text(wanted) | Self::Number(wanted)) = (as_numbers && is_text, self)
             && let Some((wanted, found)) = text_number(wanted).zip(number(value, true))
         {
             return wanted == found;
         }
         match (self, value) {
-            (Self::Text(wanted), SearchedValue::String(text)) => text.text() == wanted.as_str(),
+            (Self::Text(wanted), value) if is_text => value.text().is_some_and(|text| text == wanted.as_str()),
             (Self::Text(wanted), SearchedValue::Scalar(json)) if !is_number(value) => json == wanted,
             (Self::Text(wanted) | Self::Number(wanted), SearchedValue::Scalar(json)) if is_number(value) => {
                 same_number(wanted, json)
@@ -391,7 +412,7 @@ pub(super) fn is_number(value: SearchedValue<'_>) -> bool {
 pub(super) fn number(value: SearchedValue<'_>, as_numbers: bool) -> Option<f64> {
     match value {
         SearchedValue::Scalar(json) if is_number(value) => json.parse().ok(),
-        SearchedValue::String(text) if as_numbers => text_number(&text.text()),
+        value if as_numbers => text_number(&value.text()?),
         _ => None,
     }
 }

@@ -25,13 +25,32 @@ struct RelatedValue {
 enum OwnValue {
     String(String),
     Scalar(String),
-    /// Whether it holds for a container was decided when it was there.
-    Container,
+    /// Of a container what is asked of it.
+    Container(u64, Box<[u8]>),
+}
+
+impl OwnValue {
+    fn searched(&self) -> SearchedValue<'_> {
+        match self {
+            Self::String(text) => SearchedValue::Text(text),
+            Self::Scalar(json) => SearchedValue::Scalar(json),
+            Self::Container(parts, json) => SearchedValue::Container { parts: *parts, json },
+        }
+    }
+}
+
+/// A value that is searched, with its path in which elements have their numbers.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    value: RelatedValue,
+    pub numbered: String,
 }
 
 /// The values of one item that a query compares others with.
 #[derive(Debug, Default)]
 pub(super) struct RelatedValues {
+    /// The values that have the path that is searched.
+    pub candidates: Vec<Candidate>,
     /// Those of the condition's path.
     operands: Vec<RelatedValue>,
     /// Those of the other value's path that satisfy its condition, as far as that depends on them alone.
@@ -40,17 +59,25 @@ pub(super) struct RelatedValues {
     also_operands: Vec<RelatedValue>,
 }
 
-/// The values that one value is compared with.
-pub(super) struct Related<'r> {
-    values: &'r RelatedValues,
-    path: &'r Path,
-    as_numbers: bool,
-}
-
 impl RelatedValues {
-    /// Those that the value with this path is compared with.
-    pub(super) fn of<'r>(&'r self, path: &'r Path, query: &ValueQuery) -> Related<'r> {
-        Related { values: self, path, as_numbers: query.as_numbers }
+    /// What is shown of a value if it matches, and of the first one with which it was compared.
+    pub(super) fn shown(&self, candidate: &Candidate, query: &ValueQuery) -> Option<(String, Option<String>)> {
+        let value = &candidate.value;
+        let operands = || self.operands.iter().filter(|other| are_paired(value.place(), other.place()));
+        let condition = query.condition.as_ref().filter(|condition| condition.path().is_some());
+        if condition.is_some_and(|condition| !compare_with(condition, value, operands(), query.as_numbers)) {
+            return None;
+        }
+        let mut also = self.also.iter().filter(|other| are_paired(value.place(), other.place()));
+        if query.also.is_some() && !also.any(|other| self.is_satisfied(other, query)) {
+            return None;
+        }
+        let other = operands().next().and_then(|other| match &other.value {
+            OwnValue::String(text) => Some(clipped(text, 0..0)),
+            OwnValue::Scalar(json) => Some(clipped_json(json)),
+            OwnValue::Container(..) => None,
+        });
+        Some((query.shown(value.value.searched())?, other))
     }
 
     /// Whether any value satisfies what the query asks of another one, wherever it is.
@@ -69,43 +96,13 @@ impl RelatedValues {
     }
 }
 
-impl Related<'_> {
-    /// Whether a value satisfies a condition.
-    pub(super) fn satisfies(&self, condition: Option<&Condition>, value: SearchedValue<'_>) -> bool {
-        let Some(condition) = condition else { return true };
-        if condition.path().is_none() {
-            return condition.holds(value, self.as_numbers);
-        }
-        let this = RelatedValue::new(self.path, value);
-        let operands = self.values.operands.iter().filter(|other| are_paired(this.place(), other.place()));
-        compare_with(condition, &this, operands, self.as_numbers)
-    }
-
-    /// The first value with which it is compared, as JSON.
-    pub(super) fn first(&self) -> Option<String> {
-        let place = (self.path.as_str(), &self.path.elements()[..]);
-        let other = self.values.operands.iter().find(|other| are_paired(place, other.place()))?;
-        match &other.value {
-            OwnValue::String(text) => Some(clipped(text, 0..0)),
-            OwnValue::Scalar(json) => Some(clipped_json(json)),
-            OwnValue::Container => None,
-        }
-    }
-
-    /// Whether the value has beside it what the query asks of another one.
-    pub(super) fn has_also(&self, query: &ValueQuery) -> bool {
-        let place = (self.path.as_str(), &self.path.elements()[..]);
-        let mut also = self.values.also.iter().filter(|value| are_paired(place, value.place()));
-        query.also.is_none() || also.any(|value| self.values.is_satisfied(value, query))
-    }
-}
-
 impl RelatedValue {
     fn new(path: &Path, value: SearchedValue<'_>) -> Self {
         let value = match value {
             SearchedValue::String(text) => OwnValue::String(text.text().into_owned()),
+            SearchedValue::Text(text) => OwnValue::String(text.to_owned()),
             SearchedValue::Scalar(json) => OwnValue::Scalar(json.to_owned()),
-            SearchedValue::Container { .. } => OwnValue::Container,
+            SearchedValue::Container { parts, json } => OwnValue::Container(parts, json.into()),
         };
         Self { path: path.as_str().to_owned(), elements: path.elements(), value }
     }
@@ -174,7 +171,7 @@ fn numeric(value: &OwnValue, of_texts: bool) -> Option<f64> {
     match value {
         OwnValue::Scalar(json) => number(SearchedValue::Scalar(json), false),
         OwnValue::String(text) if of_texts => text_number(text),
-        OwnValue::String(_) | OwnValue::Container => None,
+        OwnValue::String(_) | OwnValue::Container(..) => None,
     }
 }
 
@@ -186,11 +183,13 @@ pub(super) fn text_number(text: &str) -> Option<f64> {
     text.parse::<f64>().ok().filter(|number| is_number && number.is_finite())
 }
 
-/// Collects the values of an item that a query compares others with.
+/// Collects the values of an item that a query searches, and those that it compares them with.
 pub(super) struct Collector<'c> {
     pub query: &'c ValueQuery,
     pub path: &'c mut Path,
     pub values: RelatedValues,
+    /// How many values have the path that is searched.
+    pub fits: u64,
 }
 
 impl Collector<'_> {
@@ -198,6 +197,13 @@ impl Collector<'_> {
         let (query, path) = (self.query, self.path.as_str());
         let ends = |end: Option<&PathEnd>| end.is_some_and(|end| end.ends(path));
         let new = || RelatedValue::new(self.path, value);
+        if query.fits_path(path) {
+            self.fits += 1;
+            let condition = query.condition.as_ref().filter(|condition| condition.path().is_none());
+            if condition.is_none_or(|condition| condition.holds(value, query.as_numbers)) {
+                self.values.candidates.push(Candidate { value: new(), numbered: self.path.numbered() });
+            }
+        }
         if ends(query.condition.as_ref().and_then(Condition::path)) {
             self.values.operands.push(new());
         }
