@@ -8,7 +8,7 @@ use n8n_lens::tools::executions::describe_execution::{self, DescribeRequest};
 use serde_json::{Value, json};
 
 use super::entropy::Entropy;
-use super::fields::{as_json, leave_out_own, together_as_json};
+use super::fields::{as_json, leave_out_own, together_as_json, told};
 use super::fields_reference::{fields, paths};
 use super::projections::assert_answer;
 use super::splits_reference::{splits, together};
@@ -55,7 +55,9 @@ pub fn check(data: &[u8]) {
 pub fn check_against_reference(value: &Value, sizes: &[usize]) {
     let body = value.to_string().into_bytes();
     let all = runs(value);
-    let Some(view) = read(&body, &DescribeProjection { redacts: false }, sizes, |view| format!("{view:?}")) else {
+    let Some(view) =
+        read(&body, &DescribeProjection { redacts: false }, sizes, |view| format!("{view:?}").to_lowercase())
+    else {
         return;
     };
     let mut names: Vec<&String> = Vec::new();
@@ -73,7 +75,7 @@ pub fn check_against_reference(value: &Value, sizes: &[usize]) {
         }
     }
     let fields = FieldsProjection::default();
-    let Some(view) = read(&body, &fields, sizes, |view| format!("{view:?}")) else { return };
+    let Some(view) = read(&body, &fields, sizes, told) else { return };
     let Some(expected) = splits(value, &names) else { return };
     let ours = view.splits.iter().map(|split| {
         let fact = match &split.fact {

@@ -27,7 +27,7 @@ use crate::json::{Capture, Cursor, Keep, Members, Projection, Pruner};
 /// use n8n_lens::json::Projection;
 ///
 /// let body = br#"{"id": "7", "data": {"resultData": {"runData": {
-///     "Read": [{"data": {"main": [[{"json": {"paid": true}}, {"json": {"paid": "no"}}]]}}],
+///     "Read": [{"data": {"main": [[{"json": {"paid": true}}, {"json": {"paid": true}}, {"json": {"paid": "no"}}]]}}],
 ///     "Keep": [{"source": [{"previousNode": "Read"}], "data": {"main": [[{"json": {"paid": true}}]]}}]
 /// }}}, "workflowData": {"name": "Orders", "nodes": [
 ///     {"name": "Read", "type": "n8n-nodes-base.code", "parameters": {"jsCode": "return orders;"}},
@@ -37,7 +37,7 @@ use crate::json::{Capture, Cursor, Keep, Members, Projection, Pruner};
 /// let description = DescribeProjection { redacts: false }.read_from(&body[..])?;
 /// let keep = &description.nodes["Keep"];
 /// assert_eq!(keep.sources, [("Read".to_owned(), 0)]);
-/// assert_eq!(description.nodes["Read"].fields[0].kinds, [0, 1, 0, 1, 0, 0]);
+/// assert_eq!(description.nodes["Read"].fields[0].kinds, [0, 2, 0, 1, 0, 0]);
 /// assert_eq!(description.not_run, ["Send"]);
 /// # Ok::<_, n8n_lens::execution::Error>(())
 /// ```
