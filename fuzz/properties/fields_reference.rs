@@ -134,7 +134,7 @@ pub fn by(body: &Value, node: &str, path: &str, by: &str) -> Vec<Value> {
             for key in &of_by {
                 let is_long = |text: &str| text.len() > 64;
                 let known =
-                    rows.iter().position(|(of, ..)| of[0] == key.value && of[0].to_string() == key.value.to_string());
+                    rows.iter().position(|(of, ..)| of.is_array() && [of[0].to_string()] == [key.value.to_string()]);
                 let row = match &key.value {
                     Value::Array(_) | Value::Object(_) => &mut others,
                     Value::String(text) if is_long(text) => &mut others,
