@@ -117,7 +117,7 @@ fn add_text(to: &mut String, text: &str) {
 
 /// A character reference at the beginning of a text, and its length in bytes.
 fn reference(text: &str) -> Option<(char, usize)> {
-    /// A longer name is none of these.
+    /// No reference that is decoded here has a longer name.
     const LONGEST: usize = 10;
     let inside = text.strip_prefix('&')?;
     let end = inside.bytes().take(LONGEST).position(|byte| byte == b';')?;

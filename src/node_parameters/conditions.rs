@@ -43,7 +43,7 @@ fn output(rule: &Excerpt, at: usize) -> String {
     named.or_else(|| rule.member("output").map(shown)).unwrap_or_else(|| at.to_string())
 }
 
-/// `left operator right and …`; `None` if there is none.
+/// `left operator right and …`; `None` without a condition.
 fn condition(conditions: &Excerpt, combined: Option<&Excerpt>) -> Option<String> {
     // Version 2: one list; 1: a list for each type.
     let (told, any): (Vec<_>, bool) = match conditions.member("conditions") {

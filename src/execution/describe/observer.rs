@@ -1,4 +1,4 @@
-//! The runs of an execution, as they are read for a description.
+//! Reads the runs of an execution for its description.
 
 use std::io::Read;
 

@@ -38,7 +38,7 @@ pub enum By {
     Value(String),
     /// One of the others: after 16 different ones, a string of more than 64 bytes, or a container.
     Others,
-    /// There is none.
+    /// The item has no value there.
     Missing,
 }
 

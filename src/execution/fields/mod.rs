@@ -41,7 +41,7 @@ use crate::json::{Capture, Cursor, Keep, Projection, Pruner, ReadError, is_name}
 /// The most different values that are listed.
 const LISTED_VALUES: usize = 16;
 
-/// The most different values that are told of a node in a description.
+/// A path with more different values is described by its range, not value by value.
 const TOLD_VALUES: usize = 12;
 
 /// Fewer items have no distribution: one of them is the sample.

@@ -171,7 +171,7 @@ impl Hasher for IsHash {
     fn write(&mut self, _: &[u8]) {}
 
     fn write_u64(&mut self, fingerprint: u64) {
-        // The map takes its lower bits as they are.
+        // The map uses the low bits unchanged, and those of a product vary least.
         self.0 = fingerprint ^ (fingerprint >> 32);
     }
 

@@ -21,9 +21,14 @@ const WORDS: [(&str, &str); KINDS.len()] = [
     ("object", "objects"),
 ];
 
-/// The path of values, and what there is to tell of them.
+/// The path of a field, and what there is to tell of its values.
 pub(super) fn field_line(field: &FieldView) -> String {
-    format!("{}: {}", shorten(&field.path, PATH_CHARS), facts(field))
+    line(&field.path, &facts(field))
+}
+
+/// A path, and what there is to tell of its values.
+pub(super) fn line(path: &str, facts: &str) -> String {
+    format!("{}: {facts}", shorten(path, PATH_CHARS))
 }
 
 /// What there is to tell of the values of a path.

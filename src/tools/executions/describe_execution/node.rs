@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::super::field_lines::{facts, field_line, together_line};
+use super::super::field_lines::{facts, line, together_line};
 use super::super::summary_answer::{ShownErrorItems, shown_children, shown_errors};
 use super::answer::Shown;
 use super::{flow, sample};
@@ -56,6 +56,9 @@ impl Detail {
 pub(super) struct Told<'d> {
     summary: &'d NodeSummary,
     described: &'d DescribedNode,
+    /// Its parameters as lines, and what there is to tell of its fields: the same for every size of the answer.
+    lines: Vec<String>,
+    facts: Vec<String>,
     pub is_near: bool,
 }
 
@@ -65,7 +68,13 @@ impl<'d> Told<'d> {
         let nodes = &description.summary.nodes;
         let told = nodes.iter().filter_map(|summary| {
             let described = description.nodes.get(&summary.name)?;
-            Some(Self { summary, described, is_near: false })
+            Some(Self {
+                summary,
+                described,
+                lines: parameter_lines(summary, described),
+                facts: described.fields.iter().map(facts).collect(),
+                is_near: false,
+            })
         });
         let mut told: Vec<_> = told.collect();
         told.sort_by_key(|node| node.summary.position);
@@ -81,12 +90,6 @@ impl<'d> Told<'d> {
         &self.summary.name
     }
 
-    /// Its parameters as lines.
-    fn lines(&self) -> Vec<String> {
-        let node_type = self.summary.node_type.as_deref().unwrap_or_default();
-        self.described.settings.parameters.as_ref().map(|parameters| lines(node_type, parameters)).unwrap_or_default()
-    }
-
     fn is_unusual(&self) -> bool {
         let node = self.summary;
         let is_split = |telling: Option<Telling>| matches!(telling, Some(Telling::Kinds | Telling::Repeated));
@@ -97,6 +100,12 @@ impl<'d> Told<'d> {
             || self.described.fields.iter().any(|field| is_split(field.telling()))
             || self.described.together.iter().any(|one| !one.is_of_values())
     }
+}
+
+/// The parameters of a node as lines.
+fn parameter_lines(node: &NodeSummary, described: &DescribedNode) -> Vec<String> {
+    let node_type = node.node_type.as_deref().unwrap_or_default();
+    described.settings.parameters.as_ref().map(|parameters| lines(node_type, parameters)).unwrap_or_default()
 }
 
 #[derive(Serialize)]
@@ -200,7 +209,7 @@ pub(super) fn shown_node(
 
 /// What a node does, in lines.
 fn does(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Option<String> {
-    let text = told.lines().join("\n");
+    let text = told.lines.join("\n");
     shown.less |= text.chars().count() > detail.does;
     (!text.is_empty() && detail.does > 0).then(|| shorten(&text, detail.does))
 }
@@ -225,21 +234,21 @@ fn shown_sample(
 
 /// How values are distributed, of paths of which the same was not told before.
 fn values(told: &Told<'_>, detail: Detail, shown: &mut Shown) -> Vec<String> {
-    let own = told.lines();
-    let fields = told.described.fields.iter().filter_map(|field| Some((field, field.telling()?, facts(field))));
+    let fields = told.described.fields.iter().zip(&told.facts);
+    let fields = fields.filter_map(|(field, facts)| Some((field, field.telling()?, facts)));
     // A value that the node itself sets, as its parameters show.
     let is_set = |field: &FieldView| {
         let value = field.values.first().and_then(|(value, _)| serde_json::from_str::<Value>(value).ok());
         let text =
             value.map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned)).unwrap_or_default();
-        own.iter().any(|line| line.ends_with(&format!(" = {text}")))
+        told.lines.iter().any(|line| line.ends_with(&format!(" = {text}")))
     };
     let fields = fields.filter(|(field, telling, _)| *telling != Telling::Constant || !is_set(field));
     let new: Vec<_> = fields.filter(|(field, telling, facts)| shown.is_new(&field.path, *telling, facts)).collect();
     shown.less |= new.len() > detail.values;
-    let lines = new.iter().take(detail.values).map(|(field, ..)| field_line(field)).collect();
+    let lines = new.iter().take(detail.values).map(|(field, _, facts)| line(&field.path, facts)).collect();
     for (field, telling, facts) in new {
-        shown.tell(&field.path, telling, facts);
+        shown.tell(&field.path, telling, facts.clone());
     }
     lines
 }
