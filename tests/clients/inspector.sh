@@ -70,6 +70,7 @@ every_tool() {
   list_tools
   call list_executions '{"limit":2}'
   call get_execution "$(object id="$EXECUTION_ID")"
+  call describe_execution "$(object id="$EXECUTION_ID")"
   call get_execution_by_node "$(object id="$EXECUTION_ID" nodeName="$NODE_NAME")"
   call search_execution "$(object id="$EXECUTION_ID" text=stub)"
   call get_execution_fields "$(object id="$EXECUTION_ID" nodeName="$NODE_NAME")"
