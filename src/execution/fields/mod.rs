@@ -1,12 +1,12 @@
 //! The fields: what all items of a node look like, and which value is an outlier.
 
+mod at_first_node;
 mod by;
 mod dates;
 mod field;
 mod item_set;
 mod known;
 mod outlier;
-mod outliers;
 mod recent;
 mod repeated;
 mod splits;
@@ -17,6 +17,7 @@ use std::io::Read;
 
 use indexmap::IndexMap;
 
+use self::at_first_node::{AtFirstNode, NodeFact};
 use self::by::FieldBy;
 pub use self::by::{By, ByRow, ByView};
 use self::field::Field;
@@ -24,10 +25,9 @@ pub use self::field::{KINDS, Range};
 pub(super) use self::field::{Kind, shown_container, shown_text};
 pub(super) use self::item_set::NumberedPlace;
 pub use self::outlier::Outlier;
-use self::outliers::Outliers;
 pub use self::repeated::{Repeated, Repetition};
-use self::splits::Splits;
 pub use self::splits::{Split, SplitFact};
+use self::splits::{ranked, splits};
 use self::table::Table;
 use self::together::together;
 pub use self::together::{Claim, Claimed, Together};
@@ -165,6 +165,18 @@ pub struct PlacedOutlier {
     pub outlier: Outlier,
 }
 
+impl NodeFact for PlacedOutlier {
+    const MOST: usize = 400;
+
+    fn node(&self) -> &str {
+        &self.node
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        self.path == other.path && self.outlier.value == other.outlier.value
+    }
+}
+
 /// Where an item is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodePlace {
@@ -206,8 +218,8 @@ struct Reader<'p> {
     view: FieldsView,
     /// Each node, and how many of its runs begin a counter.
     nodes: IndexMap<String, u64>,
-    outliers: Outliers,
-    splits: Splits,
+    outliers: AtFirstNode<PlacedOutlier>,
+    splits: AtFirstNode<Split>,
     /// The node that is being read, and whether its items are wanted.
     node: NodeFields,
     is_wanted: bool,
@@ -267,7 +279,9 @@ impl RunObserver for Reader<'_> {
         match self.projection.node {
             None => {
                 self.add_outliers(&name);
-                self.splits.add_node(&name, self.node.starts.first, &self.node.table);
+                for split in &splits(&name, &self.node.table) {
+                    self.splits.add(self.node.starts.first, split);
+                }
             }
             Some(_) if self.is_wanted => self.show(&name),
             Some(_) => {}
@@ -282,8 +296,8 @@ impl<'p> Reader<'p> {
             projection,
             view: FieldsView::default(),
             nodes: IndexMap::new(),
-            outliers: Outliers::default(),
-            splits: Splits::default(),
+            outliers: AtFirstNode::default(),
+            splits: AtFirstNode::default(),
             node: NodeFields::of(projection),
             is_wanted: false,
         }
@@ -313,7 +327,7 @@ impl<'p> Reader<'p> {
 
     fn view(self, header: Header, redacted: bool) -> FieldsView {
         let order = Order::new(self.nodes.values().sum());
-        let (outliers, splits) = (self.outliers.into_ones(order), self.splits.into_ranked(order));
+        let (outliers, splits) = (self.outliers.into_ones(order), ranked(self.splits.into_ones(order)));
         FieldsView { header, names: self.nodes.into_keys().collect(), outliers, splits, redacted, ..self.view }
     }
 }

@@ -1,15 +1,12 @@
-//! What divides the items of a node into parts, each of which is more than an outlier: two kinds, names that occur twice,
-//! members that come and go together or are empty together.
+//! What divides the items of a node into parts that are too large to be outliers: values of two kinds, a name that occurs
+//! twice, members that come and go together or are empty together.
 
+use super::at_first_node::NodeFact;
 use super::field::{Field, KINDS, Kind};
 use super::outlier::few;
 use super::table::Table;
 use super::together::{Claimed, Together, together};
 use super::{FieldView, shown};
-use crate::execution::order::{Order, Start};
-
-/// The most that are held: those of the nodes that ran first.
-const MOST: usize = 100;
 
 /// Fewer values have no parts.
 const LEAST_VALUES: u64 = 20;
@@ -34,63 +31,46 @@ pub enum SplitFact {
     Field(Box<FieldView>),
 }
 
-/// The splits of the nodes read so far. Which order the nodes have is known only at the end of the run data, so all are held.
-#[derive(Default)]
-pub(super) struct Splits(Vec<(Start, Split)>);
+/// The splits of a node with these fields.
+pub(super) fn splits(node: &str, table: &Table<Field>) -> Vec<Split> {
+    let items = table.items;
+    let all = together(table.fields().map(|(path, field, _)| (path, field)), items);
+    let telling: Vec<_> =
+        all.into_iter().filter(|one| items.len >= LEAST_VALUES && is_telling(one, items.len)).collect();
+    let is_told = |path: &str| telling.iter().any(|one| one.claims.iter().any(|claim| claim.path == path));
+    let divided = table.fields().filter(|(path, field, _)| !is_told(path) && divides(field, path));
+    let fields = divided.map(|(path, field, objects)| shown(path, field, objects, items.len));
+    let facts: Vec<_> = fields.map(|field| SplitFact::Field(Box::new(field))).collect();
+    let facts = facts.into_iter().chain(telling.into_iter().map(SplitFact::Together));
+    facts.map(|fact| Split { node: node.to_owned(), items: items.len, fact }).collect()
+}
 
-impl Splits {
-    /// Removes those of a node.
-    pub(super) fn remove(&mut self, node: &str) {
-        self.0.retain(|(_, split)| split.node != node);
+/// The strongest first; those of a kind stay in the order of execution.
+pub(super) fn ranked(mut splits: Vec<Split>) -> Vec<Split> {
+    splits.sort_by_key(Split::rank);
+    splits
+}
+
+impl NodeFact for Split {
+    const MOST: usize = 100;
+
+    fn node(&self) -> &str {
+        &self.node
     }
 
-    /// Adds those of a node with this start.
-    pub(super) fn add_node(&mut self, name: &str, start: Start, table: &Table<Field>) {
-        let items = table.items;
-        let mut add = |fact| self.0.push((start, Split { node: name.to_owned(), items: items.len, fact }));
-        let all = together(table.fields().map(|(path, field, _)| (path, field)), items);
-        let telling: Vec<_> =
-            all.into_iter().filter(|one| items.len >= LEAST_VALUES && is_telling(one, items.len)).collect();
-        for (path, field, objects) in table.fields() {
-            let is_told = telling.iter().any(|one| one.claims.iter().any(|claim| claim.path == path));
-            if !is_told && divides(field, path) {
-                add(SplitFact::Field(Box::new(shown(path, field, objects, items.len))));
-            }
-        }
-        telling.into_iter().for_each(|one| add(SplitFact::Together(one)));
-        if self.0.len() > 2 * MOST {
-            self.shrink(Order::Counter);
-        }
-    }
-
-    /// All of them, each at the first node that has it, the strongest first.
-    pub(super) fn into_ranked(mut self, order: Order) -> Vec<Split> {
-        self.shrink(order);
-        // The sort is stable: the order of execution decides among the others.
-        self.0.sort_by_key(|(_, split)| split.rank());
-        self.0.into_iter().map(|(_, split)| split).collect()
-    }
-
-    fn shrink(&mut self, order: Order) {
-        self.0.sort_by(|(one, _), (other, _)| order.compare(*one, *other));
-        let mut told: Vec<(Vec<String>, u8)> = Vec::new();
-        self.0.retain(|(_, split)| {
-            let key = (split.paths(), split.rank());
-            let is_new = !told.contains(&key);
-            told.push(key);
-            is_new
-        });
-        self.0.truncate(MOST);
+    fn is_same(&self, other: &Self) -> bool {
+        self.rank() == other.rank() && self.paths().eq(other.paths())
     }
 }
 
 impl Split {
     /// The paths that it is about.
-    fn paths(&self) -> Vec<String> {
-        match &self.fact {
-            SplitFact::Together(one) => one.claims.iter().map(|claim| claim.path.clone()).collect(),
-            SplitFact::Field(field) => vec![field.path.clone()],
-        }
+    fn paths(&self) -> impl Iterator<Item = &str> {
+        let (claims, field) = match &self.fact {
+            SplitFact::Together(one) => (one.claims.as_slice(), None),
+            SplitFact::Field(field) => ([].as_slice(), Some(field.path.as_str())),
+        };
+        claims.iter().map(|claim| claim.path.as_str()).chain(field)
     }
 
     /// The smaller, the stronger.
