@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use n8n_lens::json::Extent;
-use n8n_lens::workflow::connections::{Connection, PortRef};
-use n8n_lens::workflow::edit::{self, NewNode};
+use n8n_lens::workflow::document;
+use n8n_lens::workflow::edit::{Changed, ConnectionRequest, NewNode, Operation, edited};
 use n8n_lens::workflow::file::Files;
 use n8n_lens::workflow::{Change, Document, Layout, N8N_1, N8N_2};
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::entropy::Entropy;
 use super::{is_json, mutation, shown, split, text};
@@ -119,38 +119,43 @@ fn assert_edited(document: &Document) {
     if document.check().is_err() {
         return;
     }
-    let mut edited = document.clone();
-    let count = |document: &Document| document.nodes().expect("it has nodes").len();
-    let new = NewNode {
-        node_type: "n8n-nodes-base.set",
-        known: None,
-        name: Some("A new one, of all"),
-        position: None,
-        parameters: Map::new(),
+    let apply = |text: &str, operations: &[Operation]| {
+        let made = edited(text, |editor| editor.apply_all(operations, &|_| None)).ok()?;
+        let document = Document::parse(made.1.as_bytes()).expect("it is a workflow");
+        assert!(document.check().is_ok(), "{}", made.1);
+        Some((made.0, document))
     };
-    let Ok(id) = edit::add_node(&mut edited, &new) else {
+    let count = |document: &Document| document.nodes().expect("it has nodes").len();
+    let name = || Some("A new one, of all".to_owned());
+    let node = NewNode { node_type: "n8n-nodes-base.set".to_owned(), name: name(), ..NewNode::default() };
+    let add = Operation::AddNode { node, after: None, source_output: None };
+    let Some((changes, with_node)) = apply(&document.text(), std::slice::from_ref(&add)) else {
         return;
     };
-    assert_eq!(count(&edited), count(document) + 1);
-    assert!(edited.check().is_ok() && edit::add_node(&mut edited, &new).is_err(), "{}", edited.text());
-    let nodes = edited.nodes().expect("it has nodes");
-    let place = |kind: &str| PortRef { kind: kind.to_owned(), index: 1 };
-    let first = edit::text(&nodes[0], "name").filter(|name| Some(name.as_str()) != new.name);
-    if let (Some(source), Some(target)) = (first, new.name) {
-        let link = Connection { source, output: place("main"), target: target.to_owned(), input: place("main") };
+    assert_eq!(count(&with_node), count(document) + 1);
+    assert!(apply(&with_node.text(), &[add]).is_none(), "a name is taken once: {}", with_node.text());
+    let id = changes.iter().find_map(Changed::added_id).expect("it has an id").to_owned();
+    let nodes = with_node.nodes().expect("it has nodes");
+    if let Some(source) = document::text(&nodes[0], "name").filter(|first| Some(first) != name().as_ref()) {
+        let (source_output, target_input) = ("main:1".to_owned(), "main:1".to_owned());
+        let link =
+            Operation::AddConnection(ConnectionRequest { source, target: id.clone(), source_output, target_input });
         // Connections that serde_json cannot hold are unchanged.
-        if let Ok(added) = edit::connect(&mut edited, &link) {
-            assert!(added && edited.check().is_ok(), "{}", edited.text());
-            assert!(matches!(edit::connect(&mut edited, &link), Ok(false)), "twice: {}", edited.text());
+        if let Some((_, linked)) = apply(&with_node.text(), std::slice::from_ref(&link)) {
+            let (changes, again) = apply(&linked.text(), &[link]).expect("it is possible again");
+            assert!(matches!(changes[..], [Changed::Connected { is_new: false, .. }]), "twice: {}", again.text());
+            assert_eq!(again.text(), linked.text());
         }
     }
-    if edit::rename_node(&mut edited, &id, "Another name, of all").is_ok() {
-        let nodes = edited.nodes().expect("it has nodes");
-        let renamed = edit::find(&nodes, "Another name, of all").expect("it has the new name");
-        assert!(edited.check().is_ok() && edit::text(&nodes[renamed], "id").as_deref() == Some(&id));
+    let rename = Operation::RenameNode { old_name: id.clone(), new_name: "Another name, of all".to_owned() };
+    if let Some((_, renamed)) = apply(&with_node.text(), &[rename]) {
+        let nodes = renamed.nodes().expect("it has nodes");
+        let last = nodes.last().expect("it has nodes");
+        assert_eq!(document::text(last, "name").as_deref(), Some("Another name, of all"));
     }
-    if edit::remove_node(&mut edited, &id).is_ok() {
-        assert!(edited.check().is_ok() && count(&edited) == count(document), "{}", edited.text());
+    let remove = Operation::RemoveNode { node_name: id, reconnect: false };
+    if let Some((_, removed)) = apply(&with_node.text(), &[remove]) {
+        assert_eq!(count(&removed), count(document), "{}", removed.text());
     }
 }
 

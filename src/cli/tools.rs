@@ -85,6 +85,6 @@ fn effect(tool: &Tool) -> &'static str {
     match tool.effect {
         Effect::Read => "reads",
         Effect::Add | Effect::Ensure => "adds",
-        Effect::Overwrite => "overwrites",
+        Effect::Overwrite | Effect::Change => "overwrites",
     }
 }

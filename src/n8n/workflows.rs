@@ -144,13 +144,27 @@ impl Client {
         self.read_body(body, request.id, projection, progress, None).await
     }
 
-    /// Reads one workflow as n8n sends it, byte for byte, without its pinned data.
+    /// Reads one workflow as n8n sends it, byte for byte. `pinned` includes its pinned data, which can be megabytes.
     ///
     /// # Errors
     /// As [`read_workflow`](Self::read_workflow); also when the body exceeds 64 MiB.
-    pub async fn workflow_text(&self, id: &str, progress: &Progress) -> Result<Vec<u8>, Error> {
+    pub async fn workflow_text(&self, id: &str, pinned: bool, progress: &Progress) -> Result<Vec<u8>, Error> {
         let (segments, query) = (path(id)?, [WITHOUT_PINNED_DATA]);
-        let request = Request::get(&segments, &query, "workflow:read", subject(id)).about(id);
+        let query: &[_] = if pinned { &[] } else { &query };
+        let request = Request::get(&segments, query, "workflow:read", subject(id)).about(id);
+        self.collect(&request, MAX_WORKFLOW_BYTES, progress).await
+    }
+
+    /// Reads an earlier version of a workflow as n8n sends it: its nodes and connections. n8n has this since 1.123, and keeps
+    /// as many versions as its settings say.
+    ///
+    /// # Errors
+    /// As [`workflow_text`](Self::workflow_text).
+    pub async fn workflow_version_text(&self, id: &str, version: &str, progress: &Progress) -> Result<Vec<u8>, Error> {
+        let [workflows, workflow] = path(id)?;
+        let segments = [workflows, workflow, version];
+        let subject = format!("Version '{}' of workflow '{}'", shorten(version, ID_CHARS), shorten(id, ID_CHARS));
+        let request = Request::get(&segments, &[], "workflow:read", subject).about(id);
         self.collect(&request, MAX_WORKFLOW_BYTES, progress).await
     }
 

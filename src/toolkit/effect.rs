@@ -11,4 +11,18 @@ pub enum Effect {
     Ensure,
     /// Overwrites or deletes; calling twice is the same as calling once.
     Overwrite,
+    /// Overwrites or deletes; calling twice may change something twice.
+    Change,
+}
+
+impl Effect {
+    /// Whether it may overwrite or delete something.
+    pub fn is_destructive(self) -> bool {
+        matches!(self, Self::Overwrite | Self::Change)
+    }
+
+    /// Whether calling twice is the same as calling once.
+    pub fn is_idempotent(self) -> bool {
+        matches!(self, Self::Read | Self::Ensure | Self::Overwrite)
+    }
 }

@@ -16,10 +16,11 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-pub use builder::{CatalogueCache, MemoryStore};
+pub use builder::CatalogueCache;
 pub use error::Error;
 pub use identical::IdenticalCalls;
 pub use toolbox::{ToolSelection, Toolbox, Unavailable};
+pub use workflows::MemoryStore;
 
 use crate::blocking::blocking;
 use crate::n8n;

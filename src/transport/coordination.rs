@@ -33,7 +33,6 @@ use super::{error_body, stdio};
 use crate::config::Access;
 use crate::coordination::tools::{RETIRED, RUNNER_TOOLS, TOOLS};
 use crate::coordination::{Caller, Coordinator, Error, PROMPTS, RESOURCE_TEMPLATES, Tool, admin};
-use crate::toolkit::Effect;
 
 /// The largest request, bytes: texts of up to 32 KiB, and an import of the administrator.
 const REQUEST_BYTES: usize = 256 * 1024;
@@ -289,8 +288,8 @@ fn internal(error: Error) -> ErrorData {
 fn describe(tool: &Tool) -> rmcp::model::Tool {
     let annotations = ToolAnnotations::with_title(tool.title)
         .read_only(tool.reads_only())
-        .destructive(tool.effect == Effect::Overwrite)
-        .idempotent(tool.effect != Effect::Add)
+        .destructive(tool.effect.is_destructive())
+        .idempotent(tool.effect.is_idempotent())
         .open_world(false);
     mcp::describe(tool, annotations)
 }

@@ -16,7 +16,7 @@ use super::call::{Interrupted, bug_to_report, guarded};
 use super::mcp::{self, Answer, Page, Request};
 use super::{api_key, progress, shutdown};
 use crate::n8n::Progress;
-use crate::toolkit::{Arguments, Effect};
+use crate::toolkit::Arguments;
 use crate::tools::{Context, Tool, Toolbox, Unavailable};
 
 /// The tools of a toolbox, and what they use.
@@ -124,7 +124,7 @@ fn describe(tool: &Tool) -> rmcp::model::Tool {
     // The other hints mean something only of a tool that writes.
     let annotations = match tool.reads_only() {
         true => annotations,
-        false => annotations.destructive(tool.effect == Effect::Overwrite).idempotent(tool.effect != Effect::Add),
+        false => annotations.destructive(tool.effect.is_destructive()).idempotent(tool.effect.is_idempotent()),
     };
     let described = mcp::describe(tool, annotations);
     match tool.max_result_chars() {
@@ -151,6 +151,7 @@ mod tests {
     use crate::json::Projection;
     use crate::n8n::{Address, Client, ExecutionRequest, Settings};
     use crate::secrets::Secret;
+    use crate::toolkit::Effect;
     use crate::toolkit::{Locale, Text, arguments};
     use crate::tools::{self, CatalogueCache, Folders, Handler, IdenticalCalls, MemoryStore, ToolCall};
     use crate::workflow::file::Files;

@@ -38,7 +38,7 @@ pub struct Connection {
 }
 
 /// All connections of a document.
-#[derive(Clone, Debug, Default, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
 pub struct Connections(Map<String, Value>);
 
@@ -86,6 +86,16 @@ impl Connections {
             removed.len() == before || !kinds.is_empty()
         });
         removed
+    }
+
+    /// What each source has, as n8n writes it.
+    pub(super) fn sources(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.0.iter().map(|(name, outputs)| (name.as_str(), outputs))
+    }
+
+    /// What a source has.
+    pub(super) fn of(&self, source: &str) -> Option<&Value> {
+        self.0.get(source)
     }
 
     /// Renames a node, as a source and as a target.

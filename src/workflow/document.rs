@@ -129,9 +129,33 @@ impl Document {
 
     /// The published version, compared with this one, if the document has both.
     pub fn published(&self) -> PublishedVersion {
-        let version = |member: &str| serde_json::from_str::<String>(self.members.get(member)?.get()).ok();
-        let (saved, published) = (version("versionId"), version("activeVersionId"));
+        let (saved, published) = (self.version(), text(&self.members, "activeVersionId"));
         PublishedVersion::new(self.is_active(), saved.as_deref(), published.as_deref())
+    }
+
+    /// n8n's id of this version, if the document has one.
+    pub fn version(&self) -> Option<String> {
+        text(&self.members, "versionId")
+    }
+
+    /// When n8n saved it, ISO 8601, if the document says so.
+    pub fn updated_at(&self) -> Option<String> {
+        text(&self.members, "updatedAt")
+    }
+
+    /// Whether another document has the same value of a member, written in the same way.
+    pub fn has_same(&self, other: &Self, member: &str) -> bool {
+        let written = |document: &Self| document.members.get(member).map(|value| value.get().to_owned());
+        written(self) == written(other)
+    }
+
+    /// Takes over the nodes and connections of another document.
+    pub fn take_nodes_of(&mut self, other: &Self) {
+        for member in ["nodes", "connections"] {
+            if let Some(value) = other.members.get(member) {
+                self.members.insert(member.to_owned(), value.clone());
+            }
+        }
     }
 
     /// The nodes.
@@ -194,6 +218,11 @@ impl Document {
     fn member(&self, name: &str) -> Result<&RawValue, Error> {
         self.members.get(name).map(AsRef::as_ref).ok_or_else(|| missing(name))
     }
+}
+
+/// A string member of a node.
+pub fn text(node: &Members, member: &str) -> Option<String> {
+    serde_json::from_str(node.get(member)?.get()).ok()
 }
 
 fn raw(value: &(impl Serialize + ?Sized)) -> Result<Box<RawValue>, Error> {

@@ -63,6 +63,16 @@ pub enum Error {
     /// It exists already, and must not.
     #[error("File '{0}' already exists. Give another path or name.")]
     Exists(String),
+    /// It is not the version that the caller knows.
+    #[error(
+        "File '{0}' has changed since: its version is now {1}. Nothing was changed. Read it again before you edit it."
+    )]
+    Changed(String, String),
+    /// No text of this version is kept.
+    #[error(
+        "There is no version '{0}' of this file: pass a previousVersionId of edit_workflow. The last 20 are kept in each folder."
+    )]
+    NoVersion(String),
     /// It exists and is not a workflow, so it is not replaced.
     #[error("File '{0}' exists and is not a workflow, so it is not replaced: {1}. Give another path.")]
     NotAWorkflow(String, super::Error),

@@ -1,5 +1,7 @@
 //! How a JSON text is laid out, so that an edited file still looks as its owner wrote it.
 
+use serde_json::Value;
+
 /// The layout of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
@@ -31,17 +33,45 @@ impl Layout {
 
     /// Lays out a JSON text. Only white space outside strings changes.
     pub fn apply(&self, json: &str) -> String {
-        let mut out = Writer { indent: self.indent.as_deref(), depth: 0, text: String::with_capacity(json.len()) };
-        out.write(json);
+        let mut text = self.laid_out(json, "\n");
         if self.ends_in_line {
-            out.text.push('\n');
+            text.push('\n');
         }
+        text
+    }
+
+    /// Lays out a value that follows this white space: on lines of its own if that is one.
+    pub(super) fn value(&self, value: &Value, lead: &str) -> String {
+        match lead.rfind('\n') {
+            Some(at) => {
+                let line = lead.get(at.saturating_sub(1)..).filter(|line| line.starts_with('\r'));
+                self.laid_out(&value.to_string(), line.unwrap_or(&lead[at..]))
+            }
+            None => value.to_string(),
+        }
+    }
+
+    /// The white space before a value of a container that is inside so many others.
+    pub(super) fn line(&self, depth: usize) -> String {
+        self.indent.as_ref().map_or_else(String::new, |indent| format!("\n{}", indent.repeat(depth)))
+    }
+
+    /// What stands between a name and its value.
+    pub(super) fn colon(&self) -> &'static str {
+        if self.indent.is_some() { ": " } else { ":" }
+    }
+
+    /// `line` is a line break and the indentation of the whole text.
+    fn laid_out(&self, json: &str, line: &str) -> String {
+        let mut out = Writer { layout: self, line, depth: 0, text: String::with_capacity(json.len()) };
+        out.write(json);
         out.text
     }
 }
 
 struct Writer<'a> {
-    indent: Option<&'a str>,
+    layout: &'a Layout,
+    line: &'a str,
     depth: usize,
     text: String,
 }
@@ -65,7 +95,7 @@ impl Writer<'_> {
                     1
                 }
                 ':' => {
-                    self.text.push_str(if self.indent.is_some() { ": " } else { ":" });
+                    self.text.push_str(self.layout.colon());
                     1
                 }
                 char => {
@@ -105,8 +135,8 @@ impl Writer<'_> {
     }
 
     fn line(&mut self) {
-        if let Some(indent) = self.indent {
-            self.text.push('\n');
+        if let Some(indent) = self.layout.indent.as_deref() {
+            self.text.push_str(self.line);
             self.text.extend(std::iter::repeat_n(indent, self.depth));
         }
     }

@@ -10,6 +10,7 @@ pub mod connections;
 pub mod directory;
 pub mod document;
 pub mod edit;
+pub mod expression;
 pub mod file;
 pub mod folder;
 pub mod graph;
@@ -18,16 +19,17 @@ pub mod node;
 pub mod outline;
 mod published;
 pub mod raw;
-pub mod resolve;
 mod store;
 pub mod trigger;
+mod undo;
 pub mod used_types;
 
 pub use accepted::{Accepted, Change, N8N_1, N8N_2};
 pub use document::Document;
 pub use layout::Layout;
 pub use published::PublishedVersion;
-pub use store::WriteMode;
+pub use store::{EditedFile, FileEdit, TextEdit, WriteMode};
+pub use undo::version_of;
 
 /// Why a text is not a workflow, or an edit is not possible, in words for the agent.
 #[derive(Debug, thiserror::Error)]
@@ -52,6 +54,16 @@ pub enum Error {
         wanted: String,
         /// The names of all nodes.
         names: Vec<String>,
+    },
+    /// One of several edits is not possible.
+    #[error("operation {number} ({name}): {error}")]
+    Operation {
+        /// Its number, from 1.
+        number: usize,
+        /// Its name.
+        name: &'static str,
+        /// Why.
+        error: Box<Error>,
     },
     /// The edit is not possible.
     #[error("{0}")]

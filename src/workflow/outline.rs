@@ -22,6 +22,8 @@ pub struct Outline {
     pub active: bool,
     /// The published version, compared with what is saved.
     pub published: PublishedVersion,
+    /// n8n's id of the saved version.
+    pub version: Option<String>,
     /// Nodes, sticky notes included.
     pub nodes: u64,
     /// n8n's tag objects.
@@ -86,6 +88,7 @@ impl WorkflowMembers {
         let Self { mut outline, saved_version, published_version } = self;
         outline.published =
             PublishedVersion::new(outline.active, saved_version.as_deref(), published_version.as_deref());
+        outline.version = saved_version;
         Some(outline).filter(|outline| !outline.id.is_empty())
     }
 }

@@ -8,7 +8,9 @@ use super::directory::Directory;
 use super::document::Document;
 use super::file::{Error, Files, read};
 use super::layout::Layout;
+use super::undo::{self, version_of};
 use crate::file_lock::FileLock;
+use crate::json::shorten;
 
 /// The lock file of a folder, on which writers of all processes wait. The system releases the lock when the
 /// process that holds it ends.
@@ -43,30 +45,84 @@ impl WriteMode {
     }
 }
 
+/// What an edit of a file may do.
+#[derive(Clone, Debug, Default)]
+pub struct FileEdit {
+    /// The [version](super::version_of) that the file must have.
+    pub expected: Option<String>,
+    /// Whether the file is written; otherwise the edit is only tried.
+    pub writes: bool,
+}
+
+/// A file after an edit.
+#[derive(Debug)]
+pub struct EditedFile<T> {
+    /// What the edit returned.
+    pub value: T,
+    /// The text before.
+    pub before: String,
+    /// The text now.
+    pub after: String,
+    /// Whether the text before is kept.
+    pub is_kept: bool,
+}
+
+/// Makes another text of a workflow's text, or refuses.
+pub trait TextEdit<T>: FnOnce(&str) -> Result<(T, String), super::Error> {}
+
+impl<T, F: FnOnce(&str) -> Result<(T, String), super::Error>> TextEdit<T> for F {}
+
+/// Characters of a version in an error.
+const VERSION_CHARS: usize = 100;
+
 impl Files {
-    /// Edits a file: reads it, lets `edit` change the document, and replaces the file with the result.
+    /// Edits a file: reads it, lets `edit` make another text of it, keeps the text before, and replaces the file.
     ///
     /// # Errors
-    /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, and
-    /// [`Error::Edit`] if `edit` fails. The file is unchanged then.
-    pub fn edit<T>(
-        &self,
-        path: &str,
-        edit: impl FnOnce(&mut Document) -> Result<T, super::Error>,
-    ) -> Result<(T, Document), Error> {
+    /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, [`Error::Changed`] if it has
+    /// another version than expected, and [`Error::Edit`] if `edit` fails. The file is unchanged then.
+    pub fn edit<T>(&self, path: &str, request: &FileEdit, edit: impl TextEdit<T>) -> Result<EditedFile<T>, Error> {
         let file = self.resolve(path)?;
         let (directory, name) = self.open_parent(&file, path)?;
         let _lock = lock(&directory, path)?;
-        let text = read(&directory, name, path)?;
-        let unusable = |error| Error::Unusable(path.to_owned(), error);
-        let mut document = Document::parse(&text).map_err(unusable)?;
-        let before = document.text();
-        let done = edit(&mut document).map_err(Error::Edit)?;
-        let after = document.text();
-        if after != before {
-            replace(&directory, name, &Layout::of(&text).apply(&after)).map_err(|error| unwritable(path, error))?;
+        let before = as_text(read(&directory, name, path)?, path)?;
+        check_version(path, &before, request.expected.as_deref())?;
+        let (value, after) = edit(&before).map_err(Error::Edit)?;
+        let is_kept = self.put(&directory, name, path, [&before, &after], request.writes)?;
+        Ok(EditedFile { value, before, after, is_kept })
+    }
+
+    /// Returns a file to an earlier text.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit); [`Error::NoVersion`] if the text is not kept.
+    pub fn restore(&self, path: &str, request: &FileEdit, version: &str) -> Result<EditedFile<()>, Error> {
+        let file = self.resolve(path)?;
+        let (directory, name) = self.open_parent(&file, path)?;
+        let _lock = lock(&directory, path)?;
+        let before = as_text(read(&directory, name, path)?, path)?;
+        check_version(path, &before, request.expected.as_deref())?;
+        let found = undo::find(&directory, version).map_err(|error| unwritable(path, error))?;
+        let after = as_text(found.ok_or_else(|| Error::NoVersion(shorten(version, VERSION_CHARS)))?, path)?;
+        let is_kept = self.put(&directory, name, path, [&before, &after], request.writes)?;
+        Ok(EditedFile { value: (), before, after, is_kept })
+    }
+
+    /// Replaces a file, after its text before was kept; returns whether it could be.
+    fn put(
+        &self,
+        directory: &Directory,
+        name: &OsStr,
+        path: &str,
+        [before, after]: [&str; 2],
+        writes: bool,
+    ) -> Result<bool, Error> {
+        if !writes || before == after {
+            return Ok(true);
         }
-        Ok((done, document))
+        let is_kept = undo::keep(directory, before.as_bytes()).map_err(|error| unwritable(path, error))?;
+        replace(directory, name, after).map_err(|error| unwritable(path, error))?;
+        Ok(is_kept)
     }
 
     /// Writes a document to a file, and returns the file's full path. A file that is not a workflow is never replaced.
@@ -95,6 +151,21 @@ impl Files {
         };
         replace(&directory, name, &layout.apply(&document.text())).map_err(|error| unwritable(path, error))?;
         Ok(directory.path().join(name))
+    }
+}
+
+/// The text of a workflow.
+fn as_text(text: Vec<u8>, path: &str) -> Result<String, Error> {
+    let unusable = |error| Error::Unusable(path.to_owned(), error);
+    Document::parse(&text).map_err(unusable)?;
+    String::from_utf8(text).map_err(|_| unusable(super::Error::NotWorkflow("it is not UTF-8".to_owned())))
+}
+
+fn check_version(path: &str, text: &str, expected: Option<&str>) -> Result<(), Error> {
+    let version = version_of(text.as_bytes());
+    match expected {
+        Some(expected) if expected != version => Err(Error::Changed(path.to_owned(), version)),
+        _ => Ok(()),
     }
 }
 

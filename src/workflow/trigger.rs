@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use super::Error;
+use super::document::text;
 use super::document::{Document, Members};
-use super::edit::text;
 
 /// A trigger that can be called over HTTP.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use n8n_lens::budget;
 use n8n_lens::workflow::catalogue::Catalogue;
-use n8n_lens::workflow::connections::{Connection, PortRef};
-use n8n_lens::workflow::edit::{self, NewNode};
+use n8n_lens::workflow::document::text as text_of;
+use n8n_lens::workflow::edit::{Changed, ConnectionRequest, NewNode, Operation, edited};
 use n8n_lens::workflow::{Document, Layout};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use crate::fixtures;
 use crate::mcp_client::McpClient;
@@ -437,37 +437,44 @@ fn a_test_that_times_out_reports_the_running_execution() {
 #[test]
 fn edits_of_real_workflows_leave_the_rest_unchanged() {
     let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
-    let mut edited = 0;
+    let mut connected = 0;
     for workflow in real_workflows() {
         let text = serde_json::to_string_pretty(&workflow).unwrap();
         let document = Document::parse(text.as_bytes()).unwrap();
         assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit, the text is the same");
 
-        let names: Vec<_> = document.nodes().unwrap().iter().filter_map(|node| edit::text(node, "name")).collect();
-        let mut changed = document.clone();
-        let known = catalogue.find("n8n-nodes-base.code");
-        let new =
-            NewNode { node_type: "n8n-nodes-base.code", known, name: None, position: None, parameters: Map::new() };
-        let id = edit::add_node(&mut changed, &new).unwrap();
-        let added = edit::text(changed.nodes().unwrap().last().unwrap(), "name").unwrap();
-        assert!(!names.contains(&added));
+        let names: Vec<_> = document.nodes().unwrap().iter().filter_map(|node| text_of(node, "name")).collect();
+        let mut changed = text.clone();
+        let mut edit = |operation: Operation| {
+            let types = |node_type: &str| catalogue.find(node_type);
+            let (made, after) = edited(&changed, |editor| editor.apply(&operation, &types)).unwrap();
+            changed = after;
+            made
+        };
+        let node = NewNode { node_type: "n8n-nodes-base.code".to_owned(), ..NewNode::default() };
+        let made = edit(Operation::AddNode { node, after: None, source_output: None });
+        let Changed::Added { name: added, .. } = &made[0] else { panic!("{made:?}") };
+        assert!(!names.contains(added));
         for name in &names {
-            for (source, target) in [(name, &added), (&added, name)] {
-                let port = |index| PortRef { kind: "main".to_owned(), index };
-                let link =
-                    Connection { source: source.clone(), output: port(0), target: target.clone(), input: port(0) };
-                assert!(edit::connect(&mut changed, &link).unwrap());
-                assert!(!edit::connect(&mut changed, &link).unwrap(), "connecting twice adds nothing");
-                edited += 1;
+            for (source, target) in [(name, added), (added, name)] {
+                let (source, target) = (source.clone(), target.clone());
+                let port = || "main:0".to_owned();
+                let link = ConnectionRequest { source, target, source_output: port(), target_input: port() };
+                let made = edit(Operation::AddConnection(link.clone()));
+                assert!(matches!(made[..], [Changed::Connected { is_new: true, .. }]));
+                let made = edit(Operation::AddConnection(link));
+                assert!(
+                    matches!(made[..], [Changed::Connected { is_new: false, .. }]),
+                    "connecting twice adds nothing"
+                );
+                connected += 1;
             }
         }
-        edit::rename_node(&mut changed, &id, "Another name").unwrap();
-        assert!(!changed.text().contains(&format!("\"{added}\"")), "no dangling connection");
-        edit::remove_node(&mut changed, "Another name").unwrap();
-        let value = |document: &Document| serde_json::from_str::<Value>(&document.text()).unwrap();
-        assert_eq!(value(&changed), value(&document), "adding and removing leaves nothing behind");
+        edit(Operation::RenameNode { old_name: added.clone(), new_name: "Another name".to_owned() });
+        edit(Operation::RemoveNode { node_name: "Another name".to_owned(), reconnect: false });
+        assert_eq!(changed, text, "adding and removing leaves nothing behind, not even white space");
     }
-    assert!(edited > 100);
+    assert!(connected > 100);
 }
 
 #[test]

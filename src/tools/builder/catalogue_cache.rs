@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;
-use crate::workflow::catalogue::{Catalogue, NodeType};
+use crate::workflow::catalogue::Catalogue;
 
 /// What to do if there is no catalogue.
 pub(super) const HOW_TO_BUILD: &str =
@@ -24,14 +24,6 @@ pub struct CatalogueCache {
     read: Arc<OnceLock<Result<Option<Arc<Catalogue>>, String>>>,
 }
 
-/// A node type that an agent named.
-pub(super) struct NamedType {
-    /// The full type, such as `n8n-nodes-base.httpRequest`.
-    pub name: String,
-    /// What the catalogue knows of it.
-    pub known: Option<NodeType>,
-}
-
 impl CatalogueCache {
     /// The catalogue in this file, which need not exist.
     pub fn new(file: Option<PathBuf>) -> Self {
@@ -42,7 +34,7 @@ impl CatalogueCache {
     ///
     /// # Errors
     /// [`Error::FailedPrecondition`] if the file exists and cannot be read, or is not a catalogue.
-    pub(super) fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, Error> {
+    pub(in crate::tools) fn catalogue(&self) -> Result<Option<Arc<Catalogue>>, Error> {
         self.read.get_or_init(|| self.open()).clone().map_err(Error::FailedPrecondition)
     }
 
@@ -55,17 +47,16 @@ impl CatalogueCache {
         }
     }
 
-    /// The node type of this full name, or of this display name if only one type has it.
+    /// The full name of the node type with this name, or of this display name if only one type has it.
     ///
     /// # Errors
     /// [`Error::Argument`] if n8n has no such type, with the nearest ones, or if several types share the display
     /// name; [`Error::FailedPrecondition`] as [`catalogue`](Self::catalogue).
-    pub(super) fn node_type(&self, wanted: &str) -> Result<NamedType, Error> {
-        let unknown = || NamedType { name: wanted.to_owned(), known: None };
+    pub(in crate::tools) fn node_type(&self, wanted: &str) -> Result<String, Error> {
         let shown = shorten(wanted, CUT_NAME_CHARS);
         let Some(catalogue) = self.catalogue()? else {
             return if wanted.contains('.') {
-                Ok(unknown())
+                Ok(wanted.to_owned())
             } else {
                 Err(Error::arguments(format!(
                     "'{shown}' is not a full node type, such as n8n-nodes-base.httpRequest. {HOW_TO_BUILD}"
@@ -74,8 +65,8 @@ impl CatalogueCache {
         };
         let found = catalogue.find(wanted).map_or_else(|| catalogue.with_display_name(wanted), |found| vec![found]);
         match found.as_slice() {
-            [known] => Ok(NamedType { name: known.node_type.clone(), known: Some((*known).clone()) }),
-            [] if is_community(wanted) => Ok(unknown()),
+            [known] => Ok(known.node_type.clone()),
+            [] if is_community(wanted) => Ok(wanted.to_owned()),
             [] => {
                 let nearest = quoted(catalogue.nearest(wanted, MAX_PROPOSED));
                 let nearest = if nearest.is_empty() { nearest } else { format!(" The nearest are {nearest}.") };

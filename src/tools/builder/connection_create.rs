@@ -6,14 +6,13 @@ use serde::Serialize;
 
 use super::WORKFLOW_ID;
 use super::answer::with_workflow;
-use super::location::WorkflowLocation;
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Flag, Text, Word, arguments};
-use crate::tools::workflows::PUBLISH;
+use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::connections::PortRef;
-use crate::workflow::edit;
-use crate::workflow::resolve::{ConnectionRequest, Resolved, resolve};
+use crate::workflow::edit::resolve::{Resolved, resolve};
+use crate::workflow::edit::{ConnectionRequest, Operation, edited};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -58,26 +57,29 @@ impl ToolCall for ConnectionCreate {
     async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         let location = WorkflowLocation::of(&self.workflow_id);
         let catalogue = context.catalogue.catalogue()?;
-        let edit = move |document: &mut _| {
-            let request = ConnectionRequest {
-                source: &self.source_node_id,
-                target: &self.target_node_id,
-                output: self.source_output.as_deref().unwrap_or("main"),
-                input: self.target_input.as_deref().unwrap_or("main"),
-            };
-            let node_type = |node_type: &str| catalogue.as_ref().and_then(|catalogue| catalogue.find(node_type));
-            let Resolved { connection, source_id, target_id } = resolve(document, &request, node_type)?;
-            edit::connect(document, &connection)?;
-            Ok(CreatedConnection {
-                source_node_id: source_id,
-                target_node_id: target_id,
-                source_output: shown(&connection.output),
-                target_input: shown(&connection.input),
+        let word = |word: Option<String>| word.unwrap_or_else(|| "main".to_owned());
+        let (output, input) = (word(self.source_output), word(self.target_input));
+        let edit = move |text: &str| {
+            let types = |name: &str| catalogue.as_ref()?.find(name);
+            edited(text, |editor| {
+                let ends = [editor.find_by_id(&self.source_node_id)?, editor.find_by_id(&self.target_node_id)?];
+                let resolved = resolve(editor, ends, [&output, &input], &types)?;
+                editor.apply(&Operation::AddConnection(ConnectionRequest::from(&resolved.connection)), &types)?;
+                Ok(resolved)
             })
         };
-        let edited = location.edit(&context, self.publish, &progress, edit).await?;
-        let answer = Answer { success: true, connection: edited.value };
-        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
+        let request = EditRequest { publish: self.publish, ..EditRequest::default() };
+        let edited = location.edit(&context, &request, &progress, edit).await?;
+        let note = edited.note();
+        let Resolved { connection, source_id, target_id } = edited.value;
+        let connection = CreatedConnection {
+            source_node_id: source_id,
+            target_node_id: target_id,
+            source_output: shown(&connection.output),
+            target_input: shown(&connection.input),
+        };
+        let answer = Answer { success: true, connection };
+        Ok(with_workflow(&answer, note.as_deref(), &location.shown(edited.after)))
     }
 }
 

@@ -5,12 +5,9 @@
 mod answer;
 mod catalogue_cache;
 pub mod connection_create;
-mod location;
-mod memory_store;
 pub mod node_add;
 pub mod node_replace;
 pub mod node_search;
-mod refusal;
 pub mod test_workflow;
 pub mod workflow_create;
 pub mod workflow_list;
@@ -18,7 +15,6 @@ pub mod workflow_load;
 pub mod workflow_save;
 
 pub use catalogue_cache::CatalogueCache;
-pub use memory_store::MemoryStore;
 
 use super::Toolset;
 

@@ -6,13 +6,12 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::answer::with_workflow;
-use super::location::WorkflowLocation;
 use super::{NODE_TYPE, PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Flag, Object, Text, arguments};
-use crate::tools::workflows::PUBLISH;
+use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::edit::{self, NewNode};
+use crate::workflow::edit::{Changed, NewNode, Operation, edited};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -50,13 +49,16 @@ impl ToolCall for NodeAdd {
         let position = self.position.map(point).transpose()?;
         let parameters = self.parameters.unwrap_or_default();
         let node_type = context.catalogue.node_type(&self.node_type)?;
-        let edit = move |document: &mut _| {
-            let (known, name) = (node_type.known.as_ref(), self.name.as_deref());
-            edit::add_node(document, &NewNode { node_type: &node_type.name, known, name, position, parameters })
-        };
-        let edited = location.edit(&context, self.publish, &progress, edit).await?;
-        let answer = Answer { success: true, node_id: edited.value };
-        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
+        let catalogue = context.catalogue.catalogue()?;
+        let node = NewNode { node_type, name: self.name, position, parameters, ..NewNode::default() };
+        let operation = Operation::AddNode { node, after: None, source_output: None };
+        let edit =
+            move |text: &str| edited(text, |editor| editor.apply(&operation, &|name| catalogue.as_ref()?.find(name)));
+        let request = EditRequest { publish: self.publish, ..EditRequest::default() };
+        let edited = location.edit(&context, &request, &progress, edit).await?;
+        let node_id = edited.value.iter().find_map(Changed::added_id).unwrap_or_default().to_owned();
+        let answer = Answer { success: true, node_id };
+        Ok(with_workflow(&answer, edited.note().as_deref(), &location.shown(edited.after)))
     }
 }
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::location::WorkflowLocation;
 use super::{NODE_TYPE, PARAMETERS, WORKFLOW_ID};
 use crate::n8n::Progress;
 use crate::toolkit::{Amount, Effect, Flag, Object, Text, arguments};
-use crate::tools::workflows::PUBLISH;
+use crate::tools::workflows::{EditRequest, PUBLISH, WorkflowLocation};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
-use crate::workflow::edit::{self, Replaced, Replacement};
+use crate::workflow::edit::{Replaced, Replacement, edited};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -62,15 +61,18 @@ impl ToolCall for NodeReplace {
         let location = WorkflowLocation::of(&self.workflow_id);
         let parameters = self.parameters.unwrap_or_default();
         let node_type = context.catalogue.node_type(&self.new_node_type)?;
-        let edit = move |document: &mut _| {
-            let (node_type, known) = (node_type.name.as_str(), node_type.known.as_ref());
-            let replacement = Replacement { node_type, known, version: self.type_version, parameters };
-            edit::replace_node(document, &self.target_node_id, &replacement)
+        let catalogue = context.catalogue.catalogue()?;
+        let replacement = Replacement { node_type, version: self.type_version, parameters };
+        let edit = move |text: &str| {
+            let types = |name: &str| catalogue.as_ref()?.find(name);
+            edited(text, |editor| editor.replace(&self.target_node_id, &replacement, &types))
         };
-        let edited = location.edit(&context, self.publish, &progress, edit).await?;
+        let request = EditRequest { publish: self.publish, ..EditRequest::default() };
+        let edited = location.edit(&context, &request, &progress, edit).await?;
+        let note = edited.note();
         let Replaced { id, maintained, removed } = edited.value;
         let compatibility_report = Report { maintained_connections: maintained, removed_connections: removed };
         let answer = Answer { success: true, node_id: id, compatibility_report };
-        Ok(with_workflow(&answer, edited.note.as_deref(), &edited.shown))
+        Ok(with_workflow(&answer, note.as_deref(), &location.shown(edited.after)))
     }
 }

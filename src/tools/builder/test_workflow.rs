@@ -11,13 +11,12 @@ use tokio::time::{Instant, sleep, timeout_at};
 
 use super::WORKFLOW_ID;
 use super::answer::plain;
-use super::location::WorkflowLocation;
-use super::refusal::refused;
 use crate::execution::summary::{NodeSummary, Summary, SummaryProjection};
 use crate::json::shorten;
 use crate::n8n::{Client, ExecutionRequest, ListQuery, ProductionCall, Progress};
 use crate::toolkit::{Effect, IntegerOr, Object, Text, arguments};
 use crate::tools::executions::summary_answer;
+use crate::tools::workflows::{WorkflowLocation, refused};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::Document;

@@ -6,11 +6,9 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::answer::with_workflow;
-use super::location::WorkflowLocation;
-use super::refusal::refused;
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Object, Switch, Text, arguments};
-use crate::tools::workflows::{NAME, SETTINGS, Target, Writing, members};
+use crate::tools::workflows::{NAME, SETTINGS, Target, WorkflowLocation, Writing, members, refused};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::{Document, WriteMode};
 

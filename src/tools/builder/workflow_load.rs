@@ -5,9 +5,9 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::answer::with_workflow;
-use super::location::WorkflowLocation;
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Text, arguments};
+use crate::tools::workflows::WorkflowLocation;
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 
 /// The tool.

@@ -5,10 +5,9 @@ use std::sync::Arc;
 use serde_json::json;
 
 use super::WORKFLOW_ID;
-use super::location::WorkflowLocation;
-use super::refusal::refused;
 use crate::n8n::Progress;
 use crate::toolkit::{Effect, Object, Text, arguments};
+use crate::tools::workflows::{WorkflowLocation, refused};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::{Document, WriteMode};
 

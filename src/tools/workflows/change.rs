@@ -146,6 +146,14 @@ impl Written {
         }
     }
 
+    /// n8n's id of the new version; `None` if n8n's own object was requested.
+    pub(in crate::tools) fn version(&self) -> Option<&str> {
+        match &self.made {
+            Made::Outline(outline) => outline.version.as_deref(),
+            Made::Raw(_) => None,
+        }
+    }
+
     /// The settings that n8n has; empty if its own object was requested, which shows them.
     pub(super) fn settings(&self) -> &[String] {
         match &self.made {

@@ -4,17 +4,24 @@ mod change;
 pub mod create_workflow;
 pub mod create_workflow_from_file;
 pub mod delete_workflow;
+pub mod edit_workflow;
 pub mod get_workflow;
 pub mod get_workflow_connections;
 pub mod list_workflows;
+mod location;
+mod memory_store;
 mod publishing;
 mod raw;
+mod refusal;
 pub mod replace_workflow_from_file;
 pub mod set_workflow_active;
 pub mod update_workflow;
 
 pub(super) use change::{Target, Writing, members};
+pub(super) use location::{EditRequest, Edited, WorkflowLocation};
+pub use memory_store::MemoryStore;
 pub(super) use publishing::{Outcome, PUBLISH, Publishing};
+pub(super) use refusal::refused;
 
 use super::{Error, Toolset};
 use crate::json::ReadError;
@@ -39,6 +46,7 @@ pub static TOOLSET: Toolset = Toolset {
         &get_workflow::TOOL,
         &get_workflow_connections::TOOL,
         &create_workflow::TOOL,
+        &edit_workflow::TOOL,
         &update_workflow::TOOL,
         &set_workflow_active::TOOL,
         &delete_workflow::TOOL,

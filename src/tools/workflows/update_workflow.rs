@@ -74,7 +74,7 @@ async fn document(
     given: &Map<String, Value>,
     progress: &Progress,
 ) -> Result<(Document, PublishedVersion), Error> {
-    let text = context.n8n()?.workflow_text(id, progress).await?;
+    let text = context.n8n()?.workflow_text(id, false, progress).await?;
     let mut document = Document::parse(&text).map_err(|error| refused("n8n's workflow cannot be used", &error))?;
     let published = document.published();
     document.keep_only(&CHANGED);

@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, open, openat, renameat, statat, unlinkat};
+use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, mkdirat, open, openat, renameat, statat, unlinkat};
 use rustix::io::Errno;
 
 /// Folders on the way need not be readable.
@@ -70,6 +70,22 @@ impl Directory {
     /// Creates a file, which must not exist.
     pub(in crate::workflow) fn create(&self, name: &str) -> Result<File> {
         self.open_with(name.as_ref(), OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL)
+    }
+
+    /// Creates a file that only its owner reads, and that must not exist.
+    pub(in crate::workflow) fn create_private(&self, name: &str) -> Result<File> {
+        let flags = FILE | OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL;
+        Ok(File::from(openat(&self.handle, name, flags, Mode::from_raw_mode(0o600))?))
+    }
+
+    /// Opens a folder in this one; creates it, for its owner only, if need be.
+    pub(in crate::workflow) fn open_or_create_folder(&self, name: &str) -> Result<Self> {
+        match mkdirat(&self.handle, name, Mode::from_raw_mode(0o700)) {
+            Ok(()) | Err(Errno::EXIST) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let handle = openat(&self.handle, name, FOLDER, Mode::empty())?;
+        Ok(Self { handle, path: self.path.join(name) })
     }
 
     fn open_with(&self, name: &OsStr, flags: OFlags) -> Result<File> {

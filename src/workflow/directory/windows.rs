@@ -76,6 +76,21 @@ impl Directory {
         File::options().create_new(true).write(true).open(self.at(name.as_ref())?)
     }
 
+    /// Creates a file, which must not exist. Who may read it follows from its folder.
+    pub(in crate::workflow) fn create_private(&self, name: &str) -> Result<File> {
+        self.create(name)
+    }
+
+    /// Opens a folder in this one; creates it if need be.
+    pub(in crate::workflow) fn open_or_create_folder(&self, name: &str) -> Result<Self> {
+        let path = self.at(name.as_ref())?;
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => return Err(error),
+            _ => {}
+        }
+        Self::open(&self.path, &path)
+    }
+
     /// Removes a file.
     pub(in crate::workflow) fn remove(&self, name: &str) -> Result<()> {
         fs::remove_file(self.at(name.as_ref())?)

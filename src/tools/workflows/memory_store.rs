@@ -4,11 +4,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
+use super::location::{EditRequest, Edited};
 use super::refusal::refused;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;
 use crate::workflow::file::FILE_BYTES;
-use crate::workflow::{self, Document};
+use crate::workflow::{Document, TextEdit, version_of};
 
 /// How many workflows are held; the oldest makes room for a new one.
 const MAX_HELD: usize = 100;
@@ -28,7 +29,7 @@ pub struct MemoryStore(Arc<Mutex<IndexMap<String, Document>>>);
 
 impl MemoryStore {
     /// Whether an id can only belong to a workflow in memory.
-    pub(super) fn is_id(id: &str) -> bool {
+    pub(in crate::tools) fn is_id(id: &str) -> bool {
         id.starts_with(PREFIX) && !id.ends_with(".json")
     }
 
@@ -36,7 +37,7 @@ impl MemoryStore {
     ///
     /// # Errors
     /// [`Error::Argument`] if it is too large.
-    pub(super) fn insert(&self, document: Document) -> Result<String, Error> {
+    pub(in crate::tools) fn insert(&self, document: Document) -> Result<String, Error> {
         check_size(&document)?;
         let mut held = self.lock();
         let id = format!("{PREFIX}{}", uuid::Uuid::new_v4());
@@ -49,29 +50,40 @@ impl MemoryStore {
     ///
     /// # Errors
     /// [`Error::FailedPrecondition`] if this process does not hold it.
-    pub(super) fn get(&self, id: &str) -> Result<Document, Error> {
+    pub(in crate::tools) fn get(&self, id: &str) -> Result<Document, Error> {
         self.lock().get(id).cloned().ok_or_else(|| not_held(id))
     }
 
-    /// Edits a workflow, and returns the result of `edit` with the edited workflow. If `edit` fails, the workflow
-    /// stays as it was.
+    /// Edits a workflow. If `edit` fails, the workflow stays as it was.
     ///
     /// # Errors
-    /// [`Error::FailedPrecondition`] if this process does not hold it, [`Error::Argument`] if the edit is not possible or makes
-    /// it too large.
-    pub(super) fn edit<T>(
+    /// [`Error::FailedPrecondition`] if this process does not hold it, or holds another version; [`Error::Argument`] if the edit
+    /// is not possible or makes it too large.
+    pub(in crate::tools) fn edit<T>(
         &self,
         id: &str,
-        edit: impl FnOnce(&mut Document) -> Result<T, workflow::Error>,
-    ) -> Result<(T, Document), Error> {
+        request: &EditRequest,
+        edit: impl TextEdit<T>,
+    ) -> Result<Edited<T>, Error> {
         let mut held = self.lock();
         let current = held.get_mut(id).ok_or_else(|| not_held(id))?;
-        let mut document = current.clone();
-        let done = edit(&mut document).map_err(|error| refused(&error))?;
-        check_size(&document)?;
-        *current = document.clone();
-        make_room(&mut held, id);
-        Ok((done, document))
+        let text = current.text();
+        let version = version_of(text.as_bytes());
+        if request.expected.as_ref().is_some_and(|expected| *expected != version) {
+            return Err(Error::FailedPrecondition(format!(
+                "This workflow has changed since: its version is now {version}. Nothing was changed. Read it again before you edit it."
+            )));
+        }
+        let (value, after) = edit(&text).map_err(|error| refused(&error))?;
+        let versions = [version, version_of(after.as_bytes())].map(Some);
+        let after = Document::parse(after.as_bytes()).map_err(|error| refused(&error))?;
+        check_size(&after)?;
+        let before = current.clone();
+        if request.writes {
+            *current = after.clone();
+            make_room(&mut held, id);
+        }
+        Ok(Edited { value, before, after, versions, outcome: None, left_out: Vec::new(), is_kept: false })
     }
 
     fn lock(&self) -> MutexGuard<'_, IndexMap<String, Document>> {
@@ -125,8 +137,7 @@ mod tests {
         let held = |id: &String| store.get(id).is_ok();
         assert_eq!(ids.iter().map(held).collect::<Vec<_>>(), [vec![false; 2], vec![true; 6]].concat());
         // One that grows makes the oldest of the others go.
-        let grow = |document: &mut Document| document.set("settings", &json!({"text": "x".repeat(LARGE + (20 << 20))}));
-        store.edit(&ids[2], grow).unwrap();
+        store.edit(&ids[2], &EditRequest::default(), |_: &str| Ok(((), document(LARGE + (20 << 20)).text()))).unwrap();
         assert!(held(&ids[2]) && !held(&ids[3]) && held(&ids[4]));
     }
 
@@ -135,8 +146,8 @@ mod tests {
         let store = MemoryStore::default();
         assert!(matches!(store.insert(document(MAX_WORKFLOW_BYTES)), Err(Error::Argument(_))));
         let id = store.insert(document(1)).unwrap();
-        let grow = |document: &mut Document| document.set("settings", &json!({"x": "x".repeat(MAX_WORKFLOW_BYTES)}));
-        assert!(matches!(store.edit(&id, grow), Err(Error::Argument(_))));
+        let grow = |_: &str| Ok(((), document(MAX_WORKFLOW_BYTES).text()));
+        assert!(matches!(store.edit(&id, &EditRequest::default(), grow), Err(Error::Argument(_))));
         assert!(store.get(&id).unwrap().bytes() < 100);
     }
 }

@@ -1,0 +1,191 @@
+//! `edit_workflow`: changes parts of a workflow, all of them or none, as a draft unless the caller publishes.
+
+mod changes;
+mod operations;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use self::changes::line;
+use self::operations::operations;
+use super::{EditRequest, Edited, Outcome, WorkflowLocation};
+use crate::budget::Ladder;
+use crate::n8n::Progress;
+use crate::toolkit::answer::success;
+use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::edit::{Changed, Operation, edited};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "edit_workflow",
+    title: "Edit a workflow",
+    description: "Changed parts of a workflow, all or nothing: as a draft, in n8n. Operations {type, …}: setNodeParameter \
+        {nodeName, path, value}, removeNodeParameter {nodeName, path}, updateNodeParameters {nodeName, parameters, replace?} (merge; \
+        null removes), patchNodeParameter {nodeName, path, patches: [{find, replace, replaceAll?}]}, setNodeSettings {nodeName, \
+        settings}, addNode {node: {name, type, parameters}, after?, sourceOutput?}, removeNode {nodeName, reconnect?}, renameNode \
+        {oldName, newName} (expressions follow), addConnection and removeConnection {source, target, sourceOutput?, \
+        targetInput?}, setWorkflowSettings {settings}, setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. \
+        path: a JSON Pointer below parameters (/rules/0/value; /list/- appends).",
+    parameters: EditWorkflow::PARAMETERS,
+    effect: Effect::Change,
+    handler: Handler::of::<EditWorkflow>(),
+};
+
+arguments! {
+    struct EditWorkflow {
+        workflow_id: Text = "An id in n8n, or a workflow file.",
+        operations: Objects = "1 to 50, made in order.",
+        dry_run: Switch = "Write nothing.",
+        publish: Switch = "Also publish, in n8n.",
+        expect_version_id: Option<Text> = "Refuse if it is another version.",
+    }
+}
+
+/// The most operations of a call.
+const MAX_OPERATIONS: usize = 50;
+
+/// The token budget of an answer.
+const TOKENS: usize = 500;
+
+/// How much of the changes an answer shows.
+#[derive(Clone, Copy)]
+struct Size {
+    lines: usize,
+    chars: usize,
+    notes: usize,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous_version_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    active: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<bool>,
+    changes: Vec<String>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    notes: &'a [String],
+}
+
+/// What the operations did.
+struct Made {
+    changes: Vec<Changed>,
+    notes: Vec<String>,
+}
+
+impl ToolCall for EditWorkflow {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let location = WorkflowLocation::of(&self.workflow_id);
+        if self.operations.is_empty() || self.operations.len() > MAX_OPERATIONS {
+            return Err(Error::argument("operations", format!("must have 1 to {MAX_OPERATIONS} elements.")));
+        }
+        let operations = operations(self.operations, &context.catalogue)?;
+        let request = EditRequest {
+            publish: Some(self.publish),
+            expected: self.expect_version_id,
+            writes: !self.dry_run,
+            with_pinned: operations.iter().any(|operation| matches!(operation, Operation::RenameNode { .. })),
+        };
+        let unset = unset_in_n8n(&location, &operations);
+        let edited = match operations.as_slice() {
+            [Operation::RestoreVersion { version_id }] => {
+                let restored = location.restore(&context, &request, &progress, version_id).await?;
+                restored.with(Made { changes: Vec::new(), notes: Vec::new() })
+            }
+            _ => edit(&context, &location, &request, &progress, operations).await?,
+        };
+        Ok(answer(&self.workflow_id, context.locale, &request, edited, unset))
+    }
+}
+
+async fn edit(
+    context: &Context,
+    location: &WorkflowLocation,
+    request: &EditRequest,
+    progress: &Progress,
+    operations: Vec<Operation>,
+) -> Result<Edited<Made>, Error> {
+    let catalogue = context.catalogue.catalogue()?;
+    let edit = move |text: &str| {
+        let types = |name: &str| catalogue.as_ref()?.find(name);
+        edited(text, |editor| {
+            let changes = editor.apply_all(&operations, &types)?;
+            Ok(Made { changes, notes: editor.notes().to_vec() })
+        })
+    };
+    location.edit(context, request, progress, edit).await
+}
+
+/// A setting that is removed keeps its value in n8n, whose API only adds and changes settings.
+fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option<String> {
+    let settings = |operation: &Operation| match operation {
+        Operation::SetWorkflowSettings { settings } => {
+            settings.iter().filter(|(_, value)| value.is_null()).map(|(name, _)| name.clone()).collect()
+        }
+        _ => Vec::new(),
+    };
+    let unset: Vec<_> = operations.iter().flat_map(settings).collect();
+    let is_kept = matches!(location, WorkflowLocation::N8n(_)) && !unset.is_empty();
+    is_kept.then(|| format!("n8n's API cannot remove a setting: {} stays as it was.", unset.join(", ")))
+}
+
+fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>, unset: Option<String>) -> String {
+    let message = match (request.writes, edited.before.text() == edited.after.text()) {
+        (false, _) => {
+            locale.choose("変更は可能です。何も書き込んでいません", "The edit is possible; nothing was written")
+        }
+        (true, true) => locale.choose("変更はありません", "Nothing differs"),
+        (true, false) => locale.choose("ワークフローを編集しました", "Workflow edited"),
+    };
+    let remark = edited.outcome.map(|outcome| outcome.remark(locale)).unwrap_or_default();
+    let message = format!("{message}{remark}");
+    let mut notes: Vec<_> = edited.value.notes.iter().cloned().chain(unset).collect();
+    notes.extend(edited.value.changes.iter().filter_map(chosen_version));
+    if !edited.left_out.is_empty() {
+        notes.push(format!("n8n does not accept, and was not sent: {}.", edited.left_out.join(", ")));
+    }
+    if request.writes && !edited.is_kept && matches!(WorkflowLocation::of(id), WorkflowLocation::File(_)) {
+        notes.push("The text before was too large to be kept: restoreVersion cannot return to it.".to_owned());
+    }
+    let versions = edited.versions.each_ref().map(Option::as_deref);
+    let (active, published) = states(&edited);
+    let write = |Size { lines, chars, notes: shown_notes }: Size| {
+        let all = &edited.value.changes;
+        let mut changes: Vec<_> = all.iter().take(lines).map(|change| line(change, chars)).collect();
+        if all.len() > lines {
+            changes.push(format!("… and {} more", all.len() - lines));
+        }
+        let [previous_version_id, version_id] = versions;
+        let notes = &notes[..shown_notes.min(notes.len())];
+        success(&message, &Data { id, version_id, previous_version_id, active, published, changes, notes })
+    };
+    let ladder = Ladder::new(Size { lines: 12, chars: 160, notes: 8 })
+        .shorter(|size| &mut size.chars, |chars| chars * 7 / 8, 60)
+        .fewer(|size| &mut size.lines, |lines| lines - 1, 1)
+        .fewer(|size| &mut size.notes, |notes| notes - 1, 0);
+    ladder.largest_that_fits(TOKENS, write).answer
+}
+
+fn chosen_version(change: &Changed) -> Option<String> {
+    match change {
+        Changed::Added { name, chosen: Some(chosen), .. } => Some(format!("{name} is a {chosen}.")),
+        _ => None,
+    }
+}
+
+/// In n8n: whether the workflow is active, and whether this change is live.
+fn states(edited: &Edited<Made>) -> (Option<bool>, Option<bool>) {
+    match edited.outcome {
+        Some(Outcome::Inactive) => (Some(false), None),
+        Some(Outcome::Live | Outcome::LiveWithDraft) => (Some(true), Some(true)),
+        Some(Outcome::SavedAsDraft | Outcome::AddedToDraft) => (Some(true), Some(false)),
+        None => (None, None),
+    }
+}

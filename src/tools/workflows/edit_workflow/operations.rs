@@ -1,0 +1,54 @@
+//! The operations of a call. What is unknown or missing is refused, never ignored.
+
+use serde_json::Value;
+
+use crate::json::{CUT_NAME_CHARS, quoted_name};
+use crate::toolkit::nearest;
+use crate::tools::{CatalogueCache, Error};
+use crate::workflow::edit::Operation;
+
+/// Reads the operations of a call.
+///
+/// # Errors
+/// [`Error::Argument`] with the number of the operation, from 1, and what it must be.
+pub(super) fn operations(given: Vec<Value>, catalogue: &CatalogueCache) -> Result<Vec<Operation>, Error> {
+    let total = given.len();
+    let operations = given.into_iter().enumerate().map(|(at, given)| {
+        let refused = |why: String| Error::arguments(format!("Operation {}: {why} Nothing was changed.", at + 1));
+        let operation = operation(given, catalogue).map_err(|error| match error {
+            Error::Argument(error) => refused(error.to_string()),
+            error => error,
+        })?;
+        match operation {
+            Operation::RestoreVersion { .. } if total > 1 => {
+                Err(refused("restoreVersion must be the only operation.".to_owned()))
+            }
+            operation => Ok(operation),
+        }
+    });
+    operations.collect()
+}
+
+fn operation(given: Value, catalogue: &CatalogueCache) -> Result<Operation, Error> {
+    let names = || Operation::NAMES.map(str::to_owned);
+    match given["type"].as_str() {
+        None => return Err(Error::arguments(format!("its type is missing. {}.", nearest("Types", "", &names())))),
+        Some(name) if !Operation::NAMES.contains(&name) => {
+            let wanted = quoted_name(name, CUT_NAME_CHARS);
+            let nearest = nearest("Operations", name, &names());
+            return Err(Error::arguments(format!("{wanted} is not an operation. {nearest}.")));
+        }
+        Some(_) => {}
+    }
+    let mut operation: Operation =
+        serde_json::from_value(given).map_err(|error| Error::arguments(format!("{}.", plain(&error.to_string()))))?;
+    if let Operation::AddNode { node, .. } = &mut operation {
+        node.node_type = catalogue.node_type(&node.node_type)?;
+    }
+    Ok(operation)
+}
+
+/// serde's words with our quotation marks.
+fn plain(error: &str) -> String {
+    error.replace('`', "'").replace("field", "member")
+}

@@ -1,0 +1,259 @@
+//! Where a workflow is: a file, n8n, or the memory of this process.
+
+use serde_json::Map;
+
+use super::memory_store::MemoryStore;
+use super::refusal::refused;
+use super::{Outcome, Publishing, Target, Writing};
+use crate::blocking::blocking;
+use crate::json::{CUT_NAME_CHARS, shorten};
+use crate::n8n::Progress;
+use crate::tools::{Context, Error};
+use crate::workflow::{Document, EditedFile, FileEdit, TextEdit, file, version_of};
+
+/// The members that an edit sends to n8n; everything else stays as n8n has it.
+const EDITED: [&str; 4] = ["name", "nodes", "connections", "settings"];
+
+/// Members that are sent only if the edit changed them: few versions of n8n accept them.
+const EDITED_RARELY: [&str; 2] = ["description", "pinData"];
+
+/// Where a workflow is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::tools) enum WorkflowLocation {
+    File(String),
+    N8n(String),
+    Memory(String),
+}
+
+/// How a workflow is edited.
+#[derive(Clone, Debug)]
+pub(in crate::tools) struct EditRequest {
+    /// In n8n: what the call says about publishing.
+    pub publish: Option<bool>,
+    /// The version that the workflow must have.
+    pub expected: Option<String>,
+    /// Whether it is written; otherwise the edit is only tried.
+    pub writes: bool,
+    /// Whether the edit also concerns pinned data, which can be megabytes.
+    pub with_pinned: bool,
+}
+
+/// A workflow after an edit.
+pub(in crate::tools) struct Edited<T> {
+    /// What the edit returned.
+    pub value: T,
+    pub before: Document,
+    pub after: Document,
+    /// What names the version before, and the one now.
+    pub versions: [Option<String>; 2],
+    /// In n8n: what the change did to production.
+    pub outcome: Option<Outcome>,
+    /// Names of what was not sent to n8n.
+    pub left_out: Vec<String>,
+    /// Whether the edit can be undone.
+    pub is_kept: bool,
+}
+
+impl Default for EditRequest {
+    fn default() -> Self {
+        Self { publish: None, expected: None, writes: true, with_pinned: false }
+    }
+}
+
+impl<T> Edited<T> {
+    /// The same with another value.
+    pub(in crate::tools) fn with<U>(self, value: U) -> Edited<U> {
+        let Self { before, after, versions, outcome, left_out, is_kept, .. } = self;
+        Edited { value, before, after, versions, outcome, left_out, is_kept }
+    }
+
+    /// What the caller should know about a change in n8n.
+    pub(in crate::tools) fn note(&self) -> Option<String> {
+        let outcome = self.outcome.and_then(Outcome::note);
+        let left_out = (!self.left_out.is_empty())
+            .then(|| format!("n8n does not accept, and was not sent: {}.", self.left_out.join(", ")));
+        let notes: Vec<_> = outcome.into_iter().chain(left_out).collect();
+        (!notes.is_empty()).then(|| notes.join(" "))
+    }
+}
+
+impl WorkflowLocation {
+    /// The location that a `workflowId` names.
+    pub(in crate::tools) fn of(id: &str) -> Self {
+        if MemoryStore::is_id(id) {
+            Self::Memory(id.to_owned())
+        } else if id.ends_with(".json") || id.contains(['/', std::path::MAIN_SEPARATOR]) {
+            Self::File(id.to_owned())
+        } else {
+            Self::N8n(id.to_owned())
+        }
+    }
+
+    /// Reads the workflow.
+    ///
+    /// # Errors
+    /// [`Error`] if there is no such workflow, if it cannot be read, or if it is not a workflow.
+    pub(in crate::tools) async fn load(&self, context: &Context, progress: &Progress) -> Result<Document, Error> {
+        match self {
+            Self::Memory(id) => context.memory.get(id),
+            Self::N8n(id) => parse(id, &context.n8n()?.workflow_text(id, false, progress).await?),
+            Self::File(path) => {
+                let (files, path) = (context.files.clone(), path.clone());
+                blocking(move || {
+                    let text = files.read(&path)?;
+                    Ok(Document::parse(&text).map_err(|error| file::Error::Unusable(path, error))?)
+                })
+                .await
+            }
+        }
+    }
+
+    /// The workflow that a complete one was made of, if it can have members that n8n does not know: those of a file or in
+    /// memory. A caller need not name a workflow that is there.
+    pub(in crate::tools) async fn source(&self, context: &Context, progress: &Progress) -> Option<Document> {
+        match self {
+            Self::N8n(_) => None,
+            Self::File(_) | Self::Memory(_) => self.load(context, progress).await.ok(),
+        }
+    }
+
+    /// The workflow as an answer shows it. Members that n8n only sends hold the names and addresses of people,
+    /// and a second copy of all nodes.
+    pub(in crate::tools) fn shown(&self, document: Document) -> Document {
+        match self {
+            Self::N8n(_) => document.without_read_only(),
+            Self::File(_) | Self::Memory(_) => document,
+        }
+    }
+
+    /// Edits the workflow where it is.
+    ///
+    /// # Errors
+    /// As [`load`](Self::load); [`Error::Argument`] if the edit is not possible; [`Error`] if the workflow has another version
+    /// than expected, or cannot be written.
+    pub(in crate::tools) async fn edit<T: Send + 'static>(
+        &self,
+        context: &Context,
+        request: &EditRequest,
+        progress: &Progress,
+        edit: impl TextEdit<T> + Send + 'static,
+    ) -> Result<Edited<T>, Error> {
+        match self {
+            Self::Memory(id) => context.memory.edit(id, request, edit),
+            Self::File(path) => {
+                let (files, file, request) = (context.files.clone(), path.clone(), request.of_file());
+                let work = move || files.edit(&file, &request, edit).map_err(of_file).and_then(edited_file);
+                context.write_file(path, work).await
+            }
+            Self::N8n(id) => {
+                let _lock = context.n8n()?.lock_workflow(id).await?;
+                edit_in_n8n(id, context, request, progress, edit).await
+            }
+        }
+    }
+
+    /// Returns the workflow to an earlier version.
+    ///
+    /// # Errors
+    /// As [`edit`](Self::edit); [`Error`] if there is no such version.
+    pub(in crate::tools) async fn restore(
+        &self,
+        context: &Context,
+        request: &EditRequest,
+        progress: &Progress,
+        version: &str,
+    ) -> Result<Edited<()>, Error> {
+        match self {
+            Self::Memory(_) => Err(Error::FailedPrecondition(
+                "A workflow in memory has no earlier versions. Edit it back, or keep it in a file.".to_owned(),
+            )),
+            Self::File(path) => {
+                let (files, file, request) = (context.files.clone(), path.clone(), request.of_file());
+                let version = version.to_owned();
+                let work = move || files.restore(&file, &request, &version).map_err(of_file).and_then(edited_file);
+                context.write_file(path, work).await
+            }
+            Self::N8n(id) => {
+                let _lock = context.n8n()?.lock_workflow(id).await?;
+                let earlier = context.n8n()?.workflow_version_text(id, version, progress).await?;
+                let earlier = parse(id, &earlier)?;
+                let edit = move |text: &str| {
+                    let mut document = Document::parse(text.as_bytes())?;
+                    document.take_nodes_of(&earlier);
+                    Ok(((), document.text()))
+                };
+                edit_in_n8n(id, context, request, progress, edit).await
+            }
+        }
+    }
+}
+
+impl EditRequest {
+    fn of_file(&self) -> FileEdit {
+        FileEdit { expected: self.expected.clone(), writes: self.writes }
+    }
+}
+
+fn edited_file<T>(edited: EditedFile<T>) -> Result<Edited<T>, Error> {
+    let EditedFile { value, before, after, is_kept } = edited;
+    let versions = [&before, &after].map(|text| Some(version_of(text.as_bytes())));
+    let [before, after] = [before, after].map(|text| Document::parse(text.as_bytes()).map_err(|error| refused(&error)));
+    Ok(Edited { value, before: before?, after: after?, versions, outcome: None, left_out: Vec::new(), is_kept })
+}
+
+/// Edits a workflow in n8n, which is locked.
+async fn edit_in_n8n<T>(
+    id: &str,
+    context: &Context,
+    request: &EditRequest,
+    progress: &Progress,
+    edit: impl TextEdit<T>,
+) -> Result<Edited<T>, Error> {
+    let text = context.n8n()?.workflow_text(id, request.with_pinned, progress).await?;
+    let before = parse(id, &text)?;
+    check_version(&before, request.expected.as_deref())?;
+    let text = String::from_utf8(text)
+        .map_err(|_| Error::FailedPrecondition(format!("n8n's workflow '{id}' is not UTF-8.")))?;
+    let (value, after) = edit(&text).map_err(|error| refused(&error))?;
+    let after = parse(id, after.as_bytes())?;
+    let previous = before.version();
+    if !request.writes {
+        let versions = [previous, None];
+        return Ok(Edited { value, before, after, versions, outcome: None, left_out: Vec::new(), is_kept: true });
+    }
+    let publishing = Publishing { before: before.published(), wanted: request.publish };
+    let mut sent = after.clone();
+    let changed: Vec<_> = EDITED_RARELY.into_iter().filter(|member| !after.has_same(&before, member)).collect();
+    sent.keep_only(&[EDITED.as_slice(), &changed].concat());
+    let (target, given) = (Target::Existing { id, publishing }, Map::new());
+    let written = Writing { context, target, document: sent, given, progress, raw: false }.send().await?;
+    let versions = [previous, written.version().map(str::to_owned)];
+    let (outcome, left_out) = (Some(written.outcome), written.left_out);
+    Ok(Edited { value, before, after, versions, outcome, left_out, is_kept: true })
+}
+
+/// Checks that nobody has edited the workflow since the caller read it.
+fn check_version(document: &Document, expected: Option<&str>) -> Result<(), Error> {
+    let version = document.version();
+    if expected.is_none() || expected == version.as_deref() {
+        return Ok(());
+    }
+    let at = document.updated_at().map(|at| format!(" by an edit at {at}")).unwrap_or_default();
+    let now = version.map(|version| format!(" Its version is now {version}.")).unwrap_or_default();
+    Err(Error::FailedPrecondition(format!(
+        "This workflow has changed since{at}.{now} Nothing was changed. Read it again before you edit it."
+    )))
+}
+
+fn parse(id: &str, text: &[u8]) -> Result<Document, Error> {
+    let id = shorten(id, CUT_NAME_CHARS);
+    Document::parse(text)
+        .map_err(|error| Error::FailedPrecondition(format!("n8n's workflow '{id}' cannot be used: {error}.")))
+}
+
+fn of_file(error: file::Error) -> Error {
+    match error {
+        file::Error::Edit(error) => refused(&error),
+        error => error.into(),
+    }
+}

@@ -1,0 +1,320 @@
+//! One level of a JSON text: an object or a list whose values are not looked into. Everything that is not changed stays as
+//! it was written, white space too, and what is added is laid out as its neighbours are.
+
+use std::borrow::Cow;
+use std::fmt::{self, Display, Formatter};
+
+use memchr::memchr2;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::json::well_formed;
+use crate::workflow::Layout;
+
+/// An object or a list.
+#[derive(Debug)]
+pub(super) struct Level<'t> {
+    is_object: bool,
+    entries: Vec<Entry<'t>>,
+    /// What is between the brackets if there is no entry.
+    blank: &'t str,
+    style: Style<'t>,
+}
+
+/// How new values are written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Style<'l> {
+    pub layout: &'l Layout,
+    /// How many brackets are open around the level.
+    pub depth: usize,
+}
+
+/// A member or an element, without the comma.
+#[derive(Debug)]
+struct Entry<'t> {
+    /// The white space before it.
+    lead: Cow<'t, str>,
+    /// The key with its quotes; empty in a list.
+    key: Cow<'t, str>,
+    /// The colon, and the white space around it.
+    colon: &'t str,
+    value: Cow<'t, str>,
+    /// The white space after it.
+    trail: Cow<'t, str>,
+}
+
+impl<'t> Level<'t> {
+    /// Opens a JSON text; `None` if it is a scalar.
+    pub(super) fn open(text: &'t str, style: Style<'t>) -> Option<Self> {
+        let text = text.trim();
+        let is_object = text.starts_with('{');
+        if !is_object && !text.starts_with('[') {
+            return None;
+        }
+        let inside = &text[1..text.len() - 1];
+        let mut level = Self { is_object, entries: Vec::new(), blank: "", style };
+        if inside.trim_ascii_start().is_empty() {
+            level.blank = inside;
+            return Some(level);
+        }
+        let mut rest = Rest(inside);
+        loop {
+            let lead = rest.white_space();
+            let key = if is_object { rest.value() } else { "" };
+            let colon = if is_object { rest.colon() } else { "" };
+            let (value, trail) = (rest.value(), rest.white_space());
+            level.entries.push(Entry {
+                lead: lead.into(),
+                key: key.into(),
+                colon,
+                value: value.into(),
+                trail: trail.into(),
+            });
+            // What is not a comma is the end.
+            if rest.0.is_empty() {
+                return Some(level);
+            }
+            rest.0 = &rest.0[1..];
+        }
+    }
+
+    pub(super) fn is_object(&self) -> bool {
+        self.is_object
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// The style of a level inside this one.
+    pub(super) fn inner(&self) -> Style<'t> {
+        Style { depth: self.style.depth + 1, ..self.style }
+    }
+
+    /// The values as they are written.
+    pub(super) fn values(&self) -> impl Iterator<Item = &str> {
+        self.entries.iter().map(|entry| entry.value.as_ref())
+    }
+
+    /// The value at an index.
+    pub(super) fn value(&self, at: usize) -> &str {
+        &self.entries[at].value
+    }
+
+    /// A value that was not changed, as it was written.
+    pub(super) fn written(&self, at: usize) -> &'t str {
+        match self.entries[at].value {
+            Cow::Borrowed(text) => text,
+            Cow::Owned(_) => "",
+        }
+    }
+
+    /// The names of the members, decoded; a lone surrogate is U+FFFD.
+    pub(super) fn names(&self) -> impl Iterator<Item = String> {
+        self.entries.iter().map(|entry| decoded(&entry.key).unwrap_or_default())
+    }
+
+    /// Where the last member with this name is: the one that counts.
+    pub(super) fn find(&self, name: &str) -> Option<usize> {
+        let is_plain = |key: &str| !key.contains('\\') && &key[1..key.len() - 1] == name;
+        self.is_object.then_some(())?;
+        self.entries.iter().rposition(|entry| {
+            is_plain(&entry.key) || (entry.key.contains('\\') && decoded::<String>(&entry.key).as_deref() == Some(name))
+        })
+    }
+
+    /// The value of a member.
+    pub(super) fn get(&self, name: &str) -> Option<&str> {
+        Some(self.value(self.find(name)?))
+    }
+
+    /// Replaces a value with a text that is written as it is.
+    pub(super) fn replace(&mut self, at: usize, text: String) {
+        self.entries[at].value = text.into();
+    }
+
+    /// Replaces a value.
+    pub(super) fn set(&mut self, at: usize, value: &Value) {
+        self.entries[at].value = self.laid_out(value, &self.entries[at].lead).into();
+    }
+
+    /// Replaces the value of a member, or adds it as the last one.
+    pub(super) fn set_member(&mut self, name: &str, value: &Value) {
+        match self.find(name) {
+            Some(at) => self.set(at, value),
+            None => self.push(Some(name), value),
+        }
+    }
+
+    /// Renames a member.
+    pub(super) fn rename(&mut self, at: usize, name: &str) {
+        self.entries[at].key = Value::from(name).to_string().into();
+    }
+
+    /// Adds an element, or a member with this name, as the last one.
+    pub(super) fn push(&mut self, name: Option<&str>, value: &Value) {
+        let Style { layout, depth } = self.style;
+        let (lead, colon, trail) = match self.entries.last_mut() {
+            Some(last) => (last.lead.clone(), last.colon, std::mem::take(&mut last.trail)),
+            None => (layout.line(depth + 1).into(), layout.colon(), layout.line(depth).into()),
+        };
+        let value = self.laid_out(value, &lead).into();
+        let (key, colon) = match name {
+            Some(name) => (Value::from(name).to_string(), colon),
+            None => (String::new(), ""),
+        };
+        self.entries.push(Entry { lead, key: key.into(), colon, value, trail });
+    }
+
+    /// Removes an entry.
+    pub(super) fn remove(&mut self, at: usize) {
+        let removed = self.entries.remove(at);
+        let was_last = at == self.entries.len();
+        // The bracket stays where it is.
+        if let Some(last) = self.entries.last_mut().filter(|_| was_last) {
+            last.trail = removed.trail;
+        }
+    }
+
+    /// Lays out a new value that follows this white space.
+    fn laid_out(&self, value: &Value, lead: &str) -> String {
+        self.style.layout.value(value, lead)
+    }
+}
+
+impl Display for Level<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_object { "{" } else { "[" })?;
+        for (at, Entry { lead, key, colon, value, trail }) in self.entries.iter().enumerate() {
+            let comma = if at == 0 { "" } else { "," };
+            write!(f, "{comma}{lead}{key}{colon}{value}{trail}")?;
+        }
+        f.write_str(if self.entries.is_empty() { self.blank } else { "" })?;
+        f.write_str(if self.is_object { "}" } else { "]" })
+    }
+}
+
+/// What is left to read of a valid JSON text.
+struct Rest<'t>(&'t str);
+
+impl<'t> Rest<'t> {
+    fn take(&mut self, bytes: usize) -> &'t str {
+        let (taken, rest) = self.0.split_at(bytes.min(self.0.len()));
+        self.0 = rest;
+        taken
+    }
+
+    fn white_space(&mut self) -> &'t str {
+        self.take(self.0.len() - self.0.trim_ascii_start().len())
+    }
+
+    fn colon(&mut self) -> &'t str {
+        let before = self.0.len() - self.0.trim_ascii_start().len();
+        let after = self.0.get(before + 1..).unwrap_or_default();
+        self.take(before + 1 + after.len() - after.trim_ascii_start().len())
+    }
+
+    fn value(&mut self) -> &'t str {
+        self.take(value_bytes(self.0.as_bytes()))
+    }
+}
+
+/// How long the value is that a text begins with.
+fn value_bytes(text: &[u8]) -> usize {
+    let mut depth = 0_usize;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => at += string_bytes(&text[at..]) - 1,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' if depth == 0 => return at,
+            b'}' | b']' => depth -= 1,
+            b',' | b' ' | b'\n' | b'\r' | b'\t' if depth == 0 => return at,
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 && matches!(byte, b'"' | b'}' | b']') {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// How long the string is that a text begins with, with its quotes.
+fn string_bytes(text: &[u8]) -> usize {
+    let mut at = 1;
+    while let Some(found) = text.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found;
+        if text[at] == b'"' {
+            return at + 1;
+        }
+        at += 2;
+    }
+    text.len()
+}
+
+/// A JSON text as a value, with U+FFFD in place of each lone surrogate; `None` if it does not fit the type.
+pub(super) fn decoded<T: DeserializeOwned>(json: &str) -> Option<T> {
+    serde_json::from_str(&well_formed(json.as_bytes())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn edited(text: &str, edit: impl FnOnce(&mut Level<'_>)) -> String {
+        let layout = Layout::of(text.as_bytes());
+        let mut level = Level::open(text, Style { layout: &layout, depth: 0 }).unwrap();
+        assert_eq!(level.to_string(), text);
+        edit(&mut level);
+        level.to_string()
+    }
+
+    #[test]
+    fn what_is_not_changed_stays_as_it_was_written() {
+        let texts = [
+            "{}",
+            "[ ]",
+            "{\r\n}",
+            r#"{"a":1}"#,
+            "{ \"a\" : [1 , {}] ,\t\"b\":\"x]}\\\"\" }",
+            "[1.50,1e400 ,null]",
+            r#"{"\ud83d":"\udc00","":{"":[]}}"#,
+        ];
+        for text in texts {
+            edited(text, |_| {});
+        }
+    }
+
+    #[test]
+    fn what_is_added_looks_like_its_neighbours() {
+        let add = |level: &mut Level<'_>| level.push(level.is_object().then_some("n"), &json!({"x": [1]}));
+        assert_eq!(edited("{}", add), r#"{"n":{"x":[1]}}"#);
+        assert_eq!(edited(r#"{"a": 1, "b": 2}"#, add), r#"{"a": 1, "b": 2, "n": {"x":[1]}}"#);
+        assert_eq!(
+            edited("{\n  \"a\": {}\n}", add),
+            "{\n  \"a\": {},\n  \"n\": {\n    \"x\": [\n      1\n    ]\n  }\n}"
+        );
+        assert_eq!(edited("[\r\n\t1\r\n]", add), "[\r\n\t1,\r\n\t{\r\n\t\t\"x\": [\r\n\t\t\t1\r\n\t\t]\r\n\t}\r\n]");
+    }
+
+    #[test]
+    fn the_closing_bracket_stays_where_it_is() {
+        let text = "[\n  1,\n  2\n]";
+        assert_eq!(edited(text, |level| level.remove(1)), "[\n  1\n]");
+        assert_eq!(edited(text, |level| level.remove(0)), "[\n  2\n]");
+        let empty = edited(text, |level| {
+            level.remove(1);
+            level.remove(0);
+        });
+        assert_eq!(empty, "[]");
+    }
+
+    #[test]
+    fn of_members_with_the_same_name_the_last_one_counts() {
+        let changed = edited(r#"{"a":1,"\u0061":2,"b":3}"#, |level| level.set_member("a", &json!(null)));
+        assert_eq!(changed, r#"{"a":1,"\u0061":null,"b":3}"#);
+    }
+}

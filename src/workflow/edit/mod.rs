@@ -1,0 +1,229 @@
+//! Edits of a workflow's text. Each changes what it names, or fails and changes nothing; everything else stays byte for byte
+//! as it was written.
+//!
+//! ```
+//! use n8n_lens::workflow::Layout;
+//! use n8n_lens::workflow::edit::{Editor, Operation};
+//!
+//! let text = r#"{"name": "Orders", "nodes": [{"name": "Get", "parameters": {"url": "a", "limit": 1.50}}], "connections": {}}"#;
+//! let layout = Layout::of(text.as_bytes());
+//! let mut editor = Editor::open(text, &layout)?;
+//! let set = Operation::SetNodeParameter { node_name: "Get".to_owned(), path: "/url".to_owned(), value: "b".into() };
+//! editor.apply(&set, &|_| None)?;
+//! assert_eq!(editor.finish()?, text.replace(r#""a""#, r#""b""#));
+//! # Ok::<(), n8n_lens::workflow::Error>(())
+//! ```
+
+mod add;
+mod changed;
+mod level;
+mod node;
+mod operation;
+mod parameters;
+mod path;
+mod remove;
+mod rename;
+mod replace;
+pub mod resolve;
+mod settings;
+mod string;
+mod wiring;
+
+use serde_json::Value;
+
+pub use self::add::NewNode;
+pub use self::changed::{Changed, Held};
+use self::level::{Level, Style, decoded};
+pub use self::operation::{ConnectionRequest, Operation, Patch};
+pub use self::replace::{Replaced, Replacement};
+use super::Error;
+use super::catalogue::NodeType;
+use super::connections::Connections;
+use super::document::Members;
+use super::layout::Layout;
+
+/// Looks a type up in the catalogue.
+pub type NodeTypes<'a> = &'a dyn Fn(&str) -> Option<&'a NodeType>;
+
+/// A workflow that is being edited. Its nodes and connections are opened once, however many edits there are.
+#[derive(Debug)]
+pub struct Editor<'t> {
+    top: Level<'t>,
+    nodes: Level<'t>,
+    heads: Vec<Head>,
+    /// As they were, and as they are; read by the first edit of them.
+    connections: Option<(Connections, Connections)>,
+    /// Nodes that were renamed: their connections stay where they are.
+    renamed: Vec<(String, String)>,
+    notes: Vec<String>,
+}
+
+/// What names a node.
+#[derive(Clone, Debug, Default)]
+struct Head {
+    id: Option<String>,
+    name: Option<String>,
+}
+
+impl Head {
+    fn of(node: &Level<'_>) -> Self {
+        let text = |member| node.get(member).and_then(decoded);
+        Self { id: text("id"), name: text("name") }
+    }
+}
+
+/// Edits a text; returns what `edit` returned, and the text after.
+///
+/// # Errors
+/// As [`Editor::open`], `edit` and [`Editor::finish`].
+pub fn edited<T>(text: &str, edit: impl FnOnce(&mut Editor<'_>) -> Result<T, Error>) -> Result<(T, String), Error> {
+    let layout = Layout::of(text.as_bytes());
+    let mut editor = Editor::open(text, &layout)?;
+    let value = edit(&mut editor)?;
+    Ok((value, editor.finish()?))
+}
+
+impl<'t> Editor<'t> {
+    /// Opens a workflow that [`Document::parse`](super::Document::parse) accepts; new values are laid out like this.
+    ///
+    /// # Errors
+    /// [`Error::NotWorkflow`] if there is no list of nodes.
+    pub fn open(text: &'t str, layout: &'t Layout) -> Result<Self, Error> {
+        let no_nodes = || Error::NotWorkflow("nodes must be a list of objects".to_owned());
+        let top = Level::open(text, Style { layout, depth: 0 }).filter(Level::is_object).ok_or_else(no_nodes)?;
+        let written = top.find("nodes").map(|at| top.written(at)).ok_or_else(no_nodes)?;
+        let nodes = Level::open(written, top.inner()).filter(|nodes| !nodes.is_object()).ok_or_else(no_nodes)?;
+        let head = |node| Level::open(node, nodes.inner()).filter(Level::is_object).map(|node| Head::of(&node));
+        let heads = nodes.values().map(head).collect::<Option<_>>().ok_or_else(no_nodes)?;
+        Ok(Self { top, nodes, heads, connections: None, renamed: Vec::new(), notes: Vec::new() })
+    }
+
+    /// What the caller of the edits should know in addition.
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The names of all nodes.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.heads.iter().filter_map(|head| head.name.as_deref())
+    }
+
+    /// The edited text.
+    ///
+    /// # Errors
+    /// [`Error::NotWorkflow`] if there are connections to write and no object to write them into.
+    pub fn finish(mut self) -> Result<String, Error> {
+        self.write_connections()?;
+        if let Some(at) = self.top.find("nodes") {
+            self.top.replace(at, self.nodes.to_string());
+        }
+        Ok(self.top.to_string())
+    }
+
+    /// The index of the node with this name, else of the one with this id.
+    ///
+    /// # Errors
+    /// [`Error::NoNode`] if there is neither.
+    pub fn find(&self, wanted: &str) -> Result<usize, Error> {
+        let by = |text: fn(&Head) -> &Option<String>| {
+            self.heads.iter().position(|head| text(head).as_deref() == Some(wanted))
+        };
+        by(|head| &head.name).or_else(|| by(|head| &head.id)).ok_or_else(|| self.no_node(wanted))
+    }
+
+    /// The index of the node with this id, else of the one with this name.
+    ///
+    /// # Errors
+    /// [`Error::NoNode`] if there is neither.
+    pub fn find_by_id(&self, wanted: &str) -> Result<usize, Error> {
+        let by_id = self.heads.iter().position(|head| head.id.as_deref() == Some(wanted));
+        by_id.map_or_else(|| self.find(wanted), Ok)
+    }
+
+    fn no_node(&self, wanted: &str) -> Error {
+        Error::NoNode { wanted: wanted.to_owned(), names: self.names().map(str::to_owned).collect() }
+    }
+
+    fn name(&self, at: usize) -> String {
+        self.heads[at].name.clone().unwrap_or_default()
+    }
+
+    /// A node, opened.
+    fn node(&self, at: usize) -> Result<Level<'_>, Error> {
+        let node = Level::open(self.nodes.value(at), self.nodes.inner());
+        node.ok_or_else(|| Error::NotWorkflow(format!("nodes[{at}] must be an object")))
+    }
+
+    /// The members of a node, with U+FFFD in place of lone surrogates: to be read, not to be written.
+    fn members(&self, at: usize) -> Members {
+        decoded(self.nodes.value(at)).unwrap_or_default()
+    }
+
+    /// Replaces a node.
+    fn set_node(&mut self, at: usize, text: String) {
+        if let Some(node) = Level::open(&text, self.nodes.inner()) {
+            self.heads[at] = Head::of(&node);
+        }
+        self.nodes.replace(at, text);
+    }
+
+    fn push_node(&mut self, node: &Value) {
+        let text = |member: &str| node[member].as_str().map(str::to_owned);
+        self.heads.push(Head { id: text("id"), name: text("name") });
+        self.nodes.push(None, node);
+    }
+
+    fn remove_node(&mut self, at: usize) {
+        self.heads.remove(at);
+        self.nodes.remove(at);
+    }
+
+    /// The connections, to be changed.
+    fn connections(&mut self) -> Result<&mut Connections, Error> {
+        if self.connections.is_none() {
+            let read: Connections = match self.top.get("connections").filter(|text| *text != "null") {
+                // A name with half a surrogate pair could not be written back.
+                Some(text) => serde_json::from_str(text)
+                    .map_err(|_| Error::NotWorkflow("connections must be an object of well-formed text".to_owned()))?,
+                None => Connections::default(),
+            };
+            self.connections = Some((read.clone(), read));
+        }
+        // There are some now.
+        Ok(&mut self.connections.get_or_insert_default().1)
+    }
+
+    /// Writes the connections of those sources that have others now.
+    fn write_connections(&mut self) -> Result<(), Error> {
+        let Some((before, after)) = self.connections.take().filter(|(before, after)| before != after) else {
+            return Ok(());
+        };
+        let Some(at) = self.top.find("connections").filter(|at| self.top.value(*at) != "null") else {
+            self.top.set_member("connections", &serde_json::json!(after));
+            return Ok(());
+        };
+        let not_an_object = || Error::NotWorkflow("connections must be an object".to_owned());
+        let mut level = Level::open(self.top.value(at), self.top.inner()).ok_or_else(not_an_object)?;
+        for (old, new) in &self.renamed {
+            if let Some(at) = level.find(old) {
+                level.rename(at, new);
+            }
+        }
+        for name in level.names().collect::<Vec<_>>() {
+            if let Some(at) = level.find(&name).filter(|_| after.of(&name).is_none()) {
+                level.remove(at);
+            }
+        }
+        let was = |name: &str| {
+            self.renamed.iter().rev().find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
+        };
+        for (name, outputs) in after.sources() {
+            if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
+                level.set_member(name, outputs);
+            }
+        }
+        let text = level.to_string();
+        self.top.replace(at, text);
+        Ok(())
+    }
+}

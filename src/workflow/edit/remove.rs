@@ -1,0 +1,92 @@
+//! A node that goes.
+
+use serde_json::Value;
+
+use super::level::{Level, decoded};
+use super::{Changed, Editor};
+use crate::workflow::Error;
+use crate::workflow::connections::{Connection, PortRef};
+use crate::workflow::expression::{Syntax, scan};
+
+impl Editor<'_> {
+    /// Removes a node and its connections; with `reconnect`, what fed it feeds what it fed.
+    pub(super) fn remove(&mut self, node: &str, reconnect: bool) -> Result<Vec<Changed>, Error> {
+        let at = self.find(node)?;
+        let name = self.name(at);
+        self.remove_node(at);
+        self.remove_pinned(&name);
+        let removed = self.connections()?.retain(|connection| connection.source != name && connection.target != name);
+        let mut bridges = if reconnect { bridges(&name, &removed)? } else { Vec::new() };
+        let connections = self.connections()?;
+        bridges.retain(|bridge| connections.add(bridge));
+        self.note_mentions(&name);
+        Ok(vec![Changed::Removed { name, bridges }])
+    }
+
+    fn remove_pinned(&mut self, name: &str) {
+        let Some(at) = self.top.find("pinData") else { return };
+        let Some(mut pinned) = Level::open(self.top.value(at), self.top.inner()) else { return };
+        let Some(found) = pinned.find(name) else { return };
+        pinned.remove(found);
+        let text = pinned.to_string();
+        self.top.replace(at, text);
+    }
+
+    /// Notes the nodes whose expressions and code name a node that is gone.
+    pub(super) fn note_mentions(&mut self, name: &str) {
+        let names = |at: &usize| self.node(*at).is_ok_and(|node| names(&node, name));
+        let still: Vec<_> = (0..self.heads.len()).filter(names).map(|at| self.name(at)).collect();
+        if !still.is_empty() {
+            self.notes.push(format!("'{name}' is still named in expressions of: {}.", still.join(", ")));
+        }
+    }
+}
+
+/// Whether an expression or code of a node names another.
+fn names(node: &Level<'_>, other: &str) -> bool {
+    let node_type: String = node.get("type").and_then(decoded).unwrap_or_default();
+    let version = node.get("typeVersion").and_then(decoded).unwrap_or(1.0);
+    let parameters = node.get("parameters").and_then(decoded).unwrap_or_default();
+    let is_named = |name: &str, text: &str| {
+        let syntax = Syntax::of(&node_type, version, name, text);
+        syntax.is_some_and(|syntax| scan(text, syntax).names.iter().any(|name| name.name == other))
+    };
+    any_text(&parameters, "", &is_named)
+}
+
+/// Whether a text in a value fulfils a condition, which also gets the name of the member that it is in.
+fn any_text(value: &Value, name: &str, holds: &impl Fn(&str, &str) -> bool) -> bool {
+    match value {
+        Value::String(text) => holds(name, text),
+        Value::Array(values) => values.iter().any(|value| any_text(value, name, holds)),
+        Value::Object(members) => members.iter().any(|(name, value)| any_text(value, name, holds)),
+        _ => false,
+    }
+}
+
+/// What replaces the connections of a removed node.
+fn bridges(name: &str, removed: &[Connection]) -> Result<Vec<Connection>, Error> {
+    let main = |port: &PortRef| port.kind == "main";
+    let into = removed.iter().filter(|one| one.target == name && one.source != name && main(&one.input));
+    let out: Vec<_> =
+        removed.iter().filter(|one| one.source == name && one.target != name && main(&one.output)).collect();
+    let mut outputs: Vec<_> = out.iter().map(|one| one.output.index).collect();
+    outputs.sort_unstable();
+    outputs.dedup();
+    if outputs.len() > 1 {
+        let outputs: Vec<_> = outputs.iter().map(|index| format!("main:{index}")).collect();
+        return Err(Error::Edit(format!(
+            "'{name}' feeds others through several outputs ({}), so reconnect cannot know which way its data go; leave it out, \
+             and add the connections",
+            outputs.join(", ")
+        )));
+    }
+    let bridge = |one: &Connection, other: &Connection| Connection {
+        source: one.source.clone(),
+        output: one.output.clone(),
+        target: other.target.clone(),
+        input: other.input.clone(),
+    };
+    let all = into.flat_map(|one| out.iter().map(move |other| bridge(one, other)));
+    Ok(all.filter(|bridge| bridge.source != bridge.target).collect())
+}

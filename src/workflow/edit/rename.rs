@@ -1,0 +1,148 @@
+//! A node with another name. Everything that names it follows: connections, pinned data, expressions and code.
+
+use memchr::memmem;
+use serde_json::json;
+
+use super::add::check_name;
+use super::level::{Level, decoded};
+use super::string::RawString;
+use super::{Changed, Editor};
+use crate::json::{CUT_NAME_CHARS, quoted_name};
+use crate::workflow::Error;
+use crate::workflow::expression::{self, Syntax};
+
+/// Parameters that are nested more deeply are not looked into.
+const MAX_DEPTH: usize = 100;
+
+impl Editor<'_> {
+    pub(super) fn rename(&mut self, node: &str, name: &str) -> Result<Vec<Changed>, Error> {
+        let at = self.find(node)?;
+        check_name(name)?;
+        let from = self.name(at);
+        if from == name {
+            return Err(Error::Edit(format!("it is already called {}", quoted_name(name, CUT_NAME_CHARS))));
+        }
+        if self.names().any(|other| other == name) {
+            let name = quoted_name(name, CUT_NAME_CHARS);
+            return Err(Error::Edit(format!("there is already a node {name}; pass another name")));
+        }
+        self.set_node_member(at, "name", Some(&json!(name)))?;
+        self.rename_connections(&from, name)?;
+        self.rename_member("pinData", &from, name);
+        self.note_static_data(&from);
+        let (mut followed, mut nodes) = (0, 0);
+        for at in 0..self.heads.len() {
+            let in_node = self.rename_in(at, &from, name)?;
+            followed += in_node;
+            nodes += usize::from(in_node > 0);
+        }
+        self.note_mentions(&from);
+        Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
+    }
+
+    fn rename_connections(&mut self, from: &str, to: &str) -> Result<(), Error> {
+        self.connections()?.rename(from, to);
+        match self.renamed.iter_mut().find(|(_, name)| name == from) {
+            Some((_, name)) => to.clone_into(name),
+            None => self.renamed.push((from.to_owned(), to.to_owned())),
+        }
+        Ok(())
+    }
+
+    fn rename_member(&mut self, member: &str, from: &str, to: &str) {
+        let Some(at) = self.top.find(member) else { return };
+        let Some(mut level) = Level::open(self.top.value(at), self.top.inner()) else { return };
+        let Some(found) = level.find(from) else { return };
+        level.rename(found, to);
+        let text = level.to_string();
+        self.top.replace(at, text);
+    }
+
+    /// n8n keeps what a polling trigger has seen under the node's name (`packages/workflow/src/workflow.ts`,
+    /// `getStaticData`); its editor does not rename that either.
+    fn note_static_data(&mut self, from: &str) {
+        let Some(text) = self.top.get("staticData") else { return };
+        let kept = Level::open(text, self.top.inner()).and_then(|data| data.find(&format!("node:{from}")));
+        if kept.is_some() {
+            self.notes.push(format!(
+                "What '{from}' has stored between executions (staticData) begins anew under the new name."
+            ));
+        }
+    }
+
+    /// Renames in the parameters of a node; returns how many texts changed.
+    fn rename_in(&mut self, at: usize, from: &str, to: &str) -> Result<usize, Error> {
+        if !may_name(self.nodes.value(at), from) {
+            return Ok(0);
+        }
+        let members = self.node(at)?;
+        let node_type: String = members.get("type").and_then(decoded).unwrap_or_default();
+        let version = members.get("typeVersion").and_then(decoded).unwrap_or(1.0);
+        if members.find("parameters").is_none() {
+            return Ok(0);
+        }
+        let mut followed = 0;
+        let mut renames = Renames { node_type: &node_type, version, from, to, texts: &mut followed };
+        self.edit_parameters(at, |level| {
+            renames.level(level, "", 0);
+            Ok(())
+        })?;
+        Ok(followed)
+    }
+}
+
+/// A renaming on its way through the parameters of a node.
+struct Renames<'a> {
+    node_type: &'a str,
+    version: f64,
+    from: &'a str,
+    to: &'a str,
+    /// How many texts changed.
+    texts: &'a mut usize,
+}
+
+impl Renames<'_> {
+    /// `name` is that of the member which the level is, or is in.
+    fn level(&mut self, level: &mut Level<'_>, name: &str, depth: usize) {
+        let names: Vec<_> = if level.is_object() { level.names().collect() } else { Vec::new() };
+        for at in 0..level.len() {
+            let name = names.get(at).map_or(name, String::as_str);
+            if let Some(text) = self.value(level, at, name, depth) {
+                level.replace(at, text);
+            }
+        }
+    }
+
+    fn value(&mut self, level: &Level<'_>, at: usize, name: &str, depth: usize) -> Option<String> {
+        let text = level.value(at);
+        if !may_name(text, self.from) || depth > MAX_DEPTH {
+            return None;
+        }
+        if text.starts_with('"') {
+            return self.text(text, name);
+        }
+        let before = *self.texts;
+        let mut inner = Level::open(text, level.inner())?;
+        self.level(&mut inner, name, depth + 1);
+        (*self.texts > before).then(|| inner.to_string())
+    }
+
+    fn text(&mut self, json: &str, name: &str) -> Option<String> {
+        let string = RawString::read(json)?;
+        let syntax = Syntax::of(self.node_type, self.version, name, &string.text)?;
+        let edits = expression::rename(&string.text, syntax, self.from, self.to);
+        if edits.is_empty() {
+            return None;
+        }
+        *self.texts += 1;
+        Some(string.with(&edits))
+    }
+}
+
+/// Whether a JSON text may hold this name. A name that JSON and code write in only one way is looked for as it is.
+fn may_name(json: &str, name: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b' ' | b'-' | b'_' | b'.' | b',' | b':');
+    !name.bytes().all(is_plain)
+        || memmem::find(json.as_bytes(), name.as_bytes()).is_some()
+        || ["\\u00", "\\\\x", "\\\\u"].iter().any(|escape| memmem::find(json.as_bytes(), escape.as_bytes()).is_some())
+}

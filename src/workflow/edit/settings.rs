@@ -1,0 +1,167 @@
+//! Edits of what a node has beside its parameters, and of what a workflow has beside its nodes.
+
+use serde_json::{Map, Value, json};
+
+use super::changed::Held;
+use super::level::{Level, decoded};
+use super::{Changed, Editor, NodeTypes};
+use crate::json::{CUT_NAME_CHARS, quoted_name};
+use crate::workflow::Error;
+use crate::workflow::document::NAME_CHARS;
+
+/// What a node has beside its parameters, and which values it takes (`INode` in `packages/workflow/src/interfaces.ts`).
+const NODE_SETTINGS: [(&str, Takes); 13] = [
+    ("disabled", Takes::Flag),
+    ("onError", Takes::Word(&["stopWorkflow", "continueRegularOutput", "continueErrorOutput"])),
+    ("retryOnFail", Takes::Flag),
+    ("maxTries", Takes::Number),
+    ("waitBetweenTries", Takes::Number),
+    ("alwaysOutputData", Takes::Flag),
+    ("executeOnce", Takes::Flag),
+    ("notes", Takes::Text),
+    ("notesInFlow", Takes::Flag),
+    ("position", Takes::Point),
+    ("typeVersion", Takes::Number),
+    ("credentials", Takes::Object),
+    ("webhookId", Takes::Text),
+];
+
+/// Which values a setting takes.
+enum Takes {
+    Flag,
+    Number,
+    Text,
+    Word(&'static [&'static str]),
+    Point,
+    Object,
+}
+
+impl Takes {
+    fn allows(&self, value: &Value) -> bool {
+        match self {
+            Self::Flag => value.is_boolean(),
+            Self::Number => value.is_number(),
+            Self::Text => value.is_string(),
+            Self::Word(words) => value.as_str().is_some_and(|word| words.contains(&word)),
+            Self::Point => value.as_array().is_some_and(|point| point.len() == 2 && point.iter().all(Value::is_number)),
+            Self::Object => value.is_object(),
+        }
+    }
+
+    fn words(&self) -> String {
+        match self {
+            Self::Flag => "true or false".to_owned(),
+            Self::Number => "a number".to_owned(),
+            Self::Text => "a text".to_owned(),
+            Self::Word(words) => words.join(", "),
+            Self::Point => "two numbers, [x, y]".to_owned(),
+            Self::Object => "an object".to_owned(),
+        }
+    }
+}
+
+impl Editor<'_> {
+    pub(super) fn set_node_settings(
+        &mut self,
+        node: &str,
+        settings: &Map<String, Value>,
+        types: NodeTypes<'_>,
+    ) -> Result<Vec<Changed>, Error> {
+        let at = self.find(node)?;
+        if settings.is_empty() {
+            return Err(Error::Edit("there is nothing to change; pass settings".to_owned()));
+        }
+        check_node_settings(settings)?;
+        if let Some(version) = settings.get("typeVersion").and_then(Value::as_f64) {
+            let node_type: Option<String> = self.node(at)?.get("type").and_then(decoded);
+            super::add::check_version(node_type.as_deref().and_then(types), version)?;
+        }
+        let mut changes = Vec::new();
+        for (name, value) in settings {
+            let merged = match (name.as_str(), value) {
+                ("credentials", Value::Object(new)) => self.credentials(at, new)?,
+                (_, Value::Null) => None,
+                (_, value) => Some(value.clone()),
+            };
+            let before = self.set_node_member(at, name, merged.as_ref())?;
+            let before = before.map(|json| Held::alone(name, &json));
+            let after = merged.map(|value| Held::alone(name, &value.to_string()));
+            changes.push(Changed::Value { node: Some(self.name(at)), path: name.clone(), before, after });
+        }
+        Ok(changes)
+    }
+
+    /// The credentials of a node with these merged into them; `None` if none are left.
+    fn credentials(&self, at: usize, new: &Map<String, Value>) -> Result<Option<Value>, Error> {
+        let before = self.node(at)?.get("credentials").and_then(decoded::<Map<_, _>>);
+        let mut merged = before.unwrap_or_default();
+        for (name, value) in new {
+            match value {
+                Value::Null => drop(merged.shift_remove(name)),
+                value => drop(merged.insert(name.clone(), value.clone())),
+            }
+        }
+        Ok((!merged.is_empty()).then_some(merged.into()))
+    }
+
+    pub(super) fn set_settings(&mut self, new: &Map<String, Value>) -> Result<Vec<Changed>, Error> {
+        if self.top.get("settings").is_none_or(|text| text == "null") {
+            self.top.set_member("settings", &json!({}));
+        }
+        let at = self.top.find("settings").unwrap_or_default();
+        let mut level = Level::open(self.top.value(at), self.top.inner())
+            .ok_or_else(|| Error::NotWorkflow("settings must be an object".to_owned()))?;
+        let mut changes = Vec::new();
+        for (name, value) in new {
+            let before = level.get(name).map(|json| Held::alone(name, json));
+            match (value, level.find(name)) {
+                (Value::Null, Some(found)) => level.remove(found),
+                (Value::Null, None) => continue,
+                (value, _) => level.set_member(name, value),
+            }
+            let after = level.get(name).map(|json| Held::alone(name, json));
+            changes.push(Changed::Value { node: None, path: format!("settings.{name}"), before, after });
+        }
+        let text = level.to_string();
+        self.top.replace(at, text);
+        Ok(changes)
+    }
+
+    pub(super) fn set_metadata(
+        &mut self,
+        name: Option<&str>,
+        description: Option<&str>,
+    ) -> Result<Vec<Changed>, Error> {
+        if name.is_some_and(|name| name.is_empty() || name.chars().count() > NAME_CHARS) {
+            return Err(Error::Edit(format!("name must have 1 to {NAME_CHARS} characters")));
+        }
+        let given = [("name", name), ("description", description)];
+        let given = given.into_iter().filter_map(|(member, text)| Some((member, text?)));
+        let change = |(member, text): (&str, &str)| {
+            let before = self.top.get(member).map(|json| Held::alone(member, json));
+            self.top.set_member(member, &json!(text));
+            let after = Some(Held::alone(member, &json!(text).to_string()));
+            Changed::Value { node: None, path: member.to_owned(), before, after }
+        };
+        let changes: Vec<_> = given.map(change).collect();
+        if changes.is_empty() {
+            return Err(Error::Edit("there is nothing to change; pass name or description".to_owned()));
+        }
+        Ok(changes)
+    }
+}
+
+/// Checks settings of a node by name and by value; `null` is allowed for each.
+pub(super) fn check_node_settings(settings: &Map<String, Value>) -> Result<(), Error> {
+    for (name, value) in settings {
+        let Some((_, takes)) = NODE_SETTINGS.iter().find(|(known, _)| known == name) else {
+            let known: Vec<_> = NODE_SETTINGS.iter().map(|(known, _)| *known).collect();
+            let name = quoted_name(name, CUT_NAME_CHARS);
+            return Err(Error::Edit(format!("a node has no setting {name}; it has {}", known.join(", "))));
+        };
+        if !value.is_null() && !takes.allows(value) {
+            return Err(Error::Edit(format!("{name} must be {}", takes.words())));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! A JSON string, parts of which are replaced; the rest of it stays as it was escaped.
+
+use std::ops::Range;
+
+use serde_json::Value;
+
+/// A string and where its bytes come from.
+#[derive(Debug)]
+pub(super) struct RawString<'t> {
+    /// From between its quotes.
+    written: &'t str,
+    /// Decoded; a lone surrogate is U+FFFD.
+    pub text: String,
+    /// For each byte of `text`, and for its end, where what it stands for begins in `written`.
+    places: Vec<usize>,
+}
+
+impl<'t> RawString<'t> {
+    /// Reads a JSON text; `None` if it is not a string.
+    pub(super) fn read(json: &'t str) -> Option<Self> {
+        let written = json.strip_prefix('"')?.strip_suffix('"')?;
+        let (mut text, mut places) = (String::with_capacity(written.len()), Vec::with_capacity(written.len() + 1));
+        let mut at = 0;
+        while let Some(char) = written[at..].chars().next() {
+            let (char, bytes) = if char == '\\' { escaped(&written[at..]) } else { (char, char.len_utf8()) };
+            text.push(char);
+            places.resize(text.len(), at);
+            at += bytes;
+        }
+        places.push(at);
+        Some(Self { written, text, places })
+    }
+
+    /// The JSON text with other texts in place of these parts, which are in order.
+    pub(super) fn with(&self, edits: &[(Range<usize>, String)]) -> String {
+        let (mut json, mut at) = (String::from("\""), 0);
+        for (range, text) in edits {
+            json.push_str(&self.written[at..self.places[range.start]]);
+            let quoted = Value::from(text.as_str()).to_string();
+            json.push_str(&quoted[1..quoted.len() - 1]);
+            at = self.places[range.end];
+        }
+        json.push_str(&self.written[at..]);
+        json.push('"');
+        json
+    }
+}
+
+/// What an escape stands for, and its bytes.
+fn escaped(text: &str) -> (char, usize) {
+    let char = match text.as_bytes().get(1) {
+        Some(b'b') => '\u{8}',
+        Some(b'f') => '\u{c}',
+        Some(b'n') => '\n',
+        Some(b'r') => '\r',
+        Some(b't') => '\t',
+        Some(b'u') => return surrogates(text),
+        Some(other) => char::from(*other),
+        None => return (char::REPLACEMENT_CHARACTER, 1),
+    };
+    (char, 2)
+}
+
+/// What `\u…` stands for, together with the other half that may follow.
+fn surrogates(text: &str) -> (char, usize) {
+    let unit = |at: usize| {
+        let digits = text.get(at..at + 6)?.strip_prefix("\\u")?;
+        u16::from_str_radix(digits, 16).ok()
+    };
+    let Some(first) = unit(0) else { return (char::REPLACEMENT_CHARACTER, 2) };
+    let both = unit(6).and_then(|second| char::decode_utf16([first, second]).next()?.ok());
+    match both.filter(|char| char.len_utf16() == 2) {
+        Some(char) => (char, 12),
+        None => (char::from_u32(first.into()).unwrap_or(char::REPLACEMENT_CHARACTER), 6),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_replaced_stays_as_it_was_escaped() {
+        let json = r#""a\u00e9\/\ud83d\ude00é\ud83d \\x\n""#;
+        let string = RawString::read(json).unwrap();
+        assert_eq!(string.text, "aé/😀é\u{fffd} \\x\n");
+        assert_eq!(string.with(&[]), json);
+        for (at, char) in string.text.char_indices() {
+            let edited = string.with(&[(at..at + char.len_utf8(), "\"q\"".to_owned())]);
+            let back = RawString::read(&edited).unwrap();
+            assert_eq!(back.text, string.text[..at].to_owned() + "\"q\"" + &string.text[at + char.len_utf8()..]);
+        }
+        assert_eq!(string.with(&[(1..3, "b".to_owned()), (3..4, String::new())]), r#""ab\ud83d\ude00é\ud83d \\x\n""#);
+        assert!(RawString::read("1").is_none());
+    }
+}
