@@ -8,8 +8,8 @@ use n8n_lens::workflow::document;
 use n8n_lens::workflow::edit::{Changed, ConnectionRequest, NewNode, Operation, edited};
 use n8n_lens::workflow::file::Files;
 use n8n_lens::workflow::{Change, Document, Layout, N8N_1, N8N_2};
-use serde_json::value::RawValue;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::entropy::Entropy;
 use super::{is_json, mutation, shown, split, text};

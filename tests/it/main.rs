@@ -131,6 +131,7 @@ mod workflow_activation;
 mod workflow_connections;
 /// A draft that is not published goes live only on request, through the real binary.
 mod workflow_drafts;
+mod workflow_edits;
 /// Which files the tools write and read.
 #[cfg(unix)]
 mod workflow_files;

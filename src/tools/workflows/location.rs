@@ -1,14 +1,17 @@
 //! Where a workflow is: a file, n8n, or the memory of this process.
 
+use std::collections::HashSet;
+
 use serde_json::Map;
 
 use super::memory_store::MemoryStore;
 use super::refusal::refused;
 use super::{Outcome, Publishing, Target, Writing};
 use crate::blocking::blocking;
-use crate::json::{CUT_NAME_CHARS, shorten};
-use crate::n8n::Progress;
+use crate::json::{CUT_NAME_CHARS, quoted_name, shorten};
+use crate::n8n::{self, Progress};
 use crate::tools::{Context, Error};
+use crate::workflow::document::{Members, text};
 use crate::workflow::{Document, EditedFile, FileEdit, TextEdit, file, version_of};
 
 /// The members that an edit sends to n8n; everything else stays as n8n has it.
@@ -226,10 +229,33 @@ async fn edit_in_n8n<T>(
     let changed: Vec<_> = EDITED_RARELY.into_iter().filter(|member| !after.has_same(&before, member)).collect();
     sent.keep_only(&[EDITED.as_slice(), &changed].concat());
     let (target, given) = (Target::Existing { id, publishing }, Map::new());
-    let written = Writing { context, target, document: sent, given, progress, raw: false }.send().await?;
+    let writing = Writing { context, target, document: sent, given, progress, raw: false };
+    let written = writing.send().await.map_err(|error| naming_untouched(error, &before, &after))?;
     let versions = [previous, written.version().map(str::to_owned)];
     let (outcome, left_out) = (Some(written.outcome), written.left_out);
     Ok(Edited { value, before, after, versions, outcome, left_out, is_kept: true })
+}
+
+/// n8n refuses a workflow for any of its nodes, such as one that it has deprecated (since 2.42.6): says which of those that it
+/// names were there before.
+fn naming_untouched(error: Error, before: &Document, after: &Document) -> Error {
+    let Error::N8n(n8n::Error::Refused { status: 400, message }) = &error else { return error };
+    let (Ok(before), Ok(after)) = (before.nodes(), after.nodes()) else { return error };
+    let written = |node: &Members| serde_json::to_string(node).unwrap_or_default();
+    let after: HashSet<_> = after.iter().map(written).collect();
+    let is_named = |node: &&Members| {
+        let names = ["name", "type"].map(|member| text(node, member).filter(|name| !name.is_empty()));
+        names.into_iter().flatten().any(|name| message.contains(&name))
+    };
+    let untouched = before.iter().filter(is_named).filter(|node| after.contains(&written(node)));
+    let names: Vec<_> = untouched.filter_map(|node| text(node, "name")).collect();
+    if names.is_empty() {
+        return error;
+    }
+    let names = names.iter().map(|name| quoted_name(name, CUT_NAME_CHARS)).collect::<Vec<_>>().join(", ");
+    Error::FailedPrecondition(format!(
+        "{error} Not because of this edit: {names} was in the workflow before, and is unchanged."
+    ))
 }
 
 /// Checks that nobody has edited the workflow since the caller read it.

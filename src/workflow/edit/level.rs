@@ -46,7 +46,7 @@ struct Entry<'t> {
 impl<'t> Level<'t> {
     /// Opens a JSON text; `None` if it is a scalar.
     pub(super) fn open(text: &'t str, style: Style<'t>) -> Option<Self> {
-        let text = text.trim();
+        let text = text.trim_ascii();
         let is_object = text.starts_with('{');
         if !is_object && !text.starts_with('[') {
             return None;

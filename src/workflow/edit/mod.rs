@@ -48,6 +48,8 @@ pub type NodeTypes<'a> = &'a dyn Fn(&str) -> Option<&'a NodeType>;
 /// A workflow that is being edited. Its nodes and connections are opened once, however many edits there are.
 #[derive(Debug)]
 pub struct Editor<'t> {
+    /// The white space before and after the workflow.
+    around: [&'t str; 2],
     top: Level<'t>,
     nodes: Level<'t>,
     heads: Vec<Head>,
@@ -95,7 +97,9 @@ impl<'t> Editor<'t> {
         let nodes = Level::open(written, top.inner()).filter(|nodes| !nodes.is_object()).ok_or_else(no_nodes)?;
         let head = |node| Level::open(node, nodes.inner()).filter(Level::is_object).map(|node| Head::of(&node));
         let heads = nodes.values().map(head).collect::<Option<_>>().ok_or_else(no_nodes)?;
-        Ok(Self { top, nodes, heads, connections: None, renamed: Vec::new(), notes: Vec::new() })
+        let after = &text[text.trim_ascii_end().len()..];
+        let around = [&text[..text.len() - text.trim_ascii_start().len()], after];
+        Ok(Self { around, top, nodes, heads, connections: None, renamed: Vec::new(), notes: Vec::new() })
     }
 
     /// What the caller of the edits should know in addition.
@@ -117,7 +121,8 @@ impl<'t> Editor<'t> {
         if let Some(at) = self.top.find("nodes") {
             self.top.replace(at, self.nodes.to_string());
         }
-        Ok(self.top.to_string())
+        let [before, after] = self.around;
+        Ok(format!("{before}{}{after}", self.top))
     }
 
     /// The index of the node with this name, else of the one with this id.

@@ -50,6 +50,8 @@ pub struct WorkflowStore {
 #[derive(Default)]
 struct State {
     workflows: BTreeMap<String, Object>,
+    /// Every version that was saved, by the id of its workflow and its own.
+    versions: BTreeMap<(String, String), Object>,
     writes: u64,
 }
 
@@ -60,6 +62,12 @@ impl State {
         let (minutes, seconds) = (self.writes / 60, self.writes % 60);
         let time = format!("2027-01-01T{:02}:{:02}:{seconds:02}.000Z", minutes / 60, minutes % 60);
         (time, format!("00000000-0000-4000-8000-{:012}", self.writes))
+    }
+
+    fn save(&mut self, workflow: Object) {
+        let (id, version) = (text(&workflow, "id").to_owned(), text(&workflow, "versionId").to_owned());
+        self.versions.insert((id.clone(), version), workflow.clone());
+        self.workflows.insert(id, workflow);
     }
 }
 
@@ -84,10 +92,11 @@ impl WorkflowStore {
     pub fn save_draft(&self, id: &str, nodes: Value) {
         let mut state = self.state();
         let (now, version) = state.stamp();
-        let workflow = state.workflows.get_mut(id).expect("the workflow was put");
+        let mut workflow = state.workflows[id].clone();
         for (key, value) in [("nodes", nodes), ("versionId", json!(version)), ("updatedAt", json!(now))] {
             workflow.insert(key.to_owned(), value);
         }
+        state.save(workflow);
     }
 
     /// All ids, in list order.
@@ -95,7 +104,7 @@ impl WorkflowStore {
         self.state().workflows.keys().cloned().collect()
     }
 
-    /// The answer to `/api/v1/workflows`, `/api/v1/workflows/{id}` and its `/activate` and `/deactivate` (key `test-key`);
+    /// The answer to `/api/v1/workflows`, `/api/v1/workflows/{id}` its versions, and its `/activate` and `/deactivate` (key `test-key`);
     /// `None` for any other path.
     pub fn answer(&self, request: &Request) -> Option<Reply> {
         let rest = request.path.strip_prefix("/api/v1/workflows")?.trim_end_matches('/');
@@ -103,7 +112,7 @@ impl WorkflowStore {
             Some((workflow, action @ ("activate" | "deactivate"))) if !workflow.is_empty() => (workflow, Some(action)),
             _ => (rest, None),
         };
-        let id = if rest.is_empty() { None } else { Some(rest.strip_prefix('/').filter(|id| !id.contains('/'))?) };
+        let id = if rest.is_empty() { None } else { Some(rest.strip_prefix('/')?) };
         let body = if request.body.is_empty() { Some(Value::Null) } else { from_slice(&request.body).ok() };
         let Some(body) = body else {
             let page = "<!DOCTYPE html>\n<pre>ResponseError: Failed to parse request body</pre>\n";
@@ -111,6 +120,7 @@ impl WorkflowStore {
         };
         let found = match (id, action) {
             (Some(id), Some(action)) => self.activate(request, id, action == "activate"),
+            (Some(path), None) if path.contains('/') => self.version(request, path),
             _ => self.route(request, id, body),
         };
         Some(match found {
@@ -153,8 +163,19 @@ impl WorkflowStore {
         } else {
             (workflow["activeVersionId"], workflow["activeVersion"]) = (Value::Null, Value::Null);
         }
-        state.workflows.insert(id.to_owned(), workflow.clone());
+        state.save(workflow.clone());
         Ok(without(workflow, "shared"))
+    }
+
+    /// A version of a workflow, by `{id}/{versionId}`.
+    fn version(&self, request: &Request, path: &str) -> Result<Value, Refusal> {
+        self.authenticate(request)?;
+        let path = path.split_once('/').filter(|_| request.method == "GET");
+        let found = path.and_then(|(id, version)| self.state().versions.get(&(id.into(), version.into())).cloned());
+        let Some(workflow) = found else { return refuse(404, "Version not found") };
+        Ok(json!({ "versionId": workflow["versionId"], "workflowId": workflow["id"], "nodes": workflow["nodes"],
+            "connections": workflow["connections"], "authors": "Test Owner", "name": null, "description": null,
+            "createdAt": workflow["updatedAt"], "updatedAt": workflow["updatedAt"] }))
     }
 
     fn route(&self, request: &Request, id: Option<&str>, body: Value) -> Result<Value, Refusal> {
@@ -272,7 +293,7 @@ impl WorkflowStore {
             answer = refuse(400, format!("Workflow {} (ID: {}) {}", new["name"], text(&new, "id"), rules::NO_START));
             (new["active"], new["activeVersionId"], new["activeVersion"]) = (json!(false), Value::Null, Value::Null);
         }
-        state.workflows.insert(text(&new, "id").to_owned(), new.clone());
+        state.save(new.clone());
         answer.map(|()| without(new, if v2 { "shared" } else { "shared activeVersion" }))
     }
 
@@ -303,7 +324,7 @@ impl WorkflowStore {
         if whole["active"] == true && whole["activeVersion"].is_null() {
             self.publish(&mut whole, &now);
         }
-        state.workflows.insert(id, whole.clone());
+        state.save(whole.clone());
         whole
     }
 

@@ -1,0 +1,331 @@
+//! `edit_workflow`: all or nothing, as a draft, byte for byte, and back again, through the real binary.
+
+use std::path::Path;
+
+use n8n_lens::budget;
+use serde_json::{Value, json};
+
+use crate::mcp_client::McpClient;
+use crate::server::{Reply, Server};
+use crate::workflow_store::{Flavour, WorkflowStore};
+use crate::workflows::{call, node, start_with};
+
+/// A trigger, a request, a condition with two ways, and the code at their end.
+fn workflow(active: bool) -> Value {
+    let mut get = node("Get", "n8n-nodes-base.httpRequest");
+    get["parameters"] = json!({"url": "https://a.example", "headerParameters": {"parameters": [{"name": "Authorization", "value": "Bearer hunter2"}]}});
+    let mut large = node("Large?", "n8n-nodes-base.if");
+    large["typeVersion"] = json!(2);
+    let mut code = node("Format", "n8n-nodes-base.code");
+    code["parameters"] = json!({"jsCode": "const a = $('Get').first().json;\nreturn Object.keys(a).sort();"});
+    let mut hook = node("Hook", "n8n-nodes-base.webhook");
+    hook["parameters"] = json!({"path": "orders"});
+    let to = |node: &str| json!([{"node": node, "type": "main", "index": 0}]);
+    json!({"id": "w", "name": "Orders", "active": active, "nodes": [hook, get, large, code],
+        "connections": {"Hook": {"main": [to("Get")]}, "Get": {"main": [to("Large?")]}, "Large?": {"main": [to("Format"), to("Hook")]}},
+        "settings": {"timezone": "Europe/Berlin"}})
+}
+
+fn store(flavour: Flavour, active: bool) -> WorkflowStore {
+    let store = WorkflowStore::new(flavour);
+    store.put(workflow(active));
+    store
+}
+
+fn client(store: &WorkflowStore) -> (Server, McpClient) {
+    start_with(store, &["--toolsets", "workflows", "--locale", "en"])
+}
+
+fn edit(client: &mut McpClient, operations: Value) -> Value {
+    call(client, "edit_workflow", json!({"workflowId": "w", "operations": operations}))
+}
+
+fn writes(n8n: &Server) -> usize {
+    n8n.requests().iter().filter(|request| request.method != "GET").count()
+}
+
+#[test]
+fn every_operation_does_what_it_says() {
+    let store = store(Flavour::V2, false);
+    let (_n8n, mut client) = client(&store);
+    let made = edit(
+        &mut client,
+        json!([
+            {"type": "setNodeParameter", "nodeName": "Get", "path": "/options/timeout", "value": 5000},
+            {"type": "setNodeParameter", "nodeName": "Get", "path": "headerParameters.parameters[0].value", "value": "Bearer other"},
+            {"type": "setNodeParameter", "nodeName": "Get", "path": "/headerParameters/parameters/-", "value": {"name": "Accept", "value": "x"}},
+            {"type": "updateNodeParameters", "nodeName": "Get", "parameters": {"method": "POST", "url": null}},
+            {"type": "patchNodeParameter", "nodeName": "Format", "path": "/jsCode", "patches": [{"find": "keys(a)", "replace": "keys(a ?? {})"}]},
+            {"type": "setNodeSettings", "nodeName": "Get", "settings": {"retryOnFail": true, "maxTries": 3}},
+            {"type": "addNode", "node": {"name": "Step", "type": "n8n-nodes-base.noOp"}, "after": "Large?", "sourceOutput": true},
+            {"type": "renameNode", "oldName": "Get", "newName": "Get \"all\""},
+        ]),
+    );
+    let saved = store.get("w").unwrap();
+    let nodes = saved["nodes"].as_array().unwrap();
+    let (get, format, step) = (&nodes[1], &nodes[3], &nodes[4]);
+    assert_eq!(get["name"], "Get \"all\"");
+    let headers = json!([{"name": "Authorization", "value": "Bearer other"}, {"name": "Accept", "value": "x"}]);
+    assert_eq!(
+        get["parameters"],
+        json!({"headerParameters": {"parameters": headers}, "options": {"timeout": 5000}, "method": "POST"})
+    );
+    assert_eq!((&get["retryOnFail"], &get["maxTries"]), (&json!(true), &json!(3)));
+    let code = "const a = $('Get \"all\"').first().json;\nreturn Object.keys(a ?? {}).sort();";
+    assert_eq!(format["parameters"]["jsCode"], code);
+    let to = |node: &str| json!([{"node": node, "type": "main", "index": 0}]);
+    assert_eq!(saved["connections"]["Large?"]["main"], json!([to("Step"), to("Hook")]));
+    assert_eq!(saved["connections"]["Step"]["main"], json!([to("Format")]));
+    assert_eq!(saved["connections"]["Hook"]["main"], json!([to("Get \"all\"")]));
+    assert!(uuid(step["id"].as_str().unwrap()) && step["position"] == json!([240, 0]), "{step}");
+    let changes: Vec<_> =
+        made["data"]["changes"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+    let expected = [
+        "+ Get: /options/timeout: 5000",
+        "~ Get: /headerParameters/parameters/0/value: changed (not shown)",
+        "+ Get: /headerParameters/parameters/-: {\"name\":\"Accept\",\"value\":\"x\"}",
+        "- Get: /url: https://a.example",
+        "+ Get: /method: POST",
+        "+ Large?[main:0] -> Step -> Format",
+        "~ node Get -> Get \"all\"; followed in 1 expression",
+    ];
+    for line in expected {
+        assert!(changes.contains(&line), "{line}: {changes:#?}");
+    }
+    assert!(!made.to_string().contains("hunter2") && !made.to_string().contains("Bearer other"), "{made}");
+    assert!(budget::count(&made.to_string()) <= 500);
+    assert_eq!((&made["data"]["active"], &made["data"]["versionId"]), (&json!(false), &saved["versionId"]));
+
+    let made = edit(
+        &mut client,
+        json!([
+            {"type": "removeNode", "nodeName": "Step", "reconnect": true},
+            {"type": "removeConnection", "source": "Large?", "target": "Hook"},
+            {"type": "addConnection", "source": "Large?", "target": "Format", "sourceOutput": "false"},
+            {"type": "removeNodeParameter", "nodeName": "Get \"all\"", "path": "/options"},
+            {"type": "setWorkflowSettings", "settings": {"executionOrder": "v1"}},
+            {"type": "setWorkflowMetadata", "name": "Invoices"},
+        ]),
+    );
+    let saved = store.get("w").unwrap();
+    assert_eq!(saved["connections"]["Large?"]["main"], json!([to("Format"), to("Format")]), "{made}");
+    assert_eq!((&saved["name"], saved["nodes"].as_array().unwrap().len()), (&json!("Invoices"), 4));
+    assert_eq!(saved["settings"]["executionOrder"], "v1");
+}
+
+fn uuid(text: &str) -> bool {
+    text.len() == 36 && text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit())
+}
+
+#[test]
+fn what_is_not_possible_changes_nothing_and_says_what_is() {
+    let store = store(Flavour::V2, true);
+    let before = store.get("w");
+    let (n8n, mut client) = client(&store);
+    let good = json!({"type": "setNodeParameter", "nodeName": "Get", "path": "/url", "value": "b"});
+    let refusals = [
+        (
+            json!({"type": "patchNodeField"}),
+            "Operation 2: 'patchNodeField' is not an operation. Did you mean 'patchNodeParameter'?",
+        ),
+        (json!({"nodeName": "Get"}), "Operation 2: its type is missing."),
+        (
+            json!({"type": "setNodeParameter", "nodeName": "Get", "path": "/url"}),
+            "Operation 2: missing member 'value'.",
+        ),
+        (
+            json!({"type": "removeNode", "nodeName": "Get", "force": true}),
+            "Operation 2: unknown member 'force', expected",
+        ),
+        (
+            json!({"type": "addConnection", "source": "Large?", "target": "Get", "sourceOutput": "maybe"}),
+            "Operation 2 (addConnection): 'Large?' has no output 'maybe'; it has",
+        ),
+        (json!({"type": "removeNode", "nodeName": "Gett"}), "Did you mean 'Get'?"),
+        (
+            json!({"type": "setNodeParameter", "nodeName": "Get", "path": "/headerParameters/parameters/7/value", "value": 1}),
+            "there is no element '7': the list has 1; - appends one",
+        ),
+        (
+            json!({"type": "setNodeParameter", "nodeName": "Get", "path": "/url/a", "value": 1}),
+            "'url' is neither an object nor a list",
+        ),
+        (
+            json!({"type": "removeNodeParameter", "nodeName": "Get", "path": "/uri"}),
+            "there is no parameter 'uri'; there are: 'url', 'headerParameters'",
+        ),
+        (
+            json!({"type": "patchNodeParameter", "nodeName": "Format", "path": "/jsCode", "patches": [{"find": "a", "replace": "b"}]}),
+            "occurs 2 times",
+        ),
+        (
+            json!({"type": "patchNodeParameter", "nodeName": "Format", "path": "/jsCode", "patches": [{"find": "nope", "replace": "b"}]}),
+            "'nope' does not occur in this text",
+        ),
+        (
+            json!({"type": "setNodeSettings", "nodeName": "Get", "settings": {"onError": "explode"}}),
+            "onError must be stopWorkflow, continueRegularOutput, continueErrorOutput",
+        ),
+        (
+            json!({"type": "setNodeSettings", "nodeName": "Get", "settings": {"color": 1}}),
+            "a node has no setting 'color'; it has disabled",
+        ),
+        (json!({"type": "renameNode", "oldName": "Get", "newName": "Hook"}), "there is already a node 'Hook'"),
+        (json!({"type": "renameNode", "oldName": "Get", "newName": "__proto__"}), "is not a name that n8n accepts"),
+        (
+            json!({"type": "removeNode", "nodeName": "Large?", "reconnect": true}),
+            "feeds others through several outputs (main:0, main:1)",
+        ),
+        (
+            json!({"type": "removeConnection", "source": "Get", "target": "Hook"}),
+            "there is no such connection; those of 'Get' are: Get[main:0] -> Large?[main:0]",
+        ),
+        (
+            json!({"type": "restoreVersion", "versionId": "x"}),
+            "Operation 2: restoreVersion must be the only operation.",
+        ),
+    ];
+    for (bad, why) in refusals {
+        let refused = client.call("edit_workflow", json!({"workflowId": "w", "operations": [good, bad]})).unwrap_err();
+        assert!(refused.contains(why) && refused.contains("Nothing was changed."), "{bad}: {refused}");
+    }
+    assert_eq!(writes(&n8n), 0);
+    assert_eq!(store.get("w"), before);
+}
+
+#[test]
+fn nothing_goes_live_unasked() {
+    let set = json!([{"type": "setNodeParameter", "nodeName": "Get", "path": "/url", "value": "b"}]);
+    let live =
+        |store: &WorkflowStore| store.get("w").unwrap()["activeVersion"]["nodes"][1]["parameters"]["url"].clone();
+    let store_2 = store(Flavour::V2, true);
+    let (n8n, mut client_2) = client(&store_2);
+    let made = edit(&mut client_2, set.clone());
+    assert_eq!((live(&store_2), writes(&n8n)), (json!("https://a.example"), 1));
+    assert_eq!((&made["data"]["active"], &made["data"]["published"]), (&json!(true), &json!(false)));
+    let made = call(&mut client_2, "edit_workflow", json!({"workflowId": "w", "operations": set, "publish": true}));
+    assert_eq!((live(&store_2), &made["data"]["published"]), (json!("b"), &json!(true)), "{made}");
+
+    // n8n 1 cannot save a draft.
+    let store_1 = store(Flavour::V1, true);
+    let (n8n, mut client_1) = client(&store_1);
+    let before = store_1.get("w");
+    let refused = client_1.call("edit_workflow", json!({"workflowId": "w", "operations": set})).unwrap_err();
+    assert!(refused.contains("Nothing was changed") && refused.contains("publish: true"), "{refused}");
+    assert_eq!(store_1.get("w"), before);
+    let made = call(&mut client_1, "edit_workflow", json!({"workflowId": "w", "operations": set, "publish": true}));
+    assert_eq!((live(&store_1), &made["data"]["published"]), (json!("b"), &json!(true)), "{made}");
+    drop(n8n);
+    // An inactive workflow needs nobody's consent.
+    let store_1 = store(Flavour::V1, false);
+    let (_n8n, mut client_1) = client(&store_1);
+    assert_eq!(edit(&mut client_1, set)["data"]["active"], false);
+}
+
+#[test]
+fn a_dry_run_writes_nothing_and_an_expected_version_refuses() {
+    let store = store(Flavour::V2, false);
+    let (n8n, mut client) = client(&store);
+    let before = store.get("w").unwrap();
+    let set = json!([{"type": "setNodeParameter", "nodeName": "Get", "path": "/url", "value": "b"}]);
+    let tried = call(&mut client, "edit_workflow", json!({"workflowId": "w", "operations": set, "dryRun": true}));
+    assert_eq!(tried["data"]["changes"], json!(["~ Get: /url: https://a.example -> b"]));
+    assert_eq!((writes(&n8n), store.get("w").unwrap()), (0, before.clone()));
+    let version = before["versionId"].as_str().unwrap();
+    let expecting = |version: &str| json!({"workflowId": "w", "operations": set, "expectVersionId": version});
+    let refused = client.call("edit_workflow", expecting("another")).unwrap_err();
+    let at = before["updatedAt"].as_str().unwrap();
+    assert!(refused.contains(&format!("changed since by an edit at {at}")) && refused.contains(version), "{refused}");
+    assert_eq!(writes(&n8n), 0);
+    call(&mut client, "edit_workflow", expecting(version));
+    assert_eq!(writes(&n8n), 1);
+}
+
+#[test]
+fn an_earlier_version_comes_back() {
+    for flavour in [Flavour::V2, Flavour::V1] {
+        let store = store(flavour, false);
+        let (_n8n, mut client) = client(&store);
+        let before = store.get("w").unwrap();
+        let made = edit(&mut client, json!([{"type": "removeNode", "nodeName": "Get"}]));
+        let previous = made["data"]["previousVersionId"].clone();
+        assert_eq!(previous, before["versionId"]);
+        let restore = json!([{"type": "restoreVersion", "versionId": previous}]);
+        edit(&mut client, restore);
+        let after = store.get("w").unwrap();
+        assert_eq!((&after["nodes"], &after["connections"]), (&before["nodes"], &before["connections"]));
+        let operations = json!([{"type": "restoreVersion", "versionId": "nope"}]);
+        let refused = client.call("edit_workflow", json!({"workflowId": "w", "operations": operations})).unwrap_err();
+        assert!(refused.contains("Version 'nope' of workflow 'w'"), "{refused}");
+    }
+}
+
+/// Half a surrogate pair, numbers as they are written, tabs and spaces.
+const ODD_FILE: &str = "{\r\n\t\"name\" : \"Odd\",\r\n\t\"nodes\": [\r\n\t\t{ \"id\":\"1\", \"name\":\"A\", \"type\":\"n8n-nodes-base.set\", \"parameters\": {\"x\": 1.50, \
+    \"half\": \"\\ud83d\", \"big\": 1e400} , \"position\":[0,0]},\r\n\t\t{\"id\": \"2\", \"name\": \"B\", \"type\": \"n8n-nodes-base.noOp\"}\r\n\t],\r\n\t\"connections\": {}, \"extra\": [ 1,2 ]\r\n}\r\n";
+
+#[test]
+fn a_file_keeps_every_other_byte_and_its_text_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("odd.json");
+    std::fs::write(&file, ODD_FILE).unwrap();
+    let mut client = file_client(folder.path());
+    let ask = |operations: Value| json!({"workflowId": "odd.json", "operations": operations});
+    let set = json!([{"type": "setNodeParameter", "nodeName": "A", "path": "/x", "value": 2}]);
+    let made = call(&mut client, "edit_workflow", ask(set));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), ODD_FILE.replace("1.50", "2"));
+    let previous = made["data"]["previousVersionId"].as_str().unwrap().to_owned();
+    let undo = folder.path().join(".n8n-lens.undo");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&undo), mode(&undo.join(&previous))), (0o700, 0o600));
+    }
+    call(&mut client, "edit_workflow", ask(json!([{"type": "removeNode", "nodeName": "B"}])));
+    call(&mut client, "edit_workflow", ask(json!([{"type": "restoreVersion", "versionId": previous}])));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), ODD_FILE);
+    for number in 0..30 {
+        let set = json!([{"type": "setNodeParameter", "nodeName": "A", "path": "/x", "value": number}]);
+        call(&mut client, "edit_workflow", ask(set));
+    }
+    assert_eq!(std::fs::read_dir(&undo).unwrap().count(), 20, "the oldest go");
+    let refused =
+        client.call("edit_workflow", ask(json!([{"type": "restoreVersion", "versionId": "../odd.json"}]))).unwrap_err();
+    assert!(refused.contains("There is no version '../odd.json' of this file"), "{refused}");
+    let mut expecting = ask(json!([{"type": "removeNode", "nodeName": "B"}]));
+    expecting["expectVersionId"] = json!(previous);
+    let before = std::fs::read_to_string(&file).unwrap();
+    let refused = client.call("edit_workflow", expecting).unwrap_err();
+    assert!(refused.contains("has changed since"), "{refused}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+}
+
+fn file_client(root: &Path) -> McpClient {
+    McpClient::start_with(
+        "http://127.0.0.1:9",
+        &["--toolsets", "workflows", "--locale", "en", "--files-root", root.to_str().unwrap()],
+    )
+}
+
+/// n8n 2.42.6 refuses nodes that it has deprecated, even if the edit did not touch them.
+#[test]
+fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
+    let store = store(Flavour::V2, false);
+    for (status, body, expected) in [
+        (400, r#"{"message":"Node type n8n-nodes-base.if is deprecated"}"#, "was in the workflow before"),
+        (403, r#"{"message":"Forbidden"}"#, "workflow:update"),
+        (409, r#"{"message":"Conflict"}"#, "Conflict"),
+    ] {
+        let answering = store.clone();
+        let n8n = Server::start(move |request| match request.method.as_str() {
+            "PUT" => Reply::json(status, body),
+            _ => answering.answer(request).unwrap(),
+        });
+        let mut client = McpClient::start_with(&n8n.url(), &["--toolsets", "workflows", "--locale", "en"]);
+        let set = json!([{"type": "setNodeParameter", "nodeName": "Get", "path": "/url", "value": "b"}]);
+        let refused = client.call("edit_workflow", json!({"workflowId": "w", "operations": set})).unwrap_err();
+        assert!(refused.contains(expected), "{status}: {refused}");
+        assert_eq!(writes(&n8n), 1, "a write is never sent again");
+    }
+}
