@@ -22,6 +22,7 @@ use tokio::net::TcpListener;
 
 mod catalogue_queries;
 mod conformance_server;
+mod expressions;
 mod flatted;
 mod setup;
 #[path = "../support/mod.rs"]

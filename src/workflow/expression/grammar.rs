@@ -1,0 +1,169 @@
+//! What n8n's parser refuses, as far as tokens beside each other show it. What it accepts must never be a fault: it is
+//! esprima in its tolerant mode, in which arguments and members need no comma between them.
+
+use super::Syntax;
+use super::code::Code;
+use super::fault::{Fault, FaultKind};
+use super::literal::is_identifier;
+use super::token::{Bracket, Kind, is_special};
+
+/// The first reason why the code is refused.
+pub(super) fn fault(code: &Code<'_>) -> Option<Fault> {
+    let of_kind = |kind, at| Fault { kind, at, is_cut: code.is_closed && is_cut(kind, code) };
+    // The brackets first: what stands beside each other is only certain if they fit.
+    let first = code.tokens.fault.or_else(|| pairs(code)).or_else(|| whole(code));
+    first.map(|(kind, at)| of_kind(kind, at))
+}
+
+/// Whether the code ends inside something, and another `}}` may have been meant.
+fn is_cut(kind: FaultKind, code: &Code<'_>) -> bool {
+    let is_open = matches!(
+        kind,
+        FaultKind::UnclosedString
+            | FaultKind::UnclosedTemplate
+            | FaultKind::UnclosedRegex
+            | FaultKind::UnclosedBracket(_)
+    );
+    is_open && code.text.get(code.range.end + 2..).is_some_and(|rest| rest.contains("}}"))
+}
+
+/// n8n takes the first statement of an expression for its value.
+fn whole(code: &Code<'_>) -> Option<(FaultKind, usize)> {
+    if code.syntax == Syntax::Code {
+        return None;
+    }
+    let Some(first) = code.token(0) else { return Some((FaultKind::Empty, code.range.start)) };
+    let is_statement = match code.source(0) {
+        "if" | "for" | "while" | "do" | "switch" | "try" | "throw" | "return" | "const" | "var" | "class"
+        | "function" | "break" | "continue" | "export" | "debugger" | ";" => true,
+        // A label.
+        word => is_identifier(word) && code.source(1) == ":",
+    };
+    is_statement.then_some((FaultKind::Statement, first.start()))
+}
+
+/// Looks at each token with the one before it.
+fn pairs(code: &Code<'_>) -> Option<(FaultKind, usize)> {
+    let mut open = Vec::new();
+    for index in 0..=code.list().len() {
+        let at = code.token(index).map_or(code.range.end, |token| token.start());
+        let kind = pair(code, index, open.last().copied());
+        if let Some(kind) = kind {
+            return Some((kind, at));
+        }
+        match code.kind(index) {
+            Some(Kind::Open(bracket)) => open.push(Some(bracket)),
+            Some(Kind::TemplateHead) => open.push(None),
+            Some(Kind::Close(_) | Kind::TemplateTail) => drop(open.pop()),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// `inside`: the bracket around it, `Some(None)` in a hole of a template literal.
+fn pair(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> Option<FaultKind> {
+    let (before, this) = (code.source_before(index), code.source(index));
+    let kind = code.kind(index);
+    let before_is_sign = code.before(index) == Some(Kind::Sign);
+    if before_is_sign && before == "." {
+        return (kind != Some(Kind::Word)).then_some(FaultKind::Dot);
+    }
+    let this_is_sign = kind == Some(Kind::Sign);
+    if this_is_sign && matches!(this, "." | "?.") {
+        let follows_value = index > 0 && !before_is_sign && !is_open(code.before(index));
+        let is_refused = !follows_value && !matches!(before, "++" | "--") || follows_key(code, index);
+        return is_refused.then_some(FaultKind::Dot);
+    }
+    if before_is_sign && before == "?." {
+        let fits = matches!(kind, Some(Kind::Word | Kind::Open(Bracket::Group | Bracket::List) | Kind::Template));
+        return (!fits && kind != Some(Kind::TemplateHead)).then_some(FaultKind::Dot);
+    }
+    let lacks_left = this_is_sign && is_binary(code, index) && !follows_value(code, index);
+    let lacks_right = before_is_sign && needs_right(code, index - 1) && ends(code, index);
+    if lacks_left || lacks_right {
+        return Some(FaultKind::Operand);
+    }
+    follow_each_other(code, index, inside).then_some(FaultKind::Operator)
+}
+
+/// `{$json.a}`: the first name in an object of an expression. Behind a colon, it may be the block of a label.
+fn follows_key(code: &Code<'_>, index: usize) -> bool {
+    let Some(brace) = index.checked_sub(2) else { return false };
+    code.kind(brace) == Some(Kind::Open(Bracket::Object))
+        && code.before(index) == Some(Kind::Word)
+        && code.syntax != Syntax::Code
+        && code.source_before(brace) != ":"
+}
+
+fn is_open(kind: Option<Kind>) -> bool {
+    matches!(kind, Some(Kind::Open(_) | Kind::TemplateHead | Kind::TemplateMiddle))
+}
+
+/// Whether the sign stands between two values, wherever it is.
+fn is_binary(code: &Code<'_>, index: usize) -> bool {
+    match code.source(index) {
+        // `function*`, `{ *keys() {} }`, `import * as`
+        "*" => !matches!(code.source_before(index), "function" | "yield" | "import" | "export" | "static" | "async"),
+        "%" | "**" | "=" | "+=" | "-=" | "*=" | "%=" | "**=" | "&=" | "|=" | "^=" | "<<=" | ">>=" | ">>>=" | "&&="
+        | "||=" | "??=" | "==" | "!=" | "===" | "!==" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "??" | "&" | "|"
+        | "^" | "<<" | ">>" | ">>>" | "?" => true,
+        _ => false,
+    }
+}
+
+fn follows_value(code: &Code<'_>, index: usize) -> bool {
+    let in_object = matches!(code.before(index), Some(Kind::Open(Bracket::Object | Bracket::Block)));
+    match code.before(index) {
+        None => false,
+        // A generator in an object or a class.
+        _ if code.source(index) == "*" && (in_object || matches!(code.source_before(index), "," | ";" | "}")) => true,
+        Some(Kind::Sign) => matches!(code.source_before(index), "++" | "--"),
+        kind => !is_open(kind),
+    }
+}
+
+/// Whether the sign cannot be the last one.
+fn needs_right(code: &Code<'_>, index: usize) -> bool {
+    is_binary(code, index) || matches!(code.source(index), "!" | "~" | "+" | "-" | "/" | "=>" | "...")
+}
+
+/// Whether nothing, a closing bracket or a separator stands here.
+fn ends(code: &Code<'_>, index: usize) -> bool {
+    match code.kind(index) {
+        None | Some(Kind::Close(_) | Kind::TemplateMiddle | Kind::TemplateTail) => true,
+        Some(Kind::Sign) => matches!(code.source(index), "," | ";" | ":") || is_binary(code, index),
+        _ => false,
+    }
+}
+
+/// Whether two values follow each other, and neither a line's end nor esprima's tolerance separates them.
+fn follow_each_other(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> bool {
+    let Some(this) = code.token(index) else { return false };
+    let may_end_statement = matches!(inside, None | Some(Some(Bracket::Block)));
+    let is_separated = match inside {
+        Some(Some(Bracket::Call | Bracket::Object)) if code.syntax != Syntax::Code => true,
+        Some(Some(Bracket::Control)) => true,
+        _ => may_end_statement && this.begins_line,
+    };
+    let begins = match this.kind {
+        Kind::Number | Kind::Text => true,
+        Kind::Word => !is_special(code.source(index)),
+        _ => false,
+    };
+    begins && !is_separated && ends_value(code, index)
+}
+
+/// Whether the token before this one surely ends a value.
+fn ends_value(code: &Code<'_>, index: usize) -> bool {
+    let Some(before) = index.checked_sub(1) else { return false };
+    match code.before(index) {
+        Some(Kind::Number | Kind::Text | Kind::Regex | Kind::Template | Kind::TemplateTail) => true,
+        Some(Kind::Close(Bracket::Index | Bracket::List | Bracket::Call | Bracket::Group)) => true,
+        Some(Kind::Word) => {
+            let is_member = matches!(code.source_before(before), "." | "?.");
+            is_member || !is_special(code.source(before))
+        }
+        _ => false,
+    }
+}

@@ -1,0 +1,176 @@
+//! The JavaScript in a node's parameters: which parts of a text n8n runs as code, which fields and nodes that code
+//! refers to, whether n8n's parser refuses it, and how a renamed node is followed.
+//!
+//! Nothing is evaluated, and no parser of JavaScript is needed: tokens, brackets and what stands beside each other are
+//! enough for everything that is asked here. Facts: `@n8n/tournament` (`ExpressionSplitter`, `ExpressionBuilder`), which
+//! parses with esprima in its tolerant mode, and `getResolvables` in `n8n-nodes-base`. `tests/clients/expressions.rs`
+//! compares with the packages themselves.
+//!
+//! ```
+//! use n8n_lens::workflow::expression::{Origin, Step, Syntax, Which, rename, scan};
+//!
+//! let text = "=Dear {{ $('Get user').first().json.names[0].trim() }}";
+//! let scanned = scan(text, Syntax::Expression);
+//! let reference = &scanned.references[0];
+//! assert_eq!(reference.origin, Origin::Node { name: "Get user".to_owned(), which: Which::First });
+//! assert_eq!(reference.path, [Step::Name("names".to_owned()), Step::Index(0)]);
+//! assert_eq!(&text[reference.range.clone()], "$('Get user').first().json.names[0]");
+//!
+//! let edits = rename(text, Syntax::Expression, "Get user", "Ann's");
+//! assert_eq!(edits[0].1, r"'Ann\'s'");
+//! assert!(scan("={{ 'it is never closed }}", Syntax::Expression).fault.is_some());
+//! ```
+
+mod code;
+mod fault;
+mod grammar;
+mod guard;
+mod lexer;
+mod literal;
+mod references;
+mod rename;
+mod strings;
+mod syntax;
+mod token;
+
+use std::ops::Range;
+
+use code::{codes, names_in_comments};
+pub use fault::{Fault, FaultKind};
+pub use rename::{apply, mentions, rename};
+pub use strings::{ParameterText, parameter_texts};
+pub use syntax::Syntax;
+
+/// The longest code that is read, bytes. n8n's editor is slow with a tenth of it.
+const MAX_CODE_BYTES: usize = 4 * 1024 * 1024;
+
+/// What a text refers to.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scanned {
+    /// The fields that are read, in order.
+    pub references: Vec<Reference>,
+    /// The places where a node is named as a literal, in order, also those in comments.
+    pub names: Vec<NodeName>,
+    /// How many names of nodes are only known when the code runs.
+    pub dynamic_names: usize,
+    /// Why n8n's parser refuses the text: the first reason.
+    pub fault: Option<Fault>,
+    /// How many parts of the text are code.
+    pub codes: usize,
+}
+
+/// A field that is read, or a whole item if the path is empty.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// Whose items.
+    pub origin: Origin,
+    /// The way from the item's `json`, up to the first call or computed index. The name of a method is no part of it.
+    pub path: Vec<Step>,
+    /// Whether `.length` follows the path: of a string or a list, or a field of that name.
+    pub takes_length: bool,
+    /// Its bytes in the text: from the `$` to the end of the path, without the length.
+    pub range: Range<usize>,
+    /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
+    /// with null, undefined or an empty string, or one of n8n's functions for it. An expression is one `{{ }}`, or all of
+    /// a Code node.
+    pub is_guarded: bool,
+}
+
+/// Where a field is read.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// What the node received: `$json`, `$input`.
+    Input(Which),
+    /// The output of another node: `$('X')`, `$node["X"]`, `$node.X`, `$items("X")`.
+    Node {
+        /// Its name.
+        name: String,
+        /// Which of its items.
+        which: Which,
+    },
+}
+
+/// Which item is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Which {
+    /// The current item, or the one that it came from: `$json`, `.item`, `$node["X"]`.
+    Item,
+    /// `first()`.
+    First,
+    /// `last()`.
+    Last,
+    /// `all()[2]`, counted from 0.
+    At(u64),
+    /// One that only a run can tell: a computed index, `itemMatching(…)`, another output or run.
+    Any,
+}
+
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Step {
+    /// A member.
+    Name(String),
+    /// An element, counted from 0.
+    Index(u64),
+}
+
+/// A place where a node is named.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeName {
+    /// The name.
+    pub name: String,
+    /// The literal with its quotes, or for `$node.Name` the dot and the name.
+    pub range: Range<usize>,
+    /// Whether only `isExecuted` is asked, which may be asked of a node that did not run.
+    pub asks_if_executed: bool,
+    /// Whether it is in a comment, where only renaming looks at it.
+    pub is_in_comment: bool,
+    notation: Notation,
+}
+
+/// How a name is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Notation {
+    /// In these quotes.
+    Quoted(char),
+    /// `.Name`, or `?.Name`.
+    Member { is_optional: bool },
+}
+
+/// Reads a text. What is not code is skipped, and so is code of more than 4 MiB.
+pub fn scan(text: &str, syntax: Syntax) -> Scanned {
+    let mut scanned = Scanned::default();
+    for code in codes(text, syntax) {
+        scanned.codes += 1;
+        let first = scanned.references.len();
+        references::find(&code, references::is_cheerio(&code), &mut scanned);
+        names_in_comments(&code, &mut scanned);
+        if guard::has_guard(&code) {
+            scanned.references[first..].iter_mut().for_each(|reference| reference.is_guarded = true);
+        }
+        scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));
+    }
+    scanned.names.sort_by_key(|name| name.range.start);
+    scanned
+}
+
+/// A path as people write it: `a.b[0]["c d"]`.
+pub fn written(path: &[Step]) -> String {
+    let mut to = String::new();
+    for step in path {
+        match step {
+            Step::Index(index) => to.push_str(&format!("[{index}]")),
+            Step::Name(name) if literal::is_identifier(name) => {
+                if !to.is_empty() {
+                    to.push('.');
+                }
+                to.push_str(name);
+            }
+            Step::Name(name) => to.push_str(&format!("[{}]", literal::quoted(name, '"', false))),
+        }
+    }
+    to
+}
+
+#[cfg(test)]
+mod tests;

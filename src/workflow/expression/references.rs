@@ -1,0 +1,256 @@
+//! The chains of members that begin with one of n8n's variables.
+
+use std::ops::Range;
+
+use super::code::Code;
+use super::literal::unquoted;
+use super::token::{Bracket, Kind};
+use super::{NodeName, Notation, Origin, Reference, Scanned, Step, Which};
+
+/// One link of a chain, and the index of the token behind it.
+enum Link {
+    Member(Step, usize),
+    /// A computed index.
+    Computed(usize),
+    /// A call, and whether it has arguments.
+    Call(bool, usize),
+}
+
+/// Adds what the code refers to. `is_cheerio`: `$` is not n8n's.
+pub(super) fn find(code: &Code<'_>, is_cheerio: bool, scanned: &mut Scanned) {
+    let mut finder = Finder { code, scanned };
+    for index in 0..code.list().len() {
+        if code.kind(index) != Some(Kind::Word) {
+            continue;
+        }
+        // `$item(0).$node["X"]`
+        let is_member = matches!(code.source_before(index), "." | "?.");
+        match code.source(index) {
+            "$node" if !finder.is_key(index) => finder.node_list(index),
+            _ if is_member || finder.is_key(index) => {}
+            "$json" | "$data" => finder.reference(index, index + 1, Origin::Input(Which::Item)),
+            "$input" => finder.items(index, index + 1, None),
+            "$" if !is_cheerio => finder.node(index),
+            "$items" => finder.item_list(index),
+            _ => {}
+        }
+    }
+}
+
+/// Whether `$` is the document of cheerio, or another variable of the code, so that `$('…')` names no node.
+pub(super) fn is_cheerio(code: &Code<'_>) -> bool {
+    (0..code.list().len()).any(|index| match (code.kind(index), code.source(index)) {
+        (Some(Kind::Word), "cheerio") => true,
+        (Some(Kind::Text), literal) => literal.contains("cheerio"),
+        (Some(Kind::Word), "$") => {
+            is_parameter(code, index) || matches!(code.source(index + 1), "=" | "=>") || is_declared(code, index)
+        }
+        _ => false,
+    })
+}
+
+fn is_declared(code: &Code<'_>, index: usize) -> bool {
+    matches!(code.source_before(index), "const" | "let" | "var" | "function")
+}
+
+/// Whether it is the first or the last of the parameters of a function.
+fn is_parameter(code: &Code<'_>, index: usize) -> bool {
+    let close = match (code.source_before(index), code.source(index + 1)) {
+        ("(" | ",", ")") => Some(index + 1),
+        ("(", ",") => code.partner(index - 1),
+        _ => None,
+    };
+    close.is_some_and(|close| matches!(code.source(close + 1), "=>" | "{"))
+}
+
+struct Finder<'a, 'b> {
+    code: &'a Code<'b>,
+    scanned: &'a mut Scanned,
+}
+
+impl Finder<'_, '_> {
+    /// `{$json: 1}`
+    fn is_key(&self, index: usize) -> bool {
+        self.code.source(index + 1) == ":" && matches!(self.code.source_before(index), "{" | ",")
+    }
+
+    /// The link that begins with this token.
+    fn link(&self, index: usize) -> Option<Link> {
+        let is_optional = self.code.source(index) == "?.";
+        match self.code.source(index) {
+            "." | "?." if self.code.kind(index + 1) == Some(Kind::Word) => {
+                Some(Link::Member(Step::Name(self.code.source(index + 1).to_owned()), index + 2))
+            }
+            _ => self.bracket(index + usize::from(is_optional), is_optional),
+        }
+    }
+
+    fn bracket(&self, index: usize, is_optional: bool) -> Option<Link> {
+        let Some(Kind::Open(bracket)) = self.code.kind(index) else { return None };
+        let close = self.code.partner(index)?;
+        match bracket {
+            Bracket::Call => Some(Link::Call(close > index + 1, close + 1)),
+            Bracket::Group if is_optional => Some(Link::Call(close > index + 1, close + 1)),
+            Bracket::Index => Some(self.index(index + 1, close)),
+            Bracket::List if is_optional => Some(self.index(index + 1, close)),
+            _ => None,
+        }
+    }
+
+    fn index(&self, index: usize, close: usize) -> Link {
+        let source = self.code.source(index);
+        let step = match self.code.kind(index) {
+            _ if close != index + 1 => None,
+            Some(Kind::Text | Kind::Template) => Some(Step::Name(unquoted(source))),
+            Some(Kind::Number) => source.parse().ok().map(Step::Index),
+            _ => None,
+        };
+        step.map_or(Link::Computed(close + 1), |step| Link::Member(step, close + 1))
+    }
+
+    /// `.name` behind this token, if it is not called: the token behind it.
+    fn member(&self, index: usize, name: &str) -> Option<usize> {
+        match self.link(index)? {
+            Link::Member(Step::Name(found), next) if found == name => Some(next),
+            _ => None,
+        }
+    }
+
+    /// Reads the path behind the item's `json` and adds the reference.
+    fn reference(&mut self, first: usize, mut next: usize, origin: Origin) {
+        // Each step with the tokens that it is written in.
+        let mut steps = Vec::new();
+        while let Some(Link::Member(step, behind)) = self.link(next) {
+            steps.push((step, next..behind));
+            next = behind;
+        }
+        if matches!(self.link(next), Some(Link::Call(..))) {
+            // The name of a method.
+            next = steps.pop().map_or(next, |(_, tokens)| tokens.start);
+        }
+        let is_length = |(step, tokens): &(Step, Range<usize>)| {
+            matches!(step, Step::Name(name) if name == "length") && self.code.kind(tokens.end - 1) == Some(Kind::Word)
+        };
+        let length = steps.pop_if(|last| is_length(last));
+        let end = length.as_ref().map_or(next, |(_, tokens)| tokens.start);
+        let token = |index: usize| self.code.token(index);
+        let (Some(start), Some(last)) = (token(first), end.checked_sub(1).and_then(token)) else { return };
+        let range = start.start()..last.end();
+        let path = steps.into_iter().map(|(step, _)| step).collect();
+        let takes_length = length.is_some();
+        self.scanned.references.push(Reference { origin, path, takes_length, range, is_guarded: false });
+    }
+
+    /// What is read of a node or of the input: `.item.json`, `.first().json`, `.all()[0].json`.
+    fn items(&mut self, first: usize, index: usize, name: Option<&str>) {
+        let Some(Link::Member(Step::Name(method), next)) = self.link(index) else { return };
+        let called = match self.link(next) {
+            Some(Link::Call(has_arguments, behind)) => Some((has_arguments, behind)),
+            _ => None,
+        };
+        let (which, next) = match (method.as_str(), called) {
+            ("item", None) => (Which::Item, next),
+            ("pairedItem", Some((false, behind))) => (Which::Item, behind),
+            ("first", Some((false, behind))) => (Which::First, behind),
+            ("last", Some((false, behind))) => (Which::Last, behind),
+            ("first" | "last" | "itemMatching" | "pairedItem", Some((true, behind))) => (Which::Any, behind),
+            ("all", Some((has_arguments, behind))) => match self.element(behind, has_arguments) {
+                Some(element) => element,
+                None => return,
+            },
+            _ => return,
+        };
+        self.json(first, next, name, which);
+    }
+
+    /// An element of a list of items.
+    fn element(&self, index: usize, is_of_another_run: bool) -> Option<(Which, usize)> {
+        match self.link(index)? {
+            Link::Member(Step::Index(at), next) if !is_of_another_run => Some((Which::At(at), next)),
+            Link::Member(Step::Index(_), next) | Link::Computed(next) => Some((Which::Any, next)),
+            _ => None,
+        }
+    }
+
+    fn json(&mut self, first: usize, index: usize, name: Option<&str>, which: Which) {
+        let Some(next) = self.member(index, "json") else { return };
+        let origin = name.map_or(Origin::Input(which), |name| Origin::Node { name: name.to_owned(), which });
+        self.reference(first, next, origin);
+    }
+
+    fn is_literal(&self, index: usize) -> bool {
+        matches!(self.code.kind(index), Some(Kind::Text | Kind::Template))
+    }
+
+    /// Adds the name that this literal holds.
+    fn name(&mut self, index: usize, behind: usize) -> String {
+        let source = self.code.source(index);
+        let name = unquoted(source);
+        let quote = source.chars().next().unwrap_or('"');
+        self.named(index, name.clone(), Notation::Quoted(quote), behind);
+        name
+    }
+
+    fn named(&mut self, index: usize, name: String, notation: Notation, behind: usize) {
+        let Some(token) = self.code.token(index) else { return };
+        let start = match notation {
+            Notation::Quoted(_) => token.start(),
+            Notation::Member { .. } => self.code.token(index - 1).map_or(token.start(), |dot| dot.start()),
+        };
+        let asks_if_executed = self.member(behind, "isExecuted").is_some();
+        let range = start..token.end();
+        self.scanned.names.push(NodeName { name, range, asks_if_executed, is_in_comment: false, notation });
+    }
+
+    /// `$('X')`
+    fn node(&mut self, index: usize) {
+        if self.code.kind(index + 1) != Some(Kind::Open(Bracket::Call)) {
+            return;
+        }
+        match self.code.partner(index + 1) {
+            Some(close) if close == index + 3 && self.is_literal(index + 2) => {
+                let name = self.name(index + 2, close + 1);
+                self.items(index, close + 1, Some(&name));
+            }
+            Some(close) if close > index + 2 => self.scanned.dynamic_names += 1,
+            _ => {}
+        }
+    }
+
+    /// `$items("X")[0]`, `$items("X", output, run)[0]`, `$items()[0]`
+    fn item_list(&mut self, index: usize) {
+        let Some(close) = self.code.partner(index + 1).filter(|_| self.code.source(index + 1) == "(") else { return };
+        let has_more = self.code.source(index + 3) == ",";
+        let name = match self.code.kind(index + 2) {
+            Some(Kind::Close(_)) => None,
+            _ if self.is_literal(index + 2) && (has_more || close == index + 3) => {
+                Some(self.name(index + 2, close + 1))
+            }
+            _ => {
+                self.scanned.dynamic_names += 1;
+                return;
+            }
+        };
+        if let Some((which, next)) = self.element(close + 1, has_more) {
+            self.json(index, next, name.as_deref(), which);
+        }
+    }
+
+    /// `$node["X"].json`, `$node.X.json`
+    fn node_list(&mut self, index: usize) {
+        let (name, next) = match self.link(index + 1) {
+            Some(Link::Member(Step::Name(name), next)) if self.code.kind(next - 1) == Some(Kind::Word) => {
+                let is_optional = self.code.source(index + 1) == "?.";
+                self.named(next - 1, name.clone(), Notation::Member { is_optional }, next);
+                (name, next)
+            }
+            Some(Link::Member(Step::Name(_), next)) => (self.name(next - 2, next), next),
+            Some(Link::Member(..) | Link::Computed(_)) => {
+                self.scanned.dynamic_names += 1;
+                return;
+            }
+            _ => return,
+        };
+        self.json(index, next, Some(&name), Which::Item);
+    }
+}

@@ -1,0 +1,57 @@
+//! A node gets another name, and the code that names it follows.
+
+use std::ops::Range;
+
+use super::code::codes;
+use super::literal::{is_identifier, quoted, unquoted};
+use super::token::Kind;
+use super::{Notation, Syntax, scan};
+
+/// The edits with which the text names a node as `new` that it named as `old`: ranges of bytes and what replaces them, in
+/// order. Each literal keeps its quotes; `$node.Old` becomes `$node["New name"]` if the name is no identifier; and where
+/// code is in `{{ }}`, a `}}` in the name is escaped, because n8n would end the code there.
+pub fn rename(text: &str, syntax: Syntax, old: &str, new: &str) -> Vec<(Range<usize>, String)> {
+    let is_in_braces = syntax != Syntax::Code;
+    let named = scan(text, syntax).names.into_iter().filter(|name| name.name == old);
+    let literal = |notation| match notation {
+        Notation::Quoted(quote) => quoted(new, quote, is_in_braces),
+        Notation::Member { is_optional } if is_identifier(new) => {
+            format!("{}{new}", if is_optional { "?." } else { "." })
+        }
+        Notation::Member { is_optional } => {
+            format!("{}[{}]", if is_optional { "?." } else { "" }, quoted(new, '"', is_in_braces))
+        }
+    };
+    named.map(|name| (name.range, literal(name.notation))).collect()
+}
+
+/// The text with these edits, as [`rename`] returns them.
+pub fn apply(text: &str, edits: &[(Range<usize>, String)]) -> String {
+    let (mut edited, mut at) = (String::with_capacity(text.len()), 0);
+    for (range, replacement) in edits {
+        edited.push_str(text.get(at..range.start).unwrap_or_default());
+        edited.push_str(replacement);
+        at = range.end;
+    }
+    edited.push_str(text.get(at..).unwrap_or_default());
+    edited
+}
+
+/// How often a node seems to be named where [`rename`] does not touch the text: as a plain string, or in code that
+/// cannot be read.
+pub fn mentions(text: &str, syntax: Syntax, name: &str) -> usize {
+    if name.is_empty() {
+        return 0;
+    }
+    let known: Vec<_> = scan(text, syntax).names.into_iter().map(|name| name.range).collect();
+    let is_known = |range: &Range<usize>| known.binary_search_by_key(&range.start, |known| known.start).is_ok();
+    let in_code = codes(text, syntax).map(|code| {
+        let is_plain = |kind| matches!(kind, Kind::Text | Kind::Template);
+        let literals = code.list().iter().filter(|token| is_plain(token.kind) && !is_known(&token.range()));
+        let plain = literals.filter(|token| unquoted(&text[token.range()]) == name).count();
+        let read = code.list().last().map_or(code.range.start, |token| token.end());
+        let is_unread = code.tokens.fault.is_some();
+        plain + if is_unread { text[read..code.range.end].matches(name).count() } else { 0 }
+    });
+    in_code.sum()
+}

@@ -1,0 +1,329 @@
+use super::*;
+
+/// References as `origin: path`, of an expression or, without `=`, of code.
+fn references(text: &str) -> Vec<String> {
+    let syntax = if text.starts_with('=') { Syntax::Expression } else { Syntax::Code };
+    let shown = |reference: &Reference| {
+        let origin = match &reference.origin {
+            Origin::Input(which) => format!("{which:?}"),
+            Origin::Node { name, which } => format!("{name} {which:?}"),
+        };
+        format!("{origin}: {}{}", written(&reference.path), if reference.takes_length { " (length)" } else { "" })
+    };
+    scan(text, syntax).references.iter().map(shown).collect()
+}
+
+fn names(text: &str, syntax: Syntax) -> Vec<String> {
+    scan(text, syntax).names.into_iter().map(|name| name.name).collect()
+}
+
+#[track_caller]
+fn refers(code: &str, expected: &[&str]) {
+    assert_eq!(references(&format!("={{{{ {code} }}}}")), expected, "{code}");
+}
+
+#[test]
+fn a_path_is_read_in_every_notation() {
+    refers("$json", &["Item: "]);
+    refers("$json.a.b", &["Item: a.b"]);
+    refers("$json[\"a b\"].c", &["Item: [\"a b\"].c"]);
+    refers("$json['a'][`b`][0].c", &["Item: a.b[0].c"]);
+    refers("$json?.a?.['b']?.c", &["Item: a.b.c"]);
+    refers("$json.a?.[0]", &["Item: a[0]"]);
+    refers("$json . a /* x */ . b", &["Item: a.b"]);
+    refers("$data.a", &["Item: a"]);
+    refers("`${$json.a} ${`${$json.b}`}`", &["Item: a", "Item: b"]);
+    refers("{a: $json.b, $json: 1}", &["Item: b"]);
+    refers("x.$json.a", &[]);
+    refers("'$json.a' /* $json.b */", &[]);
+}
+
+#[test]
+fn a_path_ends_at_a_call_and_at_a_computed_index() {
+    refers("$json.a.trim()", &["Item: a"]);
+    refers("$json.a.trim?.().b", &["Item: a"]);
+    refers("$json.toJsonString()", &["Item: "]);
+    refers("$json.a[i].b", &["Item: a"]);
+    refers("$json.a[$json.i].b", &["Item: a", "Item: i"]);
+    refers("$json.a['b' + 1]", &["Item: a"]);
+    refers("$json.a.map(x => x.b).length", &["Item: a"]);
+}
+
+#[test]
+fn a_length_is_no_part_of_the_path() {
+    refers("$json.a.length", &["Item: a (length)"]);
+    refers("$json.a.length > 0", &["Item: a (length)"]);
+    refers("$json.a.length.toFixed()", &["Item: a (length)"]);
+    refers("$json.length.a", &["Item: length.a"]);
+    refers("$json['length']", &["Item: length"]);
+    refers("$json.length()", &["Item: "]);
+    let text = "={{ $json.a.length }}";
+    assert_eq!(&text[scan(text, Syntax::Expression).references[0].range.clone()], "$json.a");
+}
+
+#[test]
+fn the_input_and_other_nodes_have_items() {
+    refers("$input.item.json.a", &["Item: a"]);
+    refers("$input.first().json.a", &["First: a"]);
+    refers("$input.all()[2].json.a", &["At(2): a"]);
+    refers("$input.all()[i].json.a", &["Any: a"]);
+    refers("$input.all().map(x => x.json.a)", &[]);
+    refers("$('X').item.json.a", &["X Item: a"]);
+    refers("$('X').last().json.a", &["X Last: a"]);
+    refers("$('X').first(0, 1).json.a", &["X Any: a"]);
+    refers("$('X').itemMatching(0).json.a", &["X Any: a"]);
+    refers("$('X').pairedItem().json.a", &["X Item: a"]);
+    refers("$('X').item.binary.a", &[]);
+    refers("$('X').params.a", &[]);
+    refers("$(\"X\")?.item?.json?.a", &["X Item: a"]);
+    refers("$node[\"X\"].json.a", &["X Item: a"]);
+    refers("$node.X.json['a']", &["X Item: a"]);
+    refers("$item(0).$node['X'].json.a", &["X Item: a"]);
+    refers("$items('X')[0].json.a", &["X At(0): a"]);
+    refers("$items('X', 1)[0].json.a", &["X Any: a"]);
+    refers("$items()[0].json.a", &["At(0): a"]);
+}
+
+#[test]
+fn names_are_literals_and_others_are_counted() {
+    let expression = |code: &str| scan(&format!("={{{{ {code} }}}}"), Syntax::Expression);
+    assert_eq!(expression(r"$('it\'s').params").names[0].name, "it's");
+    assert_eq!(expression("$(`X`).item").names[0].name, "X");
+    assert!(expression("$('X').isExecuted").names[0].asks_if_executed);
+    assert!(!expression("$('X').item").names[0].asks_if_executed);
+    for dynamic in ["$($json.x).item", "$('a' + 1).item", "$(`${x}`)", "$node[x].json", "$items(x)[0]"] {
+        let scanned = expression(dynamic);
+        assert_eq!((scanned.names.len(), scanned.dynamic_names), (0, 1), "{dynamic}");
+    }
+    assert_eq!(expression("$()").dynamic_names, 0);
+}
+
+#[test]
+fn a_dollar_of_cheerio_names_no_node() {
+    for code in [
+        "const $ = load(html); $('.price')",
+        "$ = x; $('.price')",
+        "items.map(($) => $('.price'))",
+        "function f($, a) { $('.price') }",
+        "const page = require('cheerio').load(html); $('.price')",
+        "cheerio.load(html)('.a'); $('.price')",
+    ] {
+        assert!(names(code, Syntax::Code).is_empty(), "{code}");
+    }
+    assert_eq!(names("if ($('X').first().json.a) { f($) }", Syntax::Code), ["X"]);
+}
+
+#[test]
+fn the_first_unescaped_braces_close() {
+    let scanned = scan("={{ $json.a.replace('{{x}}', $json.b) }}", Syntax::Expression);
+    let fault = scanned.fault.unwrap();
+    assert_eq!((fault.kind, fault.at, fault.is_cut), (FaultKind::UnclosedString, 20, true));
+    let whole = |text| {
+        let scanned = scan(text, Syntax::Expression);
+        (scanned.codes, scanned.references.len(), scanned.fault)
+    };
+    assert_eq!(whole(r"={{ {a: {b: $json.a\}} }} {{ $json.b }}"), (2, 2, None));
+    assert_eq!(whole(r"={{ '\}}' + $json.a }}"), (1, 1, None));
+    assert_eq!(whole(r"=\{{ $json.a }} {{ $json.b }}"), (1, 1, None));
+    assert_eq!(whole(r"=\\{{ $json.a }}"), (1, 1, None));
+    assert_eq!(whole("={{ $json.a + $json.b"), (1, 2, None));
+    assert_eq!(whole("={{ $json.a }} and {{ $json.b }} }}"), (2, 2, None));
+    assert_eq!(whole(r"={{ $json.a }} {{ $json.b \}}"), (1, 1, None), "tournament loses it");
+    assert_eq!(whole("no braces"), (0, 0, None));
+}
+
+#[test]
+fn a_template_needs_both_braces_and_a_script_none() {
+    let scanned = scan("<b>{{ $json.a }}</b> {{ $json.b", Syntax::Template);
+    assert_eq!((scanned.codes, scanned.references.len(), scanned.fault), (1, 1, None));
+    assert_eq!(references("return $json.a // {{ $json.b }}"), ["Item: a"]);
+}
+
+#[test]
+fn a_slash_is_a_division_or_a_regular_expression() {
+    refers("$json.a / 2 + '/' + $json.b", &["Item: a", "Item: b"]);
+    refers("$json.a.replace(/[/\"']/g, $json.b)", &["Item: a", "Item: b"]);
+    refers("f($json.a) / 2 / $json.b", &["Item: a", "Item: b"]);
+    refers("[1][0] / 2 / $json.b", &["Item: b"]);
+    assert_eq!(references("if (a) /'/.test(x); $json.b"), ["Item: b"]);
+    assert_eq!(references("return /'/.test(x) && $json.b"), ["Item: b"]);
+    assert_eq!(references("{ a() }\n/'/.test(x); $json.b"), ["Item: b"]);
+}
+
+#[test]
+fn guards_count_for_one_expression() {
+    let guarded = |code: &str| scan(&format!("={{{{ {code} }}}}"), Syntax::Expression).references[0].is_guarded;
+    for code in [
+        "$json?.a",
+        "$json.a ?? 1",
+        "$json.a || 1",
+        "x && $json.a",
+        "$json.a ? 1 : 2",
+        "!$json.a",
+        "typeof $json.a",
+        "$json.a == null",
+        "undefined !== $json.a",
+        "$json.a === ''",
+        "$json.a.isEmpty()",
+        "$json.a.ifEmpty(1)",
+        "$json.hasField('a')",
+        "$if($json.a, 1, 2)",
+        "$ifEmpty($json.a, 1)",
+    ] {
+        assert!(guarded(code), "{code}");
+    }
+    for code in ["$json.a", "$json.a === 'x'", "$json.a != 1", "$json.a > 2", "$json.a + '?.'", "$json.a & 1"] {
+        assert!(!guarded(code), "{code}");
+    }
+    let scanned = scan("={{ $json.a }} {{ $json.b || '' }}", Syntax::Expression);
+    assert_eq!(scanned.references.iter().map(|one| one.is_guarded).collect::<Vec<_>>(), [false, true]);
+}
+
+#[track_caller]
+fn refuses(code: &str, kind: FaultKind) {
+    let fault = scan(&format!("={{{{{code}}}}}"), Syntax::Expression).fault;
+    assert_eq!(fault.map(|fault| fault.kind), Some(kind), "{code}");
+}
+
+#[test]
+fn faults_have_a_reason() {
+    refuses(" 'a ", FaultKind::UnclosedString);
+    refuses(" `a${1} ", FaultKind::UnclosedTemplate);
+    refuses(" `a${1 ", FaultKind::UnclosedTemplate);
+    refuses(" a.match(/x) ", FaultKind::UnclosedRegex);
+    refuses(" f(a ", FaultKind::UnclosedBracket('('));
+    refuses(" [f(a] ", FaultKind::UnexpectedBracket(']'));
+    refuses(" a) ", FaultKind::UnexpectedBracket(')'));
+    refuses(" “a” ", FaultKind::UnexpectedCharacter('“'));
+    refuses(" #a ", FaultKind::UnexpectedCharacter('#'));
+    refuses(" 2024x ", FaultKind::LetterAfterNumber);
+    refuses(" $json..a ", FaultKind::Dot);
+    refuses(" $json.a. ", FaultKind::Dot);
+    refuses(" .a ", FaultKind::Dot);
+    refuses(" [{$json.a}] ", FaultKind::Dot);
+    refuses(" a + ", FaultKind::Operand);
+    refuses(" || a ", FaultKind::Operand);
+    refuses(" a && ) ", FaultKind::UnexpectedBracket(')'));
+    refuses(" f(a &&) ", FaultKind::Operand);
+    refuses(" [-put-in-] ", FaultKind::Operand);
+    refuses(" voice id ", FaultKind::Operator);
+    refuses(" $('a').item $json ", FaultKind::Operator);
+    refuses(" ['a' 'b'] ", FaultKind::Operator);
+    refuses("  ", FaultKind::Empty);
+    refuses(" const a = 1 ", FaultKind::Statement);
+    refuses(" name: 1 ", FaultKind::Statement);
+    let words = scan("={{ 'a }} x }}", Syntax::Expression).fault.unwrap().to_string();
+    assert_eq!(words, "a string is not closed; the first }} ends an expression, even inside a string");
+}
+
+#[test]
+fn what_n8n_accepts_is_no_fault() {
+    for code in [
+        "a;",
+        "a\nb",
+        "f(a b)",
+        "{a: 1 b: 2}",
+        "[,]",
+        "f(a,)",
+        "1..toFixed()",
+        "1.5e-3",
+        "0x1F",
+        "10n",
+        "a?.5:1",
+        "...[]",
+        "(() => { if (a) return /x/; return b })()",
+        "function* f() {}, 1",
+        "async x => await x",
+        "({ get a() { return 1 } })",
+        "new Date()",
+        "a ? {b: 1} : [c]",
+        "x => ({})",
+        "'\\'' + \"\\\"\"",
+        "`a`",
+        "a in b",
+        "a++ + ++b",
+        "é",
+        "a /* x",
+        "a // x",
+    ] {
+        let text = format!("={{{{ {code} }}}}");
+        let fault = scan(&text, Syntax::Expression).fault.filter(|_| code != "...[]" && !code.starts_with("function*"));
+        assert_eq!(fault, None, "{code}");
+    }
+    for code in
+        ["class A { #a = 1; *b() {} get c() { return this.#a } }", "case1: for (const a of b) { continue case1 }", ""]
+    {
+        assert_eq!(scan(code, Syntax::Code).fault, None, "{code}");
+    }
+}
+
+#[test]
+fn a_name_is_replaced_as_it_is_written() {
+    let renamed = |text: &str, syntax| apply(text, &rename(text, syntax, "Old", "a'b"));
+    let expression = |text: &str| renamed(text, Syntax::Expression);
+    assert_eq!(expression("={{ $('Old').item + $(\"Old\").item }}"), r#"={{ $('a\'b').item + $("a'b").item }}"#);
+    assert_eq!(expression("={{ $node.Old.json.x }}"), r#"={{ $node["a'b"].json.x }}"#);
+    assert_eq!(expression("={{ $node?.Old.json.x }}"), r#"={{ $node?.["a'b"].json.x }}"#);
+    assert_eq!(
+        expression("={{ $node['Old'].json }} {{ $items(`Old`)[0] }}"),
+        r"={{ $node['a\'b'].json }} {{ $items(`a'b`)[0] }}"
+    );
+    assert_eq!(expression("=Old {{ 'Old' + $('Older').item }}"), "=Old {{ 'Old' + $('Older').item }}");
+    let code = "// see $('Old')\nreturn $('Old').all()";
+    assert_eq!(renamed(code, Syntax::Code), "// see $('a\\'b')\nreturn $('a\\'b').all()");
+    assert_eq!(rename("={{ $node.Old.json }}", Syntax::Expression, "Old", "New_1")[0], (9..13, ".New_1".to_owned()));
+}
+
+/// Names that break a replacement of text by text.
+const ODD_NAMES: [&str; 10] = ["it's", "\"", "a\\", "$&", "${x}", "}}", "a`b", "🎉", "}}}", "*/"];
+
+#[test]
+fn an_odd_name_reads_back() {
+    for name in ODD_NAMES {
+        for text in
+            ["={{ $('Old').item.json.a }}", "={{ $node.Old.json.a }}", "={{ $(`Old`).item.json.a /* $('Old') */ }}"]
+        {
+            let edited = apply(text, &rename(text, Syntax::Expression, "Old", name));
+            let scanned = scan(&edited, Syntax::Expression);
+            assert!(scanned.names.iter().all(|found| found.name == name) && !scanned.names.is_empty(), "{edited}");
+            assert_eq!((scanned.references.len(), scanned.fault), (1, None), "{edited}");
+            let back = apply(&edited, &rename(&edited, Syntax::Expression, name, "Old"));
+            assert_eq!(names(&back, Syntax::Expression), names(text, Syntax::Expression), "{edited}");
+        }
+    }
+}
+
+#[test]
+fn mentions_are_places_that_a_rename_leaves() {
+    assert_eq!(mentions("={{ $('Old').item }}", Syntax::Expression, "Old"), 0);
+    assert_eq!(mentions("={{ 'Old' + f('Old') + 'Older' }}", Syntax::Expression, "Old"), 2);
+    assert_eq!(mentions("={{ $('Old').item.json.replace('}}', $('Old').item) }}", Syntax::Expression, "Old"), 0);
+    assert_eq!(mentions("={{ 'it }} ", Syntax::Expression, "it"), 1);
+}
+
+#[test]
+fn any_text_is_read_in_no_time() {
+    let mut state = 7_u64;
+    let mut below = |end: u64| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % end
+    };
+    const PIECES: [&str; 24] = [
+        "$json", ".a", "$(", "'X'", ")", "[", "]", "{", "}", "{{", "}}", "`", "${", "/", "\\", "\n", "/*", "//", "\"",
+        "?.", "é", "🎉", "$node", " ",
+    ];
+    let bytes: Vec<u8> = (0..1_000_000).map(|_| below(256) as u8).collect();
+    let random = format!("={{{{{}", String::from_utf8_lossy(&bytes));
+    let mixed = format!("={{{{{}", (0..100_000).map(|_| PIECES[below(24) as usize]).collect::<String>());
+    let deep = ["(", "[", "{", "`${", "$(", "/*$", "$json.a/*$*/", "$('a')", "a?.", "!", "$json.a[", "//$\n"];
+    let deep = deep.iter().map(|piece| format!("={{{{{}", piece.repeat(300_000 / piece.len())));
+    let begun = std::time::Instant::now();
+    for text in [random, mixed].into_iter().chain(deep) {
+        for syntax in [Syntax::Expression, Syntax::Template, Syntax::Code] {
+            scan(&text, syntax);
+            rename(&text, syntax, "a", "b");
+            mentions(&text, syntax, "X");
+        }
+    }
+    assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
+}

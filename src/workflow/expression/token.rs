@@ -1,0 +1,140 @@
+//! The tokens of JavaScript, as far as they matter here.
+
+use std::ops::Range;
+
+/// A token.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    /// Whether a line ends between it and the token before.
+    pub(super) begins_line: bool,
+    start: u32,
+    end: u32,
+    /// Of a bracket: the index of the other one, or its own if there is none.
+    pub(super) partner: u32,
+}
+
+/// What a token is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// An identifier or a keyword.
+    Word,
+    Number,
+    /// A string literal.
+    Text,
+    Regex,
+    /// A template literal without `${`.
+    Template,
+    /// The text of a template literal up to its first `${`.
+    TemplateHead,
+    /// The text between two holes of a template literal, with both brackets.
+    TemplateMiddle,
+    /// The text behind the last hole of a template literal.
+    TemplateTail,
+    Open(Bracket),
+    Close(Bracket),
+    /// An operator, a comma, a semicolon, …
+    Sign,
+}
+
+/// What a bracket is for: a guess from the token before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bracket {
+    /// `(` of an operand or of parameters.
+    Group,
+    /// `(` behind a value.
+    Call,
+    /// `(` behind `if`, `for`, `while`, …
+    Control,
+    /// `[` of an array.
+    List,
+    /// `[` behind a value.
+    Index,
+    /// `{` of statements.
+    Block,
+    /// `{` of an object.
+    Object,
+}
+
+impl Token {
+    pub(super) fn new(kind: Kind, range: Range<usize>, begins_line: bool) -> Self {
+        // Code of 4 GiB is not read.
+        let position = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Self { kind, begins_line, start: position(range.start), end: position(range.end), partner: u32::MAX }
+    }
+
+    pub(super) fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+
+    pub(super) fn start(&self) -> usize {
+        self.start as usize
+    }
+
+    pub(super) fn end(&self) -> usize {
+        self.end as usize
+    }
+}
+
+/// Words behind which a value follows.
+pub(super) fn expects_value(word: &str) -> bool {
+    matches!(
+        word,
+        "return"
+            | "typeof"
+            | "instanceof"
+            | "in"
+            | "of"
+            | "new"
+            | "delete"
+            | "void"
+            | "throw"
+            | "case"
+            | "do"
+            | "else"
+            | "await"
+            | "yield"
+            | "default"
+            | "extends"
+    )
+}
+
+/// Words that are never a value, or that mean something else in some places.
+pub(super) fn is_special(word: &str) -> bool {
+    expects_value(word)
+        || matches!(
+            word,
+            "if" | "for"
+                | "while"
+                | "switch"
+                | "try"
+                | "catch"
+                | "finally"
+                | "with"
+                | "break"
+                | "continue"
+                | "debugger"
+                | "const"
+                | "let"
+                | "var"
+                | "function"
+                | "class"
+                | "import"
+                | "export"
+                | "async"
+                | "get"
+                | "set"
+                | "static"
+                | "from"
+                | "as"
+                | "accessor"
+                | "using"
+                | "enum"
+                | "implements"
+                | "interface"
+                | "package"
+                | "private"
+                | "protected"
+                | "public"
+        )
+}
