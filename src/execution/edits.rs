@@ -1,6 +1,7 @@
 //! What changes in the run data on the way from the store to a projection: what n8n redacts is cleared, and what the
 //! shown run does not need is left out before it is looked for.
 
+use super::lookup::{Looked, Plan};
 use super::node::{NodeProjection, NodeView};
 use super::redaction::Reason;
 use super::workflow::Workflow;
@@ -25,6 +26,8 @@ pub(super) enum Focus<'a> {
     /// The items that may stand for an error or come from a sub-workflow, as this workflow allows; the rest is
     /// counted.
     Marked(&'a Workflow),
+    /// The parts of items in which something is looked up.
+    Looked(&'a Plan),
 }
 
 /// The runs that a view needs.
@@ -77,6 +80,8 @@ pub(super) enum Level<'a> {
     Items(Items),
     Item(Items),
     Error,
+    /// Somewhere in a node whose items are looked at.
+    Looked(Looked<'a>),
 }
 
 /// Which runs of a node are wanted.
@@ -116,6 +121,7 @@ impl<'a> Edit for Edits<'a> {
     fn member(&self, object: Level<'a>, name: &str) -> Step<Level<'a>> {
         let clears = self.redaction.is_some();
         match (object, name) {
+            (Level::Looked(place), name) => place.member(name),
             (Level::Data, "resultData") => Step::Enter(Level::ResultData),
             (Level::ResultData, "runData") => Step::Enter(Level::RunData),
             (Level::RunData, name) => self.node(name),
@@ -145,6 +151,7 @@ impl<'a> Edit for Edits<'a> {
                     (false, false) => Step::Put("0"),
                 }
             }
+            Level::Looked(place) => place.element(index),
             Level::Outputs(items) => Step::Enter(Level::Items(items)),
             Level::Items(items) => Step::Look { place: Level::Item(items), name: None },
             _ => Step::Keep,
@@ -187,6 +194,7 @@ impl<'a> Edits<'a> {
                 let calls_workflow = workflow.calls_workflow(&name);
                 Step::Enter(Level::Runs(Wanted::All(Items::Marked { in_json, calls_workflow })))
             }
+            Focus::Looked(plan) => Looked::node(plan, &hold_name(name)),
             Focus::Runs(focus) => {
                 let name = hold_name(name);
                 let node = focus.runs.iter().map(|(node, _)| node.as_str()).find(|node| *node == name);

@@ -100,6 +100,7 @@ mod header;
 mod inflow;
 mod inputs;
 mod items;
+pub mod lookup;
 pub mod node;
 mod order;
 mod redaction;

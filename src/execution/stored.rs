@@ -25,6 +25,7 @@ use super::compare::DigestProjection;
 use super::describe::DescribeProjection;
 use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
+use super::lookup::{LookupProjection, RunsProjection};
 use super::node::{NodeProjection, NodeRunProjection};
 use super::redaction::{self, Reason};
 use super::search::SearchProjection;
@@ -129,6 +130,18 @@ impl StoredProjection for ItemsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         let runs = self.places.iter().map(|place| (place.node.clone(), place.run)).collect();
         Opened::whole(execution)?.read(self, Focus::Runs(&Runs::only(runs)))
+    }
+}
+
+impl StoredProjection for RunsProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::new(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for LookupProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::whole(execution)?.read(self, Focus::Looked(self.plan()))
     }
 }
 

@@ -151,6 +151,9 @@ impl Pruner {
     }
 
     fn filter(&mut self, chunk: &[u8]) -> Result<Batch, Fault> {
+        if let Some(raw) = &mut self.raw {
+            raw.begin_chunk();
+        }
         // Small pieces, so that the second pass over one finds it in the L1 cache.
         for start in (0..chunk.len()).step_by(STRIDE) {
             let piece = &chunk[start..chunk.len().min(start + STRIDE)];
@@ -229,6 +232,9 @@ impl Pruner {
         let bytes = piece.bytes();
         let mut masks = self.masks.take().unwrap_or_else(|| Box::new(Masks::new()));
         self.scanner.scan(bytes, &mut *masks);
+        if let Some(raw) = &mut self.raw {
+            raw.mark(bytes.len(), &masks);
+        }
         let control = Masks::next(&masks.controls, 0, bytes.len());
         let sound = control.unwrap_or(bytes.len());
         let walked = self.walk_tokens(Piece { end: piece.start + sound, ..piece }, &masks);
@@ -331,6 +337,8 @@ impl Pruner {
     /// Reads the container, which is too large and begins with `begun`, token by token up to `at` in the current piece.
     fn read_again(&mut self, begun: &[u8], at: usize) -> Step<()> {
         let scanner = std::mem::replace(&mut self.scanner, Scanner::new());
+        // Nothing in it is captured on its own, and its marks are not those of the chunk.
+        let raw = self.raw.take();
         let offset = self.offset;
         // The offset of a fault in it.
         self.offset = offset + at as u64 - begun.len() as u64;
@@ -343,7 +351,7 @@ impl Pruner {
             self.walk(Piece { chunk: begun, start, end })?;
             self.offset += (end - start) as u64;
         }
-        (self.scanner, self.offset) = (scanner, offset);
+        (self.scanner, self.offset, self.raw) = (scanner, offset, raw);
         Ok(())
     }
 
@@ -402,6 +410,11 @@ impl Pruner {
             State::Name => {
                 self.selection.end_name()?;
                 self.selection.put_name();
+                if let Some(raw) = self.raw.as_mut().filter(|raw| raw.reads_names())
+                    && self.selection.is_outer_member()
+                {
+                    raw.begin_member(&self.selection.name());
+                }
                 self.state = State::Structure;
                 self.expect = Expect::Colon;
             }

@@ -2,7 +2,8 @@
 
 use memchr::memmem;
 
-use super::block::Pair;
+use super::block::{Masks, Pair};
+use super::marks::MarkedText;
 use super::pick::Pick;
 
 /// Within how many elements of an array a name must be found for all of its elements to be searched for it.
@@ -183,11 +184,43 @@ pub(super) struct RawCapture {
     is_candidate: bool,
     /// Whether the member may be in this piece of the chunk, once that is known.
     in_piece: Option<bool>,
+    /// The marks of the chunk, if they are read.
+    marks: Option<MarkedText>,
 }
 
 impl RawCapture {
     pub(super) fn new(Capture(criterion): Capture) -> Self {
-        Self { criterion, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None }
+        let reads_marks = matches!(&criterion, Criterion::Picked(pick) if pick.reads_marks());
+        let marks = reads_marks.then(MarkedText::default);
+        Self { criterion, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None, marks }
+    }
+
+    /// Another chunk follows.
+    pub(super) fn begin_chunk(&mut self) {
+        if let Some(marks) = &mut self.marks {
+            marks.clear();
+        }
+    }
+
+    /// The marks of the next bytes of the chunk.
+    #[inline]
+    pub(super) fn mark(&mut self, bytes: usize, masks: &Masks) {
+        if let Some(marks) = &mut self.marks {
+            marks.push(bytes, masks);
+        }
+    }
+
+    /// Whether the names of the members around the arrays are read.
+    #[inline]
+    pub(super) fn reads_names(&self) -> bool {
+        self.marks.is_some()
+    }
+
+    /// The arrays in a member with this name follow.
+    pub(super) fn begin_member(&mut self, name: &str) {
+        if let Criterion::Picked(pick) = &mut self.criterion {
+            pick.begin_member(name);
+        }
     }
 
     /// Another piece follows.
@@ -250,7 +283,11 @@ impl RawCapture {
         let json = if is_cut { &self.held[..] } else { &piece.chunk[self.from..end] };
         let is_wanted = match &mut self.criterion {
             Criterion::All => true,
-            Criterion::Picked(pick) => pick.picks(element.0, element.1, json),
+            Criterion::Picked(pick) => match &self.marks {
+                Some(_) if is_cut => pick.picks_marked(element.0, element.1, json, MarkedText::of(json).from(0)),
+                Some(marks) => pick.picks_marked(element.0, element.1, json, marks.from(self.from)),
+                None => pick.picks(element.0, element.1, json),
+            },
             Criterion::Member(names) => names.is_in(element, json),
         };
         is_wanted.then_some(json)

@@ -282,9 +282,14 @@ impl Selection {
     /// Whether the member that begins is not left out for its name.
     fn is_in_focus(&self) -> bool {
         let Some(focus) = &self.focus else { return true };
-        let each_member = self.frames.iter().filter(|frame| matches!(frame.keep, Keep::EachMember(_))).count();
         let name = hold_name(&self.name.text());
-        each_member > 1 || name == *focus || is_name(focus, &name)
+        !self.is_outer_member() || name == *focus || is_name(focus, &name)
+    }
+
+    /// Whether the member that begins is one of the outermost [`Keep::EachMember`].
+    pub(super) fn is_outer_member(&self) -> bool {
+        let mut frames = self.frames.iter().map(|frame| matches!(frame.keep, Keep::EachMember(_)));
+        frames.next_back() == Some(true) && !frames.any(|each_member| each_member)
     }
 
     /// The name, decoded.

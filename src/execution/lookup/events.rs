@@ -1,0 +1,208 @@
+//! The parts of an item, from its JSON text or, if it is too large to be held, from the body.
+
+use std::io::Read;
+
+use crate::execution::fields::Kind;
+use crate::json::{Cursor, Excerpt, FaultKind, ReadError, Visitor, WALKED_LEVELS, Written, walk};
+
+/// Receives the parts of an item, in the order of the text.
+pub(super) trait Events {
+    /// A container begins. If it returns `false`, nothing of what is in it follows, nor its end.
+    fn open(&mut self, object: bool) -> bool;
+
+    /// A member has this name; its value follows.
+    fn name(&mut self, name: &str);
+
+    /// A string, a number or a literal.
+    fn scalar(&mut self, kind: Kind);
+
+    /// The innermost container ends.
+    fn close(&mut self);
+}
+
+/// Passes on the parts of an item that is in memory.
+pub(super) fn of_text(item: &[u8], events: &mut impl Events) -> Result<(), ReadError> {
+    let in_an_item = |kind: FaultKind| ReadError::Syntax(format!("{kind} in an item"));
+    walk(item, &mut Heard(Spared { events, passed: 0 })).map_err(in_an_item)
+}
+
+/// Passes on the parts of an item of any size.
+pub(super) fn of_body<R: Read>(cursor: &mut Cursor<R>, events: &mut impl Events) -> Result<(), ReadError> {
+    value(cursor, 0, events)
+}
+
+fn value<R: Read>(cursor: &mut Cursor<R>, level: usize, events: &mut impl Events) -> Result<(), ReadError> {
+    let object = cursor.at_object()?;
+    if !object && !cursor.at_array()? {
+        events.scalar(scalar(cursor)?);
+        return Ok(());
+    }
+    if !events.open(object) {
+        return cursor.skip();
+    }
+    if level == WALKED_LEVELS {
+        cursor.skip()?;
+    } else if object {
+        cursor.object(|cursor, name| {
+            events.name(name);
+            value(cursor, level + 1, events)
+        })?;
+    } else {
+        cursor.array(|cursor, _| value(cursor, level + 1, events))?;
+    }
+    events.close();
+    Ok(())
+}
+
+fn scalar<R: Read>(cursor: &mut Cursor<R>) -> Result<Kind, ReadError> {
+    Ok(match cursor.excerpt(0)? {
+        Excerpt::Scalar(json) => match json.as_bytes().first() {
+            Some(b'n') => Kind::Null,
+            Some(b't' | b'f') => Kind::Boolean,
+            _ => Kind::Number,
+        },
+        _ => Kind::String,
+    })
+}
+
+/// Hears the parts of a text.
+struct Heard<'e, E>(Spared<&'e mut E>);
+
+impl<E: Events> Visitor for Heard<'_, E> {
+    fn open(&mut self, object: bool) {
+        self.0.open(object);
+    }
+
+    fn name(&mut self, name: Written<'_>) {
+        if self.0.passed == 0 {
+            self.0.name(&name.text());
+        }
+    }
+
+    fn string(&mut self, _: Written<'_>) {
+        self.0.scalar(Kind::String);
+    }
+
+    fn scalar(&mut self, json: Written<'_>) {
+        self.0.scalar(Kind::of_scalar(json));
+    }
+
+    fn close(&mut self, _: u64, _: &[u8]) {
+        self.0.close();
+    }
+}
+
+impl<E: Events> Events for &mut E {
+    fn open(&mut self, object: bool) -> bool {
+        (**self).open(object)
+    }
+
+    fn name(&mut self, name: &str) {
+        (**self).name(name);
+    }
+
+    fn scalar(&mut self, kind: Kind) {
+        (**self).scalar(kind);
+    }
+
+    fn close(&mut self) {
+        (**self).close();
+    }
+}
+
+/// Nobody may receive them.
+impl<E: Events> Events for Option<E> {
+    fn open(&mut self, object: bool) -> bool {
+        self.as_mut().is_some_and(|events| events.open(object))
+    }
+
+    fn name(&mut self, name: &str) {
+        if let Some(events) = self {
+            events.name(name);
+        }
+    }
+
+    fn scalar(&mut self, kind: Kind) {
+        if let Some(events) = self {
+            events.scalar(kind);
+        }
+    }
+
+    fn close(&mut self) {
+        if let Some(events) = self {
+            events.close();
+        }
+    }
+}
+
+/// Passes the parts of an item on to two receivers, of which each is spared what is of no interest to it.
+pub(super) struct Both<A, B>(Spared<A>, Spared<B>);
+
+impl<A: Events, B: Events> Both<A, B> {
+    pub(super) fn new(one: A, other: B) -> Self {
+        Self(Spared { events: one, passed: 0 }, Spared { events: other, passed: 0 })
+    }
+}
+
+impl<A: Events, B: Events> Events for Both<A, B> {
+    fn open(&mut self, object: bool) -> bool {
+        let (one, other) = (self.0.open(object), self.1.open(object));
+        if one || other {
+            return true;
+        }
+        // Nothing of it follows, nor its end.
+        self.0.passed -= 1;
+        self.1.passed -= 1;
+        false
+    }
+
+    fn name(&mut self, name: &str) {
+        self.0.name(name);
+        self.1.name(name);
+    }
+
+    fn scalar(&mut self, kind: Kind) {
+        self.0.scalar(kind);
+        self.1.scalar(kind);
+    }
+
+    fn close(&mut self) {
+        self.0.close();
+        self.1.close();
+    }
+}
+
+/// Receives all parts, and passes on those that are of interest.
+struct Spared<E> {
+    events: E,
+    /// How many containers are open that are passed over.
+    passed: usize,
+}
+
+impl<E: Events> Spared<E> {
+    /// Whether the container is of interest.
+    fn open(&mut self, object: bool) -> bool {
+        let is_wanted = self.passed == 0 && self.events.open(object);
+        self.passed += usize::from(!is_wanted);
+        is_wanted
+    }
+
+    fn name(&mut self, name: &str) {
+        if self.passed == 0 {
+            self.events.name(name);
+        }
+    }
+
+    fn scalar(&mut self, kind: Kind) {
+        if self.passed == 0 {
+            self.events.scalar(kind);
+        }
+    }
+
+    fn close(&mut self) {
+        match self.passed.checked_sub(1) {
+            Some(passed) => self.passed = passed,
+            None => self.events.close(),
+        }
+    }
+}

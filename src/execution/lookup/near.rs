@@ -1,0 +1,259 @@
+//! What a path that no item has may have been meant to be: a path that items have.
+
+use std::collections::HashMap;
+
+use super::Step;
+use super::known::{JSON, KnownPaths};
+
+/// How a known path differs from the one that is asked for; the likeliest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Differs {
+    /// One name, in case or punctuation.
+    InCase,
+    /// One name, by slips.
+    BySlips,
+    /// Where the last name is.
+    InPlace,
+    /// Where the last name is, and its case or punctuation.
+    InPlaceAndCase,
+    /// One name, in case or punctuation; what comes after it is not known.
+    InCaseThenUnknown,
+    /// One name, by slips; what comes after it is not known.
+    BySlipsThenUnknown,
+    /// Where a name before the last one is; what comes after it is not known.
+    InPlaceThenUnknown,
+}
+
+/// How likely a known path is meant; the least is the likeliest.
+type Rank = (Differs, usize, usize, usize);
+
+/// The known path that is most likely meant by one that no item has; `None` if none is like it.
+pub(super) fn nearest<'k>(asked: &[Step], known: impl Iterator<Item = &'k KnownPaths>) -> Option<Vec<Step>> {
+    let mut nearest: Option<(Rank, Vec<Step>)> = None;
+    for known in known {
+        let mut search = Search { asked, known, nearest: nearest.take() };
+        search.run();
+        nearest = search.nearest;
+    }
+    nearest.map(|(_, path)| path)
+}
+
+struct Search<'a> {
+    asked: &'a [Step],
+    known: &'a KnownPaths,
+    nearest: Option<(Rank, Vec<Step>)>,
+}
+
+impl Search<'_> {
+    fn run(&mut self) {
+        let (mut at, mut has) = (JSON, 0);
+        while let Some(next) = self.asked.get(has).and_then(|step| self.known.next(at, step)) {
+            (at, has) = (next, has + 1);
+        }
+        if has < self.asked.len() && self.known.place(at).is_some() {
+            self.beside(at, has);
+            self.elsewhere(has);
+        }
+    }
+
+    /// Looks for the first name that is missing among those beside it.
+    fn beside(&mut self, at: usize, has: usize) {
+        let Step::Name(name) = &self.asked[has] else { return };
+        let parts = self.known.place(at).map_or(&[][..], |place| &place.parts);
+        for part in parts {
+            let Some(other) = self.known.place(*part).and_then(|place| place.name.as_deref()) else { continue };
+            let Some((in_case, slips)) = likeness(name, other) else { continue };
+            let differs = match (self.follow(*part, has + 1), in_case) {
+                (Rest::Known, true) => Differs::InCase,
+                (Rest::Known, false) => Differs::BySlips,
+                (Rest::Unknown, true) => Differs::InCaseThenUnknown,
+                (Rest::Unknown, false) => Differs::BySlipsThenUnknown,
+                (Rest::Absent, _) => continue,
+            };
+            let path = [&self.asked[..has], &[Step::Name(other.to_owned())], &self.asked[has + 1..]].concat();
+            self.offer((differs, slips, 0, 0), path);
+        }
+    }
+
+    /// Looks for the names from the first one that is missing on, the last one first, wherever they are.
+    fn elsewhere(&mut self, has: usize) {
+        for from in (has..self.asked.len()).rev() {
+            let Step::Name(name) = &self.asked[from] else { continue };
+            let is_last = from + 1 == self.asked.len();
+            for (at, place) in self.known.places() {
+                let Some(other) = place.name.as_deref() else { continue };
+                let differs = match self.follow(at, from + 1) {
+                    Rest::Known if other == name => Differs::InPlace,
+                    Rest::Known if is_last && are_alike(other, name) => Differs::InPlaceAndCase,
+                    Rest::Unknown if other == name => Differs::InPlaceThenUnknown,
+                    _ => continue,
+                };
+                let path = self.known.path(at);
+                let shared = self.shared(&path, from);
+                let rank = (differs, self.asked.len() - shared, path.len(), self.asked.len() - from);
+                let path = self.indexed(&path, from);
+                self.offer(rank, path);
+            }
+        }
+    }
+
+    /// Whether the rest of the path is below a known value.
+    fn follow(&self, mut at: usize, from: usize) -> Rest {
+        for step in &self.asked[from..] {
+            match self.known.next(at, step) {
+                Some(next) => at = next,
+                None if self.known.place(at).is_some_and(|place| place.leads_on && place.parts.is_empty()) => {
+                    return Rest::Unknown;
+                }
+                None => return Rest::Absent,
+            }
+        }
+        Rest::Known
+    }
+
+    /// How many names a known path and the beginning of the one that is asked for have in common, in the same order.
+    fn shared(&self, path: &[Option<&str>], from: usize) -> usize {
+        let names =
+            self.asked[..=from].iter().filter_map(|step| if let Step::Name(name) = step { Some(name) } else { None });
+        let mut counts = vec![0; path.len() + 1];
+        for name in names {
+            let mut before = 0;
+            for (at, other) in path.iter().enumerate() {
+                let here = if *other == Some(name) { before + 1 } else { counts[at].max(counts[at + 1]) };
+                before = std::mem::replace(&mut counts[at + 1], here);
+            }
+        }
+        counts[path.len()]
+    }
+
+    /// A known path with the numbers of elements that are asked for, or else those of the first ones, and what comes after it.
+    fn indexed(&self, path: &[Option<&str>], from: usize) -> Vec<Step> {
+        let mut indexes = self.asked[..from].iter().filter(|step| matches!(step, Step::Index(_))).cloned();
+        let steps = path.iter().map(|name| match name {
+            Some(name) => Step::Name((*name).to_owned()),
+            None => indexes.next().unwrap_or(Step::Index(0)),
+        });
+        steps.chain(self.asked[from + 1..].iter().cloned()).collect()
+    }
+
+    fn offer(&mut self, rank: Rank, path: Vec<Step>) {
+        if self.nearest.as_ref().is_none_or(|(nearest, _)| rank < *nearest) {
+            self.nearest = Some((rank, path));
+        }
+    }
+}
+
+/// Whether the rest of a path is below a value.
+enum Rest {
+    Known,
+    /// Nothing is known to be below it.
+    Unknown,
+    /// Other things are.
+    Absent,
+}
+
+/// How much two names are alike: whether they differ only in case and punctuation, and by how many slips. `None` if they are
+/// not alike.
+fn likeness(name: &str, other: &str) -> Option<(bool, usize)> {
+    let longest = name.chars().count().max(other.chars().count());
+    // Names of a value that is larger than a name are not compared: it would take too long.
+    if longest > 100 {
+        return None;
+    }
+    let slips = strsim::osa_distance(name, other);
+    if are_alike(name, other) {
+        return Some((true, slips));
+    }
+    // Of a short name one letter is too much of it to be another one.
+    let is_short = longest < 4;
+    let is_slip = longest > 1 && slips <= (longest / 5).max(1) && !(is_short && is_substitution(name, other));
+    is_slip.then_some((false, slips))
+}
+
+/// Whether two names differ only in case and punctuation.
+fn are_alike(name: &str, other: &str) -> bool {
+    let letters = |name: &str| -> String {
+        name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect()
+    };
+    let letters_of_name = letters(name);
+    !letters_of_name.is_empty() && letters_of_name == letters(other)
+}
+
+/// Whether one name has letters in place of other ones.
+fn is_substitution(name: &str, other: &str) -> bool {
+    let mut letters: HashMap<char, i32> = HashMap::new();
+    name.chars().for_each(|char| *letters.entry(char).or_default() += 1);
+    other.chars().for_each(|char| *letters.entry(char).or_default() -= 1);
+    letters.values().any(|count| *count > 0) && letters.values().any(|count| *count < 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execution::lookup::known::tests::known;
+    use crate::execution::lookup::{path_of, path_text};
+
+    const ITEM: &str = r#"{"json":{
+        "id":7,"order_id":8,"customer":{"name":"Ann","address":{"city":"Bern","street":"Am See"},"notes":null},
+        "lines":[{"sku":"x","unitPrice":1}],"supplier":{"address":{"city":"Rom"}},"warehouse":{"id":1}}}"#;
+
+    fn near(asked: &str) -> Option<String> {
+        let known = known(&[ITEM]);
+        nearest(&path_of(asked), [&known].into_iter()).map(|path| path_text(&path))
+    }
+
+    #[test]
+    fn slips_are_seen_through() {
+        for (asked, expected) in [
+            ("orderId", "order_id"),
+            ("Customer.name", "customer.name"),
+            ("customer.nmae", "customer.name"),
+            ("customer.nam", "customer.name"),
+            ("custmer.address.city", "customer.address.city"),
+            ("customer.adress.city", "customer.address.city"),
+            ("lines[3].unitprice", "lines[3].unitPrice"),
+            ("lines[3].unitPrce", "lines[3].unitPrice"),
+            ("di", "id"),
+            ("i", "id"),
+            // What is below a value that is null is kept.
+            ("customer.note.first", "customer.notes.first"),
+            ("Customer.notes[1].x", "customer.notes[1].x"),
+        ] {
+            assert_eq!(near(asked).as_deref(), Some(expected), "{asked}");
+        }
+    }
+
+    #[test]
+    fn a_name_in_another_place_is_found() {
+        for (asked, expected) in [
+            ("customer.city", "customer.address.city"),
+            ("supplier.city", "supplier.address.city"),
+            ("street", "customer.address.street"),
+            ("data.customer.name", "customer.name"),
+            ("lines.sku", "lines[0].sku"),
+            ("order.lines[2].sku", "lines[2].sku"),
+            ("customer[0].name", "customer.name"),
+            ("Street", "customer.address.street"),
+            ("data.notes.first", "customer.notes.first"),
+        ] {
+            assert_eq!(near(asked).as_deref(), Some(expected), "{asked}");
+        }
+    }
+
+    #[test]
+    fn what_is_like_nothing_has_no_near_path() {
+        for asked in [
+            "total",
+            "ix",
+            "customer.zip",
+            "customer.address.country",
+            "lines[9].sku",
+            "lines[0]",
+            "",
+            "customer.names.x",
+        ] {
+            assert_eq!(near(asked), None, "{asked}");
+        }
+        assert_eq!(nearest(&path_of("a"), [&KnownPaths::default()].into_iter()), None);
+    }
+}
