@@ -69,6 +69,17 @@ pub struct Listing {
     pub next_cursor: Option<ListCursor>,
 }
 
+impl Listing {
+    /// The id of the first one: the newest.
+    pub fn newest_id(&self) -> Option<String> {
+        match &self.data.first()?["id"] {
+            Value::String(id) => Some(id.clone()),
+            Value::Number(id) => Some(id.to_string()),
+            _ => None,
+        }
+    }
+}
+
 /// The page as n8n sends it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]

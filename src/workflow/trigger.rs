@@ -60,7 +60,7 @@ impl Triggers {
     }
 }
 
-fn is_trigger(node_type: &str) -> bool {
+pub(super) fn is_trigger(node_type: &str) -> bool {
     let name = node_type.rsplit('.').next().unwrap_or(node_type);
     name == "webhook" || name.to_lowercase().ends_with("trigger") || matches!(name, "cron" | "interval" | "start")
 }

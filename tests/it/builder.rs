@@ -314,7 +314,12 @@ fn a_file_keeps_its_layout_and_untouched_values() {
     std::fs::write(harness.root.path().join("f.json"), text).unwrap();
     harness.call("node_add", json!({"workflowId": "f.json", "nodeType": "n8n-nodes-base.code"}));
     let after = std::fs::read_to_string(harness.root.path().join("f.json")).unwrap();
-    assert!(after.starts_with("{\n\t\"custom\": {\"b\": 1.50, \"a\": [1,  2]},\n\t\"nodes\": [\n\t\t{\n\t\t\t\"parameters\""), "{after}");
+    assert!(
+        after.starts_with(
+            "{\n\t\"custom\": {\"b\": 1.50, \"a\": [1,  2]},\n\t\"nodes\": [\n\t\t{\n\t\t\t\"parameters\""
+        ),
+        "{after}"
+    );
     assert!(after.ends_with("\n\t\"name\": \"n\"\n}\n"), "{after}");
     let keys: Vec<_> = harness.file("f.json").as_object().unwrap().keys().cloned().collect();
     assert_eq!(keys, ["custom", "nodes", "connections", "name"]);

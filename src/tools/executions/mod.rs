@@ -77,6 +77,6 @@ pub(super) const IGNORE_SIZE_LIMIT: &str = "Request data above n8n's display lim
 pub(super) const IGNORE_SIZE_LIMIT_AGAIN: &str = "As in get_execution.";
 
 /// The execution that a call names.
-pub(super) fn execution(id: String, ignore_size_limit: Option<bool>) -> ExecutionRequest {
+pub(in crate::tools) fn execution(id: String, ignore_size_limit: Option<bool>) -> ExecutionRequest {
     ExecutionRequest { id, ignore_size_limit: ignore_size_limit.unwrap_or(false) }
 }

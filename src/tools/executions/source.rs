@@ -155,12 +155,12 @@ impl Source {
     }
 
     /// The id, unless it stands for a saved execution, which does not have it.
-    pub(super) fn own_id(&self, id: &str) -> Option<String> {
+    pub(in crate::tools) fn own_id(&self, id: &str) -> Option<String> {
         (!self.is_saved(id)).then(|| id.to_owned())
     }
 
     /// Whether the execution with this id can be read only once.
-    pub(super) fn is_read_once(&self, id: &str) -> bool {
+    pub(in crate::tools) fn is_read_once(&self, id: &str) -> bool {
         self.saved.get(id).is_some_and(SavedExecution::is_read_once)
     }
 

@@ -1,6 +1,7 @@
 //! The toolset `workflows`: read, create, change, activate and delete the workflows of an n8n.
 
 mod change;
+pub mod check_workflow;
 pub mod create_workflow;
 pub mod create_workflow_from_file;
 pub mod delete_workflow;
@@ -47,6 +48,7 @@ pub static TOOLSET: Toolset = Toolset {
         &get_workflow_connections::TOOL,
         &create_workflow::TOOL,
         &edit_workflow::TOOL,
+        &check_workflow::TOOL,
         &update_workflow::TOOL,
         &set_workflow_active::TOOL,
         &delete_workflow::TOOL,

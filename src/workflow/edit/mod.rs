@@ -36,6 +36,7 @@ pub use self::changed::{Changed, Held};
 use self::level::{Level, Style, decoded};
 pub use self::operation::{ConnectionRequest, Operation, Patch};
 pub use self::replace::{Replaced, Replacement};
+pub(super) use self::resolve::labelled_outputs;
 use super::Error;
 use super::catalogue::NodeType;
 use super::connections::Connections;

@@ -1,12 +1,10 @@
 //! A node that goes.
 
-use serde_json::Value;
-
 use super::level::{Level, decoded};
 use super::{Changed, Editor};
 use crate::workflow::Error;
 use crate::workflow::connections::{Connection, PortRef};
-use crate::workflow::expression::{Syntax, scan};
+use crate::workflow::expression::{Syntax, parameter_texts, scan};
 
 impl Editor<'_> {
     /// Removes a node and its connections; with `reconnect`, what fed it feeds what it fed.
@@ -19,7 +17,7 @@ impl Editor<'_> {
         let mut bridges = if reconnect { bridges(&name, &removed)? } else { Vec::new() };
         let connections = self.connections()?;
         bridges.retain(|bridge| connections.add(bridge));
-        self.note_mentions(&name);
+        self.note_names(&name);
         Ok(vec![Changed::Removed { name, bridges }])
     }
 
@@ -33,34 +31,25 @@ impl Editor<'_> {
     }
 
     /// Notes the nodes whose expressions and code name a node that is gone.
-    pub(super) fn note_mentions(&mut self, name: &str) {
-        let names = |at: &usize| self.node(*at).is_ok_and(|node| names(&node, name));
-        let still: Vec<_> = (0..self.heads.len()).filter(names).map(|at| self.name(at)).collect();
+    fn note_names(&mut self, name: &str) {
+        let names =
+            |text: &str, syntax| scan(text, syntax).names.iter().any(|one| one.name == name && !one.is_in_comment);
+        let still = self.nodes_with_text(names);
         if !still.is_empty() {
             self.notes.push(format!("'{name}' is still named in expressions of: {}.", still.join(", ")));
         }
     }
-}
 
-/// Whether an expression or code of a node names another.
-fn names(node: &Level<'_>, other: &str) -> bool {
-    let node_type: String = node.get("type").and_then(decoded).unwrap_or_default();
-    let version = node.get("typeVersion").and_then(decoded).unwrap_or(1.0);
-    let parameters = node.get("parameters").and_then(decoded).unwrap_or_default();
-    let is_named = |name: &str, text: &str| {
-        let syntax = Syntax::of(&node_type, version, name, text);
-        syntax.is_some_and(|syntax| scan(text, syntax).names.iter().any(|name| name.name == other))
-    };
-    any_text(&parameters, "", &is_named)
-}
-
-/// Whether a text in a value fulfils a condition, which also gets the name of the member that it is in.
-fn any_text(value: &Value, name: &str, holds: &impl Fn(&str, &str) -> bool) -> bool {
-    match value {
-        Value::String(text) => holds(name, text),
-        Value::Array(values) => values.iter().any(|value| any_text(value, name, holds)),
-        Value::Object(members) => members.iter().any(|(name, value)| any_text(value, name, holds)),
-        _ => false,
+    /// The names of the nodes that have an expression or code of which this holds.
+    pub(super) fn nodes_with_text(&self, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
+        let has = |at: &usize| {
+            let Ok(node) = self.node(*at) else { return false };
+            let node_type: String = node.get("type").and_then(decoded).unwrap_or_default();
+            let version = node.get("typeVersion").and_then(decoded).unwrap_or(1.0);
+            let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
+            texts.into_iter().flatten().any(|text| text.syntax.is_some_and(|syntax| holds(&text.text, syntax)))
+        };
+        (0..self.heads.len()).filter(has).map(|at| self.name(at)).collect()
     }
 }
 

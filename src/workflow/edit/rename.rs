@@ -9,7 +9,7 @@ use super::string::RawString;
 use super::{Changed, Editor};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
-use crate::workflow::expression::{self, Syntax};
+use crate::workflow::expression::{self, Syntax, mentions};
 
 /// Parameters that are nested more deeply are not looked into.
 const MAX_DEPTH: usize = 100;
@@ -38,6 +38,18 @@ impl Editor<'_> {
         }
         self.note_mentions(&from);
         Ok(vec![Changed::Renamed { from, to: name.to_owned(), followed, nodes }])
+    }
+
+    /// n8n does not follow a name in a plain string, or in code that it cannot read; nor is it touched here.
+    fn note_mentions(&mut self, from: &str) {
+        let still = self.nodes_with_text(|text, syntax| mentions(text, syntax, from) > 0);
+        if !still.is_empty() {
+            let from = quoted_name(from, CUT_NAME_CHARS);
+            self.notes.push(format!(
+                "{from} is also written where it may not name the node, and was left there, in: {}.",
+                still.join(", ")
+            ));
+        }
     }
 
     fn rename_connections(&mut self, from: &str, to: &str) -> Result<(), Error> {

@@ -115,7 +115,7 @@ pub fn ports(node: &Members, known: Option<&NodeType>) -> (NodePorts, NodePorts)
 }
 
 /// The outputs of a type that the catalogue does not have, if n8n-lens knows what n8n calls them.
-fn labelled_outputs(node_type: &str, state: &NodeState<'_>) -> NodePorts {
+pub(in crate::workflow) fn labelled_outputs(node_type: &str, state: &NodeState<'_>) -> NodePorts {
     let labels = OutputLabels::new(node_type, state);
     let ports = |names: &[String]| NodePorts::Known(names.iter().map(|name| NodePort::main(name)).collect());
     labels.names().map_or(NodePorts::Unknown, ports)

@@ -15,7 +15,7 @@ pub(super) fn has_guard(code: &Code<'_>) -> bool {
         },
         Some(Kind::Word) => {
             let word = code.source(index);
-            word == "typeof" || FUNCTIONS.contains(&word)
+            matches!(word, "typeof" | "catch") || FUNCTIONS.contains(&word)
         }
         _ => false,
     })

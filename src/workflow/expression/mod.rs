@@ -35,7 +35,7 @@ mod token;
 
 use std::ops::Range;
 
-use code::{codes, names_in_comments};
+use code::{Code, codes, names_in_comments};
 pub use fault::{Fault, FaultKind};
 pub use rename::{apply, mentions, rename};
 pub use strings::{ParameterText, parameter_texts};
@@ -43,6 +43,39 @@ pub use syntax::Syntax;
 
 /// The longest code that is read, bytes. n8n's editor is slow with a tenth of it.
 const MAX_CODE_BYTES: usize = 4 * 1024 * 1024;
+
+/// n8n's variables and functions, as its editor completes them. Other `{{ $x }}` are templates of something else.
+const VARIABLES: [&str; 29] = [
+    "$json",
+    "$node",
+    "$input",
+    "$items",
+    "$item",
+    "$now",
+    "$today",
+    "$vars",
+    "$env",
+    "$workflow",
+    "$execution",
+    "$prevNode",
+    "$itemIndex",
+    "$runIndex",
+    "$parameter",
+    "$secrets",
+    "$binary",
+    "$data",
+    "$fromAI",
+    "$position",
+    "$if",
+    "$ifEmpty",
+    "$jmespath",
+    "$max",
+    "$min",
+    "$nodeVersion",
+    "$nodeId",
+    "$self",
+    "$getWorkflowStaticData",
+];
 
 /// What a text refers to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -71,7 +104,7 @@ pub struct Reference {
     /// Its bytes in the text: from the `$` to the end of the path, without the length.
     pub range: Range<usize>,
     /// Whether its expression provides for a missing value: `?.`, `??`, `||`, `&&`, `? :`, `!x`, `typeof`, a comparison
-    /// with null, undefined or an empty string, or one of n8n's functions for it. An expression is one `{{ }}`, or all of
+    /// with null, undefined or an empty string, a `catch`, or one of n8n's functions for it. An expression is one `{{ }}`, or all of
     /// a Code node.
     pub is_guarded: bool,
 }
@@ -121,11 +154,27 @@ pub struct NodeName {
     pub name: String,
     /// The literal with its quotes, or for `$node.Name` the dot and the name.
     pub range: Range<usize>,
-    /// Whether only `isExecuted` is asked, which may be asked of a node that did not run.
-    pub asks_if_executed: bool,
+    /// Where it stands: `$('Name')`, `$node["Name"]`.
+    pub source: Range<usize>,
+    /// What is asked of the node.
+    pub access: Access,
+    /// As [`Reference::is_guarded`].
+    pub is_guarded: bool,
     /// Whether it is in a comment, where only renaming looks at it.
     pub is_in_comment: bool,
     notation: Notation,
+}
+
+/// What is asked of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// `isExecuted`, which may be asked of a node that did not run.
+    IsExecuted,
+    /// The item that the current one came from: `.item`, `pairedItem()`, `itemMatching(…)`. n8n follows it back through
+    /// the nodes between.
+    PairedItem,
+    /// Anything else.
+    Other,
 }
 
 /// How a name is written.
@@ -142,16 +191,27 @@ pub fn scan(text: &str, syntax: Syntax) -> Scanned {
     let mut scanned = Scanned::default();
     for code in codes(text, syntax) {
         scanned.codes += 1;
-        let first = scanned.references.len();
+        let (references, names) = (scanned.references.len(), scanned.names.len());
         references::find(&code, references::is_cheerio(&code), &mut scanned);
         names_in_comments(&code, &mut scanned);
         if guard::has_guard(&code) {
-            scanned.references[first..].iter_mut().for_each(|reference| reference.is_guarded = true);
+            scanned.references[references..].iter_mut().for_each(|reference| reference.is_guarded = true);
+            scanned.names[names..].iter_mut().for_each(|name| name.is_guarded = true);
         }
         scanned.fault = scanned.fault.take().or_else(|| grammar::fault(&code));
     }
     scanned.names.sort_by_key(|name| name.range.start);
     scanned
+}
+
+/// The first `{{ }}` in a plain text that looks as if n8n should evaluate it: it begins with one of n8n's variables, and
+/// n8n's parser accepts it.
+pub fn unevaluated(text: &str) -> Option<Range<usize>> {
+    let is_meant = |code: &Code<'_>| {
+        let is_variable = VARIABLES.contains(&code.source(0)) || (code.source(0) == "$" && code.source(1) == "(");
+        is_variable && grammar::fault(code).is_none()
+    };
+    codes(text, Syntax::Template).find(is_meant).map(|code| code.range.start - 2..code.range.end + 2)
 }
 
 /// A path as people write it: `a.b[0]["c d"]`.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::code::Code;
 use super::literal::unquoted;
 use super::token::{Bracket, Kind};
-use super::{NodeName, Notation, Origin, Reference, Scanned, Step, Which};
+use super::{Access, NodeName, Notation, Origin, Reference, Scanned, Step, Which};
 
 /// One link of a chain, and the index of the token behind it.
 enum Link {
@@ -182,24 +182,46 @@ impl Finder<'_, '_> {
         matches!(self.code.kind(index), Some(Kind::Text | Kind::Template))
     }
 
-    /// Adds the name that this literal holds.
-    fn name(&mut self, index: usize, behind: usize) -> String {
+    /// Adds the name that this literal holds; `first` and `behind` are the tokens around the whole.
+    fn name(&mut self, index: usize, first: usize, behind: usize) -> String {
         let source = self.code.source(index);
         let name = unquoted(source);
         let quote = source.chars().next().unwrap_or('"');
-        self.named(index, name.clone(), Notation::Quoted(quote), behind);
+        self.named(index, name.clone(), Notation::Quoted(quote), first..behind);
         name
     }
 
-    fn named(&mut self, index: usize, name: String, notation: Notation, behind: usize) {
-        let Some(token) = self.code.token(index) else { return };
+    fn named(&mut self, index: usize, name: String, notation: Notation, tokens: Range<usize>) {
+        let token_at = |index: usize| self.code.token(index);
+        let (Some(token), Some(first), Some(last)) =
+            (token_at(index), token_at(tokens.start), token_at(tokens.end.saturating_sub(1)))
+        else {
+            return;
+        };
+        let source = first.start()..last.end();
         let start = match notation {
             Notation::Quoted(_) => token.start(),
             Notation::Member { .. } => self.code.token(index - 1).map_or(token.start(), |dot| dot.start()),
         };
-        let asks_if_executed = self.member(behind, "isExecuted").is_some();
+        let access = match self.link(tokens.end) {
+            Some(Link::Member(Step::Name(member), _)) if member == "isExecuted" => Access::IsExecuted,
+            Some(Link::Member(Step::Name(member), _))
+                if matches!(member.as_str(), "item" | "pairedItem" | "itemMatching") =>
+            {
+                Access::PairedItem
+            }
+            _ => Access::Other,
+        };
         let range = start..token.end();
-        self.scanned.names.push(NodeName { name, range, asks_if_executed, is_in_comment: false, notation });
+        self.scanned.names.push(NodeName {
+            name,
+            range,
+            source,
+            access,
+            is_guarded: false,
+            is_in_comment: false,
+            notation,
+        });
     }
 
     /// `$('X')`
@@ -209,7 +231,7 @@ impl Finder<'_, '_> {
         }
         match self.code.partner(index + 1) {
             Some(close) if close == index + 3 && self.is_literal(index + 2) => {
-                let name = self.name(index + 2, close + 1);
+                let name = self.name(index + 2, index, close + 1);
                 self.items(index, close + 1, Some(&name));
             }
             Some(close) if close > index + 2 => self.scanned.dynamic_names += 1,
@@ -224,7 +246,7 @@ impl Finder<'_, '_> {
         let name = match self.code.kind(index + 2) {
             Some(Kind::Close(_)) => None,
             _ if self.is_literal(index + 2) && (has_more || close == index + 3) => {
-                Some(self.name(index + 2, close + 1))
+                Some(self.name(index + 2, index, close + 1))
             }
             _ => {
                 self.scanned.dynamic_names += 1;
@@ -241,10 +263,10 @@ impl Finder<'_, '_> {
         let (name, next) = match self.link(index + 1) {
             Some(Link::Member(Step::Name(name), next)) if self.code.kind(next - 1) == Some(Kind::Word) => {
                 let is_optional = self.code.source(index + 1) == "?.";
-                self.named(next - 1, name.clone(), Notation::Member { is_optional }, next);
+                self.named(next - 1, name.clone(), Notation::Member { is_optional }, index..next);
                 (name, next)
             }
-            Some(Link::Member(Step::Name(_), next)) => (self.name(next - 2, next), next),
+            Some(Link::Member(Step::Name(_), next)) => (self.name(next - 2, index, next), next),
             Some(Link::Member(..) | Link::Computed(_)) => {
                 self.scanned.dynamic_names += 1;
                 return;

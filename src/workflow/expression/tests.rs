@@ -89,8 +89,12 @@ fn names_are_literals_and_others_are_counted() {
     let expression = |code: &str| scan(&format!("={{{{ {code} }}}}"), Syntax::Expression);
     assert_eq!(expression(r"$('it\'s').params").names[0].name, "it's");
     assert_eq!(expression("$(`X`).item").names[0].name, "X");
-    assert!(expression("$('X').isExecuted").names[0].asks_if_executed);
-    assert!(!expression("$('X').item").names[0].asks_if_executed);
+    assert_eq!(expression("$('X').isExecuted").names[0].access, Access::IsExecuted);
+    assert_eq!(expression("$('X').item.json").names[0].access, Access::PairedItem);
+    assert_eq!(expression("$node.X.json").names[0].access, Access::Other);
+    let text = "={{ $items('X', 1)[0] }} {{ $node.X.json }}";
+    let sources = scan(text, Syntax::Expression).names.into_iter().map(|name| &text[name.source]);
+    assert_eq!(sources.collect::<Vec<_>>(), ["$items('X', 1)", "$node.X"]);
     for dynamic in ["$($json.x).item", "$('a' + 1).item", "$(`${x}`)", "$node[x].json", "$items(x)[0]"] {
         let scanned = expression(dynamic);
         assert_eq!((scanned.names.len(), scanned.dynamic_names), (0, 1), "{dynamic}");
@@ -299,6 +303,19 @@ fn mentions_are_places_that_a_rename_leaves() {
     assert_eq!(mentions("={{ 'Old' + f('Old') + 'Older' }}", Syntax::Expression, "Old"), 2);
     assert_eq!(mentions("={{ $('Old').item.json.replace('}}', $('Old').item) }}", Syntax::Expression, "Old"), 0);
     assert_eq!(mentions("={{ 'it }} ", Syntax::Expression, "it"), 1);
+}
+
+#[test]
+fn only_n8ns_variables_look_unevaluated() {
+    for (text, found) in [
+        ("Hi {{ name }} {{$json.a}}!", Some("{{$json.a}}")),
+        ("{{ $('X').item.json.a }}", Some("{{ $('X').item.json.a }}")),
+        ("{{ $value }} {{ .Values }} {{ '$json' }}", None),
+        ("{{ $json.a", None),
+        ("{{ $json. }}", None),
+    ] {
+        assert_eq!(unevaluated(text).map(|range| &text[range]), found, "{text}");
+    }
 }
 
 #[test]

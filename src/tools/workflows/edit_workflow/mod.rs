@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use self::changes::line;
 use self::operations::operations;
+use super::check_workflow::Row;
 use super::{EditRequest, Edited, Outcome, WorkflowLocation};
 use crate::budget::Ladder;
 use crate::n8n::Progress;
@@ -16,6 +17,7 @@ use crate::toolkit::answer::success;
 use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::edit::{Changed, Operation, edited};
+use crate::workflow::problems::problems as structural_problems;
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -46,6 +48,9 @@ arguments! {
 /// The most operations of a call.
 const MAX_OPERATIONS: usize = 50;
 
+/// The most new problems of an answer.
+const MAX_PROBLEMS: usize = 5;
+
 /// The token budget of an answer.
 const TOKENS: usize = 500;
 
@@ -55,6 +60,7 @@ struct Size {
     lines: usize,
     chars: usize,
     notes: usize,
+    problems: usize,
 }
 
 #[derive(Serialize)]
@@ -72,6 +78,10 @@ struct Data<'a> {
     changes: Vec<String>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     notes: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    new_problems: &'a [Row],
+    #[serde(skip_serializing_if = "is_zero")]
+    old_problems: usize,
 }
 
 /// What the operations did.
@@ -101,7 +111,8 @@ impl ToolCall for EditWorkflow {
             }
             _ => edit(&context, &location, &request, &progress, operations).await?,
         };
-        Ok(answer(&self.workflow_id, context.locale, &request, edited, unset))
+        let problems = problems(&context, &edited)?;
+        Ok(answer(&self.workflow_id, context.locale, &request, edited, unset, &problems))
     }
 }
 
@@ -136,7 +147,38 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
     is_kept.then(|| format!("n8n's API cannot remove a setting: {} stays as it was.", unset.join(", ")))
 }
 
-fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>, unset: Option<String>) -> String {
+/// The problems of the structure that the edit brought, and how many there were before.
+fn problems(context: &Context, edited: &Edited<Made>) -> Result<(Vec<Row>, usize), Error> {
+    let catalogue = context.catalogue.catalogue()?;
+    let rows = |document| {
+        let found = structural_problems(document, |name| catalogue.as_ref()?.find(name));
+        // What cannot be checked is not a reason against an edit that was made.
+        found.map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let mut before = rows(&edited.before);
+    for row in &mut before {
+        for changed in &edited.value.changes {
+            match changed {
+                Changed::Renamed { from, to, .. } if row.node_name == *from => row.node_name.clone_from(to),
+                _ => {}
+            }
+        }
+    }
+    let after = rows(&edited.after);
+    let total = after.len();
+    let new: Vec<_> = after.into_iter().filter(|row| !before.iter().any(|known| known.repeats(row))).collect();
+    let old = total - new.len();
+    Ok((new.into_iter().map(Row::clipped).collect(), old))
+}
+
+fn answer(
+    id: &str,
+    locale: Locale,
+    request: &EditRequest,
+    edited: Edited<Made>,
+    unset: Option<String>,
+    (new_problems, old_problems): &(Vec<Row>, usize),
+) -> String {
     let message = match (request.writes, edited.before.text() == edited.after.text()) {
         (false, _) => {
             locale.choose("変更は可能です。何も書き込んでいません", "The edit is possible; nothing was written")
@@ -156,7 +198,7 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
     }
     let versions = edited.versions.each_ref().map(Option::as_deref);
     let (active, published) = states(&edited);
-    let write = |Size { lines, chars, notes: shown_notes }: Size| {
+    let write = |Size { lines, chars, notes: shown_notes, problems }: Size| {
         let all = &edited.value.changes;
         let mut changes: Vec<_> = all.iter().take(lines).map(|change| line(change, chars)).collect();
         if all.len() > lines {
@@ -164,13 +206,23 @@ fn answer(id: &str, locale: Locale, request: &EditRequest, edited: Edited<Made>,
         }
         let [previous_version_id, version_id] = versions;
         let notes = &notes[..shown_notes.min(notes.len())];
-        success(&message, &Data { id, version_id, previous_version_id, active, published, changes, notes })
+        let new_problems = &new_problems[..problems.min(new_problems.len())];
+        let old_problems = *old_problems;
+        let data =
+            Data { id, version_id, previous_version_id, active, published, changes, notes, new_problems, old_problems };
+        success(&message, &data)
     };
-    let ladder = Ladder::new(Size { lines: 12, chars: 160, notes: 8 })
+    let problems = new_problems.len().min(MAX_PROBLEMS);
+    let ladder = Ladder::new(Size { lines: 12, chars: 160, notes: 8, problems })
         .shorter(|size| &mut size.chars, |chars| chars * 7 / 8, 60)
         .fewer(|size| &mut size.lines, |lines| lines - 1, 1)
+        .fewer(|size| &mut size.problems, |problems| problems - 1, 0)
         .fewer(|size| &mut size.notes, |notes| notes - 1, 0);
     ladder.largest_that_fits(TOKENS, write).answer
+}
+
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 fn chosen_version(change: &Changed) -> Option<String> {

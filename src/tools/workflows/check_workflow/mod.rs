@@ -1,0 +1,212 @@
+//! `check_workflow`: what is wrong in a workflow's structure, and which expressions refer to what a real execution did not
+//! have.
+
+mod asked;
+mod compared;
+mod findings;
+mod row;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use self::asked::{Asked, asked};
+use self::compared::{CheckedNode, compared};
+use self::findings::finding;
+pub(super) use self::row::Row;
+use super::WorkflowLocation;
+use crate::blocking::blocking;
+use crate::budget::Ladder;
+use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
+use crate::n8n::{ListQuery, Progress};
+use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
+use crate::toolkit::{Effect, Id, Text, arguments};
+use crate::tools::executions::{Read, execution};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::units::counted;
+use crate::workflow::Document;
+use crate::workflow::problems::problems;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "check_workflow",
+    title: "Check a workflow",
+    description: "Find faults in a workflow: its structure, and with executionId expressions that refer to fields which \
+                  that execution's items lack (missing, null, mixed types).",
+    parameters: CheckWorkflow::PARAMETERS,
+    effect: Effect::Read,
+    handler: Handler::of::<CheckWorkflow>(),
+};
+
+arguments! {
+    struct CheckWorkflow {
+        workflow_id: Option<Text> = "An id in n8n, or a workflow file (default: as it ran).",
+        execution_id: Option<Id> = "Look its items up.",
+        node_name: Option<Text> = "Only this node.",
+        max_tokens: Tokens<1000> = FEW_TOKENS,
+    }
+}
+
+/// The most problems of an answer.
+const MAX_PROBLEMS: usize = 20;
+
+/// The most nodes that nothing leads to.
+const MAX_UNREACHED: usize = 20;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    workflow_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    execution_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checked: Option<Checked>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    problems: &'a [Row],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    more: Option<usize>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    unreached: &'a [String],
+}
+
+/// What was looked up.
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Checked {
+    nodes: usize,
+    references: usize,
+    not_run: usize,
+}
+
+/// What was found.
+#[derive(Default)]
+struct Report {
+    rows: Vec<Row>,
+    unreached: Vec<String>,
+    checked: Option<Checked>,
+    /// What a message adds.
+    remarks: Vec<String>,
+}
+
+impl ToolCall for CheckWorkflow {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        if self.workflow_id.is_none() && self.execution_id.is_none() {
+            return Err(Error::arguments(
+                "Pass workflowId to check a workflow, executionId to check it as it ran, or both to look the expressions of the \
+                 workflow up in the items of that execution.",
+            ));
+        }
+        let draft = match &self.workflow_id {
+            Some(id) => Some(WorkflowLocation::of(id).load(&context, &progress).await?),
+            None => None,
+        };
+        let Some(id) = self.execution_id.clone() else {
+            let mut report = structure(&context, draft.as_ref())?;
+            report.remarks.extend(self.newest_execution(&context).await);
+            return Ok(self.answer(report, None));
+        };
+        let request = execution(id, None);
+        let source = context.executions();
+        let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
+        let runs = view?;
+        let ran = runs.workflow.as_deref().and_then(|json| Document::parse(json).ok());
+        let checked = draft.as_ref().or(ran.as_ref());
+        let mut report = structure(&context, checked)?;
+        if runs.redacted {
+            report.remarks.push("The execution is redacted: only the structure was checked.".to_owned());
+        } else if let (Some(checked), Some(ran)) = (checked, &ran) {
+            let nodes = compared(checked, ran).map_err(|error| super::refused(&error))?;
+            let asked = asked(&nodes);
+            let plan = Plan::new(&runs, asked.iter().map(|asked| asked.question.clone()).collect());
+            let found = match asked.is_empty() || source.is_read_once(&request.id) {
+                true => Vec::new(),
+                false => source.read(&request, &LookupProjection::new(plan), &progress).await?.view?,
+            };
+            report.look_up(&nodes, &asked, &found, &runs);
+            let own = runs.header.id.clone().unwrap_or_else(|| request.id.clone());
+            report.remarks.push(format!("References were looked up in the items of execution {own}."));
+        } else {
+            report
+                .remarks
+                .push("The execution does not say which workflow it ran: only the structure was checked.".to_owned());
+        }
+        let own = source.own_id(&request.id);
+        blocking(move || Ok(origin.mark(self.answer(report, own)))).await
+    }
+}
+
+/// The problems of the structure.
+fn structure(context: &Context, document: Option<&Document>) -> Result<Report, Error> {
+    let Some(document) = document else { return Ok(Report::default()) };
+    let catalogue = context.catalogue.catalogue()?;
+    let found = problems(document, |name| catalogue.as_ref()?.find(name)).map_err(|error| super::refused(&error))?;
+    let rows = found.list.into_iter().map(Row::from).collect();
+    Ok(Report { rows, unreached: found.unreached, ..Report::default() })
+}
+
+impl Report {
+    /// Adds what the items of an execution say.
+    fn look_up(&mut self, nodes: &[CheckedNode], asked: &[Asked], found: &[Found], runs: &RunsView) {
+        for (asked, found) in asked.iter().zip(found) {
+            let Some(row) = finding(asked, found) else { continue };
+            match self.rows.iter_mut().find(|known| known.repeats(&row)) {
+                Some(known) => known.times += 1,
+                None => self.rows.push(row),
+            }
+        }
+        let ran = |node: &&CheckedNode| {
+            node.ran_as.as_ref().or(node.output_as.as_ref()).is_some_and(|name| runs.runs_of(name) > 0)
+        };
+        let is_known = |node: &&CheckedNode| node.ran_as.is_some() || node.output_as.is_some();
+        let (known, checked) = (nodes.iter().filter(is_known).count(), nodes.iter().filter(ran).count());
+        let references = found.iter().filter(|found| found.outcome == Outcome::LookedUp).count();
+        self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
+        let skipped = nodes.len() - known;
+        if skipped > 0 {
+            let skipped = counted(skipped as u64, "node is", "nodes are");
+            self.remarks.push(format!("{skipped} new, changed or fed by changed ones since then: not looked up."));
+        }
+    }
+}
+
+impl CheckWorkflow {
+    /// Which execution of a workflow in n8n can be asked about.
+    async fn newest_execution(&self, context: &Context) -> Option<String> {
+        let Some(WorkflowLocation::N8n(id)) = self.workflow_id.as_deref().map(WorkflowLocation::of) else {
+            return None;
+        };
+        let query = ListQuery { workflow_id: Some(id), limit: 1, ..ListQuery::default() };
+        let listing = context.n8n().ok()?.list_executions(&query).await.ok()?;
+        let newest = listing.newest_id()?;
+        Some(format!("executionId: '{newest}', the newest one, looks the expressions up in its items."))
+    }
+
+    fn answer(&self, report: Report, execution_id: Option<String>) -> String {
+        let Report { mut rows, mut unreached, checked, remarks } = report;
+        if let Some(name) = &self.node_name {
+            rows.retain(|row| row.node_name == *name);
+            unreached.retain(|node| node == name);
+        }
+        // Stable: otherwise in the order of the nodes.
+        rows.sort_by_key(|row| row.severity != "error");
+        let rows: Vec<_> = rows.into_iter().map(Row::clipped).collect();
+        unreached.truncate(MAX_UNREACHED);
+        let message = match rows.len() {
+            0 => "No problems.".to_owned(),
+            problems => format!("{}.", counted(problems as u64, "problem", "problems")),
+        };
+        let message = match rows.is_empty() && remarks.len() < 2 && checked.is_some() {
+            true => message,
+            false => [message].into_iter().chain(remarks).collect::<Vec<_>>().join(" "),
+        };
+        let write = |shown: usize| {
+            let more = Some(rows.len() - shown).filter(|more| *more > 0);
+            let problems = &rows[..shown];
+            let (workflow_id, execution_id) = (self.workflow_id.as_deref(), execution_id.as_deref());
+            success(&message, &Data { workflow_id, execution_id, checked, problems, more, unreached: &unreached })
+        };
+        let ladder = Ladder::new(rows.len().min(MAX_PROBLEMS)).fewer(|shown| shown, |shown| shown - 1, 0);
+        ladder.largest_that_fits(self.max_tokens, write).answer
+    }
+}

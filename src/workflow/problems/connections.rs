@@ -1,0 +1,46 @@
+//! Rules about connections.
+
+use super::super::catalogue::{NodePorts, NodeState, NodeType};
+use super::super::edit::labelled_outputs;
+use super::view::{Node, View};
+use super::{Problem, Rule};
+use crate::json::shorten;
+
+/// Characters of a connection that are shown.
+const SHOWN_CHARS: usize = 160;
+
+pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> Vec<Problem> {
+    let outputs: Vec<_> = view.nodes.iter().map(|node| outputs(node, node_type)).collect();
+    let mut found = Vec::new();
+    for connection in &view.connections {
+        let shown = || shorten(&connection.to_string(), SHOWN_CHARS);
+        let (source, target) = (view.find(&connection.source), view.find(&connection.target));
+        if source.is_none() || target.is_none() {
+            found.push(Problem::new(Rule::NoSuchNode, &connection.source).with_detail(shown()));
+        }
+        let Some(outputs) = source.map(|source| &outputs[source]) else { continue };
+        if !outputs.has(&connection.output.kind, connection.output.index) {
+            let detail = format!("{}; it has {}", shown(), shorten(&outputs.describe(), SHOWN_CHARS));
+            found.push(Problem::new(Rule::NoSuchOutput, &connection.source).with_detail(detail));
+        }
+    }
+    found
+}
+
+/// The outputs that are surely all: of a version that the catalogue knows, and with the parameters that decide them.
+fn outputs<'a>(node: &Node, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> NodePorts {
+    let parameters = &node.parameters;
+    let is_switch = node.node_type.ends_with(".switch");
+    let decides = ["rules", "numberOutputs", "outputsAmount"].iter().any(|name| parameters.contains_key(*name));
+    if node.is_disabled || parameters.is_empty() || is_switch && !decides {
+        return NodePorts::Unknown;
+    }
+    let state = NodeState { version: node.version, parameters, on_error: node.on_error.as_deref() };
+    match node_type(&node.node_type) {
+        Some(known) if known.versions.iter().any(|version| version.as_f64() == Some(node.version)) => {
+            known.outputs(&state)
+        }
+        Some(_) => NodePorts::Unknown,
+        None => labelled_outputs(&node.node_type, &state),
+    }
+}

@@ -1,0 +1,176 @@
+//! What is wrong in a workflow, as far as its own text shows it: no execution is read.
+//!
+//! Each rule is here because what it says was true on published workflows; what was often harmless or meant (a stray
+//! `}}`, a Merge with one input, a missing trigger) is not. Facts about n8n are named where they are used.
+//!
+//! ```
+//! use n8n_lens::workflow::Document;
+//! use n8n_lens::workflow::problems::{Rule, problems};
+//!
+//! let document = Document::parse(br#"{"nodes": [{"name": "A", "type": "n8n-nodes-base.set", "typeVersion": 3.4,
+//!     "parameters": {"value": "={{ $('Old name').item.json.id }}"}}], "connections": {}}"#)?;
+//! let found = problems(&document, |_| None)?;
+//! assert_eq!((found.list[0].rule, found.list[0].parameter.as_deref()), (Rule::UnknownNode, Some("/value")));
+//! # Ok::<(), n8n_lens::workflow::Error>(())
+//! ```
+
+mod connections;
+mod duplicates;
+mod expressions;
+mod graph;
+mod loops;
+mod responses;
+mod view;
+
+use std::fmt;
+
+use super::catalogue::NodeType;
+use super::{Document, Error};
+use view::View;
+
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Problems {
+    /// The problems, errors first, otherwise in the order of the nodes.
+    pub list: Vec<Problem>,
+    /// The nodes that nothing leads to, though they are no triggers: often meant.
+    pub unreached: Vec<String>,
+}
+
+/// One problem.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Problem {
+    /// Which rule found it.
+    pub rule: Rule,
+    /// How bad it is.
+    pub severity: Severity,
+    /// The name of the node.
+    pub node: String,
+    /// The place below its `parameters`, a JSON Pointer.
+    pub parameter: Option<String>,
+    /// The source of what is wrong in that parameter.
+    pub reference: Option<String>,
+    /// What is wrong, if the rule does not say all.
+    pub detail: Option<String>,
+    /// How often the same was found in this node.
+    pub times: usize,
+}
+
+/// How bad a problem is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Severity {
+    /// n8n refuses it, or it fails when the node runs.
+    Error,
+    /// It does something else than it looks like.
+    Warning,
+}
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// `{{ $… }}` in a text that does not begin with `=`, so that n8n does not evaluate it.
+    MissingEquals,
+    /// An expression or code names a node that is not there.
+    UnknownNode,
+    /// Nothing leads from the loop output of a Loop Over Items back to it, so it takes one batch only.
+    LoopNeverReturns,
+    /// A Respond to Webhook node follows a trigger that does not wait for it; n8n refuses to run.
+    RespondNotAwaited,
+    /// A trigger waits for a Respond to Webhook node that does not follow; n8n refuses to run.
+    WebhookNeverResponds,
+    /// n8n's parser refuses an expression or code.
+    Syntax,
+    /// A connection comes from or leads to a node that is not there.
+    NoSuchNode,
+    /// An expression reads an item of a node that is never before this one.
+    NotUpstream,
+    /// A connection begins at an output that its node does not have.
+    NoSuchOutput,
+    /// Two nodes have one name.
+    DuplicateName,
+    /// Two triggers have one URL.
+    DuplicateWebhook,
+}
+
+impl Rule {
+    /// Its name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::MissingEquals => "missingEquals",
+            Self::UnknownNode => "unknownNode",
+            Self::LoopNeverReturns => "loopNeverReturns",
+            Self::RespondNotAwaited => "respondNotAwaited",
+            Self::WebhookNeverResponds => "webhookNeverResponds",
+            Self::Syntax => "syntax",
+            Self::NoSuchNode => "noSuchNode",
+            Self::NotUpstream => "notUpstream",
+            Self::NoSuchOutput => "noSuchOutput",
+            Self::DuplicateName => "duplicateName",
+            Self::DuplicateWebhook => "duplicateWebhook",
+        }
+    }
+
+    fn severity(self) -> Severity {
+        match self {
+            Self::MissingEquals | Self::LoopNeverReturns | Self::NoSuchNode | Self::NoSuchOutput => Severity::Warning,
+            _ => Severity::Error,
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if *self == Self::Error { "error" } else { "warning" })
+    }
+}
+
+impl Problem {
+    fn new(rule: Rule, node: &str) -> Self {
+        let severity = rule.severity();
+        Self { rule, severity, node: node.to_owned(), parameter: None, reference: None, detail: None, times: 1 }
+    }
+
+    fn with_detail(self, detail: String) -> Self {
+        Self { detail: Some(detail), ..self }
+    }
+
+    /// Whether it says the same as another one.
+    fn repeats(&self, other: &Self) -> bool {
+        (self.rule, &self.node, &self.reference, &self.detail)
+            == (other.rule, &other.node, &other.reference, &other.detail)
+    }
+}
+
+/// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only what n8n-lens itself knows of outputs
+/// is checked. The expressions and connections of disabled nodes are not.
+///
+/// # Errors
+/// [`Error::NotWorkflow`] if the nodes are not a list of objects, or the connections are not an object.
+pub fn problems<'a>(document: &Document, node_type: impl Fn(&str) -> Option<&'a NodeType>) -> Result<Problems, Error> {
+    let view = View::of(document, &node_type)?;
+    let mut list = expressions::problems(&view);
+    list.extend(loops::problems(&view));
+    list.extend(responses::problems(&view));
+    list.extend(connections::problems(&view, &node_type));
+    list.extend(duplicates::problems(&view));
+    list.sort_by_key(|problem| (problem.severity, view.place(&problem.node)));
+    let mut counted: Vec<Problem> = Vec::new();
+    for problem in list {
+        // The same node is at one place of the list.
+        let of_node = counted.iter_mut().rev().take_while(|known| known.node == problem.node);
+        match of_node.into_iter().find(|known| problem.repeats(known)) {
+            Some(known) => known.times += 1,
+            None => counted.push(problem),
+        }
+    }
+    Ok(Problems { list: counted, unreached: view.unreached() })
+}
+
+#[cfg(test)]
+mod tests;
