@@ -12,7 +12,10 @@ use super::tool_command::ToolCommand;
 use super::{Error, context, progress, render, source};
 use crate::config::{ReadingOptions, StoreOptions};
 use crate::toolkit::kebab_case;
+use crate::tools::Context;
 use crate::tools::executions::{SavedExecution, Source};
+use crate::tools::workflows::is_workflow_file;
+use crate::workflow::file::Files;
 
 /// A command with what was passed to it.
 pub(super) struct Asked {
@@ -72,24 +75,59 @@ impl Asked {
         if is_for_people {
             values.retain(|name, _| !command.of_json.contains(&name.as_str()));
         }
+        for name in command.documents {
+            let named = values.get(*name).and_then(Value::as_str).map(str::to_owned);
+            if let Some(named) = named {
+                values.insert((*name).to_owned(), document(&named)?);
+            }
+        }
+        let files = workflow_files(command, &mut values)?;
         let saved = saved(command, &mut values, store)?;
         let names = command.executions().filter(|name| values.contains_key(*name)).count();
-        let source = match names > 0 && names == saved.len() {
+        let is_offline = names > 0 || files.is_some();
+        let source = match is_offline && names == saved.len() {
             true => Source { api: None, store: None, saved: Default::default() },
             false => source::of(&reading)?,
         };
         let (progress, bar) = if names > saved.len() { progress::bar() } else { Default::default() };
         let source = Source { saved: saved.into_iter().collect(), ..source };
-        let context = Arc::new(context(&reading, source));
+        let context = context(&reading, source);
+        let context = Arc::new(match files {
+            Some(files) => Context { files, ..context },
+            None => context,
+        });
         let tool = command.tool_for_people.filter(|_| is_for_people).unwrap_or(command.tool);
-        let answer = bar.around(tool.run(context, values, progress)).await?;
-        if !is_for_people {
-            return print_json(&answer).map(drop);
+        let text = bar.around(tool.run(context, values, progress)).await?;
+        let answer = serde_json::from_str(&text).unwrap_or_default();
+        if is_for_people {
+            let shown = (command.render)(&answer);
+            print_styled(&if names > 0 { render::sourced(shown, &answer) } else { shown })?;
+        } else {
+            print_json(&text)?;
         }
-        let answer = serde_json::from_str(&answer).unwrap_or_default();
-        let shown = (command.render)(&answer);
-        print_styled(&if names > 0 { render::sourced(shown, &answer) } else { shown }).map(drop)
+        (command.fails)(&answer).map_or(Ok(()), |why| Err(Error::Input(why.to_owned())))
     }
+}
+
+/// A JSON document from a file, or from standard input.
+fn document(named: &str) -> Result<Value, Error> {
+    let read = match named {
+        "-" => std::io::read_to_string(std::io::stdin()),
+        file => std::fs::read_to_string(file),
+    };
+    let text = read.map_err(|error| Error::Input(format!("'{named}' cannot be read: {error}.")))?;
+    serde_json::from_str(&text).map_err(|error| Error::Usage(format!("'{named}' is not JSON: {error}.")))
+}
+
+/// The folder of the workflow that a command names, if that is a file: it may be anywhere.
+fn workflow_files(command: &ToolCommand, values: &mut Map<String, Value>) -> Result<Option<Files>, Error> {
+    let named = command.workflow.and_then(|name| Some((name, values.get(name)?.as_str()?.to_owned())));
+    let Some((name, named)) = named.filter(|(_, named)| is_workflow_file(named)) else { return Ok(None) };
+    let path =
+        std::path::absolute(&named).map_err(|error| Error::Input(format!("'{named}' cannot be read: {error}.")))?;
+    let files = Files::below(path.parent().unwrap_or(&path)).map_err(Error::Input)?;
+    values.insert(name.to_owned(), path.to_string_lossy().into());
+    Ok(Some(files))
 }
 
 /// Takes the executions that are not in n8n out of the arguments, and puts ids in their places that n8n never assigns.

@@ -1,13 +1,14 @@
 //! The commands that are made from tools, a row each.
 
-use super::render;
 use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
+use super::{render, render_workflow};
 use crate::tools::executions::{
     compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields,
     list_executions, search_execution, trace_execution_item,
 };
 use crate::tools::view::view_summary;
+use crate::tools::workflows::{check_workflow, edit_workflow};
 
 /// What the rows that name an execution have in common.
 const EXECUTION: Spelling = Spelling {
@@ -25,6 +26,8 @@ const COMMON: Words = &[
     ("ignoreDataSizeLimit", "Request data above n8n's display limit"),
 ];
 
+const WORKFLOW: Words = &[("workflowId", "A workflow's id in n8n, or a workflow file")];
+
 /// A row, without what it has to have: `tool`, `about` and so on.
 const ROW: ToolCommand = ToolCommand {
     name: "",
@@ -36,6 +39,9 @@ const ROW: ToolCommand = ToolCommand {
     of_json: &[],
     raw: None,
     of_store: &[],
+    workflow: None,
+    documents: &[],
+    fails: |_| None,
     render: render::summary,
     examples: &[],
 };
@@ -225,6 +231,60 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             "n8n-lens compare 1234 1229",
             "n8n-lens compare failed.json good.json.gz --json",
         ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "edit",
+        tool: &edit_workflow::TOOL,
+        about: "Change parts of a workflow, all or nothing",
+        spelling: Spelling {
+            positional: &["workflowId", "operations"],
+            renamed: &[("workflowId", "workflow")],
+            help: &[
+                &[
+                    ("operations", "A JSON file with the list of operations, or - for standard input"),
+                    ("dryRun", "Only show what would change"),
+                    ("publish", "Also publish the change, in n8n"),
+                    ("expectVersionId", "Refuse if the workflow has another version"),
+                ],
+                WORKFLOW,
+            ],
+            ..Spelling::OPTIONS
+        },
+        workflow: Some("workflowId"),
+        documents: &["operations"],
+        render: render_workflow::edit,
+        examples: &[
+            "n8n-lens edit workflow.json operations.json --dry-run",
+            "n8n-lens edit AbC123 - < operations.json",
+        ],
+        ..ROW
+    },
+    ToolCommand {
+        name: "check-workflow",
+        tool: &check_workflow::TOOL,
+        about: "Find faults in a workflow, also with the items of an execution (exit code 1 if there are errors)",
+        spelling: Spelling {
+            positional: &["workflowId"],
+            renamed: &[("workflowId", "workflow"), ("executionId", "execution"), ("nodeName", "node")],
+            help: &[
+                &[
+                    ("executionId", "Look the expressions up in the items of this execution, or of this file"),
+                    ("nodeName", "Only this node"),
+                ],
+                WORKFLOW,
+                COMMON,
+            ],
+            ..Spelling::OPTIONS
+        },
+        workflow: Some("workflowId"),
+        fails: |answer| {
+            let problems = answer["data"]["problems"].as_array();
+            let has_errors = problems.is_some_and(|problems| problems.iter().any(|one| one["severity"] == "error"));
+            has_errors.then_some("The workflow has errors.")
+        },
+        render: render_workflow::check,
+        examples: &["n8n-lens check-workflow workflow.json", "n8n-lens check-workflow AbC123 --execution 1234"],
         ..ROW
     },
 ];

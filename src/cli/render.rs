@@ -10,12 +10,12 @@ use crate::execution::Header;
 use crate::toolkit::Audience;
 use crate::units::{self, counted};
 
-const BOLD: Style = Style::new().bold();
-const DIM: Style = Style::new().dimmed();
+pub(super) const BOLD: Style = Style::new().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
 const KEY: Style = AnsiColor::Cyan.on_default();
 const RED: Style = AnsiColor::Red.on_default();
 
-fn paint(style: Style, text: &str) -> String {
+pub(super) fn paint(style: Style, text: &str) -> String {
     format!("{style}{}{style:#}", plain(text))
 }
 

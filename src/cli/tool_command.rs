@@ -15,7 +15,7 @@ pub(super) struct ToolCommand {
     pub(super) name: &'static str,
     /// Its short name.
     pub(super) alias: Option<&'static str>,
-    /// What it asks. The parameters are its arguments; positional ids name executions, and can also be files.
+    /// What it asks. The parameters are its arguments; ids of executions can also be files.
     pub(super) tool: &'static Tool,
     /// What it asks for a person instead, whose terminal shows more than an agent's budget holds.
     pub(super) tool_for_people: Option<&'static Tool>,
@@ -29,6 +29,12 @@ pub(super) struct ToolCommand {
     pub(super) raw: Option<&'static str>,
     /// The parameters that need n8n's store.
     pub(super) of_store: &'static [&'static str],
+    /// The parameter that names a workflow: an id in n8n, or a file.
+    pub(super) workflow: Option<&'static str>,
+    /// The parameters whose values are JSON documents, each passed as a file or as - for standard input.
+    pub(super) documents: &'static [&'static str],
+    /// Why the command fails although the tool answered.
+    pub(super) fails: fn(&Value) -> Option<&'static str>,
     /// Shows an answer to people.
     pub(super) render: fn(&Value) -> Styled,
     /// The examples at the end of its help.
@@ -68,8 +74,10 @@ impl ToolCommand {
 
     /// The parameters that name executions.
     pub(super) fn executions(&self) -> impl Iterator<Item = &'static str> {
-        let is_positional = |name: &&str| self.spelling.positional.contains(name);
+        let is_named = |name: &&str| {
+            self.spelling.positional.contains(name) || self.spelling.renamed.contains(&(*name, "execution"))
+        };
         let ids = self.tool.parameters.iter().filter(|parameter| matches!(parameter.kind, Kind::Id));
-        ids.map(|parameter| parameter.name).filter(is_positional)
+        ids.map(|parameter| parameter.name).filter(is_named)
     }
 }

@@ -85,6 +85,8 @@ every_tool() {
   call get_workflow "$(object id="$written")"
   call get_workflow_connections "$(object id="$written")"
   call update_workflow "$(object id="$written" name="n8n-lens inspector, renamed")"
+  call edit_workflow "{\"workflowId\":\"$written\",\"operations\":[{\"type\":\"renameNode\",\"oldName\":\"Step\",\"newName\":\"Last\"}]}"
+  call check_workflow "$(object workflowId="$written")"
   call set_workflow_active "{\"id\":\"$written\",\"active\":false}"
   call create_workflow_from_file "$(object filePath="$files/workflow.json")"
   local from_file

@@ -19,7 +19,7 @@ pub static TOOL: Tool = Tool {
     name: "connection_create",
     title: "Connect two nodes",
     description: "Connect two nodes of a workflow. An output or input is main, main:1, an index, true or false of an IF, \
-                  the name of a Switch's output, or an AI type such as ai_tool.",
+                  the name of a Switch's output, or an AI type such as ai_tool. Several steps at once: edit_workflow.",
     parameters: ConnectionCreate::PARAMETERS,
     effect: Effect::Ensure,
     handler: Handler::of::<ConnectionCreate>()

@@ -17,7 +17,7 @@ use crate::workflow::edit::{Changed, NewNode, Operation, edited};
 pub static TOOL: Tool = Tool {
     name: "node_add",
     title: "Add a node",
-    description: "Add a node to a workflow. By default its name comes from its type, and it is placed right of the others.",
+    description: "Add a node to a workflow. By default its name comes from its type, and it is placed right of the others. Several steps at once: edit_workflow.",
     parameters: NodeAdd::PARAMETERS,
     effect: Effect::Add,
     handler: Handler::of::<NodeAdd>()

@@ -28,6 +28,11 @@ pub(in crate::tools) enum WorkflowLocation {
     Memory(String),
 }
 
+/// Whether a `workflowId` names a file.
+pub fn is_workflow_file(id: &str) -> bool {
+    id.ends_with(".json") || id.contains(['/', std::path::MAIN_SEPARATOR])
+}
+
 /// How a workflow is edited.
 #[derive(Clone, Debug)]
 pub(in crate::tools) struct EditRequest {
@@ -85,7 +90,7 @@ impl WorkflowLocation {
     pub(in crate::tools) fn of(id: &str) -> Self {
         if MemoryStore::is_id(id) {
             Self::Memory(id.to_owned())
-        } else if id.ends_with(".json") || id.contains(['/', std::path::MAIN_SEPARATOR]) {
+        } else if is_workflow_file(id) {
             Self::File(id.to_owned())
         } else {
             Self::N8n(id.to_owned())

@@ -19,6 +19,7 @@ pub mod set_workflow_active;
 pub mod update_workflow;
 
 pub(super) use change::{Target, Writing, members};
+pub use location::is_workflow_file;
 pub(super) use location::{EditRequest, Edited, WorkflowLocation};
 pub use memory_store::MemoryStore;
 pub(super) use publishing::{Outcome, PUBLISH, Publishing};
@@ -35,10 +36,14 @@ pub static TOOLSET: Toolset = Toolset {
         ("get_workflow_connections", "get_workflow_connections shows which output of a node leads where."),
         ("get_workflow", "get_workflow with node shows one node in full, with raw: true the whole workflow."),
         (
+            "edit_workflow",
+            "After the cause is found: edit_workflow changes parts as a draft, then check_workflow with the failing execution \
+             looks the expressions up in its items.",
+        ),
+        (
             "update_workflow",
-            "Before update_workflow, read what you change with get_workflow raw: true and pass complete nodes or \
-             connections: they replace the current ones. Never write a clipped object back. Changing an active \
-             workflow changes production at once.",
+            "update_workflow replaces whole nodes or connections: read them with get_workflow raw: true, pass complete ones, and \
+             never write a clipped object back. Changing an active workflow changes production at once.",
         ),
         ("set_workflow_active", "Only set_workflow_active activates or deactivates a workflow."),
     ],

@@ -18,9 +18,9 @@ const CHANGED: [&str; 4] = ["name", "nodes", "connections", "settings"];
 pub static TOOL: Tool = Tool {
     name: "update_workflow",
     title: "Update a workflow",
-    description: "Change parts of an n8n workflow: the fields you pass replace the current ones (settings are merged by \
-                  key); the rest is unchanged. nodes must be all nodes: read them first with get_workflow raw: true. If the workflow is \
-                  active, production changes at once.",
+    description: "Replace fields of an n8n workflow (for parts: edit_workflow): the fields you pass replace the current ones \
+                  (settings are merged by key). nodes must be all nodes: read them first with get_workflow raw: true. If the \
+                  workflow is active, production changes at once.",
     parameters: UpdateWorkflow::PARAMETERS,
     effect: Effect::Overwrite,
     handler: Handler::of::<UpdateWorkflow>().with_large_answers(),

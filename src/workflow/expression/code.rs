@@ -78,7 +78,7 @@ impl Pieces<'_> {
             let before = &bytes[from..from + at];
             let backslashes = before.iter().rev().take_while(|byte| **byte == b'\\').count();
             from += at + 2;
-            if true {
+            if backslashes % 2 == 0 {
                 return Ok(from);
             }
         }

@@ -12,7 +12,14 @@ pub(super) fn fault(code: &Code<'_>) -> Option<Fault> {
     let of_kind = |kind, at| Fault { kind, at, is_cut: code.is_closed && is_cut(kind, code) };
     // The brackets first: what stands beside each other is only certain if they fit.
     let first = code.tokens.fault.or_else(|| pairs(code)).or_else(|| whole(code));
-    first.map(|(kind, at)| of_kind(kind, at))
+    first.filter(|_| !tolerates_bracket(code)).map(|(kind, at)| of_kind(kind, at))
+}
+
+/// esprima does without the `)` of an `if` or a loop, and nothing can be told of what follows.
+fn tolerates_bracket(code: &Code<'_>) -> bool {
+    let is_open =
+        |index: &usize| code.kind(*index) == Some(Kind::Open(Bracket::Control)) && code.partner(*index).is_none();
+    code.syntax != Syntax::Code && (0..code.list().len()).any(|index| is_open(&index))
 }
 
 /// Whether the code ends inside something, and another `}}` may have been meant.
@@ -81,7 +88,9 @@ fn pair(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> Optio
     }
     let lacks_left = this_is_sign && is_binary(code, index) && !follows_value(code, index);
     let lacks_right = before_is_sign && needs_right(code, index - 1) && ends(code, index);
-    if lacks_left || lacks_right {
+    // esprima takes `{ day*: 4 }` for two members.
+    let may_be_member = inside == Some(Some(Bracket::Object)) && (this == "*" || before == "*");
+    if (lacks_left || lacks_right) && !may_be_member {
         return Some(FaultKind::Operand);
     }
     follow_each_other(code, index, inside).then_some(FaultKind::Operator)

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::fault::FaultKind;
-use super::token::{Bracket, Kind, Token, expects_value};
+use super::token::{Bracket, Kind, Token, expects_value, is_word};
 
 /// The tokens of one piece of code.
 #[derive(Debug, Default)]
@@ -64,7 +64,7 @@ impl Lexer<'_> {
         }
         let Some(token) = self.open.last().and_then(|open| self.tokens.list.get(*open)) else { return Ok(()) };
         let kind = match token.kind {
-            Kind::Open(bracket) => FaultKind::UnclosedBracket(opening(bracket)),
+            Kind::Open(bracket) => FaultKind::UnclosedBracket(bracket.opening()),
             _ => FaultKind::UnclosedTemplate,
         };
         Err((kind, token.start()))
@@ -326,12 +326,12 @@ impl Lexer<'_> {
         let kind = self.tokens.list[open].kind;
         let index = self.tokens.list.len();
         match kind {
-            Kind::Open(bracket) if closing(bracket) == char => self.push(Kind::Close(bracket), self.at + 1),
+            Kind::Open(bracket) if bracket.closing() == char => self.push(Kind::Close(bracket), self.at + 1),
             Kind::TemplateHead | Kind::TemplateMiddle if char == '}' => {
                 self.template(Kind::TemplateTail, Kind::TemplateMiddle)?;
             }
             Kind::Open(bracket) if char == '}' || self.open.is_empty() => {
-                return Err((FaultKind::UnclosedBracket(opening(bracket)), self.tokens.list[open].start()));
+                return Err((FaultKind::UnclosedBracket(bracket.opening()), self.tokens.list[open].start()));
             }
             _ => return Err((FaultKind::UnexpectedBracket(char), self.at)),
         }
@@ -339,34 +339,5 @@ impl Lexer<'_> {
         self.tokens.list[open].partner = partner(index);
         self.tokens.list[index].partner = partner(open);
         Ok(())
-    }
-}
-
-fn opening(bracket: Bracket) -> char {
-    match bracket {
-        Bracket::Group | Bracket::Call | Bracket::Control => '(',
-        Bracket::List | Bracket::Index => '[',
-        Bracket::Block | Bracket::Object => '{',
-    }
-}
-
-fn closing(bracket: Bracket) -> char {
-    match opening(bracket) {
-        '(' => ')',
-        '[' => ']',
-        _ => '}',
-    }
-}
-
-/// Whether a name may hold this character. Of the characters beyond ASCII, only those that surely are no letters are
-/// excluded: punctuation, symbols, emoji.
-fn is_word(char: char) -> bool {
-    match char {
-        '\0'..='\x7f' => char.is_ascii_alphanumeric() || matches!(char, '_' | '$'),
-        '\u{a1}'..='\u{a9}' | '\u{ab}'..='\u{b4}' | '\u{b6}' | '\u{b8}'..='\u{b9}' | '\u{bb}'..='\u{bf}' => false,
-        '\u{2010}'..='\u{203e}' | '\u{2041}'..='\u{2053}' | '\u{2055}'..='\u{205e}' | '\u{20a0}'..='\u{20c0}' => false,
-        '\u{2190}'..='\u{2bff}' | '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' => false,
-        '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{1f000}'..='\u{1faff}' | '\u{fffd}' => false,
-        _ => true,
     }
 }

@@ -33,6 +33,9 @@ impl Syntax {
                 "postgres" | "mySql" | "snowflake" | "oracleDatabase" | "merge" | "crateDb" | "questDb" | "timescaleDb"
             ),
             "sqlQuery" => bare == "googleBigQuery",
+            "queryReplacement" => bare == "postgres",
+            // Of forms, also those that a node sends and waits for; Edit Fields evaluates its own only with `=`.
+            "jsonOutput" => bare != "set",
             _ => false,
         };
         is_template.then_some(Self::Template)
@@ -54,6 +57,9 @@ mod tests {
         assert_eq!(of("n8n-nodes-base.emailSend", 2.1, "html", "<b>{{ 1 }}</b>"), None);
         assert_eq!(of("n8n-nodes-base.postgresTool", 2.5, "query", "select {{ 1 }}"), Some(Syntax::Template));
         assert_eq!(of("n8n-nodes-base.googleBigQuery", 2.0, "sqlQuery", "select"), Some(Syntax::Template));
+        assert_eq!(of("n8n-nodes-base.postgres", 2.6, "queryReplacement", "{{ 1 }}"), Some(Syntax::Template));
+        assert_eq!(of("n8n-nodes-base.form", 2.3, "jsonOutput", "[{{ 1 }}]"), Some(Syntax::Template));
+        assert_eq!(of("n8n-nodes-base.set", 3.4, "jsonOutput", "[{{ 1 }}]"), None);
         assert_eq!(of("n8n-nodes-base.microsoftSql", 1.0, "query", "select"), None);
         assert_eq!(of("n8n-nodes-base.microsoftSql", 1.1, "query", "select"), Some(Syntax::Template));
     }

@@ -226,6 +226,8 @@ fn what_n8n_accepts_is_no_fault() {
         "a;",
         "a\nb",
         "f(a b)",
+        "f({ day*: 4 })",
+        "(() => { if (a ===(1) return 2; return 3 })()",
         "{a: 1 b: 2}",
         "[,]",
         "f(a,)",

@@ -76,6 +76,24 @@ impl Token {
     }
 }
 
+impl Bracket {
+    pub(super) fn opening(self) -> char {
+        match self {
+            Self::Group | Self::Call | Self::Control => '(',
+            Self::List | Self::Index => '[',
+            Self::Block | Self::Object => '{',
+        }
+    }
+
+    pub(super) fn closing(self) -> char {
+        match self.opening() {
+            '(' => ')',
+            '[' => ']',
+            _ => '}',
+        }
+    }
+}
+
 /// Words behind which a value follows.
 pub(super) fn expects_value(word: &str) -> bool {
     matches!(
@@ -137,4 +155,17 @@ pub(super) fn is_special(word: &str) -> bool {
                 | "protected"
                 | "public"
         )
+}
+
+/// Whether a name may hold this character. Of the characters beyond ASCII, only those that surely are no letters are
+/// excluded: punctuation, symbols, emoji.
+pub(super) fn is_word(char: char) -> bool {
+    match char {
+        '\0'..='\x7f' => char.is_ascii_alphanumeric() || matches!(char, '_' | '$'),
+        '\u{a1}'..='\u{a9}' | '\u{ab}'..='\u{b4}' | '\u{b6}' | '\u{b8}'..='\u{b9}' | '\u{bb}'..='\u{bf}' => false,
+        '\u{2010}'..='\u{203e}' | '\u{2041}'..='\u{2053}' | '\u{2055}'..='\u{205e}' | '\u{20a0}'..='\u{20c0}' => false,
+        '\u{2190}'..='\u{2bff}' | '\u{3001}'..='\u{3003}' | '\u{3008}'..='\u{3011}' => false,
+        '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{1f000}'..='\u{1faff}' | '\u{fffd}' => false,
+        _ => true,
+    }
 }

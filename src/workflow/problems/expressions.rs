@@ -1,5 +1,7 @@
 //! Rules about expressions and code.
 
+use std::collections::{HashMap, HashSet};
+
 use super::super::expression::{Access, NodeName, ParameterText, Scanned, scan, unevaluated};
 use super::view::{NOTE, Node, View};
 use super::{Problem, Rule};
@@ -10,6 +12,8 @@ const SHOWN_CHARS: usize = 100;
 
 pub(super) fn problems(view: &View) -> Vec<Problem> {
     let mut found = Vec::new();
+    // The triggers of the nodes that others refer to.
+    let mut known_triggers = HashMap::new();
     for (index, node) in view.active() {
         let mut upstream = None;
         for text in &node.texts {
@@ -19,19 +23,20 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
             };
             let scanned = scan(&text.text, syntax);
             found.extend(fault(node, text, &scanned));
-            let named = scanned.names.iter().filter(|name| !name.is_in_comment);
-            for name in named {
-                let problem = match view.find(&name.name) {
-                    None => Some(at(Rule::UnknownNode, node, text, name)),
-                    Some(_) if name.is_guarded || asks_if_executed(&scanned, name) => None,
-                    Some(other) => {
-                        let upstream = upstream.get_or_insert_with(|| Upstream::new(view, index));
-                        upstream
-                            .lacks(other, name.access)
-                            .map(|why| at(Rule::NotUpstream, node, text, name).with_detail(why))
-                    }
+            let asked = scanned.names.iter().filter(|name| name.access == Access::IsExecuted);
+            let asked: HashSet<_> = asked.map(|name| name.name.as_str()).collect();
+            for name in scanned.names.iter().filter(|name| !name.is_in_comment) {
+                let Some(other) = view.find(&name.name) else {
+                    found.push(at(Rule::UnknownNode, node, text, name));
+                    continue;
                 };
-                found.extend(problem);
+                if name.is_guarded || asked.contains(name.name.as_str()) {
+                    continue;
+                }
+                let upstream = upstream.get_or_insert_with(|| Upstream::new(view, index));
+                if let Some(why) = upstream.lacks(other, name.access, &mut known_triggers) {
+                    found.push(at(Rule::NotUpstream, node, text, name).with_detail(why));
+                }
             }
         }
     }
@@ -42,10 +47,6 @@ fn at(rule: Rule, node: &Node, text: &ParameterText, name: &NodeName) -> Problem
     let parameter = Some(text.pointer.clone());
     let reference = Some(shorten(text.text.get(name.source.clone()).unwrap_or_default(), SHOWN_CHARS));
     Problem { parameter, reference, ..Problem::new(rule, &node.name) }
-}
-
-fn asks_if_executed(scanned: &Scanned, name: &NodeName) -> bool {
-    scanned.names.iter().any(|other| other.access == Access::IsExecuted && other.name == name.name)
 }
 
 fn fault(node: &Node, text: &ParameterText, scanned: &Scanned) -> Option<Problem> {
@@ -88,13 +89,16 @@ impl<'a> Upstream<'a> {
     }
 
     /// Why items of the other node cannot be read here. A node that never runs is not judged, nor an item of a sub-node.
-    fn lacks(&self, other: usize, access: Access) -> Option<String> {
+    fn lacks(&self, other: usize, access: Access, known_triggers: &mut HashMap<usize, Vec<usize>>) -> Option<String> {
         let never_runs = self.triggers.is_empty();
         if other == self.node || self.ancestors[other] || never_runs || self.view.graph.is_used(other) {
             return None;
         }
-        let theirs = triggers(self.view, other, &self.view.graph.ancestors(other));
-        let other_trigger = theirs.first().filter(|_| !theirs.iter().any(|trigger| self.triggers.contains(trigger)));
+        let theirs = known_triggers
+            .entry(other)
+            .or_insert_with(|| triggers(self.view, other, &self.view.graph.ancestors(other)));
+        let is_ours = |trigger: &usize| self.triggers.binary_search(trigger).is_ok();
+        let other_trigger = theirs.first().filter(|_| !theirs.iter().any(is_ours));
         match other_trigger {
             Some(trigger) => {
                 Some(format!("it only runs after '{}'", shorten(&self.view.nodes[*trigger].name, SHOWN_CHARS)))
@@ -105,7 +109,7 @@ impl<'a> Upstream<'a> {
     }
 }
 
-/// The triggers that a node runs after; of a trigger itself.
+/// The triggers that a node runs after, in order; of a trigger itself.
 fn triggers(view: &View, node: usize, ancestors: &[bool]) -> Vec<usize> {
     let starts = |index: &usize| (ancestors[*index] || *index == node) && view.nodes[*index].is_trigger;
     (0..ancestors.len()).filter(starts).collect()

@@ -24,6 +24,8 @@ mod view;
 
 use std::fmt;
 
+use indexmap::IndexMap;
+
 use super::catalogue::NodeType;
 use super::{Document, Error};
 use view::View;
@@ -139,12 +141,6 @@ impl Problem {
     fn with_detail(self, detail: String) -> Self {
         Self { detail: Some(detail), ..self }
     }
-
-    /// Whether it says the same as another one.
-    fn repeats(&self, other: &Self) -> bool {
-        (self.rule, &self.node, &self.reference, &self.detail)
-            == (other.rule, &other.node, &other.reference, &other.detail)
-    }
 }
 
 /// Checks a workflow. `node_type` looks a type up in the catalogue; without it, only what n8n-lens itself knows of outputs
@@ -160,16 +156,14 @@ pub fn problems<'a>(document: &Document, node_type: impl Fn(&str) -> Option<&'a 
     list.extend(connections::problems(&view, &node_type));
     list.extend(duplicates::problems(&view));
     list.sort_by_key(|problem| (problem.severity, view.place(&problem.node)));
-    let mut counted: Vec<Problem> = Vec::new();
+    let mut counted: IndexMap<_, Problem> = IndexMap::new();
     for problem in list {
-        // The same node is at one place of the list.
-        let of_node = counted.iter_mut().rev().take_while(|known| known.node == problem.node);
-        match of_node.into_iter().find(|known| problem.repeats(known)) {
-            Some(known) => known.times += 1,
-            None => counted.push(problem),
-        }
+        let Problem { rule, node, reference, detail, .. } = problem.clone();
+        let known = counted.entry((rule, node, reference, detail)).or_insert(Problem { times: 0, ..problem });
+        known.times += 1;
     }
-    Ok(Problems { list: counted, unreached: view.unreached() })
+    let list = counted.into_values().collect();
+    Ok(Problems { list, unreached: view.unreached() })
 }
 
 #[cfg(test)]

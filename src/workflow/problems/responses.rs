@@ -44,12 +44,15 @@ fn respond_name(view: &View, respond: usize) -> String {
 
 /// Whether the Respond node answers to a Wait between it and the webhook.
 fn answers_a_wait(view: &View, respond: usize, after: &[bool]) -> bool {
-    let before = view.graph.ancestors(respond);
-    view.active().any(|(index, node)| {
-        after[index]
-            && before[index]
-            && node.is("n8n-nodes-base.wait")
+    let is_answered = |node: &Node| {
+        node.is("n8n-nodes-base.wait")
             && matches!(node.parameter("resume"), Some("webhook" | "form"))
             && node.parameter("responseMode") == Some("responseNode")
-    })
+    };
+    let mut waits = view.active().filter(|(index, node)| after[*index] && is_answered(node)).peekable();
+    let has_some = waits.peek().is_some();
+    has_some && {
+        let before = view.graph.ancestors(respond);
+        waits.any(|(index, _)| before[index])
+    }
 }

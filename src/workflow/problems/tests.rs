@@ -255,3 +255,18 @@ fn errors_come_first_in_the_order_of_the_nodes() {
         [(Severity::Error, "B"), (Severity::Error, "C"), (Severity::Warning, "A")]
     );
 }
+
+#[test]
+fn many_names_take_no_time() {
+    let names: String = (0..50_000).map(|name| format!("{{{{ $('{name}').item }}}}{{{{ $('A').item }}}}")).collect();
+    let others = (0..2_000).map(|name| set(&format!("n{name}"), "={{ $('A').item.json.x }}"));
+    let nodes: Vec<_> =
+        [trigger("T"), set("A", ""), set("B", &format!("={names}"))].into_iter().chain(others).collect();
+    let chain: Vec<_> = (1..2_000).map(|name| format!("n{} > n{name}", name - 1)).collect();
+    let connections: Vec<_> =
+        ["T > A", "T > B", "T > n0"].into_iter().chain(chain.iter().map(String::as_str)).collect();
+    let begun = std::time::Instant::now();
+    let problems = found(&nodes, &connections).list;
+    assert_eq!(problems.len(), 50_000 + 1 + 2_000);
+    assert!(begun.elapsed().as_secs() < 20, "{:?}", begun.elapsed());
+}
