@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::ops::Range;
 
 use n8n_lens::execution::describe::DescribeProjection;
+use n8n_lens::execution::lookup::{LookupProjection, Plan, RunsProjection};
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::summary::{Summary, SummaryProjection};
 use n8n_lens::execution::trace::ItemsProjection;
@@ -15,7 +16,7 @@ use super::entropy::Entropy;
 use super::expanded::{self, Expanded};
 use super::filter::TABLES;
 use super::flatten::{Share, Stored, escape, flatten, members, stored, unescape};
-use super::{execution, has_long_word, is_json, references, shown, split, trace};
+use super::{execution, has_long_word, is_json, lookup, references, shown, split, trace};
 
 /// The most work for one text, in units of about a nanosecond, and the most bytes that the reference expands.
 const MAX_WORK: u64 = 2 * 1024 * 1024;
@@ -96,6 +97,10 @@ pub fn same_views(data: &[u8]) {
     let places = (0..1 + choices.below(3)).map(|_| trace::place(&mut choices, &names)).collect();
     let items = ItemsProjection { places, redacts: false };
     compare(&items.map(|items| items.map(|items| trace::as_text(&items))), body, &stored);
+    if let Some(runs) = compare(&RunsProjection, body, &stored) {
+        let questions = lookup::questions(&mut choices, &runs, &lookup::paths(body.as_bytes()));
+        compare(&LookupProjection::new(Plan::new(&runs, questions)), body, &stored);
+    }
 }
 
 /// An execution; sometimes one whose nodes pass on the same items in other orders.

@@ -12,6 +12,8 @@ pub mod fields_reference;
 pub mod filter;
 pub mod flatted;
 pub mod import;
+pub mod lookup;
+pub mod lookup_reference;
 pub mod projections;
 pub mod search;
 pub mod search_reference;

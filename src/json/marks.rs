@@ -1,89 +1,116 @@
-//! Where the quotes and the brackets of a JSON text are, so that a part of it is found without looking at each byte.
+//! Where the quotes and the brackets of an element are, so that a part of it is found without looking at each byte.
 
 use super::block::{BLOCK, Masks, STRIDE, Scanner};
 
-/// The marks of a text, a bit for each byte.
+/// The quotes of a text, a bit for each byte.
 #[derive(Default)]
-pub(super) struct MarkedText {
-    quotes: Vec<u64>,
-    brackets: Vec<u64>,
-}
+pub(super) struct Quotes(Vec<u64>);
 
-impl MarkedText {
-    /// The marks of a whole text.
+impl Quotes {
+    /// Those of a whole text.
     pub(super) fn of(text: &[u8]) -> Self {
-        let (mut marked, mut masks, mut scanner) = (Self::default(), Masks::new(), Scanner::new());
+        let (mut quotes, mut masks, mut scanner) = (Self::default(), Masks::new(), Scanner::new());
         for piece in text.chunks(STRIDE) {
             scanner.scan(piece, &mut masks);
-            marked.push(piece.len(), &masks);
+            quotes.push(piece.len(), &masks);
         }
-        marked
+        quotes
     }
 
     pub(super) fn clear(&mut self) {
-        self.quotes.clear();
-        self.brackets.clear();
+        self.0.clear();
     }
 
-    /// The marks of the next bytes; only the last ones may be fewer than a multiple of a block.
+    /// Those of the next bytes; only the last ones may be fewer than a multiple of a block.
     pub(super) fn push(&mut self, bytes: usize, masks: &Masks) {
-        let blocks = bytes.div_ceil(BLOCK);
-        self.quotes.extend_from_slice(&masks.quotes[..blocks]);
-        self.brackets.extend_from_slice(&masks.brackets[..blocks]);
-    }
-
-    /// The marks of a part of the text that begins at this byte.
-    pub(super) fn from(&self, start: usize) -> Marks<'_> {
-        Marks { text: self, start }
+        self.0.extend_from_slice(&masks.quotes[..bytes.div_ceil(BLOCK)]);
     }
 }
 
-/// Where the quotes and the brackets of a JSON text are.
+/// Where the quotes and the brackets of an element are.
 #[derive(Clone, Copy)]
 pub struct Marks<'a> {
-    text: &'a MarkedText,
-    /// Where the text begins in what is marked.
-    start: usize,
+    pub(super) quotes: &'a Quotes,
+    /// Where the element begins in the text that has the quotes.
+    pub(super) start: usize,
+    pub(super) brackets: &'a [u32],
 }
 
-impl Marks<'_> {
-    /// The first quote at or after this byte that begins or ends a string. It can be after the end of the text, and so can
-    /// the bracket.
+impl<'a> Marks<'a> {
+    /// The first quote at or after this byte that begins or ends a string. It can be after the end of the element.
     #[inline]
     pub fn quote(&self, from: usize) -> Option<usize> {
-        next(&self.text.quotes, self.start + from).map(|at| at - self.start)
+        let Quotes(quotes) = self.quotes;
+        Masks::next(quotes, self.start + from, quotes.len() * BLOCK).map(|at| at - self.start)
     }
 
-    /// The first bracket at or after this byte, outside strings.
+    /// The brackets outside strings, without the first one, which begins the element. Of an element with very many of them
+    /// only the first ones.
     #[inline]
-    pub fn bracket(&self, from: usize) -> Option<usize> {
-        next(&self.text.brackets, self.start + from).map(|at| at - self.start)
+    pub fn brackets(&self) -> &'a [u32] {
+        self.brackets
     }
-}
-
-#[inline]
-fn next(mask: &[u64], from: usize) -> Option<usize> {
-    Masks::next(mask, from, mask.len() * BLOCK)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+    use crate::json::{Capture, Keep, Pick, Pruner};
+
+    /// Finds the marks of each element, and holds them.
+    struct Listener(Arc<Mutex<Vec<(Vec<usize>, Vec<u32>)>>>);
+
+    impl Pick for Listener {
+        fn picks(&mut self, _: u64, _: u64, _: &[u8]) -> bool {
+            false
+        }
+
+        fn reads_marks(&self) -> bool {
+            true
+        }
+
+        fn picks_marked(&mut self, _: u64, _: u64, json: &[u8], marks: Marks<'_>) -> bool {
+            let quotes = std::iter::successors(marks.quote(0), |at| marks.quote(at + 1));
+            let quotes = quotes.take_while(|at| *at < json.len()).collect();
+            self.0.lock().unwrap().push((quotes, marks.brackets().to_vec()));
+            false
+        }
+    }
+
+    /// The same, byte by byte.
+    fn marks_of(json: &str) -> (Vec<usize>, Vec<u32>) {
+        let (mut quotes, mut brackets, mut in_string, mut escaped) = (Vec::new(), Vec::new(), false, false);
+        for (at, byte) in json.bytes().enumerate() {
+            match byte {
+                _ if escaped => {}
+                b'"' => {
+                    quotes.push(at);
+                    in_string = !in_string;
+                }
+                b'{' | b'}' | b'[' | b']' if !in_string && at > 0 => brackets.push(at as u32),
+                _ => {}
+            }
+            escaped = byte == b'\\' && !escaped;
+        }
+        (quotes, brackets)
+    }
 
     #[test]
-    fn quotes_and_brackets_are_found_wherever_they_are() {
-        let before = "x".repeat(STRIDE - 10);
-        let text = format!(r#"{{"{before}":["a\"[","{before}",{{}}]}}"#);
-        let marked = MarkedText::of(text.as_bytes());
-        let marks = marked.from(0);
-        let all = |next: &dyn Fn(usize) -> Option<usize>| -> Vec<usize> {
-            std::iter::successors(next(0), |at| next(at + 1)).collect()
-        };
-        let end = text.len();
-        let list = before.len() + 4;
-        assert_eq!(all(&|at| marks.quote(at)), [1, list - 2, list + 1, list + 6, list + 8, end - 6]);
-        assert_eq!(all(&|at| marks.bracket(at)), [0, list, end - 4, end - 3, end - 2, end - 1]);
-        let part = marked.from(list);
-        assert_eq!((part.bracket(0), part.bracket(1)), (Some(0), Some(end - 4 - list)));
+    fn quotes_and_brackets_are_found_wherever_the_element_lies() {
+        let long = "x".repeat(STRIDE - 20);
+        let element = |at: usize| format!(r#"{{"{}":["a\"[",{{}},[{at}]],"b":"{long}"}}"#, "y".repeat(at));
+        let elements: Vec<_> = (0..40).map(element).collect();
+        let json = format!("[{}]", elements.join(","));
+        let expected: Vec<_> = elements.iter().map(|element| marks_of(element)).collect();
+        for chunk in [json.len(), STRIDE + 1, 1000, 7, 1] {
+            let found = Arc::default();
+            let capture = Capture::picked(Listener(Arc::clone(&found)));
+            let mut pruner = Pruner::new(Keep::Window, 0..u64::MAX).capturing(capture);
+            json.as_bytes().chunks(chunk).for_each(|chunk| drop(pruner.feed(chunk).unwrap()));
+            pruner.finish().unwrap();
+            assert_eq!(*found.lock().unwrap(), expected, "{chunk}");
+        }
     }
 }

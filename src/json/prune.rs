@@ -316,8 +316,12 @@ impl Pruner {
     /// The next bytes of a container that is captured raw; returns the index after them.
     fn raw_container(&mut self, piece: Piece<'_>, at: usize, masks: &Masks) -> Step<usize> {
         let bytes = piece.bytes();
-        let end = self.brackets.skip(bytes, at, masks)?;
         let Some(raw) = &mut self.raw else { return Ok(bytes.len()) };
+        let end = if raw.reads_marks() {
+            self.brackets.list_and_skip(bytes, at, masks, &mut raw.brackets(piece))?
+        } else {
+            self.brackets.skip(bytes, at, masks)?
+        };
         let after = end.unwrap_or(bytes.len());
         if !raw.extend(piece, after) {
             let begun = raw.begun(piece, at);
@@ -410,7 +414,7 @@ impl Pruner {
             State::Name => {
                 self.selection.end_name()?;
                 self.selection.put_name();
-                if let Some(raw) = self.raw.as_mut().filter(|raw| raw.reads_names())
+                if let Some(raw) = self.raw.as_mut().filter(|raw| raw.reads_marks())
                     && self.selection.is_outer_member()
                 {
                     raw.begin_member(&self.selection.name());

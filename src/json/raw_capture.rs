@@ -3,7 +3,7 @@
 use memchr::memmem;
 
 use super::block::{Masks, Pair};
-use super::marks::MarkedText;
+use super::marks::{Marks, Quotes};
 use super::pick::Pick;
 
 /// Within how many elements of an array a name must be found for all of its elements to be searched for it.
@@ -11,6 +11,9 @@ pub const SHARED_WITHIN: u64 = 16;
 
 /// The most bytes of a container that is captured raw.
 const RAW_BYTES: usize = 1024 * 1024;
+
+/// The most brackets of a container that are listed.
+const LISTED_BRACKETS: usize = 64 * 1024;
 
 /// Which containers in a [`Keep::Window`](super::Keep::Window) are captured raw: byte for byte, at the speed of
 /// skipping. The others are counted like those outside the window.
@@ -184,36 +187,59 @@ pub(super) struct RawCapture {
     is_candidate: bool,
     /// Whether the member may be in this piece of the chunk, once that is known.
     in_piece: Option<bool>,
-    /// The marks of the chunk, if they are read.
-    marks: Option<MarkedText>,
+    /// If marks are read: the quotes of the chunk, and the brackets in the container.
+    quotes: Option<Quotes>,
+    brackets: Vec<u32>,
 }
 
 impl RawCapture {
     pub(super) fn new(Capture(criterion): Capture) -> Self {
         let reads_marks = matches!(&criterion, Criterion::Picked(pick) if pick.reads_marks());
-        let marks = reads_marks.then(MarkedText::default);
-        Self { criterion, held: Vec::new(), from: 0, is_too_large: false, is_candidate: false, in_piece: None, marks }
+        let quotes = reads_marks.then(Quotes::default);
+        Self {
+            criterion,
+            held: Vec::new(),
+            from: 0,
+            is_too_large: false,
+            is_candidate: false,
+            in_piece: None,
+            quotes,
+            brackets: Vec::new(),
+        }
     }
 
     /// Another chunk follows.
     pub(super) fn begin_chunk(&mut self) {
-        if let Some(marks) = &mut self.marks {
-            marks.clear();
+        if let Some(quotes) = &mut self.quotes {
+            quotes.clear();
         }
     }
 
-    /// The marks of the next bytes of the chunk.
+    /// The quotes of the next bytes of the chunk.
     #[inline]
     pub(super) fn mark(&mut self, bytes: usize, masks: &Masks) {
-        if let Some(marks) = &mut self.marks {
-            marks.push(bytes, masks);
+        if let Some(quotes) = &mut self.quotes {
+            quotes.push(bytes, masks);
         }
     }
 
-    /// Whether the names of the members around the arrays are read.
+    /// Whether marks are read, and the names of the members around the arrays.
     #[inline]
-    pub(super) fn reads_names(&self) -> bool {
-        self.marks.is_some()
+    pub(super) fn reads_marks(&self) -> bool {
+        self.quotes.is_some()
+    }
+
+    /// Lists the brackets of the container, by their index in the piece.
+    #[inline]
+    pub(super) fn brackets(&mut self, piece: Piece<'_>) -> impl FnMut(usize) {
+        // It can begin after the piece does.
+        let before = (self.held.len() + piece.start).wrapping_sub(self.from);
+        let brackets = &mut self.brackets;
+        move |at| {
+            if brackets.len() < LISTED_BRACKETS {
+                brackets.push(before.wrapping_add(at) as u32);
+            }
+        }
     }
 
     /// The arrays in a member with this name follow.
@@ -233,6 +259,7 @@ impl RawCapture {
     #[inline]
     pub(super) fn begin(&mut self, at: usize) {
         self.held.clear();
+        self.brackets.clear();
         self.from = at;
         (self.is_too_large, self.is_candidate) = (false, false);
     }
@@ -283,11 +310,20 @@ impl RawCapture {
         let json = if is_cut { &self.held[..] } else { &piece.chunk[self.from..end] };
         let is_wanted = match &mut self.criterion {
             Criterion::All => true,
-            Criterion::Picked(pick) => match &self.marks {
-                Some(_) if is_cut => pick.picks_marked(element.0, element.1, json, MarkedText::of(json).from(0)),
-                Some(marks) => pick.picks_marked(element.0, element.1, json, marks.from(self.from)),
-                None => pick.picks(element.0, element.1, json),
-            },
+            Criterion::Picked(pick) => {
+                let brackets = &self.brackets[..];
+                match &self.quotes {
+                    Some(_) if is_cut => {
+                        let quotes = &Quotes::of(json);
+                        pick.picks_marked(element.0, element.1, json, Marks { quotes, start: 0, brackets })
+                    }
+                    Some(quotes) => {
+                        let marks = Marks { quotes, start: self.from, brackets };
+                        pick.picks_marked(element.0, element.1, json, marks)
+                    }
+                    None => pick.picks(element.0, element.1, json),
+                }
+            }
             Criterion::Member(names) => names.is_in(element, json),
         };
         is_wanted.then_some(json)

@@ -36,6 +36,21 @@ impl OpenBrackets {
     /// # Errors
     /// At a closing bracket of the wrong kind, with its index.
     pub(super) fn skip(&mut self, bytes: &[u8], at: usize, masks: &Masks) -> Result<Option<usize>, (FaultKind, usize)> {
+        self.list_and_skip(bytes, at, masks, &mut |_| {})
+    }
+
+    /// The same; `list` receives the index of each bracket.
+    ///
+    /// # Errors
+    /// As [`skip`](Self::skip).
+    #[inline(always)]
+    pub(super) fn list_and_skip(
+        &mut self,
+        bytes: &[u8],
+        at: usize,
+        masks: &Masks,
+        list: &mut impl FnMut(usize),
+    ) -> Result<Option<usize>, (FaultKind, usize)> {
         let mut inner = self.inner;
         let first = at / 64;
         let blocks = bytes.len().div_ceil(64);
@@ -49,6 +64,7 @@ impl OpenBrackets {
                 bits &= bits - 1;
                 // The masks go beyond `bytes` if a control character cut them short.
                 let Some(bracket) = bytes.get(at) else { break };
+                list(at);
                 let object = is_curly(*bracket);
                 if is_opening(*bracket) {
                     inner.push(object, &mut self.outer);

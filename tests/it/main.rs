@@ -55,6 +55,7 @@ mod listeners;
 /// Two hundred calls at once, through the real binary.
 #[cfg(target_os = "linux")]
 mod load;
+mod lookup;
 /// The messages of successful calls in both languages.
 mod messages;
 /// Pages of a node's items.

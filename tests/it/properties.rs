@@ -28,6 +28,7 @@ const SEARCH: Property = Property { target: "search", check: checks::search::che
 const FIELDS: Property = Property { target: "fields", check: checks::fields::check, derived: 500 };
 const DESCRIBE: Property = Property { target: "describe", check: checks::describe::check, derived: 900 };
 const TRACE: Property = Property { target: "trace", check: checks::trace::check, derived: 700 };
+const LOOKUP: Property = Property { target: "lookup", check: checks::lookup::check, derived: 1500 };
 const SETTINGS: Property = Property { target: "settings", check: checks::settings::check, derived: 1500 };
 const WORKFLOW: Property = Property { target: "workflow", check: checks::workflow::check, derived: 1200 };
 const IMPORT: Property = Property { target: "import", check: checks::import::check, derived: 80 };
@@ -74,6 +75,11 @@ fn a_description() {
 #[test]
 fn a_trace() {
     TRACE.holds_for_some();
+}
+
+#[test]
+fn a_look_up() {
+    LOOKUP.holds_for_some();
 }
 
 #[test]
@@ -277,6 +283,12 @@ mod slow {
     #[ignore = "slow"]
     fn a_trace() {
         TRACE.holds_for(0..TRACE.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn a_look_up() {
+        LOOKUP.holds_for(0..LOOKUP.derived);
     }
 
     #[test]

@@ -69,6 +69,8 @@ mod run_set;
 mod runs;
 mod stored;
 mod tally;
+#[cfg(test)]
+mod tests;
 
 use std::io::Read;
 use std::ops::Range;
@@ -208,7 +210,8 @@ impl Projection for LookupProjection {
 
     fn pruner(&self) -> Pruner {
         let breaks = pick::Breaks::new(Arc::clone(&self.plan));
-        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(breaks))
+        // The first pass checked the body.
+        Pruner::new(Self::KEEP, self.window()).capturing(Capture::picked(breaks)).trusting_utf8()
     }
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {

@@ -73,6 +73,11 @@ impl PathTree {
         self.leaves
     }
 
+    /// How many places there are.
+    pub(super) fn places(&self) -> usize {
+        self.places.len()
+    }
+
     /// The number of the path that ends here.
     pub(super) fn leaf(&self, at: usize) -> Option<usize> {
         self.places[at].leaf

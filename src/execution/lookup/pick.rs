@@ -7,7 +7,7 @@ use super::path_tree::{Answer, ITEM, PathTree};
 use super::plan::Plan;
 use super::{KINDS, KNOWN_ITEMS};
 use crate::execution::fields::Kind;
-use crate::json::{Marks, Pick, hold_name};
+use crate::json::{Marks, Pick, begins_with, hold_name};
 
 /// The most items of a node that are picked for the paths that they have.
 const NODE_ITEMS: u64 = 4 * KNOWN_ITEMS;
@@ -16,7 +16,7 @@ const NODE_ITEMS: u64 = 4 * KNOWN_ITEMS;
 pub(super) struct Breaks {
     plan: Arc<Plan>,
     /// The node whose items follow, if they are looked at.
-    node: Option<String>,
+    node: Option<usize>,
     /// How many more of them are picked for their paths.
     known: u64,
     /// The item that continues the one before it.
@@ -24,11 +24,13 @@ pub(super) struct Breaks {
     /// The answers of the item before it; empty if they are not known.
     last: Vec<Answer>,
     now: Vec<Answer>,
+    /// How the objects were written last, by where they are in the tree.
+    layouts: Vec<Layout>,
 }
 
 impl Breaks {
     pub(super) fn new(plan: Arc<Plan>) -> Self {
-        Self { plan, node: None, known: 0, next: (0, 0), last: Vec::new(), now: Vec::new() }
+        Self { plan, node: None, known: 0, next: (0, 0), last: Vec::new(), now: Vec::new(), layouts: Vec::new() }
     }
 }
 
@@ -42,13 +44,20 @@ impl Pick for Breaks {
     }
 
     fn picks_marked(&mut self, array: u64, index: u64, json: &[u8], marks: Marks<'_>) -> bool {
-        let Some(node) = self.node.as_ref().and_then(|node| self.plan.node(node)) else { return false };
+        let Some(node) = self.node.and_then(|node| self.plan.node_at(node)) else { return false };
         let continues = self.next == (array, index);
         self.next = (array, index + 1);
         std::mem::swap(&mut self.last, &mut self.now);
         self.now.clear();
         self.now.resize(node.paths.leaves(), Answer::MISSING);
-        let mut look = Look { json, marks, tree: &node.paths, answers: &mut self.now };
+        let mut look = Look {
+            json,
+            marks,
+            brackets: marks.brackets().iter(),
+            tree: &node.paths,
+            answers: &mut self.now,
+            layouts: &mut self.layouts,
+        };
         if look.item().is_none() {
             // Not equal to any other.
             self.now.clear();
@@ -59,8 +68,39 @@ impl Pick for Breaks {
     }
 
     fn begin_member(&mut self, name: &str) {
-        self.node = Some(hold_name(name)).filter(|name| self.plan.node(name).is_some());
+        self.node = self.plan.index_of(&hold_name(name));
         self.known = NODE_ITEMS;
+        let places = self.node.and_then(|node| self.plan.node_at(node)).map_or(0, |node| node.paths.places());
+        self.layouts.clear();
+        self.layouts.resize_with(places, Layout::default);
+    }
+}
+
+/// How an object was written in the item before: items are alike, so that most names need not be read.
+#[derive(Default)]
+struct Layout(Vec<Member>);
+
+/// A member, with where its value is in the tree.
+struct Member {
+    /// The raw name, with its quotes and the colon.
+    name: Vec<u8>,
+    at: Option<usize>,
+}
+
+impl Layout {
+    /// The most members, and the most bytes of a name.
+    const MEMBERS: usize = 64;
+    const NAME_BYTES: usize = 64;
+
+    /// Notes that this member was found in place of the expected one; returns which is expected after it.
+    fn note(&mut self, expected: usize, name: &[u8], at: Option<usize>) -> usize {
+        if let Some(known) = self.0.iter().position(|member| member.name == name) {
+            return known + 1;
+        }
+        if self.0.len() < Self::MEMBERS && name.len() <= Self::NAME_BYTES {
+            self.0.insert(expected.min(self.0.len()), Member { name: name.to_vec(), at });
+        }
+        expected + 1
     }
 }
 
@@ -69,58 +109,68 @@ impl Pick for Breaks {
 struct Look<'a> {
     json: &'a [u8],
     marks: Marks<'a>,
+    /// The brackets that were not passed yet.
+    brackets: std::slice::Iter<'a, u32>,
     tree: &'a PathTree,
     answers: &'a mut [Answer],
+    layouts: &'a mut [Layout],
 }
 
 impl Look<'_> {
     fn item(&mut self) -> Option<()> {
-        let end = self.value(0, Some(ITEM))?;
+        let end = if self.json.first() == Some(&b'{') { self.object(0, ITEM)? } else { self.pass_over(1)? };
         (end == self.json.len()).then_some(())
     }
 
-    /// A value; returns where it ends.
-    #[inline]
-    fn value(&mut self, start: usize, at: Option<usize>) -> Option<usize> {
+    /// A value that is looked for, or leads to one; returns where it ends.
+    fn value(&mut self, start: usize, at: usize) -> Option<usize> {
         let first = *self.json.get(start)?;
-        if let Some(leaf) = at.and_then(|at| self.tree.leaf(at)) {
+        // Of several members with one name the last one counts.
+        if self.tree.enters(at, true) || self.tree.enters(at, false) {
+            self.tree.clear(at, self.answers);
+        }
+        if let Some(leaf) = self.tree.leaf(at) {
             self.answers[leaf] = Answer::of_kind(kind(first)? as usize);
         }
         match first {
+            b'{' if self.tree.enters(at, true) => self.bracket(start).and_then(|_| self.object(start, at)),
+            b'[' if self.tree.enters(at, false) => self.bracket(start).and_then(|_| self.array(start, at)),
+            _ => self.other(start),
+        }
+    }
+
+    /// A value in which nothing is looked for; returns where it ends.
+    #[inline(always)]
+    fn other(&mut self, start: usize) -> Option<usize> {
+        match *self.json.get(start)? {
             b'"' => Some(self.marks.quote(start + 1)? + 1),
             b'{' | b'[' => {
-                let object = first == b'{';
-                match at.filter(|at| self.tree.enters(*at, object)) {
-                    Some(at) if object => self.object(start, at),
-                    Some(at) => self.array(start, at),
-                    None => self.pass_over(start),
-                }
+                self.bracket(start)?;
+                self.pass_over(1)
             }
-            _ => {
-                let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-                Some(start + self.json.get(start..)?.iter().position(ends)?)
-            }
+            _ => scalar_len(&self.json[start..]).map(|len| start + len),
         }
     }
 
     fn object(&mut self, start: usize, at: usize) -> Option<usize> {
         let mut next = self.space(start + 1)?;
         if self.json[next] == b'}' {
-            return Some(next + 1);
+            return self.bracket(next);
         }
+        let mut expected = 0;
         loop {
-            let end = self.marks.quote(next + 1)?;
-            let name = self.json.get(next..end)?.strip_prefix(b"\"")?;
-            if name.contains(&b'\\') {
-                return None;
-            }
-            let member = self.tree.member(at, name);
-            if let Some(member) = member {
-                self.tree.clear(member, self.answers);
-            }
-            let colon = self.space(end + 1)?;
-            let value = self.takes(colon, b':')?;
-            let after = self.value(value, member)?;
+            let known = self.layouts[at].0.get(expected);
+            let (value, member) = match known.filter(|known| begins_with(&self.json[next..], &known.name)) {
+                Some(known) => {
+                    expected += 1;
+                    (self.space(next + known.name.len())?, known.at)
+                }
+                None => self.member(next, at, &mut expected)?,
+            };
+            let after = match member {
+                None => self.other(value)?,
+                Some(member) => self.value(value, member)?,
+            };
             next = match self.after(after, b'}')? {
                 Part::Next(next) => next,
                 Part::End(end) => return Some(end),
@@ -128,14 +178,31 @@ impl Look<'_> {
         }
     }
 
+    /// A member other than the expected one: where its value begins, and where that is in the tree.
+    fn member(&mut self, start: usize, at: usize, expected: &mut usize) -> Option<(usize, Option<usize>)> {
+        let end = self.marks.quote(start + 1)?;
+        let name = self.json.get(start..end)?.strip_prefix(b"\"")?;
+        if name.contains(&b'\\') {
+            return None;
+        }
+        let member = self.tree.member(at, name);
+        let colon = self.space(end + 1)?;
+        let value = self.takes(colon, b':')?;
+        *expected = self.layouts[at].note(*expected, &self.json[start..=colon], member);
+        Some((value, member))
+    }
+
     fn array(&mut self, start: usize, at: usize) -> Option<usize> {
         let mut next = self.space(start + 1)?;
         if self.json[next] == b']' {
-            return Some(next + 1);
+            return self.bracket(next);
         }
         let mut index = 0;
         loop {
-            let after = self.value(next, self.tree.element(at, index))?;
+            let after = match self.tree.element(at, index) {
+                None => self.other(next)?,
+                Some(element) => self.value(next, element)?,
+            };
             index += 1;
             next = match self.after(after, b']')? {
                 Part::Next(next) => next,
@@ -146,9 +213,12 @@ impl Look<'_> {
 
     /// What follows a member or an element.
     #[inline]
-    fn after(&self, end: usize, bracket: u8) -> Option<Part> {
+    fn after(&mut self, end: usize, bracket: u8) -> Option<Part> {
         let end = self.space(end)?;
-        if self.json[end] == bracket { Some(Part::End(end + 1)) } else { self.takes(end, b',').map(Part::Next) }
+        if self.json[end] == bracket {
+            return self.bracket(end).map(Part::End);
+        }
+        self.takes(end, b',').map(Part::Next)
     }
 
     /// Where the next token is, after this byte.
@@ -166,10 +236,17 @@ impl Look<'_> {
         Some(at)
     }
 
-    /// Where a container ends.
-    fn pass_over(&self, start: usize) -> Option<usize> {
-        let (mut at, mut open) = (start, 0_usize);
+    /// Passes the bracket that is here; returns where it ends.
+    #[inline]
+    fn bracket(&mut self, at: usize) -> Option<usize> {
+        (self.brackets.next().copied()? as usize == at).then_some(at + 1)
+    }
+
+    /// Passes the brackets of so many containers that are open; returns where the outermost one ends.
+    #[inline]
+    fn pass_over(&mut self, mut open: usize) -> Option<usize> {
         loop {
+            let at = self.brackets.next().copied()? as usize;
             match *self.json.get(at)? {
                 b'{' | b'[' => open += 1,
                 _ => open -= 1,
@@ -177,7 +254,6 @@ impl Look<'_> {
             if open == 0 {
                 return Some(at + 1);
             }
-            at = self.marks.bracket(at + 1)?;
         }
     }
 }
@@ -188,6 +264,34 @@ enum Part {
     Next(usize),
     /// The container ends here.
     End(usize),
+}
+
+/// The length of a number or a literal: up to white space, a comma or a bracket.
+#[inline]
+fn scalar_len(text: &[u8]) -> Option<usize> {
+    /// A word that consists of this byte only.
+    const fn each(byte: u8) -> u64 {
+        u64::from_le_bytes([byte; 8])
+    }
+    let mut len = 0;
+    while let Some(word) = text.get(len..)?.first_chunk() {
+        let word = u64::from_le_bytes(*word);
+        // The highest bit of the first byte below `-`, but for `+`, or that is `]` or `}`; and perhaps of later ones.
+        let below = |limit: u8| word.wrapping_sub(each(limit)) & !word;
+        let ends = (word | each(0x20)) ^ each(b'}');
+        let ends = (below(b'-') | (ends.wrapping_sub(each(1)) & !ends)) & each(0x80);
+        if ends == 0 {
+            len += 8;
+            continue;
+        }
+        len += ends.trailing_zeros() as usize / 8;
+        if text[len] != b'+' {
+            return Some(len);
+        }
+        len += 1;
+    }
+    let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+    Some(len + text.get(len..)?.iter().position(ends)?)
 }
 
 /// The kind of a value, by its first byte.

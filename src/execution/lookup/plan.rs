@@ -103,7 +103,8 @@ impl Plan {
         if number >= QUESTIONS || question.path.len() > STEPS || question.path.iter().any(is_long) {
             return Outcome::OverLimit;
         }
-        let Some(node) = view.nodes.get(&hold_name(&question.node)) else { return Outcome::NotRun };
+        let ran = |name: &str| view.nodes.get(&hold_name(name)).filter(|node| node.starts.runs > 0);
+        let Some(node) = ran(&question.node) else { return Outcome::NotRun };
         let (of, which, is_input) = match &question.of {
             Of::Input(which) => (&question.node, *which, true),
             Of::Output { node, which } => (node, *which, false),
@@ -116,7 +117,7 @@ impl Plan {
                 }
                 _ => {}
             }
-        } else if !view.nodes.contains_key(&hold_name(of)) {
+        } else if ran(of).is_none() {
             return Outcome::SourceNotRun;
         }
         let places = known.entry((of, is_input)).or_insert_with(|| self.places(view, &hold_name(of), is_input));
@@ -174,6 +175,16 @@ impl Plan {
     /// What is looked for in the items of a node.
     pub(super) fn node(&self, name: &str) -> Option<&NodePlan> {
         self.nodes.get(name).filter(|node| node.asks > 0)
+    }
+
+    /// The same by its index.
+    pub(super) fn node_at(&self, index: usize) -> Option<&NodePlan> {
+        self.nodes.get_index(index).map(|(_, node)| node)
+    }
+
+    /// The index of a node whose items are looked at.
+    pub(super) fn index_of(&self, name: &str) -> Option<usize> {
+        self.nodes.get_full(name).filter(|(_, _, node)| node.asks > 0).map(|(index, ..)| index)
     }
 
     /// The nodes whose items are looked at.

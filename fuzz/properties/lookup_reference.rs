@@ -1,0 +1,149 @@
+//! A reference implementation of the look-up on a whole `serde_json::Value`.
+
+use n8n_lens::execution::lookup::{Found, KINDS, Of, Outcome, Place, Question, Step, Which};
+use n8n_lens::json::hold_name;
+use serde_json::Value;
+
+use super::fields_reference::kind_of;
+use super::values_reference::{Run, runs};
+
+/// An item of a list: where it is, when its run started.
+struct Item<'a> {
+    start: (f64, f64),
+    /// Which of all runs it is in.
+    at: usize,
+    place: Place,
+    item: &'a Value,
+    /// How many the list has.
+    of: usize,
+}
+
+/// The answer to a question, without what was probably meant.
+pub fn found(body: &Value, question: &Question) -> Found {
+    let only = |outcome: Outcome| Found { outcome, ..Found::default() };
+    if body["data"]["redactionInfo"]["isRedacted"] == true {
+        return only(Outcome::Redacted);
+    }
+    let all = runs(body);
+    let of_node = |name: &str| -> Vec<&Run<'_>> { all.iter().filter(|run| run.node == hold_name(name)).collect() };
+    let asking = of_node(&question.node);
+    if asking.is_empty() {
+        return only(Outcome::NotRun);
+    }
+    let (items, which) = match &question.of {
+        Of::Output { node, .. } if of_node(node).is_empty() => return only(Outcome::SourceNotRun),
+        Of::Output { node, which } => {
+            (of_node(node).into_iter().flat_map(|run| items(&all, run, &run.run["data"], Some(None))).collect(), which)
+        }
+        Of::Input(which) => match received(&all, &asking) {
+            Some(items) => (items, which),
+            None => return only(Outcome::NoInput),
+        },
+    };
+    counted(items, *which, &question.path)
+}
+
+/// The items that runs received; `None` if they name no source.
+fn received<'a>(all: &[Run<'a>], runs: &[&Run<'a>]) -> Option<Vec<Item<'a>>> {
+    let (mut found, mut seen, mut has_input) = (Vec::new(), Vec::new(), false);
+    for run in runs {
+        if run.run["inputOverride"].is_object() {
+            has_input = true;
+            found.extend(items(all, run, &run.run["inputOverride"], None));
+            continue;
+        }
+        for source in run.run["source"].as_array().into_iter().flatten() {
+            let Some(node) = name(&source["previousNode"]) else { continue };
+            has_input = true;
+            let of = (hold_name(&node), index(&source["previousNodeRun"]), index(&source["previousNodeOutput"]));
+            if seen.contains(&of) {
+                continue;
+            }
+            for run in all.iter().filter(|run| run.node == of.0 && Some(run.index) == of.1) {
+                found.extend(of.2.into_iter().flat_map(|output| items(all, run, &run.run["data"], Some(Some(output)))));
+            }
+            seen.push(of);
+        }
+    }
+    has_input.then_some(found)
+}
+
+fn name(value: &Value) -> Option<String> {
+    match value {
+        Value::String(name) => Some(name.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// An index; `None` for one that nothing has.
+fn index(value: &Value) -> Option<usize> {
+    match value.as_f64() {
+        None => Some(0),
+        Some(number) if number >= 0.0 && number.fract() == 0.0 => Some(number as usize),
+        Some(_) => None,
+    }
+}
+
+/// The items of all lists, or of the `main` outputs, or of one of them.
+fn items<'a>(all: &[Run<'_>], run: &Run<'_>, lists: &'a Value, main: Option<Option<usize>>) -> Vec<Item<'a>> {
+    let at = all.iter().position(|one| std::ptr::eq(one, run)).expect("it is one of them");
+    let (mut found, mut output) = (Vec::new(), 0);
+    for (connection, of_connection) in lists.as_object().into_iter().flatten() {
+        for (index, list) in of_connection.as_array().into_iter().flatten().enumerate() {
+            let is_wanted = main.is_none_or(|main| connection == "main" && main.is_none_or(|main| main == index));
+            let list = list.as_array().map_or(&[][..], Vec::as_slice);
+            for (number, item) in list.iter().enumerate().filter(|_| is_wanted) {
+                let place = Place { node: run.node.clone(), run: run.index as u64, output, item: number as u64 };
+                found.push(Item { start: start(all, run), at, place, item, of: list.len() });
+            }
+            output += 1;
+        }
+    }
+    found
+}
+
+/// When a run started: by the counter, unless it began again.
+fn start(all: &[Run<'_>], run: &Run<'_>) -> (f64, f64) {
+    let number = |run: &Run<'_>, member: &str| run.run[member].as_f64();
+    let counters = all.iter().filter(|run| number(run, "executionIndex") == Some(0.0)).count();
+    let index = number(run, "executionIndex").unwrap_or(f64::INFINITY);
+    let time = number(run, "startTime").map_or(f64::INFINITY, |time| match time < 1e11 {
+        true if counters > 1 => time * 1000.0 + 999.0,
+        true => time * 1000.0,
+        false => time,
+    });
+    if counters > 1 { (time, index) } else { (index, time) }
+}
+
+fn counted(mut items: Vec<Item<'_>>, which: Which, path: &[Step]) -> Found {
+    items.retain(|item| match which {
+        Which::Any => true,
+        Which::First => item.place.item == 0,
+        Which::Last => item.place.item + 1 == item.of as u64,
+        Which::Index(index) => item.place.item == index,
+    });
+    let key = |item: &Item<'_>| (item.start, item.at, item.place.output, item.place.item);
+    items.sort_by(|one, other| key(one).partial_cmp(&key(other)).expect("no NaN"));
+    let mut found = Found { items: items.len() as u64, ..Found::default() };
+    for Item { place, item, .. } in items {
+        match has(item, path) {
+            Some(value) => {
+                let kind = KINDS.iter().position(|kind| *kind == kind_of(value)).expect("it is a kind");
+                found.have += 1;
+                found.kinds[kind] += 1;
+                found.first_of_kind[kind].get_or_insert(place);
+            }
+            None => drop(found.first_missing.get_or_insert(place)),
+        }
+    }
+    found
+}
+
+/// The value that an item has at a path.
+pub fn has<'a>(item: &'a Value, path: &[Step]) -> Option<&'a Value> {
+    path.iter().try_fold(item.get("json")?, |value, step| match step {
+        Step::Name(name) => value.as_object()?.get(name),
+        Step::Index(index) => value.as_array()?.get(usize::try_from(*index).ok()?),
+    })
+}
