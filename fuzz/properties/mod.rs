@@ -7,6 +7,8 @@
 
 pub mod clipping;
 pub mod describe;
+pub mod edits;
+pub mod edits_reference;
 pub mod fields;
 pub mod fields_reference;
 pub mod filter;

@@ -90,12 +90,17 @@ pub fn execution(choices: &[u8]) -> Vec<u8> {
     tree.text().into_bytes()
 }
 
+/// The workflow of a real execution.
+pub fn real_workflow(entropy: &mut Entropy<'_>) -> Tree {
+    let mut execution = entropy.pick(&TREES[..]).clone();
+    let at = execution.position("workflowData").expect("an execution has a workflow");
+    execution.part(at).clone()
+}
+
 /// A mutated workflow.
 pub fn workflow(choices: &[u8]) -> Vec<u8> {
     let mut entropy = Entropy::new(choices);
-    let mut execution = entropy.pick(&TREES[..]).clone();
-    let at = execution.position("workflowData").expect("an execution has a workflow");
-    let mut tree = execution.part(at).clone();
+    let mut tree = real_workflow(&mut entropy);
     if let Tree::Record(members) = &mut tree {
         for name in UNKNOWN_MEMBERS {
             if entropy.one_in(2) {
