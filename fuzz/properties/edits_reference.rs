@@ -55,6 +55,8 @@ pub struct Reference {
     pub is_unsure_of_texts: bool,
     /// The contract does not say what happens: only that it is all or nothing.
     pub is_unclear: bool,
+    /// Whether a node was renamed: texts may follow also in members that others of the same name hide.
+    pub has_renamed: bool,
 }
 
 /// One connection: source, output, target, input.
@@ -121,6 +123,16 @@ pub fn is_plain(value: &Value) -> bool {
     }
 }
 
+fn has_odd_name(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().any(has_odd_name),
+        Value::Object(members) => {
+            members.iter().any(|(name, member)| !is_plain(&name.as_str().into()) || has_odd_name(member))
+        }
+        _ => false,
+    }
+}
+
 /// The steps of a path.
 fn way(path: &str) -> Option<Way> {
     if let Some(pointer) = path.strip_prefix('/') {
@@ -174,6 +186,11 @@ fn index(step: &str, length: usize) -> Option<usize> {
     step.parse().ok().filter(|index| is_number && *index < length)
 }
 
+/// Whether a step is an index, or appends.
+fn is_of_list(step: &str) -> bool {
+    step == "-" || step.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 fn step_into<'v>(value: &'v mut Value, step: &str) -> Option<&'v mut Value> {
     match value {
         Value::Object(members) => members.get_mut(step),
@@ -200,7 +217,7 @@ impl Reference {
             _ => None,
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect::<Option<_>>()?;
-        Some(Self { top, nodes, touched: Vec::new(), is_unsure_of_texts: false, is_unclear: false })
+        Some(Self { top, nodes, touched: Vec::new(), is_unsure_of_texts: false, is_unclear: false, has_renamed: false })
     }
 
     /// Does one operation; `None` if it must be refused, and then this must be thrown away.
@@ -236,6 +253,18 @@ impl Reference {
         by("name").or_else(|| by("id"))
     }
 
+    /// A path in the parameters of a node.
+    fn way(&mut self, path: &str, at: usize) -> Option<Way> {
+        let way = way(path);
+        // What is made of a path that is none is not said; nor of one into parameters that are no object.
+        let parameters = self.nodes[at].value.get("parameters");
+        let is_from_the_node = path.trim_start_matches('/').starts_with("parameters");
+        self.is_unclear |= is_from_the_node && parameters.is_some_and(|all| all.get("parameters").is_some());
+        self.is_unclear |= path.starts_with("/parameters/");
+        self.is_unclear |= way.is_none() || parameters.is_some_and(|value| !value.is_object() && !value.is_null());
+        way
+    }
+
     /// The index of a node by name, else by id.
     pub fn find_index(&self, wanted: &str) -> Option<usize> {
         self.find(wanted)
@@ -243,16 +272,24 @@ impl Reference {
 
     fn set(&mut self, node: &str, path: &str, value: &Value) -> Option<()> {
         let at = self.find(node)?;
-        let way = way(path)?;
+        let way = self.way(path, at)?;
         let node = &mut self.nodes[at];
-        let mut place = node.value.entry("parameters").or_insert_with(|| json!({}));
+        let mut place = node.value.entry("parameters").or_insert(Value::Null);
         let (last, before) = way.split_last()?;
+        let mut is_missing = false;
         for step in before {
+            // An index or `-` below nothing may mean a list.
+            self.is_unclear |= is_missing && is_of_list(step);
+            place = made(place, |value| !value.is_null(), json!({}));
+            self.is_unclear |= step == "-" && place.is_array();
             if let Value::Object(members) = place {
-                members.entry(step.clone()).or_insert_with(|| json!({}));
+                members.entry(step.clone()).or_insert(Value::Null);
             }
             place = step_into(place, step)?;
+            is_missing = place.is_null();
         }
+        place = made(place, |value| !value.is_null(), json!({}));
+        self.is_unclear |= is_missing && is_of_list(last);
         match place {
             Value::Object(members) => drop(members.insert(last.clone(), value.clone())),
             Value::Array(elements) if last == "-" => elements.push(value.clone()),
@@ -264,7 +301,7 @@ impl Reference {
 
     fn remove(&mut self, node: &str, path: &str) -> Option<()> {
         let at = self.find(node)?;
-        let way = way(path)?;
+        let way = self.way(path, at)?;
         let node = &mut self.nodes[at];
         let mut place = node.value.get_mut("parameters")?;
         let (last, before) = way.split_last()?;
@@ -293,14 +330,15 @@ impl Reference {
             node.touches.push(Touch::At(below_parameters(&[])));
             return Some(());
         }
-        let target = node.value.entry("parameters").or_insert_with(|| json!({}));
+        let target = node.value.entry("parameters").or_insert(Value::Null);
+        self.is_unclear |= !target.is_object() && !target.is_null();
         merge(target, &parameters.clone().into(), below_parameters(&[]), &mut node.touches);
         Some(())
     }
 
     fn patch(&mut self, node: &str, path: &str, patches: &[Patch]) -> Option<()> {
         let at = self.find(node)?;
-        let way = way(path)?;
+        let way = self.way(path, at)?;
         let node = &mut self.nodes[at];
         let mut place = node.value.get_mut("parameters")?;
         for step in &way {
@@ -329,18 +367,33 @@ impl Reference {
     fn set_settings(&mut self, node: &str, settings: &Map<String, Value>) -> Option<()> {
         let at = self.find(node)?;
         let node = &mut self.nodes[at];
+        if settings.is_empty() {
+            return None;
+        }
+        node.open.retain(|open| !settings.contains_key(*open));
         for (name, value) in settings {
             if !is_setting(name, value) {
                 return None;
             }
-            if name == "credentials" {
-                let target = node.value.entry(name.clone()).or_insert_with(|| json!({}));
-                merge(target, value, vec![name.clone()], &mut node.touches);
-            }
-            if value.is_null() {
-                node.value.shift_remove(name);
-            } else if name != "credentials" {
-                node.value.insert(name.clone(), value.clone());
+            match (name.as_str(), value) {
+                (_, Value::Null) => drop(node.value.shift_remove(name)),
+                ("credentials", Value::Object(new)) => {
+                    // Each credential is one value.
+                    let all = made(node.value.entry(name.clone()).or_insert(Value::Null), Value::is_object, json!({}));
+                    for (kind, credential) in new {
+                        node.touches.push(Touch::At(vec![name.clone(), kind.clone()]));
+                        match credential {
+                            Value::Null => drop(all.as_object_mut()?.shift_remove(kind)),
+                            credential => drop(all.as_object_mut()?.insert(kind.clone(), credential.clone())),
+                        }
+                    }
+                    if *all == json!({}) {
+                        node.value.shift_remove(name);
+                        node.touches.push(Touch::At(vec![name.clone()]));
+                    }
+                    continue;
+                }
+                (_, value) => drop(node.value.insert(name.clone(), value.clone())),
             }
             node.touches.push(Touch::At(vec![name.clone()]));
         }
@@ -401,25 +454,27 @@ impl Reference {
         let at = self.find(node)?;
         let name = text(&self.nodes[at].value, "name").map(str::to_owned);
         self.nodes.remove(at);
-        let Some(name) = name else {
-            self.is_unclear |= reconnect;
-            return Some(());
-        };
+        self.check_connections();
+        let Some(name) = name else { return Some(()) };
         // Whose connections they are is not clear.
         self.is_unclear |= self.find_by_name(&name).is_some();
         let links = self.links();
         let fed: Vec<_> = links.iter().filter(|link| link.from == name && link.to != name).cloned().collect();
         let feeding: Vec<_> = links.iter().filter(|link| link.to == name && link.from != name).cloned().collect();
         if reconnect {
+            self.is_unclear |= fed.iter().chain(&feeding).any(|link| link.output.0 != "main" || link.input.0 != "main");
             if fed.iter().any(|link| link.output != fed[0].output) {
                 return None;
             }
-            self.is_unclear |= links.iter().any(|link| link.to == name && link.from == name);
-            self.is_unclear |= fed.iter().chain(&feeding).any(|link| link.output.0 != "main" || link.input.0 != "main");
         }
         self.remove_links(|link| link.from == name || link.to == name);
+        if let Some(Value::Object(pinned)) = self.top.get_mut("pinData") {
+            pinned.shift_remove(&name);
+            self.touched.push(vec!["pinData".to_owned(), name.clone()]);
+        }
         for from in feeding.iter().filter(|_| reconnect) {
-            for to in &fed {
+            // No node is connected to itself.
+            for to in fed.iter().filter(|to| to.to != from.from) {
                 self.add_link(Link { to: to.to.clone(), input: to.input.clone(), ..from.clone() });
             }
         }
@@ -435,10 +490,12 @@ impl Reference {
         let old = text(&self.nodes[at].value, "name").map(str::to_owned);
         self.check_new_name(new, Some(at))?;
         if old.as_deref() == Some(new) {
-            return Some(());
+            return None;
         }
         self.nodes[at].value.insert("name".to_owned(), new.into());
         self.nodes[at].touches.push(Touch::At(vec!["name".to_owned()]));
+        self.check_connections();
+        self.has_renamed = true;
         let Some(old) = old else { return Some(()) };
         // Whose connections and expressions they are is not clear.
         self.is_unclear |= self.find_by_name(&old).is_some();
@@ -542,6 +599,8 @@ impl Reference {
         }
         if word == "error" {
             let has_one = text(node, "onError") == Some("continueErrorOutput");
+            // How many others there are is told by the catalogue.
+            self.is_unclear |= named.is_empty();
             return if has_one { main(named.len().max(1)) } else { None };
         }
         let port = port(word)?;
@@ -551,15 +610,19 @@ impl Reference {
     }
 
     fn set_workflow_settings(&mut self, settings: &Map<String, Value>) -> Option<()> {
-        let target = self.top.entry("settings").or_insert_with(|| json!({}));
-        let mut touches = Vec::new();
-        merge(target, &settings.clone().into(), vec!["settings".to_owned()], &mut touches);
-        self.touched.extend(touches.into_iter().map(|touch| match touch {
-            Touch::At(mut way) | Touch::Elements(mut way) => {
-                way.truncate(2);
-                way
+        // Each setting is one value.
+        let target = made(self.top.entry("settings").or_insert(Value::Null), Value::is_object, json!({}));
+        if settings.is_empty() || settings.values().all(Value::is_null) {
+            // It may be made.
+            self.touched.push(vec!["settings".to_owned()]);
+        }
+        for (name, value) in settings {
+            self.touched.push(vec!["settings".to_owned(), name.clone()]);
+            match value {
+                Value::Null => drop(target.as_object_mut()?.shift_remove(name)),
+                value => drop(target.as_object_mut()?.insert(name.clone(), value.clone())),
             }
-        }));
+        }
         Some(())
     }
 
@@ -567,7 +630,9 @@ impl Reference {
         if name.is_some_and(|name| name.is_empty() || name.chars().count() > NAME_CHARS) {
             return None;
         }
-        self.is_unclear |= name.is_none() && description.is_none();
+        if name.is_none() && description.is_none() {
+            return None;
+        }
         for (member, value) in [("name", name), ("description", description)] {
             if let Some(value) = value {
                 self.top.insert(member.to_owned(), value.into());
@@ -575,6 +640,13 @@ impl Reference {
             }
         }
         Some(())
+    }
+
+    /// Connections that are no object, or that no text of Rust can hold, may be refused.
+    fn check_connections(&mut self) {
+        let connections = self.top.get("connections");
+        self.is_unclear |= connections
+            .is_some_and(|value| !is_plain(value) || has_odd_name(value) || !(value.is_object() || value.is_null()));
     }
 
     /// All connections, with their places.
@@ -593,6 +665,7 @@ impl Reference {
     }
 
     fn add_link(&mut self, link: Link) {
+        self.check_connections();
         if self.links().contains(&link) {
             return;
         }
@@ -613,6 +686,7 @@ impl Reference {
 
     /// Removes connections, and what that emptied at the end of a list; returns them.
     fn remove_links(&mut self, is_meant: impl Fn(&Link) -> bool) -> Vec<Link> {
+        self.check_connections();
         let mut all = Vec::new();
         let Some(Value::Object(sources)) = self.top.get_mut("connections") else { return all };
         let names: Vec<_> = sources.keys().cloned().collect();
