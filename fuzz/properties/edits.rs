@@ -765,7 +765,8 @@ fn some_path(state: &Reference, node: &str, entropy: &mut Entropy<'_>) -> String
     let (mut way, value) = parameters.and_then(|parameters| place(parameters, entropy)).unwrap_or_default();
     if way.is_empty() || entropy.one_in(4) {
         let steps = ["0", "1", "01", "9", "-"];
-        way.push(if value.is_array() { *entropy.pick(&steps) } else { *entropy.pick(&KEYS) }.to_owned());
+        let is_list = way.is_empty().then_some(&Value::Null).unwrap_or(&value).is_array();
+        way.push(if is_list { *entropy.pick(&steps) } else { *entropy.pick(&KEYS) }.to_owned());
         if entropy.one_in(4) {
             way.push((*entropy.pick(&KEYS)).to_owned());
         }
@@ -926,7 +927,11 @@ fn operation(state: &Reference, entropy: &mut Entropy<'_>) -> Operation {
             Operation::AddNode { node: new_node(entropy), after, source_output }
         }
         6 => Operation::RemoveNode { node_name, reconnect: entropy.one_in(2) },
-        7 => Operation::RenameNode { old_name: node_name, new_name: some_name(entropy) },
+        7 => {
+            // Also to names that others had.
+            let new_name = if entropy.one_in(2) { (*entropy.pick(&NAMES)).to_owned() } else { some_name(entropy) };
+            Operation::RenameNode { old_name: node_name, new_name }
+        }
         8 | 13 => {
             if entropy.one_in(4) && let Some(request) = connection(state, entropy) {
                 return Operation::AddConnection(request);
