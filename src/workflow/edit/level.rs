@@ -43,6 +43,15 @@ struct Entry<'t> {
     trail: Cow<'t, str>,
 }
 
+impl Entry<'_> {
+    fn is_called(&self, name: &str) -> bool {
+        if self.key.contains('\\') {
+            return decoded::<String>(&self.key).as_deref() == Some(name);
+        }
+        self.key.len() == name.len() + 2 && &self.key[1..self.key.len() - 1] == name
+    }
+}
+
 impl<'t> Level<'t> {
     /// Opens a JSON text; `None` if it is a scalar.
     pub(super) fn open(text: &'t str, style: Style<'t>) -> Option<Self> {
@@ -116,11 +125,8 @@ impl<'t> Level<'t> {
 
     /// Where the last member with this name is: the one that counts.
     pub(super) fn find(&self, name: &str) -> Option<usize> {
-        let is_plain = |key: &str| !key.contains('\\') && &key[1..key.len() - 1] == name;
         self.is_object.then_some(())?;
-        self.entries.iter().rposition(|entry| {
-            is_plain(&entry.key) || (entry.key.contains('\\') && decoded::<String>(&entry.key).as_deref() == Some(name))
-        })
+        self.entries.iter().rposition(|entry| entry.is_called(name))
     }
 
     /// The value of a member.
@@ -133,8 +139,12 @@ impl<'t> Level<'t> {
         self.entries[at].value = text.into();
     }
 
-    /// Replaces a value.
+    /// Replaces a value, unless it is the same.
     pub(super) fn set(&mut self, at: usize, value: &Value) {
+        // Without `decoded`: half a surrogate pair is not U+FFFD.
+        if serde_json::from_str::<Value>(&self.entries[at].value).is_ok_and(|known| known == *value) {
+            return;
+        }
         self.entries[at].value = self.laid_out(value, &self.entries[at].lead).into();
     }
 
@@ -146,9 +156,19 @@ impl<'t> Level<'t> {
         }
     }
 
-    /// Renames a member.
-    pub(super) fn rename(&mut self, at: usize, name: &str) {
-        self.entries[at].key = Value::from(name).to_string().into();
+    /// Renames a member, and those that it hides.
+    pub(super) fn rename_member(&mut self, from: &str, to: &str) {
+        let key = Value::from(to).to_string();
+        for entry in self.entries.iter_mut().filter(|entry| entry.is_called(from)) {
+            entry.key = key.clone().into();
+        }
+    }
+
+    /// Removes a member, and those that it hides.
+    pub(super) fn remove_member(&mut self, name: &str) {
+        while let Some(at) = self.find(name) {
+            self.remove(at);
+        }
     }
 
     /// Adds an element, or a member with this name, as the last one.
@@ -316,5 +336,24 @@ mod tests {
     fn of_members_with_the_same_name_the_last_one_counts() {
         let changed = edited(r#"{"a":1,"\u0061":2,"b":3}"#, |level| level.set_member("a", &json!(null)));
         assert_eq!(changed, r#"{"a":1,"\u0061":null,"b":3}"#);
+    }
+
+    #[test]
+    fn what_a_member_hides_goes_with_it() {
+        let text = r#"{"a":1,"b":2,"\u0061":3}"#;
+        assert_eq!(edited(text, |level| level.remove_member("a")), r#"{"b":2}"#);
+        assert_eq!(edited(text, |level| level.rename_member("a", "c")), r#"{"c":1,"b":2,"c":3}"#);
+    }
+
+    #[test]
+    fn the_same_value_stays_as_it_was_written() {
+        let text = r#"{"a": [1, 0.50],"b":"\u0061","c":"\ud83d"}"#;
+        let same = edited(text, |level| {
+            level.set_member("a", &json!([1, 0.5]));
+            level.set_member("b", &json!("a"));
+        });
+        assert_eq!(same, text);
+        let other = edited(r#"{"c":"\ud83d"}"#, |level| level.set_member("c", &json!("\u{fffd}")));
+        assert_eq!(other, "{\"c\":\"\u{fffd}\"}");
     }
 }

@@ -211,9 +211,7 @@ impl<'t> Editor<'t> {
         let not_an_object = || Error::NotWorkflow("connections must be an object".to_owned());
         let mut level = Level::open(self.top.value(at), self.top.inner()).ok_or_else(not_an_object)?;
         for (old, new) in &self.renamed {
-            if let Some(at) = level.find(old) {
-                level.rename(at, new);
-            }
+            level.rename_member(old, new);
         }
         for name in level.names().collect::<Vec<_>>() {
             if let Some(at) = level.find(&name).filter(|_| after.of(&name).is_none()) {

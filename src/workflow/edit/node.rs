@@ -62,10 +62,9 @@ impl Editor<'_> {
     ) -> Result<Option<String>, Error> {
         let mut node = self.node(at)?;
         let before = node.get(member).map(str::to_owned);
-        match (value, node.find(member)) {
-            (Some(value), _) => node.set_member(member, value),
-            (None, Some(found)) => node.remove(found),
-            (None, None) => {}
+        match value {
+            Some(value) => node.set_member(member, value),
+            None => node.remove_member(member),
         }
         let text = node.to_string();
         self.set_node(at, text);

@@ -56,7 +56,7 @@ impl Editor<'_> {
             let before = level.to_string();
             let names: Vec<_> = level.names().collect();
             for name in names.iter().filter(|name| replaces && !new.contains_key(*name)) {
-                level.find(name).into_iter().for_each(|at| level.remove(at));
+                level.remove_member(name);
             }
             merge(level, new, !replaces, 0);
             differences([&before, &level.to_string()], "", &mut |path, before, after| {
@@ -120,7 +120,9 @@ fn position(level: &Level<'_>, name: &str) -> Option<usize> {
     if level.is_object() {
         return level.find(name);
     }
-    name.parse().ok().filter(|at| *at < level.len())
+    // RFC 6901 has no `+1` and no `01`.
+    let is_index = name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
+    name.parse().ok().filter(|at| is_index && *at < level.len())
 }
 
 /// The JSON text at a path.
@@ -202,7 +204,7 @@ fn remove(level: &mut Level<'_>, names: &[String]) -> Result<(), Error> {
     let Some((name, rest)) = names.split_first() else { return Ok(()) };
     let Some(at) = position(level, name) else { return Err(missing(level, names)) };
     if rest.is_empty() {
-        level.remove(at);
+        if level.is_object() { level.remove_member(name) } else { level.remove(at) }
         return Ok(());
     }
     let mut inner = inner(level, at, name)?;
@@ -234,8 +236,7 @@ fn merge(level: &mut Level<'_>, patch: &Map<String, Value>, removes: bool, depth
     for (name, value) in patch {
         let found = level.find(name);
         match (value, found) {
-            (Value::Null, Some(at)) if removes => level.remove(at),
-            (Value::Null, None) if removes => {}
+            (Value::Null, _) if removes => level.remove_member(name),
             (Value::Object(members), Some(at)) if removes && depth < MAX_DEPTH => {
                 match Level::open(level.value(at), level.inner()).filter(Level::is_object) {
                     Some(mut inner) => {

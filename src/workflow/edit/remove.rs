@@ -24,8 +24,7 @@ impl Editor<'_> {
     fn remove_pinned(&mut self, name: &str) {
         let Some(at) = self.top.find("pinData") else { return };
         let Some(mut pinned) = Level::open(self.top.value(at), self.top.inner()) else { return };
-        let Some(found) = pinned.find(name) else { return };
-        pinned.remove(found);
+        pinned.remove_member(name);
         let text = pinned.to_string();
         self.top.replace(at, text);
     }

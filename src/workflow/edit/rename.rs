@@ -64,8 +64,7 @@ impl Editor<'_> {
     fn rename_member(&mut self, member: &str, from: &str, to: &str) {
         let Some(at) = self.top.find(member) else { return };
         let Some(mut level) = Level::open(self.top.value(at), self.top.inner()) else { return };
-        let Some(found) = level.find(from) else { return };
-        level.rename(found, to);
+        level.rename_member(from, to);
         let text = level.to_string();
         self.top.replace(at, text);
     }

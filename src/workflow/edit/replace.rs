@@ -68,7 +68,7 @@ impl Editor<'_> {
             node.set_member("type", &json!(new.node_type));
             // Credentials belong to a type, and a webhook's id to its URL.
             for member in ["credentials", "webhookId"] {
-                node.find(member).into_iter().for_each(|found| node.remove(found));
+                node.remove_member(member);
             }
         }
         if has_webhook(&new.node_type, known) && node.find("webhookId").is_none() {

@@ -114,10 +114,10 @@ impl Editor<'_> {
         let mut changes = Vec::new();
         for (name, value) in new {
             let before = level.get(name).map(|json| Held::alone(name, json));
-            match (value, level.find(name)) {
-                (Value::Null, Some(found)) => level.remove(found),
-                (Value::Null, None) => continue,
-                (value, _) => level.set_member(name, value),
+            match value {
+                Value::Null if before.is_none() => continue,
+                Value::Null => level.remove_member(name),
+                value => level.set_member(name, value),
             }
             let after = level.get(name).map(|json| Held::alone(name, json));
             changes.push(Changed::Value { node: None, path: format!("settings.{name}"), before, after });
