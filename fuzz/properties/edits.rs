@@ -226,9 +226,11 @@ fn untouched(before: &str, after: &str, here: &[String], touches: &[Touch], has_
             let odd = new.iter().find(|new| !old.any(|old| old == *new))?;
             Some(format!("an element that was not there: {odd}"))
         }
-        (Level::List(old), Level::List(new)) => {
-            old.iter().zip(new).enumerate().find_map(|(at, (old, new))| untouched(old, new, &deeper(&at.to_string()), touches, has_renamed))
-        }
+        (Level::List(old), Level::List(new)) => old
+            .iter()
+            .zip(new)
+            .enumerate()
+            .find_map(|(at, (old, new))| untouched(old, new, &deeper(&at.to_string()), touches, has_renamed)),
         (Level::Record(old), Level::Record(new)) => {
             let others = |members: &[(String, &str)]| {
                 let is_hidden =
@@ -271,7 +273,9 @@ fn assert_set_again(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     }
     operations.retain(|operation| {
         let mut reference = start.clone();
-        reference.apply(operation).is_some() && !reference.is_unclear && reference.top == start.top
+        reference.apply(operation).is_some()
+            && !reference.is_unclear
+            && reference.top == start.top
             && reference.nodes.iter().zip(&start.nodes).all(|(after, before)| after.value == before.value)
     });
     let made = apply(text, &operations);
@@ -402,7 +406,10 @@ fn assert_renamed_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>)
     if !is_possible || text.contains("\\\\") {
         return;
     }
-    for made in [apply(text, &[there.clone()]).and_then(|text| apply(&text, &[back.clone()])), apply(text, &[there.clone(), back.clone()])] {
+    for made in [
+        apply(text, &[there.clone()]).and_then(|text| apply(&text, &[back.clone()])),
+        apply(text, &[there.clone(), back.clone()]),
+    ] {
         let value = made.as_deref().and_then(value_of);
         assert!(value == written, "renamed there and back: {there:?}\n{text}\nbecomes {made:?}");
     }
@@ -486,7 +493,8 @@ fn member(name: &str, value: Tree) -> (String, Tree) {
 /// A workflow that n8n would not write.
 fn odd(entropy: &mut Entropy<'_>) -> Tree {
     let count = entropy.below(6);
-    let names: Vec<&str> = (0..count).map(|at| if entropy.one_in(3) { *entropy.pick(&NAMES) } else { NAMES[at] }).collect();
+    let names: Vec<&str> =
+        (0..count).map(|at| if entropy.one_in(3) { *entropy.pick(&NAMES) } else { NAMES[at] }).collect();
     let nodes = names.iter().enumerate().map(|(at, name)| odd_node(at, name, entropy)).collect();
     let mut members = vec![member("name", quoted("W")), member("nodes", Tree::List(nodes))];
     if !entropy.one_in(8) {
@@ -556,7 +564,12 @@ fn odd_record(entropy: &mut Entropy<'_>, depth: usize) -> Tree {
         (0..entropy.below(5)).map(|_| member(*entropy.pick(&KEYS), odd_value(entropy, depth))).collect();
     if !entropy.one_in(12) {
         let mut names: Vec<String> = Vec::new();
-        members.retain(|(name, _)| !names.contains(name) && { names.push(name.clone()); true });
+        members.retain(|(name, _)| {
+            !names.contains(name) && {
+                names.push(name.clone());
+                true
+            }
+        });
     }
     Tree::Record(members)
 }
@@ -736,11 +749,11 @@ fn place(value: &Value, entropy: &mut Entropy<'_>) -> Option<(Way, Value)> {
 
 /// A path in one of the notations.
 fn path_of(way: &Way, entropy: &mut Entropy<'_>) -> String {
-    let is_word = |step: &String| {
-        !step.is_empty() && step.chars().all(|char| char.is_ascii_alphabetic() || char == ' ')
-    };
+    let is_word =
+        |step: &String| !step.is_empty() && step.chars().all(|char| char.is_ascii_alphabetic() || char == ' ');
     let is_index = |step: &String| !step.is_empty() && step.bytes().all(|byte| byte.is_ascii_digit());
-    let is_written = way.first().is_some_and(is_word) && way[0] != "parameters"
+    let is_written = way.first().is_some_and(is_word)
+        && way[0] != "parameters"
         && way.iter().all(|step| is_word(step) || is_index(step));
     if !is_written || entropy.one_in(2) {
         return way.iter().map(|step| format!("/{}", step.replace('~', "~0").replace('/', "~1"))).collect();
@@ -770,7 +783,9 @@ fn some_path(state: &Reference, node: &str, entropy: &mut Entropy<'_>) -> String
         if entropy.one_in(4) {
             way.push((*entropy.pick(&KEYS)).to_owned());
         }
-    } else if entropy.one_in(6) && let Some(last) = way.last_mut() {
+    } else if entropy.one_in(6)
+        && let Some(last) = way.last_mut()
+    {
         *last = (*entropy.pick(&KEYS)).to_owned();
     }
     path_of(&way, entropy)
@@ -933,7 +948,9 @@ fn operation(state: &Reference, entropy: &mut Entropy<'_>) -> Operation {
             Operation::RenameNode { old_name: node_name, new_name }
         }
         8 | 13 => {
-            if entropy.one_in(4) && let Some(request) = connection(state, entropy) {
+            if entropy.one_in(4)
+                && let Some(request) = connection(state, entropy)
+            {
                 return Operation::AddConnection(request);
             }
             let (output, input) = *entropy.pick(&PORTS);

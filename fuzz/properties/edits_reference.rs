@@ -118,7 +118,7 @@ pub fn is_plain(value: &Value) -> bool {
     match value {
         Value::String(text) => !text.chars().any(|char| u32::from(char) >= HALVES),
         Value::Array(elements) => elements.iter().all(is_plain),
-        Value::Object(members) => members.values().all(is_plain),
+        Value::Object(members) => !has_odd_name(value) && members.values().all(is_plain),
         _ => true,
     }
 }
@@ -126,9 +126,9 @@ pub fn is_plain(value: &Value) -> bool {
 fn has_odd_name(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().any(has_odd_name),
-        Value::Object(members) => {
-            members.iter().any(|(name, member)| !is_plain(&name.as_str().into()) || has_odd_name(member))
-        }
+        Value::Object(members) => members
+            .iter()
+            .any(|(name, member)| name.chars().any(|char| u32::from(char) >= HALVES) || has_odd_name(member)),
         _ => false,
     }
 }
@@ -349,7 +349,8 @@ impl Reference {
             if find.is_empty() {
                 return None;
             }
-            let starts = (0..text.len()).filter(|at| text.is_char_boundary(*at) && text[*at..].starts_with(find.as_str()));
+            let starts =
+                (0..text.len()).filter(|at| text.is_char_boundary(*at) && text[*at..].starts_with(find.as_str()));
             match (text.matches(find.as_str()).count(), starts.count()) {
                 (0, _) => return None,
                 (1, 1) => {}
@@ -533,15 +534,20 @@ impl Reference {
 
     /// Whether a node may get this name.
     fn check_new_name(&self, name: &str, except: Option<usize>) -> Option<()> {
-        let is_taken =
-            self.nodes.iter().enumerate().any(|(at, node)| Some(at) != except && text(&node.value, "name") == Some(name));
+        let is_taken = self
+            .nodes
+            .iter()
+            .enumerate()
+            .any(|(at, node)| Some(at) != except && text(&node.value, "name") == Some(name));
         let is_refused = name.is_empty() || name == "__proto__" || name == "prototype" || RESTRICTED.contains(&name);
         (!is_taken && !is_refused).then_some(())
     }
 
     /// The name of a node that is connected.
-    fn named(&self, at: usize) -> Option<String> {
-        text(&self.nodes[at].value, "name").map(str::to_owned)
+    fn named(&mut self, at: usize) -> Option<String> {
+        let name = text(&self.nodes[at].value, "name")?.to_owned();
+        self.is_unclear |= !is_plain(&name.as_str().into());
+        Some(name)
     }
 
     fn connect(&mut self, request: &ConnectionRequest) -> Option<()> {
@@ -560,7 +566,10 @@ impl Reference {
         let at = self.find(from)?;
         let from = self.named(at)?;
         let to = match to {
-            Some(to) => Some(self.named(self.find(to)?)?),
+            Some(to) => {
+                let to = self.find(to)?;
+                Some(self.named(to)?)
+            }
             None => None,
         };
         let output = match output {
@@ -605,7 +614,8 @@ impl Reference {
         }
         let port = port(word)?;
         // What more a node of a known type has is told by the catalogue.
-        self.is_unclear |= node_type.starts_with("n8n-nodes-base.") && (port.1 >= named.len().max(1) || port.0 != "main");
+        self.is_unclear |=
+            node_type.starts_with("n8n-nodes-base.") && (port.1 >= named.len().max(1) || port.0 != "main");
         Some(port)
     }
 
@@ -645,8 +655,7 @@ impl Reference {
     /// Connections that are no object, or that no text of Rust can hold, may be refused.
     fn check_connections(&mut self) {
         let connections = self.top.get("connections");
-        self.is_unclear |= connections
-            .is_some_and(|value| !is_plain(value) || has_odd_name(value) || !(value.is_object() || value.is_null()));
+        self.is_unclear |= connections.is_some_and(|value| !is_plain(value) || !(value.is_object() || value.is_null()));
     }
 
     /// All connections, with their places.
