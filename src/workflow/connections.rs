@@ -72,8 +72,8 @@ impl Connections {
         true
     }
 
-    /// Removes the connections for which `keep` returns `false`, and what is empty without them; returns the removed
-    /// ones.
+    /// Removes the connections for which `keep` returns `false`, and what that empties at the end of a list; returns the
+    /// removed ones.
     pub fn retain(&mut self, keep: impl Fn(&Connection) -> bool) -> Vec<Connection> {
         let mut removed = Vec::new();
         self.0.retain(|source, kinds| {
@@ -127,7 +127,7 @@ impl Connections {
     }
 }
 
-/// Removes connections from the outputs of one type, and the empty outputs that this leaves at the end; returns
+/// Removes connections from the outputs of one type, and the outputs at the end that this empties; returns
 /// whether all connections were kept.
 fn retain_connections(
     source: &str,
@@ -137,23 +137,26 @@ fn retain_connections(
     removed: &mut Vec<Connection>,
 ) -> bool {
     let before = removed.len();
-    let mut last_removed = None;
+    let mut emptied = Vec::new();
     for (index, targets) in outputs.iter_mut().enumerate() {
         let output = PortRef { kind: kind.to_owned(), index };
         let Some(targets) = targets.as_array_mut() else { continue };
+        let kept = removed.len();
         targets.retain(|target| match connection(source, &output, target) {
             Some(found) if !keep(&found) => {
                 removed.push(found);
-                last_removed = Some(index);
                 false
             }
             _ => true,
         });
-    }
-    if last_removed.is_some_and(|index| index + 1 == outputs.len()) {
-        while outputs.last().is_some_and(|targets| targets.as_array().is_none_or(Vec::is_empty)) {
-            outputs.pop();
+        if removed.len() > kept && targets.is_empty() {
+            emptied.push(index);
         }
+    }
+    // Other empty lists, and `null`, mean something to others.
+    while emptied.last().is_some_and(|index| index + 1 == outputs.len()) {
+        emptied.pop();
+        outputs.pop();
     }
     removed.len() == before
 }
