@@ -132,7 +132,10 @@ impl Editor<'_> {
         let onward = fed.iter().map(|fed| Connection { source: name.to_owned(), output: main(), ..fed.clone() });
         let added: Vec<_> = [into].into_iter().chain(onward).collect();
         for connection in &added {
-            self.check_ports(connection, types)?;
+            // A connection to a node that is not there stays what it is.
+            if self.names().any(|name| name == connection.target) {
+                self.check_ports(connection, types)?;
+            }
             self.connections()?.add(connection);
         }
         let shown = format!("{}[{}:{}]", source.node, source.port.kind, source.port.index);

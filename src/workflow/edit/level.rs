@@ -164,6 +164,17 @@ impl<'t> Level<'t> {
         }
     }
 
+    /// Gives each member the name that `name` returns for its own, or removes it.
+    pub(super) fn rename_all(&mut self, name: impl Fn(&str) -> Option<String>) {
+        for (at, old) in self.names().enumerate().collect::<Vec<_>>().into_iter().rev() {
+            match name(&old) {
+                Some(new) if new == old => {}
+                Some(new) => self.entries[at].key = Value::from(new).to_string().into(),
+                None => self.remove(at),
+            }
+        }
+    }
+
     /// Removes a member, and those that it hides.
     pub(super) fn remove_member(&mut self, name: &str) {
         while let Some(at) = self.find(name) {

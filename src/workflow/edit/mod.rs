@@ -29,6 +29,9 @@ mod settings;
 mod string;
 mod wiring;
 
+#[cfg(test)]
+mod tests;
+
 use serde_json::Value;
 
 pub use self::add::NewNode;
@@ -154,6 +157,16 @@ impl<'t> Editor<'t> {
         self.heads[at].name.clone().unwrap_or_default()
     }
 
+    /// The name of a node that is to be connected.
+    fn connected_name(&self, at: usize) -> Result<String, Error> {
+        self.heads[at].name.clone().ok_or_else(|| {
+            let id = self.heads[at].id.as_deref().unwrap_or_default();
+            Error::Edit(format!(
+                "the node with the id '{id}' has no name, by which connections know it; renameNode gives it one"
+            ))
+        })
+    }
+
     /// A node, opened.
     fn node(&self, at: usize) -> Result<Level<'_>, Error> {
         let node = Level::open(self.nodes.value(at), self.nodes.inner());
@@ -210,17 +223,15 @@ impl<'t> Editor<'t> {
         };
         let not_an_object = || Error::NotWorkflow("connections must be an object".to_owned());
         let mut level = Level::open(self.top.value(at), self.top.inner()).ok_or_else(not_an_object)?;
-        for (old, new) in &self.renamed {
-            level.rename_member(old, new);
-        }
-        for name in level.names().collect::<Vec<_>>() {
-            if let Some(at) = level.find(&name).filter(|_| after.of(&name).is_none()) {
-                level.remove(at);
-            }
-        }
         let was = |name: &str| {
             self.renamed.iter().rev().find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
         };
+        // Names can be exchanged, and given again: all at once.
+        level.rename_all(|name| {
+            let new = self.renamed.iter().filter(|(old, _)| old == name).map(|(_, new)| new.as_str());
+            let is_it = |new: &&str| after.of(new).is_some() && was(new) == name;
+            new.chain([name]).find(is_it).map(str::to_owned)
+        });
         for (name, outputs) in after.sources() {
             if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
                 level.set_member(name, outputs);

@@ -204,7 +204,11 @@ fn remove(level: &mut Level<'_>, names: &[String]) -> Result<(), Error> {
     let Some((name, rest)) = names.split_first() else { return Ok(()) };
     let Some(at) = position(level, name) else { return Err(missing(level, names)) };
     if rest.is_empty() {
-        if level.is_object() { level.remove_member(name) } else { level.remove(at) }
+        if level.is_object() {
+            level.remove_member(name)
+        } else {
+            level.remove(at)
+        }
         return Ok(());
     }
     let mut inner = inner(level, at, name)?;

@@ -10,7 +10,11 @@ impl Editor<'_> {
     /// Removes a node and its connections; with `reconnect`, what fed it feeds what it fed.
     pub(super) fn remove(&mut self, node: &str, reconnect: bool) -> Result<Vec<Changed>, Error> {
         let at = self.find(node)?;
-        let name = self.name(at);
+        let Some(name) = self.heads[at].name.clone() else {
+            // Nothing can name it.
+            self.remove_node(at);
+            return Ok(vec![Changed::Removed { name: node.to_owned(), bridges: Vec::new() }]);
+        };
         self.remove_node(at);
         self.remove_pinned(&name);
         let removed = self.connections()?.retain(|connection| connection.source != name && connection.target != name);

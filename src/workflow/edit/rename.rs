@@ -18,8 +18,9 @@ impl Editor<'_> {
     pub(super) fn rename(&mut self, node: &str, name: &str) -> Result<Vec<Changed>, Error> {
         let at = self.find(node)?;
         check_name(name)?;
+        let had_name = self.heads[at].name.is_some();
         let from = self.name(at);
-        if from == name {
+        if had_name && from == name {
             return Err(Error::Edit(format!("it is already called {}", quoted_name(name, CUT_NAME_CHARS))));
         }
         if self.names().any(|other| other == name) {
@@ -27,6 +28,10 @@ impl Editor<'_> {
             return Err(Error::Edit(format!("there is already a node {name}; pass another name")));
         }
         self.set_node_member(at, "name", Some(&json!(name)))?;
+        if !had_name {
+            // Nothing names it.
+            return Ok(vec![Changed::Renamed { from: node.to_owned(), to: name.to_owned(), followed: 0, nodes: 0 }]);
+        }
         self.rename_connections(&from, name)?;
         self.rename_member("pinData", &from, name);
         self.note_static_data(&from);
@@ -89,7 +94,8 @@ impl Editor<'_> {
         let members = self.node(at)?;
         let node_type: String = members.get("type").and_then(decoded).unwrap_or_default();
         let version = members.get("typeVersion").and_then(decoded).unwrap_or(1.0);
-        if members.find("parameters").is_none() {
+        // What is no object stays what it is.
+        if !members.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
             return Ok(0);
         }
         let mut followed = 0;

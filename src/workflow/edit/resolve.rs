@@ -74,8 +74,18 @@ pub(super) fn output_of(editor: &Editor<'_>, at: usize, word: &str, types: NodeT
     port("output", word, &name, &outputs)
 }
 
-/// An input of a node, as the caller describes it.
-pub(super) fn input_of(editor: &Editor<'_>, at: usize, word: &str, types: NodeTypes<'_>) -> Result<PortRef, Error> {
+/// An input of a node, as the caller describes it; of any node, if it is written as `main:0`.
+pub(super) fn input_of(
+    editor: &Editor<'_>,
+    at: Option<usize>,
+    word: &str,
+    types: NodeTypes<'_>,
+) -> Result<PortRef, Error> {
+    let Some(at) = at else {
+        let no_node =
+            || Error::Edit(format!("which input '{word}' is depends on the node; pass target, or main:0, main:1, …"));
+        return plain(word).ok_or_else(no_node);
+    };
     let End { name, inputs, .. } = End::new(editor, at, types);
     port("input", word, &name, &inputs)
 }

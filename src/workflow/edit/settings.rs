@@ -78,30 +78,41 @@ impl Editor<'_> {
         }
         let mut changes = Vec::new();
         for (name, value) in settings {
-            let merged = match (name.as_str(), value) {
-                ("credentials", Value::Object(new)) => self.credentials(at, new)?,
-                (_, Value::Null) => None,
-                (_, value) => Some(value.clone()),
+            let before = match (name.as_str(), value) {
+                ("credentials", Value::Object(new)) => self.merge_credentials(at, new)?,
+                (_, Value::Null) => self.set_node_member(at, name, None)?,
+                (_, value) => self.set_node_member(at, name, Some(value))?,
             };
-            let before = self.set_node_member(at, name, merged.as_ref())?;
             let before = before.map(|json| Held::alone(name, &json));
-            let after = merged.map(|value| Held::alone(name, &value.to_string()));
+            let after = self.node(at)?.get(name).map(|json| Held::alone(name, json));
             changes.push(Changed::Value { node: Some(self.name(at)), path: name.clone(), before, after });
         }
         Ok(changes)
     }
 
-    /// The credentials of a node with these merged into them; `None` if none are left.
-    fn credentials(&self, at: usize, new: &Map<String, Value>) -> Result<Option<Value>, Error> {
-        let before = self.node(at)?.get("credentials").and_then(decoded::<Map<_, _>>);
-        let mut merged = before.unwrap_or_default();
+    /// Merges into the credentials of a node; without any they are removed. Returns their JSON text before.
+    fn merge_credentials(&mut self, at: usize, new: &Map<String, Value>) -> Result<Option<String>, Error> {
+        let node = self.node(at)?;
+        let Some(before) = node.get("credentials").filter(|text| text.starts_with('{')).map(str::to_owned) else {
+            let new: Map<_, _> = new.clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
+            return self.set_node_member(at, "credentials", (!new.is_empty()).then(|| new.into()).as_ref());
+        };
+        let mut node = node;
+        let found = node.find("credentials").unwrap_or_default();
+        let Some(mut all) = Level::open(&before, node.inner()) else { return Ok(None) };
         for (name, value) in new {
             match value {
-                Value::Null => drop(merged.shift_remove(name)),
-                value => drop(merged.insert(name.clone(), value.clone())),
+                Value::Null => all.remove_member(name),
+                value => all.set_member(name, value),
             }
         }
-        Ok((!merged.is_empty()).then_some(merged.into()))
+        match (all.len(), all.to_string()) {
+            (0, _) => node.remove_member("credentials"),
+            (_, text) => node.replace(found, text),
+        }
+        let text = node.to_string();
+        self.set_node(at, text);
+        Ok(Some(before))
     }
 
     pub(super) fn set_settings(&mut self, new: &Map<String, Value>) -> Result<Vec<Changed>, Error> {

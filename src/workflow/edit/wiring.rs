@@ -9,6 +9,9 @@ use crate::workflow::connections::{Connection, PortRef};
 impl Editor<'_> {
     pub(super) fn connect(&mut self, request: &ConnectionRequest, types: NodeTypes<'_>) -> Result<Vec<Changed>, Error> {
         let ends = [self.find(&request.source)?, self.find(&request.target)?];
+        for end in ends {
+            self.connected_name(end)?;
+        }
         let Resolved { connection, .. } = resolve(self, ends, [&request.source_output, &request.target_input], types)?;
         if connection.source == connection.target {
             return Err(Error::Edit(format!(
@@ -32,8 +35,9 @@ impl Editor<'_> {
         let to = target.map(|target| self.find(target)).transpose()?;
         let [output, input] = ports;
         let output = output.map(|word| output_of(self, from, word, types)).transpose()?;
-        let input = to.zip(input).map(|(to, word)| super::resolve::input_of(self, to, word, types)).transpose()?;
-        let (source, target) = (self.name(from), to.map(|to| self.name(to)));
+        let input = input.map(|word| super::resolve::input_of(self, to, word, types)).transpose()?;
+        let target = to.map(|to| self.connected_name(to)).transpose()?;
+        let source = self.connected_name(from)?;
         let goes = |connection: &Connection| {
             connection.source == source
                 && target.as_ref().is_none_or(|target| connection.target == *target)
@@ -58,6 +62,7 @@ impl Editor<'_> {
         types: NodeTypes<'_>,
     ) -> Result<(usize, PortRef), Error> {
         let at = self.find(node)?;
+        self.connected_name(at)?;
         Ok((at, output_of(self, at, output.unwrap_or("main"), types)?))
     }
 

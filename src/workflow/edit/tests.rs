@@ -1,0 +1,107 @@
+//! Edits that a naive reference told apart.
+
+use serde_json::{Value, json};
+
+use super::{Operation, edited};
+
+/// The text after these operations.
+fn after(text: &str, operations: Value) -> Result<String, String> {
+    let operations: Vec<Operation> = serde_json::from_value(operations).unwrap();
+    edited(text, |editor| editor.apply_all(&operations, &|_| None))
+        .map(|(_, text)| text)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn outputs_that_were_empty_stay() {
+    let text = r#"{"nodes":[{"name":"A"},{"name":"B"}],"connections":{"A":{"main":[[],null,[{"node":"B"}]]}}}"#;
+    let kept = text.replace(r#",[{"node":"B"}]"#, "");
+    assert_eq!(after(text, json!([{"type": "removeConnection", "source": "A"}])).unwrap(), kept);
+}
+
+#[test]
+fn a_connection_is_removed_from_the_input_that_is_named() {
+    let to = |input: u8| format!(r#"{{"node":"B","type":"main","index":{input}}}"#);
+    let text =
+        |to: &str| format!(r#"{{"nodes":[{{"name":"A"}},{{"name":"B"}}],"connections":{{"A":{{"main":[[{to}]]}}}}}}"#);
+    let remove = |input: &str| json!([{"type": "removeConnection", "source": "A", "targetInput": input}]);
+    let both = text(&format!("{},{}", to(0), to(1)));
+    assert_eq!(after(&both, remove("main:1")).unwrap(), text(&to(0)));
+    assert!(after(&both, remove("main:2")).unwrap_err().contains("no such connection"));
+    assert!(after(&both, remove("left")).unwrap_err().contains("depends on the node"));
+}
+
+#[test]
+fn a_node_without_a_name_is_not_the_one_with_an_empty_name() {
+    let text = r#"{"nodes":[{"id":"1"},{"name":""},{"name":"B"}],"connections":{"":{"main":[[{"node":"B"}]]}},"pinData":{"":[]}}"#;
+    let connect = json!([{"type": "addConnection", "source": "1", "target": "B"}]);
+    assert!(after(text, connect).unwrap_err().contains("has no name"));
+    let removed = after(text, json!([{"type": "removeNode", "nodeName": "1"}])).unwrap();
+    assert_eq!(removed, text.replace(r#"{"id":"1"},"#, ""));
+    let renamed = after(text, json!([{"type": "renameNode", "oldName": "1", "newName": "C"}])).unwrap();
+    assert_eq!(renamed, text.replace(r#""id":"1""#, r#""id":"1","name":"C""#));
+}
+
+#[test]
+fn names_can_be_exchanged_and_given_again() {
+    let text = r#"{"nodes":[{"name":"A"},{"name":"B"},{"name":"C"}],"connections":{"A":{"main":[[{"node":"C","index":1}]]},"B":{"main":[[{"node":"C","index":2}]]}}}"#;
+    let rename = |old: &str, new: &str| json!({"type": "renameNode", "oldName": old, "newName": new});
+    let exchanged = after(text, json!([rename("A", "T"), rename("B", "A"), rename("T", "B")])).unwrap();
+    assert_eq!(exchanged, text.replace("\"A\"", "\"T\"").replace("\"B\"", "\"A\"").replace("\"T\"", "\"B\""));
+    let remove = json!({"type": "removeNode", "nodeName": "X"});
+    for (gone, other, index) in [("A", "B", 2), ("B", "A", 1)] {
+        let again = after(text, json!([rename(gone, "X"), remove, rename(other, "X")])).unwrap();
+        let connections = format!(r#""connections":{{"X":{{"main":[[{{"node":"C","index":{index}}}]]}}}}}}"#);
+        assert!(again.ends_with(&connections), "{again}");
+    }
+}
+
+#[test]
+fn a_new_node_takes_over_a_connection_to_nowhere() {
+    let text = r#"{"nodes":[{"name":"A"}],"connections":{"A":{"main":[[{"node":"Gone"}]]}}}"#;
+    let add = json!([{"type": "addNode", "node": {"name": "N", "type": "a.b"}, "after": "A"}]);
+    let made: Value = serde_json::from_str(&after(text, add).unwrap()).unwrap();
+    assert_eq!(made["connections"]["N"]["main"][0][0]["node"], "Gone");
+}
+
+#[test]
+fn other_credentials_keep_their_bytes() {
+    let text = r#"{"nodes":[{"name":"A","credentials":{"a":{"id":"\ud83d"}, "b" : 1e400}}]}"#;
+    let set = |credentials: Value| json!([{"type": "setNodeSettings", "nodeName": "A", "settings": {"credentials": credentials}}]);
+    let added = text.replace("1e400}", r#"1e400, "c" : {"id":"3"}}"#);
+    assert_eq!(after(text, set(json!({"c": {"id": "3"}}))).unwrap(), added);
+    assert_eq!(after(&added, set(json!({"c": null}))).unwrap(), text);
+    assert_eq!(after(text, set(json!({"a": null, "b": null}))).unwrap(), r#"{"nodes":[{"name":"A"}]}"#);
+}
+
+#[test]
+fn a_rename_leaves_parameters_that_are_no_object() {
+    let text = r#"{"nodes":[{"name":"\u00e9"},{"name":"B","parameters":["é"]}]}"#;
+    let renamed = after(text, json!([{"type": "renameNode", "oldName": "é", "newName": "C"}])).unwrap();
+    assert_eq!(renamed, text.replace("\\u00e9", "C"));
+}
+
+#[test]
+fn what_is_removed_does_not_bring_back_what_it_hid() {
+    let text = r#"{"nodes":[{"name":"A","parameters":{"x":1,"y":2,"x":3}}],"settings":{"z":1,"z":2},"pinData":{"A":[1],"A":[2]}}"#;
+    let operations = json!([
+        {"type": "removeNodeParameter", "nodeName": "A", "path": "/x"},
+        {"type": "setWorkflowSettings", "settings": {"z": null}},
+        {"type": "renameNode", "oldName": "A", "newName": "B"},
+        {"type": "removeNode", "nodeName": "B"},
+    ]);
+    let some = serde_json::from_value::<Vec<Value>>(operations).unwrap();
+    let kept = r#"{"nodes":[{"name":"B","parameters":{"y":2}}],"settings":{},"pinData":{"B":[1],"B":[2]}}"#;
+    assert_eq!(after(text, json!(some[..3])).unwrap(), kept);
+    assert_eq!(after(text, json!(some)).unwrap(), r#"{"nodes":[],"settings":{},"pinData":{}}"#);
+}
+
+#[test]
+fn an_index_is_written_in_one_way() {
+    let text = r#"{"nodes":[{"name":"A","parameters":{"l":[1,2]}}]}"#;
+    let set = |path: &str| json!([{"type": "setNodeParameter", "nodeName": "A", "path": path, "value": 3}]);
+    assert_eq!(after(text, set("/l/1")).unwrap(), text.replace('2', "3"));
+    for path in ["/l/01", "/l/+1", "/l/00", "/l/2"] {
+        assert!(after(text, set(path)).is_err(), "{path}");
+    }
+}
