@@ -15,7 +15,7 @@
 //! | [`cache`] | files that can be fetched again: one writes, others wait; names, room, damage | what is in them, HTTP |
 //! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
 //! | [`execution`] | the shape of an execution, walked once (`runs`); one projection per file: which parts it wants, what it does with them | HTTP, tokens |
-//! | [`workflow`] | a workflow document: outline, graph, pure edits, what n8n accepts, node types, files | HTTP, executions |
+//! | [`workflow`] | a workflow document: outline, graph, `edit` (operations on its text), `expression` (the JavaScript in parameters), `problems`, what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale, words for people | n8n, coordination |
 //! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only people ask, in `view` | rmcp, axum |

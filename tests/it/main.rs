@@ -128,9 +128,10 @@ mod view;
 mod webhook_paths;
 /// Activating workflows, through the real binary.
 mod workflow_activation;
+/// A draft that is not published goes live only on request, through the real binary.
+mod workflow_checks;
 /// Which output of a node leads where, through the real binary.
 mod workflow_connections;
-/// A draft that is not published goes live only on request, through the real binary.
 mod workflow_drafts;
 mod workflow_edits;
 /// Which files the tools write and read.

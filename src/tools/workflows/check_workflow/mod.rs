@@ -20,7 +20,7 @@ use crate::budget::Ladder;
 use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
 use crate::n8n::{ListQuery, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens, success};
-use crate::toolkit::{Effect, Id, Text, arguments};
+use crate::toolkit::{Effect, Id, Locale, Text, arguments};
 use crate::tools::executions::{Read, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
@@ -97,6 +97,7 @@ impl ToolCall for CheckWorkflow {
                  workflow up in the items of that execution.",
             ));
         }
+        let locale = context.locale;
         let draft = match &self.workflow_id {
             Some(id) => Some(WorkflowLocation::of(id).load(&context, &progress).await?),
             None => None,
@@ -104,7 +105,7 @@ impl ToolCall for CheckWorkflow {
         let Some(id) = self.execution_id.clone() else {
             let mut report = structure(&context, draft.as_ref())?;
             report.remarks.extend(self.newest_execution(&context).await);
-            return Ok(self.answer(report, None));
+            return Ok(self.answer(report, None, locale));
         };
         let request = execution(id, None);
         let source = context.executions();
@@ -114,7 +115,14 @@ impl ToolCall for CheckWorkflow {
         let checked = draft.as_ref().or(ran.as_ref());
         let mut report = structure(&context, checked)?;
         if runs.redacted {
-            report.remarks.push("The execution is redacted: only the structure was checked.".to_owned());
+            report.remarks.push(
+                locale
+                    .choose(
+                        "この実行は秘匿されているため、構造だけを調べました。",
+                        "The execution is redacted: only the structure was checked.",
+                    )
+                    .to_owned(),
+            );
         } else if let (Some(checked), Some(ran)) = (checked, &ran) {
             let nodes = compared(checked, ran).map_err(|error| super::refused(&error))?;
             let asked = asked(&nodes);
@@ -123,16 +131,24 @@ impl ToolCall for CheckWorkflow {
                 true => Vec::new(),
                 false => source.read(&request, &LookupProjection::new(plan), &progress).await?.view?,
             };
-            report.look_up(&nodes, &asked, &found, &runs);
+            report.look_up(&nodes, &asked, &found, &runs, locale);
             let own = runs.header.id.clone().unwrap_or_else(|| request.id.clone());
-            report.remarks.push(format!("References were looked up in the items of execution {own}."));
+            report.remarks.push(locale.choose(
+                format!("参照は実行 {own} のアイテムで確認しました。"),
+                format!("References were looked up in the items of execution {own}."),
+            ));
         } else {
-            report
-                .remarks
-                .push("The execution does not say which workflow it ran: only the structure was checked.".to_owned());
+            report.remarks.push(
+                locale
+                    .choose(
+                        "実行したワークフローが不明なため、構造だけを調べました。",
+                        "The execution does not say which workflow it ran: only the structure was checked.",
+                    )
+                    .to_owned(),
+            );
         }
         let own = source.own_id(&request.id);
-        blocking(move || Ok(origin.mark(self.answer(report, own)))).await
+        blocking(move || Ok(origin.mark(self.answer(report, own, locale)))).await
     }
 }
 
@@ -147,7 +163,7 @@ fn structure(context: &Context, document: Option<&Document>) -> Result<Report, E
 
 impl Report {
     /// Adds what the items of an execution say.
-    fn look_up(&mut self, nodes: &[CheckedNode], asked: &[Asked], found: &[Found], runs: &RunsView) {
+    fn look_up(&mut self, nodes: &[CheckedNode], asked: &[Asked], found: &[Found], runs: &RunsView, locale: Locale) {
         for (asked, found) in asked.iter().zip(found) {
             let Some(row) = finding(asked, found) else { continue };
             match self.rows.iter_mut().find(|known| known.repeats(&row)) {
@@ -164,8 +180,11 @@ impl Report {
         self.checked = Some(Checked { nodes: checked, references, not_run: known - checked });
         let skipped = nodes.len() - known;
         if skipped > 0 {
-            let skipped = counted(skipped as u64, "node is", "nodes are");
-            self.remarks.push(format!("{skipped} new, changed or fed by changed ones since then: not looked up."));
+            let en = counted(skipped as u64, "node is", "nodes are");
+            self.remarks.push(locale.choose(
+                format!("その後に追加・変更されたノードなど {skipped} 個は確認していません。"),
+                format!("{en} new, changed or fed by changed ones since then: not looked up."),
+            ));
         }
     }
 }
@@ -179,10 +198,13 @@ impl CheckWorkflow {
         let query = ListQuery { workflow_id: Some(id), limit: 1, ..ListQuery::default() };
         let listing = context.n8n().ok()?.list_executions(&query).await.ok()?;
         let newest = listing.newest_id()?;
-        Some(format!("executionId: '{newest}', the newest one, looks the expressions up in its items."))
+        Some(context.locale.choose(
+            format!("executionId: '{newest}'（最新）を渡すと、式をそのアイテムで確認します。"),
+            format!("executionId: '{newest}', the newest one, looks the expressions up in its items."),
+        ))
     }
 
-    fn answer(&self, report: Report, execution_id: Option<String>) -> String {
+    fn answer(&self, report: Report, execution_id: Option<String>, locale: Locale) -> String {
         let Report { mut rows, mut unreached, checked, remarks } = report;
         if let Some(name) = &self.node_name {
             rows.retain(|row| row.node_name == *name);
@@ -193,8 +215,11 @@ impl CheckWorkflow {
         let rows: Vec<_> = rows.into_iter().map(Row::clipped).collect();
         unreached.truncate(MAX_UNREACHED);
         let message = match rows.len() {
-            0 => "No problems.".to_owned(),
-            problems => format!("{}.", counted(problems as u64, "problem", "problems")),
+            0 => locale.choose("問題はありません。", "No problems.").to_owned(),
+            problems => locale.choose(
+                format!("問題が {problems} 件あります。"),
+                format!("{}.", counted(problems as u64, "problem", "problems")),
+            ),
         };
         let message = match rows.is_empty() && remarks.len() < 2 && checked.is_some() {
             true => message,
