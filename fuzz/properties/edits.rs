@@ -22,7 +22,7 @@ pub fn check(data: &[u8]) {
     if Document::parse(text.as_bytes()).is_err() {
         return;
     }
-    let Some(start) = Reference::open(&text) else {
+    let Some(start) = open(&text) else {
         return;
     };
     match entropy.below(8) {
@@ -37,6 +37,14 @@ pub fn check(data: &[u8]) {
         let (operations, difference) = smallest(&text, operations, difference);
         panic!("{operations:?}\n{difference}\n{text}");
     }
+}
+
+/// The reference of a text.
+fn open(text: &str) -> Option<Reference> {
+    let mut reference = Reference::open(text)?;
+    let connections = Level::member(text, "connections").map(serde_json::from_str::<Value>);
+    reference.has_odd_connections = connections.is_some_and(|read| read.is_err());
+    Some(reference)
 }
 
 /// The fewest of the operations that still differ.
@@ -60,7 +68,7 @@ fn apply(text: &str, operations: &[Operation]) -> Option<String> {
 
 /// How our edits differ from those of the reference.
 fn difference(text: &str, operations: &[Operation]) -> Option<String> {
-    let mut reference = Reference::open(text)?;
+    let mut reference = open(text)?;
     let is_possible = operations.iter().all(|operation| reference.apply(operation).is_some());
     let ours = edited(text, |editor| editor.apply_all(operations, &|_| None));
     let ours = match ours {
@@ -74,7 +82,7 @@ fn difference(text: &str, operations: &[Operation]) -> Option<String> {
     if !is_possible {
         return Some(format!("It is not refused:\n{ours}"));
     }
-    let Some(made) = Reference::open(&ours) else {
+    let Some(made) = open(&ours) else {
         return Some(format!("It is no workflow: {ours}"));
     };
     difference_of_values(&reference, made).or_else(|| difference_of_bytes(&reference, text, &ours))
@@ -87,7 +95,9 @@ fn difference_of_values(reference: &Reference, made: Reference) -> Option<String
     };
     let top = |members: &Map<String, Value>| {
         // No connections may be written as none.
-        let is_left_out = |name: &str, value: &Value| name == "nodes" || (name == "connections" && *value == json!({}));
+        let is_left_out = |name: &str, value: &Value| {
+            name == "nodes" || (name == "connections" && (value.is_null() || *value == json!({})))
+        };
         let members = members.iter().filter(|(name, value)| !is_left_out(name, value));
         Value::Object(members.map(|(name, value)| (name.clone(), value.clone())).collect())
     };
@@ -341,6 +351,10 @@ fn assert_set_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     let path = path_of(&way, entropy);
     let set = |value| Operation::SetNodeParameter { node_name: node_name.clone(), path: path.clone(), value };
     let operations = [set(any(entropy, 2)), set(value)];
+    let mut reference = start.clone();
+    if reference.apply(&operations[0]).is_none() || reference.is_unclear {
+        return;
+    }
     let Some(between) = apply(text, &operations[..1]) else {
         panic!("it cannot be set: {operations:?}\n{text}");
     };

@@ -57,6 +57,8 @@ pub struct Reference {
     pub is_unclear: bool,
     /// Whether a node was renamed: texts may follow also in members that others of the same name hide.
     pub has_renamed: bool,
+    /// Whether they hold what a text of Rust cannot, also in members that others hide.
+    pub has_odd_connections: bool,
 }
 
 /// One connection: source, output, target, input.
@@ -217,7 +219,15 @@ impl Reference {
             _ => None,
         };
         let nodes = nodes.into_iter().enumerate().map(node).collect::<Option<_>>()?;
-        Some(Self { top, nodes, touched: Vec::new(), is_unsure_of_texts: false, is_unclear: false, has_renamed: false })
+        Some(Self {
+            top,
+            nodes,
+            touched: Vec::new(),
+            is_unsure_of_texts: false,
+            is_unclear: false,
+            has_renamed: false,
+            has_odd_connections: false,
+        })
     }
 
     /// Does one operation; `None` if it must be refused, and then this must be thrown away.
@@ -414,6 +424,8 @@ impl Reference {
             }
             None => None,
         };
+        // How many outputs a Switch without rules has is not said.
+        self.is_unclear |= after.is_some() && new.node_type == "n8n-nodes-base.switch";
         let name = new.name.clone()?;
         self.check_new_name(&name, None)?;
         let mut value = Map::new();
@@ -558,6 +570,9 @@ impl Reference {
             return None;
         }
         let link = Link { from: self.named(from)?, output, to: self.named(to)?, input };
+        if link.from == link.to {
+            return None;
+        }
         self.add_link(link);
         Some(())
     }
@@ -654,6 +669,7 @@ impl Reference {
 
     /// Connections that are no object, or that no text of Rust can hold, may be refused.
     fn check_connections(&mut self) {
+        self.is_unclear |= self.has_odd_connections;
         let connections = self.top.get("connections");
         self.is_unclear |= connections.is_some_and(|value| !is_plain(value) || !(value.is_object() || value.is_null()));
     }

@@ -31,6 +31,7 @@ const TRACE: Property = Property { target: "trace", check: checks::trace::check,
 const LOOKUP: Property = Property { target: "lookup", check: checks::lookup::check, derived: 1500 };
 const SETTINGS: Property = Property { target: "settings", check: checks::settings::check, derived: 1500 };
 const WORKFLOW: Property = Property { target: "workflow", check: checks::workflow::check, derived: 1200 };
+const EDITS: Property = Property { target: "edits", check: checks::edits::check, derived: 6000 };
 const IMPORT: Property = Property { target: "import", check: checks::import::check, derived: 80 };
 const FLATTED: Property = Property { target: "flatted", check: checks::flatted::same_as_the_body, derived: 1500 };
 const FLATTED_TEXT: Property = Property { target: "flatted_text", check: checks::flatted::any_text, derived: 3000 };
@@ -90,6 +91,11 @@ fn settings() {
 #[test]
 fn workflows() {
     WORKFLOW.holds_for_some();
+}
+
+#[test]
+fn edits() {
+    EDITS.holds_for_some();
 }
 
 #[test]
@@ -301,6 +307,12 @@ mod slow {
     #[ignore = "slow"]
     fn workflows() {
         WORKFLOW.holds_for(0..WORKFLOW.derived);
+    }
+
+    #[test]
+    #[ignore = "slow"]
+    fn edits() {
+        EDITS.holds_for(0..EDITS.derived);
     }
 
     #[test]

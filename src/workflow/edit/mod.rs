@@ -224,7 +224,8 @@ impl<'t> Editor<'t> {
         let not_an_object = || Error::NotWorkflow("connections must be an object".to_owned());
         let mut level = Level::open(self.top.value(at), self.top.inner()).ok_or_else(not_an_object)?;
         let was = |name: &str| {
-            self.renamed.iter().rev().find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
+            let mut from = self.renamed.iter().rev().filter(|(old, _)| before.of(old).is_some());
+            from.find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
         };
         // Names can be exchanged, and given again: all at once.
         level.rename_all(|name| {
