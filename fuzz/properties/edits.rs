@@ -227,10 +227,7 @@ fn untouched(before: &str, after: &str, here: &[String], touches: &[Touch], has_
         touches.iter().any(on_the_way)
     };
     match (Level::of(before), Level::of(after)) {
-        (Level::List(old), Level::List(_)) if lost_elements && is_on_the_way => {
-            let _ = old;
-            None
-        }
+        (Level::List(_), Level::List(_)) if lost_elements && is_on_the_way => None,
         (Level::List(old), Level::List(new)) if lost_elements => {
             let mut old = old.iter();
             let odd = new.iter().find(|new| !old.any(|old| old == *new))?;
@@ -288,8 +285,24 @@ fn assert_set_again(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
             && reference.top == start.top
             && reference.nodes.iter().zip(&start.nodes).all(|(after, before)| after.value == before.value)
     });
+    // A member that another hides can hold what a value cannot, and then the same value cannot be recognized.
+    if hides(text) && serde_json::from_str::<Value>(text).is_err() {
+        return;
+    }
     let made = apply(text, &operations);
     assert!(made.as_deref() == Some(text), "setting what is there: {operations:?}\n{text}\nbecomes {made:?}");
+}
+
+/// Whether an object has two members of one name.
+fn hides(text: &str) -> bool {
+    match Level::of(text) {
+        Level::List(elements) => elements.into_iter().any(hides),
+        Level::Record(members) => members
+            .iter()
+            .enumerate()
+            .any(|(at, (name, value))| hides(value) || members[..at].iter().any(|(other, _)| other == name)),
+        Level::Other => false,
+    }
 }
 
 fn same_again(start: &Reference, entropy: &mut Entropy<'_>) -> Option<Operation> {
@@ -792,7 +805,7 @@ fn some_path(state: &Reference, node: &str, entropy: &mut Entropy<'_>) -> String
     let (mut way, value) = parameters.and_then(|parameters| place(parameters, entropy)).unwrap_or_default();
     if way.is_empty() || entropy.one_in(4) {
         let steps = ["0", "1", "01", "9", "-"];
-        let is_list = way.is_empty().then_some(&Value::Null).unwrap_or(&value).is_array();
+        let is_list = !way.is_empty() && value.is_array();
         way.push(if is_list { *entropy.pick(&steps) } else { *entropy.pick(&KEYS) }.to_owned());
         if entropy.one_in(4) {
             way.push((*entropy.pick(&KEYS)).to_owned());
