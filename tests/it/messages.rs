@@ -43,12 +43,22 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
         ("create_workflow", "some of it is not sent", given(json!({"tags": []}))),
         ("update_workflow", "", json!({"id": "kept", "name": "renamed"})),
         ("update_workflow", "some of it is not sent", json!({"id": "kept", "name": "renamed", "tags": []})),
+        ("edit_workflow", "", rename(false)),
+        ("edit_workflow", "it is only tried", rename(true)),
+        ("check_workflow", "", json!({"workflowId": "kept"})),
+        ("check_workflow", "with an execution", json!({"workflowId": "kept", "executionId": "42"})),
         ("set_workflow_active", "activated", json!({"id": "kept", "active": true})),
         ("set_workflow_active", "deactivated", json!({"id": "kept", "active": false})),
         ("create_workflow_from_file", "", json!({"filePath": file})),
         ("replace_workflow_from_file", "a setting stays", json!({"id": "kept", "filePath": file})),
         ("delete_workflow", "", json!({"id": "kept"})),
     ]
+}
+
+/// A call of `edit_workflow`.
+fn rename(dry_run: bool) -> Value {
+    let operation = json!({"type": "setWorkflowMetadata", "name": "edited"});
+    json!({"workflowId": "kept", "operations": [operation], "dryRun": dry_run})
 }
 
 /// The messages in one language, by tool and label.

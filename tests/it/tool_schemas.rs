@@ -59,8 +59,8 @@ fn strict_clients_accept_the_schemas() {
         assert_eq!(annotations["readOnlyHint"], effect == Effect::Read, "{name}");
         // These mean something only of a tool that writes.
         let of_writing = |hint: bool| if effect == Effect::Read { Value::Null } else { hint.into() };
-        assert_eq!(annotations["destructiveHint"], of_writing(effect == Effect::Overwrite), "{name}");
-        assert_eq!(annotations["idempotentHint"], of_writing(effect != Effect::Add), "{name}");
+        assert_eq!(annotations["destructiveHint"], of_writing(effect.is_destructive()), "{name}");
+        assert_eq!(annotations["idempotentHint"], of_writing(effect.is_idempotent()), "{name}");
         assert_eq!(annotations["openWorldHint"], true);
         let schema = &tool["inputSchema"];
         assert_eq!((&schema["type"], &schema["additionalProperties"]), (&json!("object"), &json!(false)));
@@ -79,7 +79,7 @@ fn the_default_list_is_small_and_the_instructions_are_short() {
     let listed = list(&[]);
     let tokens = budget::count(&listed.to_string());
     println!("tools/list: {tokens} tokens");
-    assert!(tokens <= 4146, "{tokens} tokens");
+    assert!(tokens <= 4650, "{tokens} tokens");
     let n8n = Server::start(|_| Reply::json(500, "{}"));
     let mut client = McpClient::start(&n8n.url());
     let hello =

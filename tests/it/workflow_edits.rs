@@ -3,12 +3,17 @@
 use std::path::Path;
 
 use n8n_lens::budget;
+use n8n_lens::workflow::catalogue::Catalogue;
+use n8n_lens::workflow::document::text as text_of;
+use n8n_lens::workflow::edit::{Changed, ConnectionRequest, NewNode, Operation, edited};
+use n8n_lens::workflow::{Document, Layout};
 use serde_json::{Value, json};
 
+use crate::builder::catalogue;
 use crate::mcp_client::McpClient;
 use crate::server::{Reply, Server};
 use crate::workflow_store::{Flavour, WorkflowStore};
-use crate::workflows::{call, node, start_with};
+use crate::workflows::{call, node, real_workflows, start_with};
 
 /// A trigger, a request, a condition with two ways, and the code at their end.
 fn workflow(active: bool) -> Value {
@@ -328,4 +333,48 @@ fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
         assert!(refused.contains(expected), "{status}: {refused}");
         assert_eq!(writes(&n8n), 1, "a write is never sent again");
     }
+}
+
+#[test]
+fn edits_of_real_workflows_leave_the_rest_unchanged() {
+    let catalogue = Catalogue::read(&std::fs::read(catalogue()).unwrap()).unwrap();
+    let mut connected = 0;
+    for workflow in real_workflows() {
+        let text = serde_json::to_string_pretty(&workflow).unwrap();
+        let document = Document::parse(text.as_bytes()).unwrap();
+        assert_eq!(Layout::of(text.as_bytes()).apply(&document.text()), text, "without an edit, the text is the same");
+
+        let names: Vec<_> = document.nodes().unwrap().iter().filter_map(|node| text_of(node, "name")).collect();
+        let mut changed = text.clone();
+        let mut edit = |operation: Operation| {
+            let types = |node_type: &str| catalogue.find(node_type);
+            let (made, after) = edited(&changed, |editor| editor.apply(&operation, &types)).ok()?;
+            changed = after;
+            Some(made)
+        };
+        let node = NewNode { node_type: "n8n-nodes-base.code".to_owned(), ..NewNode::default() };
+        let made = edit(Operation::AddNode { node, after: None, source_output: None }).unwrap();
+        let Changed::Added { name: added, .. } = &made[0] else { panic!("{made:?}") };
+        assert!(!names.contains(added));
+        for name in &names {
+            for (source, target) in [(name, added), (added, name)] {
+                let (source, target) = (source.clone(), target.clone());
+                let port = || "main:0".to_owned();
+                let link = ConnectionRequest { source, target, source_output: port(), target_input: port() };
+                // A trigger has no input.
+                let Some(made) = edit(Operation::AddConnection(link.clone())) else { continue };
+                assert!(matches!(made[..], [Changed::Connected { is_new: true, .. }]));
+                let made = edit(Operation::AddConnection(link)).unwrap();
+                assert!(
+                    matches!(made[..], [Changed::Connected { is_new: false, .. }]),
+                    "connecting twice adds nothing"
+                );
+                connected += 1;
+            }
+        }
+        edit(Operation::RenameNode { old_name: added.clone(), new_name: "Another name".to_owned() }).unwrap();
+        edit(Operation::RemoveNode { node_name: "Another name".to_owned(), reconnect: false }).unwrap();
+        assert_eq!(changed, text, "adding and removing leaves nothing behind, not even white space");
+    }
+    assert!(connected > 100);
 }

@@ -31,8 +31,8 @@ use crate::workflow::problems::problems;
 pub static TOOL: Tool = Tool {
     name: "check_workflow",
     title: "Check a workflow",
-    description: "Find faults in a workflow: its structure, and with executionId expressions that refer to fields which \
-                  that execution's items lack (missing, null, mixed types).",
+    description: "Find faults in a workflow's structure and, with executionId, expressions whose fields that execution's items \
+                  lack.",
     parameters: CheckWorkflow::PARAMETERS,
     effect: Effect::Read,
     handler: Handler::of::<CheckWorkflow>(),
@@ -40,7 +40,7 @@ pub static TOOL: Tool = Tool {
 
 arguments! {
     struct CheckWorkflow {
-        workflow_id: Option<Text> = "An id in n8n, or a workflow file (default: as it ran).",
+        workflow_id: Option<Text> = "An id, or a workflow file (default: as it ran).",
         execution_id: Option<Id> = "Look its items up.",
         node_name: Option<Text> = "Only this node.",
         max_tokens: Tokens<1000> = FEW_TOKENS,

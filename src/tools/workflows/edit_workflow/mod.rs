@@ -23,13 +23,13 @@ use crate::workflow::problems::problems as structural_problems;
 pub static TOOL: Tool = Tool {
     name: "edit_workflow",
     title: "Edit a workflow",
-    description: "Changed parts of a workflow, all or nothing: as a draft, in n8n. Operations {type, …}: setNodeParameter \
-        {nodeName, path, value}, removeNodeParameter {nodeName, path}, updateNodeParameters {nodeName, parameters, replace?} (merge; \
-        null removes), patchNodeParameter {nodeName, path, patches: [{find, replace, replaceAll?}]}, setNodeSettings {nodeName, \
-        settings}, addNode {node: {name, type, parameters}, after?, sourceOutput?}, removeNode {nodeName, reconnect?}, renameNode \
-        {oldName, newName} (expressions follow), addConnection and removeConnection {source, target, sourceOutput?, \
-        targetInput?}, setWorkflowSettings {settings}, setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. \
-        path: a JSON Pointer below parameters (/rules/0/value; /list/- appends).",
+    description: "Change parts of a workflow, all or nothing, as a draft. Operations {type, …}: setNodeParameter {nodeName, path, \
+                  value}, removeNodeParameter, updateNodeParameters {nodeName, parameters} (merge), patchNodeParameter \
+                  {nodeName, path, patches: [{find, replace}]}, setNodeSettings {nodeName, settings}, addNode {node: {name, \
+                  type, parameters}, after?, sourceOutput?}, removeNode {nodeName, reconnect?}, renameNode {oldName, newName}, \
+                  addConnection, removeConnection {source, target, sourceOutput?, targetInput?}, setWorkflowSettings \
+                  {settings}, setWorkflowMetadata {name?, description?}, restoreVersion {versionId}. path: a JSON Pointer \
+                  below parameters (/rules/0/value; - appends).",
     parameters: EditWorkflow::PARAMETERS,
     effect: Effect::Change,
     handler: Handler::of::<EditWorkflow>(),
@@ -37,11 +37,11 @@ pub static TOOL: Tool = Tool {
 
 arguments! {
     struct EditWorkflow {
-        workflow_id: Text = "An id in n8n, or a workflow file.",
-        operations: Objects = "1 to 50, made in order.",
+        workflow_id: Text = "An id, or a workflow file.",
+        operations: Objects = "1 to 50.",
         dry_run: Switch = "Write nothing.",
         publish: Switch = "Also publish, in n8n.",
-        expect_version_id: Option<Text> = "Refuse if it is another version.",
+        expect_version_id: Option<Text> = "Refuse another version.",
     }
 }
 
