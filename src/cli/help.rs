@@ -8,9 +8,10 @@ use clap::{Command, CommandFactory};
 use super::commands::COMMANDS;
 use super::{Cli, examples, terminal};
 
-/// The other commands, as the help groups them: the first group begins with the ones that are made from tools.
-const GROUPS: [(&str, &[&str]); 3] = [
+/// The other commands, as the help groups them: the first two groups begin with the ones that are made from tools.
+const GROUPS: [(&str, &[&str]); 4] = [
     ("Look at executions", &["view"]),
+    ("Work on workflows", &[]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),
 ];
@@ -18,7 +19,10 @@ const GROUPS: [(&str, &[&str]); 3] = [
 /// The commands in groups.
 fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut groups: Vec<_> = GROUPS.iter().map(|(title, names)| (*title, names.to_vec())).collect();
-    groups[0].1.splice(..0, COMMANDS.iter().map(|command| command.name));
+    let (workflows, executions): (Vec<_>, Vec<_>) = COMMANDS.iter().partition(|command| command.workflow.is_some());
+    for (group, commands) in [executions, workflows].into_iter().enumerate() {
+        groups[group].1.splice(..0, commands.iter().map(|command| command.name));
+    }
     groups
 }
 
@@ -26,7 +30,7 @@ fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
 const OWN_OPTIONS: [&str; 7] = ["n8n_url", "api_key", "api_key_file", "locale", "log_level", "help", "version"];
 
 /// The width of the column with the names of commands.
-const NAMES: usize = 14;
+const NAMES: usize = 16;
 
 /// The command line with its help.
 pub(super) fn command() -> Command {
