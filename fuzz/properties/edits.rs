@@ -1,5 +1,7 @@
 //! Scripts of edits: what they make of a workflow is what a naive reference makes of it, and all else keeps its bytes.
 
+#![allow(clippy::explicit_auto_deref, reason = "without the star, the type of what is picked is not inferred")]
+
 use std::fmt::Write as _;
 
 use n8n_lens::workflow::Document;
@@ -353,7 +355,8 @@ fn assert_set_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>) {
     }
     let Some(parameters) = start.nodes[node].value.get("parameters") else { return };
     let Some((way, value)) = place(parameters, entropy) else { return };
-    let written = raw_at(text, node, &way).filter(|written| *written == value.to_string());
+    let json = value.to_string();
+    let written = raw_at(text, node, &way).filter(|written| *written == json);
     if written.is_none() || !is_plain(&value) || value.as_object().is_some_and(|members| !members.is_empty()) {
         return;
     }
@@ -434,7 +437,7 @@ fn assert_renamed_back(text: &str, start: &Reference, entropy: &mut Entropy<'_>)
         return;
     }
     for made in [
-        apply(text, &[there.clone()]).and_then(|text| apply(&text, &[back.clone()])),
+        apply(text, std::slice::from_ref(&there)).and_then(|text| apply(&text, std::slice::from_ref(&back))),
         apply(text, &[there.clone(), back.clone()]),
     ] {
         let value = made.as_deref().and_then(value_of);

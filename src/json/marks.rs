@@ -60,7 +60,10 @@ mod tests {
     use crate::json::{Capture, Keep, Pick, Pruner};
 
     /// Finds the marks of each element, and holds them.
-    struct Listener(Arc<Mutex<Vec<(Vec<usize>, Vec<u32>)>>>);
+    /// What one call was told: offsets, and masks.
+    type Told = (Vec<usize>, Vec<u32>);
+
+    struct Listener(Arc<Mutex<Vec<Told>>>);
 
     impl Pick for Listener {
         fn picks(&mut self, _: u64, _: u64, _: &[u8]) -> bool {
