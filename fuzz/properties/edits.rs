@@ -148,7 +148,7 @@ impl<'t> Level<'t> {
         if let Self::Record(members) = Self::of(text) { members } else { Vec::new() }
     }
 
-    /// The last member of this name, which is the one that counts.
+    /// The member with this name; of several, the last one counts.
     fn member(text: &'t str, name: &str) -> Option<&'t str> {
         Self::record(text).into_iter().rev().find(|(known, _)| known == name).map(|(_, value)| value)
     }
@@ -403,7 +403,7 @@ fn assert_added_and_removed(text: &str, start: &Reference, entropy: &mut Entropy
     if start.find_index(NAME).is_some() || reference.apply(&add).is_none() || has_link_of(start, NAME) {
         return;
     }
-    // What is left of a list that had white space only is not said; `connections` may be refused.
+    // The contract does not say what is left of a list that held only white space, and allows `connections` to be refused.
     let has_blank = Level::member(text, "nodes").is_some_and(|nodes| nodes != "[]") && start.nodes.is_empty();
     if has_blank || reference.apply(&remove).is_none() || reference.is_unclear {
         return;

@@ -28,7 +28,7 @@ pub type Way = Vec<String>;
 pub enum Touch {
     /// It was set, removed or changed.
     At(Way),
-    /// Elements of a list were removed: those behind have other indices.
+    /// Elements of a list were removed: those after them have other indices.
     Elements(Way),
 }
 
@@ -266,7 +266,7 @@ impl Reference {
     /// A path in the parameters of a node.
     fn way(&mut self, path: &str, at: usize) -> Option<Way> {
         let way = way(path);
-        // What is made of a path that is none is not said; nor of one into parameters that are no object.
+        // The contract does not say what a malformed path means, or one into parameters that are not an object.
         let parameters = self.nodes[at].value.get("parameters");
         let is_from_the_node = path.trim_start_matches('/').starts_with("parameters");
         self.is_unclear |= is_from_the_node && parameters.is_some_and(|all| all.get("parameters").is_some());
@@ -424,7 +424,7 @@ impl Reference {
             }
             None => None,
         };
-        // How many outputs a Switch without rules has is not said.
+        // The contract does not say how many outputs a Switch without rules has.
         self.is_unclear |= after.is_some() && new.node_type == "n8n-nodes-base.switch";
         let name = new.name.clone()?;
         self.check_new_name(&name, None)?;
@@ -623,12 +623,12 @@ impl Reference {
         }
         if word == "error" {
             let has_one = text(node, "onError") == Some("continueErrorOutput");
-            // How many others there are is told by the catalogue.
+            // Only the catalogue knows how many others there are.
             self.is_unclear |= named.is_empty();
             return if has_one { main(named.len().max(1)) } else { None };
         }
         let port = port(word)?;
-        // What more a node of a known type has is told by the catalogue.
+        // Only the catalogue knows what else a node of a known type has.
         self.is_unclear |=
             node_type.starts_with("n8n-nodes-base.") && (port.1 >= named.len().max(1) || port.0 != "main");
         Some(port)

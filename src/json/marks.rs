@@ -59,11 +59,11 @@ mod tests {
     use super::*;
     use crate::json::{Capture, Keep, Pick, Pruner};
 
-    /// Finds the marks of each element, and holds them.
-    /// What one call was told: offsets, and masks.
-    type Told = (Vec<usize>, Vec<u32>);
+    /// The quotes and the brackets of an element.
+    type Found = (Vec<usize>, Vec<u32>);
 
-    struct Listener(Arc<Mutex<Vec<Told>>>);
+    /// Finds the marks of each element, and holds them.
+    struct Listener(Arc<Mutex<Vec<Found>>>);
 
     impl Pick for Listener {
         fn picks(&mut self, _: u64, _: u64, _: &[u8]) -> bool {

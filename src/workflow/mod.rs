@@ -17,6 +17,7 @@ pub mod graph;
 mod layout;
 pub mod node;
 pub mod outline;
+pub mod parsed;
 pub mod problems;
 mod published;
 pub mod raw;

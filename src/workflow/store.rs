@@ -1,7 +1,7 @@
 //! Writing workflow files: completely or not at all, one writer after another.
 
 use std::ffi::OsStr;
-use std::io::{ErrorKind, Write};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 
 use super::directory::Directory;
@@ -82,14 +82,7 @@ impl Files {
     /// [`Error`] if the file cannot be read or written, [`Error::Unusable`] if it is not a workflow, [`Error::Changed`] if it has
     /// another version than expected, and [`Error::Edit`] if `edit` fails. The file is unchanged then.
     pub fn edit<T>(&self, path: &str, request: &FileEdit, edit: impl TextEdit<T>) -> Result<EditedFile<T>, Error> {
-        let file = self.resolve(path)?;
-        let (directory, name) = self.open_parent(&file, path)?;
-        let _lock = lock(&directory, path)?;
-        let before = as_text(read(&directory, name, path)?, path)?;
-        check_version(path, &before, request.expected.as_deref())?;
-        let (value, after) = edit(&before).map_err(Error::Edit)?;
-        let is_kept = self.put(&directory, name, path, [&before, &after], request.writes)?;
-        Ok(EditedFile { value, before, after, is_kept })
+        self.rewrite(path, request, |_, text| edit(text).map_err(Error::Edit))
     }
 
     /// Returns a file to an earlier text.
@@ -97,32 +90,33 @@ impl Files {
     /// # Errors
     /// As [`edit`](Self::edit); [`Error::NoVersion`] if the text is not kept.
     pub fn restore(&self, path: &str, request: &FileEdit, version: &str) -> Result<EditedFile<()>, Error> {
+        self.rewrite(path, request, |directory, _| {
+            let found = undo::find(directory, version).map_err(|error| unwritable(path, error))?;
+            let text = found.ok_or_else(|| Error::NoVersion(shorten(version, VERSION_CHARS)))?;
+            Ok(((), as_text(text, path)?))
+        })
+    }
+
+    /// Replaces a file with the text that `rewrite` makes of its own, which is kept before. It also gets the folder.
+    fn rewrite<T>(
+        &self,
+        path: &str,
+        request: &FileEdit,
+        rewrite: impl FnOnce(&Directory, &str) -> Result<(T, String), Error>,
+    ) -> Result<EditedFile<T>, Error> {
         let file = self.resolve(path)?;
         let (directory, name) = self.open_parent(&file, path)?;
         let _lock = lock(&directory, path)?;
         let before = as_text(read(&directory, name, path)?, path)?;
         check_version(path, &before, request.expected.as_deref())?;
-        let found = undo::find(&directory, version).map_err(|error| unwritable(path, error))?;
-        let after = as_text(found.ok_or_else(|| Error::NoVersion(shorten(version, VERSION_CHARS)))?, path)?;
-        let is_kept = self.put(&directory, name, path, [&before, &after], request.writes)?;
-        Ok(EditedFile { value: (), before, after, is_kept })
-    }
-
-    /// Replaces a file, after its text before was kept; returns whether it could be.
-    fn put(
-        &self,
-        directory: &Directory,
-        name: &OsStr,
-        path: &str,
-        [before, after]: [&str; 2],
-        writes: bool,
-    ) -> Result<bool, Error> {
-        if !writes || before == after {
-            return Ok(true);
+        let (value, after) = rewrite(&directory, &before)?;
+        let mut is_kept = true;
+        if request.writes && before != after {
+            let unwritable = |error| unwritable(path, error);
+            is_kept = undo::keep(&directory, before.as_bytes()).map_err(unwritable)?;
+            replace(&directory, name, &after).map_err(unwritable)?;
         }
-        let is_kept = undo::keep(directory, before.as_bytes()).map_err(|error| unwritable(path, error))?;
-        replace(directory, name, after).map_err(|error| unwritable(path, error))?;
-        Ok(is_kept)
+        Ok(EditedFile { value, before, after, is_kept })
     }
 
     /// Writes a document to a file, and returns the file's full path. A file that is not a workflow is never replaced.
@@ -174,25 +168,20 @@ fn lock(directory: &Directory, path: &str) -> Result<FileLock, Error> {
     FileLock::lock(directory.open_lock(LOCK)).map_err(|error| Error::Unwritable(path.to_owned(), error))
 }
 
-/// Replaces a file with a text. At every instant the file is either the old one or the new one.
+/// Replaces a file with a text, or makes a new file of it.
 fn replace(directory: &Directory, name: &OsStr, text: &str) -> std::io::Result<()> {
-    // Always the same name, so that a leftover is reused.
     let temporary = format!(".{}.n8n-lens.tmp", name.to_string_lossy());
-    match directory.remove(&temporary) {
-        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
-    // Created anew, so that it cannot be a link to elsewhere.
-    let mut out = directory.create(&temporary)?;
-    if let Some(permissions) = directory.permissions(name)? {
-        if permissions.readonly() {
-            return Err(ErrorKind::PermissionDenied.into());
+    directory.replace(name, text.as_bytes(), &temporary, |temporary| {
+        // Created anew, so that it cannot be a link to elsewhere.
+        let out = directory.create(temporary)?;
+        if let Some(permissions) = directory.permissions(name)? {
+            if permissions.readonly() {
+                return Err(ErrorKind::PermissionDenied.into());
+            }
+            out.set_permissions(permissions)?;
         }
-        out.set_permissions(permissions)?;
-    }
-    out.write_all(text.as_bytes())?;
-    out.sync_all()?;
-    directory.rename(&temporary, name)
+        Ok(out)
+    })
 }
 
 fn unwritable(path: &str, error: std::io::Error) -> Error {

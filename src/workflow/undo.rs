@@ -1,7 +1,7 @@
 //! The texts of workflow files before they were edited, kept in a hidden folder beside them.
 
 use std::ffi::OsString;
-use std::io::{ErrorKind, Read, Result, Write};
+use std::io::{ErrorKind, Read, Result};
 use std::time::SystemTime;
 
 use super::directory::Directory;
@@ -16,7 +16,7 @@ const MAX_TEXTS: usize = 20;
 /// Bytes of all of them.
 const MAX_BYTES: u64 = 10 * 1024 * 1024;
 
-/// How many digits name a version.
+/// How many bytes of a hash name a version.
 const VERSION_BYTES: usize = 8;
 
 /// What names a version of a file: 16 hexadecimal digits that follow from its text.
@@ -32,18 +32,8 @@ pub(super) fn keep(directory: &Directory, text: &[u8]) -> Result<bool> {
     }
     let folder = directory.open_or_create_folder(FOLDER)?;
     let name = version_of(text);
-    // It is kept anew: as the newest.
-    for leftover in [&name, &format!("{name}.tmp")] {
-        match folder.remove(leftover) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-    }
-    let temporary = format!("{name}.tmp");
-    let mut out = folder.create_private(&temporary)?;
-    out.write_all(text)?;
-    out.sync_all()?;
-    folder.rename(&temporary, name.as_ref())?;
+    // One that is kept already is written anew: as the newest.
+    folder.replace(name.as_ref(), text, &format!("{name}.tmp"), |temporary| folder.create_private(temporary))?;
     make_room(&folder)?;
     Ok(true)
 }

@@ -201,3 +201,34 @@ fn files_are_edited_and_checked_on_the_command_line() {
     let (said, code) = run(&["edit", &file, "nope.json"]);
     assert!(code == Some(1) && said.contains("'nope.json' cannot be read"), "{said}");
 }
+
+#[test]
+fn standard_input_is_not_said_to_be_looked_into() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = "/conditions/conditions/0/leftValue";
+    let body = with_expression("type_of_one", "Main warehouse", at, "={{ $json.warehouse.idd }}");
+    let file = write(folder.path(), "execution.json", body.to_string().as_bytes());
+    let mut command = Command::new(binary());
+    command.args(["check-workflow", "--execution", "-"]).env_remove("N8N_URL").env("N8N_LENS_LOCALE", "en");
+    let output = command.stdin(std::fs::File::open(file).unwrap()).output().unwrap();
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let message = answer["message"].as_str().unwrap();
+    assert!(message.contains("only the structure was checked") && !message.contains("looked up"), "{answer}");
+    assert!(answer["data"]["checked"].is_null(), "{answer}");
+}
+
+/// A name with half a surrogate pair, which n8n's editor can make, is no reason to refuse a check.
+#[test]
+fn a_draft_with_half_a_surrogate_pair_is_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = "/conditions/conditions/0/leftValue";
+    let body = with_expression("type_of_one", "Main warehouse", at, "={{ $json.warehouse.idd }}").to_string();
+    let body = body.replace("Get tickets", "Get \\ud83d tickets");
+    let execution = write(folder.path(), "execution.json", body.as_bytes());
+    let from = body.find("\"workflowData\":").unwrap() + "\"workflowData\":".len();
+    let workflow =
+        serde_json::Deserializer::from_str(&body[from..]).into_iter::<Box<serde_json::value::RawValue>>().next();
+    let draft = write(folder.path(), "draft.json", workflow.unwrap().unwrap().get().as_bytes());
+    let (answer, _) = check(&[&draft, "--execution", &execution]);
+    assert_eq!(answer["data"]["problems"][0]["near"], "warehouse.id", "{answer}");
+}

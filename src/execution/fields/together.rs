@@ -152,8 +152,8 @@ fn remove_entailed(claims: &mut Vec<Claim>) {
     claims.sort_by_key(|claim| matches!(claim.is, Claimed::Value(_)));
 }
 
-/// Removes two paths of which one only renames the other: each value of the one goes with one value of the other, as a city
-/// and its zip code do. `values` holds how many different values each path has.
+/// Removes pairs of paths that say the same in other words: each value of one goes with exactly one value of the other, as a
+/// city goes with its zip code. `values` holds how many different values each path has.
 fn remove_renamed(classes: &mut IndexMap<(u64, u64), Class>, values: &HashMap<&str, usize>) {
     let mut pairs: HashMap<(String, String), usize> = HashMap::new();
     for class in classes.values() {

@@ -135,7 +135,7 @@ impl<E: Events> Events for Option<E> {
     }
 }
 
-/// Passes the parts of an item on to two receivers, of which each is spared what is of no interest to it.
+/// Passes the parts of an item to two receivers. Neither receives the inside of a container that it does not want.
 pub(super) struct Both<A, B>(Spared<A>, Spared<B>);
 
 impl<A: Events, B: Events> Both<A, B> {

@@ -23,7 +23,7 @@ const OUTPUT_BYTES: usize = 120;
 /// Reads a [`RunsView`]: the first pass of a look-up. No item is read.
 ///
 /// A loop names one run after the other, which takes a few bytes however often it runs: 300,000 runs are nothing. Only where
-/// a node received single runs here and there, as behind an If in a loop, each of them takes 8 bytes. If those of
+/// a node received single runs here and there, as after an If in a loop, each of them takes 8 bytes. If those of
 /// all nodes take more than 3 MiB, what the node received that is being read is forgotten: its questions have the answer
 /// [`Outcome::TooOften`](super::Outcome::TooOften), and those of other nodes are not affected.
 #[derive(Clone, Copy, Debug)]

@@ -12,7 +12,7 @@ use crate::execution::timeline::{NodeTimeline, Timeline, TimelineProjection};
 use crate::execution::{Children, ErrorItems};
 use crate::json::{CUT_NAME_CHARS, Projection, cut_name, shorten_name};
 use crate::n8n::Progress;
-use crate::toolkit::answer::success;
+use crate::toolkit::answer::{is_zero, success};
 use crate::toolkit::{Audience, Effect, Flag, Id, arguments};
 use crate::tools::executions::summary_answer::{NOTED_CHARS, ShownFailure, notes, shown_failure};
 use crate::tools::executions::{ID, IGNORE_SIZE_LIMIT, execution};
@@ -161,11 +161,6 @@ struct ShownLink(Link);
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }
 
 impl Overview {

@@ -78,10 +78,14 @@ impl<T> Edited<T> {
     /// What the caller should know about a change in n8n.
     pub(in crate::tools) fn note(&self) -> Option<String> {
         let outcome = self.outcome.and_then(Outcome::note);
-        let left_out = (!self.left_out.is_empty())
-            .then(|| format!("n8n does not accept, and was not sent: {}.", self.left_out.join(", ")));
-        let notes: Vec<_> = outcome.into_iter().chain(left_out).collect();
+        let notes: Vec<_> = outcome.into_iter().chain(self.left_out_note()).collect();
         (!notes.is_empty()).then(|| notes.join(" "))
+    }
+
+    /// What was not sent to n8n, in a sentence.
+    pub(in crate::tools) fn left_out_note(&self) -> Option<String> {
+        let names = (!self.left_out.is_empty()).then(|| self.left_out.join(", "))?;
+        Some(format!("n8n does not accept, and was not sent: {names}."))
     }
 }
 
@@ -219,7 +223,7 @@ async fn edit_in_n8n<T>(
 ) -> Result<Edited<T>, Error> {
     let text = context.n8n()?.workflow_text(id, request.with_pinned, progress).await?;
     let before = parse(id, &text)?;
-    check_version(&before, request.expected.as_deref())?;
+    check_version(request, before.version(), before.updated_at())?;
     let text = String::from_utf8(text)
         .map_err(|_| Error::FailedPrecondition(format!("n8n's workflow '{id}' is not UTF-8.")))?;
     let (value, after) = edit(&text).map_err(|error| refused(&error))?;
@@ -263,13 +267,19 @@ fn naming_untouched(error: Error, before: &Document, after: &Document) -> Error 
     ))
 }
 
-/// Checks that nobody has edited the workflow since the caller read it.
-fn check_version(document: &Document, expected: Option<&str>) -> Result<(), Error> {
-    let version = document.version();
-    if expected.is_none() || expected == version.as_deref() {
+/// Checks that nobody has edited the workflow since the caller read it; `updated_at` is when it was saved, if that is known.
+///
+/// # Errors
+/// [`Error::FailedPrecondition`] if it has another version.
+pub(super) fn check_version(
+    request: &EditRequest,
+    version: Option<String>,
+    updated_at: Option<String>,
+) -> Result<(), Error> {
+    if request.expected.is_none() || request.expected == version {
         return Ok(());
     }
-    let at = document.updated_at().map(|at| format!(" by an edit at {at}")).unwrap_or_default();
+    let at = updated_at.map(|at| format!(" by an edit at {at}")).unwrap_or_default();
     let now = version.map(|version| format!(" Its version is now {version}.")).unwrap_or_default();
     Err(Error::FailedPrecondition(format!(
         "This workflow has changed since{at}.{now} Nothing was changed. Read it again before you edit it."

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use indexmap::IndexMap;
 
-use super::location::{EditRequest, Edited};
+use super::location::{EditRequest, Edited, check_version};
 use super::refusal::refused;
 use crate::json::{CUT_NAME_CHARS, shorten};
 use crate::tools::Error;
@@ -69,11 +69,7 @@ impl MemoryStore {
         let current = held.get_mut(id).ok_or_else(|| not_held(id))?;
         let text = current.text();
         let version = version_of(text.as_bytes());
-        if request.expected.as_ref().is_some_and(|expected| *expected != version) {
-            return Err(Error::FailedPrecondition(format!(
-                "This workflow has changed since: its version is now {version}. Nothing was changed. Read it again before you edit it."
-            )));
-        }
+        check_version(request, Some(version.clone()), None)?;
         let (value, after) = edit(&text).map_err(|error| refused(&error))?;
         let versions = [version, version_of(after.as_bytes())].map(Some);
         let after = Document::parse(after.as_bytes()).map_err(|error| refused(&error))?;

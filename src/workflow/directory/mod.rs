@@ -3,6 +3,10 @@
 //!
 //! Unix has calls that start at an open folder. Windows does not let an open folder be exchanged.
 
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{ErrorKind, Result, Write};
+
 #[cfg(unix)]
 mod unix;
 #[cfg(unix)]
@@ -12,3 +16,29 @@ pub use unix::Directory;
 mod windows;
 #[cfg(windows)]
 pub use windows::Directory;
+
+impl Directory {
+    /// Replaces a file with a text. At every instant the file is either the old one or the new one. `create` makes the file that
+    /// takes its place, under a name that is always the same, so that a leftover is reused.
+    pub(super) fn replace(
+        &self,
+        name: &OsStr,
+        text: &[u8],
+        temporary: &str,
+        create: impl FnOnce(&str) -> Result<File>,
+    ) -> Result<()> {
+        self.remove_if_there(temporary)?;
+        let mut out = create(temporary)?;
+        out.write_all(text)?;
+        out.sync_all()?;
+        self.rename(temporary, name)
+    }
+
+    /// Removes a file, which need not be there.
+    pub(super) fn remove_if_there(&self, name: &str) -> Result<()> {
+        match self.remove(name) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}

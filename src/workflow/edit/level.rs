@@ -139,6 +139,15 @@ impl<'t> Level<'t> {
         self.entries[at].value = text.into();
     }
 
+    /// Edits a value that is an object or a list; `None` if it is neither.
+    pub(super) fn inside<T>(&mut self, at: usize, edit: impl FnOnce(&mut Level<'_>) -> T) -> Option<T> {
+        let mut inner = Level::open(&self.entries[at].value, self.inner())?;
+        let done = edit(&mut inner);
+        let text = inner.to_string();
+        self.replace(at, text);
+        Some(done)
+    }
+
     /// Replaces a value, unless it is the same.
     pub(super) fn set(&mut self, at: usize, value: &Value) {
         // Without `decoded`: half a surrogate pair is not U+FFFD.

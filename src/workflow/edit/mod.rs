@@ -178,12 +178,26 @@ impl<'t> Editor<'t> {
         decoded(self.nodes.value(at)).unwrap_or_default()
     }
 
-    /// Replaces a node.
-    fn set_node(&mut self, at: usize, text: String) {
-        if let Some(node) = Level::open(&text, self.nodes.inner()) {
-            self.heads[at] = Head::of(&node);
-        }
+    /// Edits a node.
+    fn edit_node<T>(&mut self, at: usize, edit: impl FnOnce(&mut Level<'_>) -> Result<T, Error>) -> Result<T, Error> {
+        let mut node = self.node(at)?;
+        let done = edit(&mut node)?;
+        let (head, text) = (Head::of(&node), node.to_string());
+        self.heads[at] = head;
         self.nodes.replace(at, text);
+        Ok(done)
+    }
+
+    /// Edits a member of the workflow that is an object or a list; `None` if it is neither, or missing.
+    fn edit_member<T>(&mut self, member: &str, edit: impl FnOnce(&mut Level<'_>) -> T) -> Option<T> {
+        self.top.inside(self.top.find(member)?, edit)
+    }
+
+    /// The type of a node, and its version.
+    fn type_of(&self, at: usize) -> Result<(String, f64), Error> {
+        let node = self.node(at)?;
+        let node_type = node.get("type").and_then(decoded).unwrap_or_default();
+        Ok((node_type, node.get("typeVersion").and_then(decoded).unwrap_or(1.0)))
     }
 
     fn push_node(&mut self, node: &Value) {
@@ -217,29 +231,28 @@ impl<'t> Editor<'t> {
         let Some((before, after)) = self.connections.take().filter(|(before, after)| before != after) else {
             return Ok(());
         };
-        let Some(at) = self.top.find("connections").filter(|at| self.top.value(*at) != "null") else {
+        if self.top.get("connections").is_none_or(|text| text == "null") {
             self.top.set_member("connections", &serde_json::json!(after));
             return Ok(());
-        };
-        let not_an_object = || Error::NotWorkflow("connections must be an object".to_owned());
-        let mut level = Level::open(self.top.value(at), self.top.inner()).ok_or_else(not_an_object)?;
+        }
+        let renamed = std::mem::take(&mut self.renamed);
         let was = |name: &str| {
-            let mut from = self.renamed.iter().rev().filter(|(old, _)| before.of(old).is_some());
+            let mut from = renamed.iter().rev().filter(|(old, _)| before.of(old).is_some());
             from.find(|(_, new)| new == name).map_or(name.to_owned(), |(old, _)| old.clone())
         };
-        // Names can be exchanged, and given again: all at once.
-        level.rename_all(|name| {
-            let new = self.renamed.iter().filter(|(old, _)| old == name).map(|(_, new)| new.as_str());
-            let is_it = |new: &&str| after.of(new).is_some() && was(new) == name;
-            new.chain([name]).find(is_it).map(str::to_owned)
-        });
-        for (name, outputs) in after.sources() {
-            if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
-                level.set_member(name, outputs);
+        let written = self.edit_member("connections", |level| {
+            // Names can be exchanged, and given again: all at once.
+            level.rename_all(|name| {
+                let new = renamed.iter().filter(|(old, _)| old == name).map(|(_, new)| new.as_str());
+                let is_it = |new: &&str| after.of(new).is_some() && was(new) == name;
+                new.chain([name]).find(is_it).map(str::to_owned)
+            });
+            for (name, outputs) in after.sources() {
+                if before.of(&was(name)) != Some(outputs) || level.find(name).is_none() {
+                    level.set_member(name, outputs);
+                }
             }
-        }
-        let text = level.to_string();
-        self.top.replace(at, text);
-        Ok(())
+        });
+        written.ok_or_else(|| Error::NotWorkflow("connections must be an object".to_owned()))
     }
 }

@@ -60,14 +60,13 @@ impl Editor<'_> {
         member: &str,
         value: Option<&Value>,
     ) -> Result<Option<String>, Error> {
-        let mut node = self.node(at)?;
-        let before = node.get(member).map(str::to_owned);
-        match value {
-            Some(value) => node.set_member(member, value),
-            None => node.remove_member(member),
-        }
-        let text = node.to_string();
-        self.set_node(at, text);
-        Ok(before)
+        self.edit_node(at, |node| {
+            let before = node.get(member).map(str::to_owned);
+            match value {
+                Some(value) => node.set_member(member, value),
+                None => node.remove_member(member),
+            }
+            Ok(before)
+        })
     }
 }

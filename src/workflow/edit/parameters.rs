@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde_json::{Map, Value, json};
 
 use super::changed::Held;
-use super::level::{Level, Style, decoded};
+use super::level::{Level, Style};
 use super::path::{parse, pointer};
 use super::string::RawString;
 use super::{Changed, Editor, Patch};
@@ -20,26 +20,25 @@ const MAX_DEPTH: usize = 100;
 
 impl Editor<'_> {
     pub(super) fn set_parameter(&mut self, node: &str, path: &str, value: &Value) -> Result<Vec<Changed>, Error> {
-        self.change_parameter(node, path, |before, names, level| {
-            if before.as_deref().and_then(decoded::<Value>).as_ref() != Some(value) {
-                set(level, names, value)?;
-            }
-            Ok(())
-        })
+        self.change_parameter(node, path, |names, level| set(level, names, value))
     }
 
     pub(super) fn remove_parameter(&mut self, node: &str, path: &str) -> Result<Vec<Changed>, Error> {
-        self.change_parameter(node, path, |_, names, level| remove(level, names))
+        self.change_parameter(node, path, |names, level| {
+            at_end(level, names, &mut |level, at, name| match level.is_object() {
+                true => level.remove_member(name),
+                false => level.remove(at),
+            })
+        })
     }
 
     pub(super) fn patch_parameter(&mut self, node: &str, path: &str, patches: &[Patch]) -> Result<Vec<Changed>, Error> {
-        self.change_parameter(node, path, |before, names, level| {
-            let mut text = before.ok_or_else(|| missing(level, names))?;
-            for patch in patches {
-                text = patched(&text, patch)?;
-            }
-            replace(level, names, text);
-            Ok(())
+        self.change_parameter(node, path, |names, level| {
+            at_end(level, names, &mut |level, at, _| {
+                let text = patches.iter().try_fold(level.value(at).to_owned(), |text, patch| patched(&text, patch))?;
+                level.replace(at, text);
+                Ok(())
+            })?
         })
     }
 
@@ -54,11 +53,10 @@ impl Editor<'_> {
         let name = self.name(at);
         self.edit_parameters(at, |level| {
             let before = level.to_string();
-            let names: Vec<_> = level.names().collect();
-            for name in names.iter().filter(|name| replaces && !new.contains_key(*name)) {
-                level.remove_member(name);
+            match replaces {
+                true => replace(level, new),
+                false => merge(level, new, 0),
             }
-            merge(level, new, !replaces, 0);
             differences([&before, &level.to_string()], "", &mut |path, before, after| {
                 changes.push(Changed::Value { node: Some(name.clone()), path, before, after });
             });
@@ -67,12 +65,12 @@ impl Editor<'_> {
         Ok(changes)
     }
 
-    /// Changes the parameter at a path. `change` gets its JSON text, if there is one, the names on the way, and the parameters.
+    /// Changes the parameter at a path. `change` gets the names on the way, and the parameters.
     fn change_parameter(
         &mut self,
         node: &str,
         path: &str,
-        change: impl FnOnce(Option<String>, &[String], &mut Level<'_>) -> Result<(), Error>,
+        change: impl FnOnce(&[String], &mut Level<'_>) -> Result<(), Error>,
     ) -> Result<Vec<Changed>, Error> {
         let at = self.find(node)?;
         let mut names = parse(path);
@@ -86,7 +84,7 @@ impl Editor<'_> {
                 return Err(Error::Edit("path names no parameter; pass one such as /url".to_owned()));
             }
             before = held(level, &names, false);
-            change(get(level, &names), &names, level)?;
+            change(&names, level)?;
             after = held(level, &names, true);
             Ok(())
         })?;
@@ -99,19 +97,15 @@ impl Editor<'_> {
         at: usize,
         edit: impl FnOnce(&mut Level<'_>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut node = self.node(at)?;
-        if node.get("parameters").is_none_or(|text| text == "null") {
-            node.set_member("parameters", &json!({}));
-        }
-        let found = node.find("parameters").unwrap_or_default();
-        let parameters = Level::open(node.value(found), node.inner()).filter(Level::is_object);
-        let mut parameters = parameters.ok_or_else(|| Error::Edit("its parameters are not an object".to_owned()))?;
-        edit(&mut parameters)?;
-        let text = parameters.to_string();
-        node.replace(found, text);
-        let text = node.to_string();
-        self.set_node(at, text);
-        Ok(())
+        self.edit_node(at, |node| {
+            if node.get("parameters").is_none_or(|text| text == "null") {
+                node.set_member("parameters", &json!({}));
+            }
+            let not_an_object = || Error::Edit("its parameters are not an object".to_owned());
+            let found =
+                node.find("parameters").filter(|at| node.value(*at).starts_with('{')).ok_or_else(not_an_object)?;
+            node.inside(found, edit).ok_or_else(not_an_object)?
+        })
     }
 }
 
@@ -123,13 +117,6 @@ fn position(level: &Level<'_>, name: &str) -> Option<usize> {
     // RFC 6901 has no `+1` and no `01`.
     let is_index = name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
     name.parse().ok().filter(|at| is_index && *at < level.len())
-}
-
-/// The JSON text at a path.
-fn get(level: &Level<'_>, names: &[String]) -> Option<String> {
-    let (name, rest) = names.split_first()?;
-    let text = level.value(position(level, name)?);
-    if rest.is_empty() { Some(text.to_owned()) } else { get(&Level::open(text, level.inner())?, rest) }
 }
 
 /// The value at a path and what holds it; of a list that was appended to, its last element.
@@ -148,12 +135,7 @@ fn set(level: &mut Level<'_>, names: &[String], value: &Value) -> Result<(), Err
     let Some((name, rest)) = names.split_first() else { return Ok(()) };
     match position(level, name) {
         Some(at) if rest.is_empty() || level.value(at) == "null" => level.set(at, &nested(rest, value)?),
-        Some(at) => {
-            let mut inner = inner(level, at, name)?;
-            set(&mut inner, rest, value)?;
-            let text = inner.to_string();
-            level.replace(at, text);
-        }
+        Some(at) => level.inside(at, |inner| set(inner, rest, value)).ok_or_else(|| not_a_container(name))??,
         None if level.is_object() => level.push(Some(name), &nested(rest, value)?),
         None if name == "-" => level.push(None, &nested(rest, value)?),
         None => {
@@ -167,11 +149,9 @@ fn set(level: &mut Level<'_>, names: &[String], value: &Value) -> Result<(), Err
     Ok(())
 }
 
-/// A level that a way leads over.
-fn inner<'l>(level: &'l Level<'_>, at: usize, name: &str) -> Result<Level<'l>, Error> {
-    let style: Style<'l> = level.inner();
-    Level::open(level.value(at), style)
-        .ok_or_else(|| Error::Edit(format!("{} is neither an object nor a list", quoted_name(name, CUT_NAME_CHARS))))
+/// A way leads over a value that holds nothing.
+fn not_a_container(name: &str) -> Error {
+    Error::Edit(format!("{} is neither an object nor a list", quoted_name(name, CUT_NAME_CHARS)))
 }
 
 /// A value inside new objects; inside a new list for `-`.
@@ -187,35 +167,18 @@ fn nested(names: &[String], value: &Value) -> Result<Value, Error> {
     Ok(json!({ name: value }))
 }
 
-/// Replaces the value at a path that exists with a JSON text.
-fn replace(level: &mut Level<'_>, names: &[String], text: String) {
-    let Some((name, rest)) = names.split_first() else { return };
-    let Some(at) = position(level, name) else { return };
+/// Changes what is at the end of a path that exists. `change` gets what holds it, its index there, and its name.
+fn at_end<T>(
+    level: &mut Level<'_>,
+    names: &[String],
+    change: &mut dyn FnMut(&mut Level<'_>, usize, &str) -> T,
+) -> Result<T, Error> {
+    let found = names.split_first().and_then(|(name, rest)| Some((name, rest, position(level, name)?)));
+    let Some((name, rest, at)) = found else { return Err(missing(level, names)) };
     if rest.is_empty() {
-        return level.replace(at, text);
+        return Ok(change(level, at, name));
     }
-    let Some(mut inner) = Level::open(level.value(at), level.inner()) else { return };
-    replace(&mut inner, rest, text);
-    let text = inner.to_string();
-    level.replace(at, text);
-}
-
-fn remove(level: &mut Level<'_>, names: &[String]) -> Result<(), Error> {
-    let Some((name, rest)) = names.split_first() else { return Ok(()) };
-    let Some(at) = position(level, name) else { return Err(missing(level, names)) };
-    if rest.is_empty() {
-        if level.is_object() {
-            level.remove_member(name)
-        } else {
-            level.remove(at)
-        }
-        return Ok(());
-    }
-    let mut inner = inner(level, at, name)?;
-    remove(&mut inner, rest)?;
-    let text = inner.to_string();
-    level.replace(at, text);
-    Ok(())
+    level.inside(at, |inner| at_end(inner, rest, change)).ok_or_else(|| not_a_container(name))?
 }
 
 /// There is nothing at a path; says what is there instead.
@@ -235,25 +198,23 @@ fn missing(level: &Level<'_>, names: &[String]) -> Error {
     Error::Edit(format!("there is no parameter {wanted}; there are: {known}"))
 }
 
+/// Leaves only these members. A value that is the same stays as it is written.
+fn replace(level: &mut Level<'_>, new: &Map<String, Value>) {
+    let gone: Vec<_> = level.names().filter(|name| !new.contains_key(name)).collect();
+    gone.iter().for_each(|name| level.remove_member(name));
+    new.iter().for_each(|(name, value)| level.set_member(name, value));
+}
+
 /// Merges as RFC 7396 does, except that a value that is the same stays as it is written.
-fn merge(level: &mut Level<'_>, patch: &Map<String, Value>, removes: bool, depth: usize) {
+fn merge(level: &mut Level<'_>, patch: &Map<String, Value>, depth: usize) {
     for (name, value) in patch {
-        let found = level.find(name);
-        match (value, found) {
-            (Value::Null, _) if removes => level.remove_member(name),
-            (Value::Object(members), Some(at)) if removes && depth < MAX_DEPTH => {
-                match Level::open(level.value(at), level.inner()).filter(Level::is_object) {
-                    Some(mut inner) => {
-                        merge(&mut inner, members, removes, depth + 1);
-                        let text = inner.to_string();
-                        level.replace(at, text);
-                    }
-                    None => level.set(at, &without_nulls(value)),
-                }
+        let object = level.find(name).filter(|at| level.value(*at).starts_with('{') && depth < MAX_DEPTH);
+        match (value, object) {
+            (Value::Null, _) => level.remove_member(name),
+            (Value::Object(members), Some(at)) => {
+                level.inside(at, |inner| merge(inner, members, depth + 1));
             }
-            (value, Some(at)) if decoded::<Value>(level.value(at)).as_ref() == Some(value) => {}
-            (value, _) if removes => level.set_member(name, &without_nulls(value)),
-            (value, _) => level.set_member(name, value),
+            (value, _) => level.set_member(name, &without_nulls(value)),
         }
     }
 }

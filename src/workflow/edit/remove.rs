@@ -1,6 +1,5 @@
 //! A node that goes.
 
-use super::level::{Level, decoded};
 use super::{Changed, Editor};
 use crate::workflow::Error;
 use crate::workflow::connections::{Connection, PortRef};
@@ -16,21 +15,13 @@ impl Editor<'_> {
             return Ok(vec![Changed::Removed { name: node.to_owned(), bridges: Vec::new() }]);
         };
         self.remove_node(at);
-        self.remove_pinned(&name);
+        self.edit_member("pinData", |pinned| pinned.remove_member(&name));
         let removed = self.connections()?.retain(|connection| connection.source != name && connection.target != name);
         let mut bridges = if reconnect { bridges(&name, &removed)? } else { Vec::new() };
         let connections = self.connections()?;
         bridges.retain(|bridge| connections.add(bridge));
         self.note_names(&name);
         Ok(vec![Changed::Removed { name, bridges }])
-    }
-
-    fn remove_pinned(&mut self, name: &str) {
-        let Some(at) = self.top.find("pinData") else { return };
-        let Some(mut pinned) = Level::open(self.top.value(at), self.top.inner()) else { return };
-        pinned.remove_member(name);
-        let text = pinned.to_string();
-        self.top.replace(at, text);
     }
 
     /// Notes the nodes whose expressions and code name a node that is gone.
@@ -46,9 +37,7 @@ impl Editor<'_> {
     /// The names of the nodes that have an expression or code of which this holds.
     pub(super) fn nodes_with_text(&self, holds: impl Fn(&str, Syntax) -> bool) -> Vec<String> {
         let has = |at: &usize| {
-            let Ok(node) = self.node(*at) else { return false };
-            let node_type: String = node.get("type").and_then(decoded).unwrap_or_default();
-            let version = node.get("typeVersion").and_then(decoded).unwrap_or(1.0);
+            let (Ok(node), Ok((node_type, version))) = (self.node(*at), self.type_of(*at)) else { return false };
             let texts = node.get("parameters").map(|json| parameter_texts(&node_type, version, json));
             texts.into_iter().flatten().any(|text| text.syntax.is_some_and(|syntax| holds(&text.text, syntax)))
         };

@@ -4,7 +4,7 @@ use memchr::memmem;
 use serde_json::json;
 
 use super::add::check_name;
-use super::level::{Level, decoded};
+use super::level::Level;
 use super::string::RawString;
 use super::{Changed, Editor};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
@@ -33,7 +33,7 @@ impl Editor<'_> {
             return Ok(vec![Changed::Renamed { from: node.to_owned(), to: name.to_owned(), followed: 0, nodes: 0 }]);
         }
         self.rename_connections(&from, name)?;
-        self.rename_member("pinData", &from, name);
+        self.edit_member("pinData", |pinned| pinned.rename_member(&from, name));
         self.note_static_data(&from);
         let (mut followed, mut nodes) = (0, 0);
         for at in 0..self.heads.len() {
@@ -66,14 +66,6 @@ impl Editor<'_> {
         Ok(())
     }
 
-    fn rename_member(&mut self, member: &str, from: &str, to: &str) {
-        let Some(at) = self.top.find(member) else { return };
-        let Some(mut level) = Level::open(self.top.value(at), self.top.inner()) else { return };
-        level.rename_member(from, to);
-        let text = level.to_string();
-        self.top.replace(at, text);
-    }
-
     /// n8n keeps what a polling trigger has seen under the node's name (`packages/workflow/src/workflow.ts`,
     /// `getStaticData`); its editor does not rename that either.
     fn note_static_data(&mut self, from: &str) {
@@ -91,20 +83,17 @@ impl Editor<'_> {
         if !may_name(self.nodes.value(at), from) {
             return Ok(0);
         }
-        let members = self.node(at)?;
-        let node_type: String = members.get("type").and_then(decoded).unwrap_or_default();
-        let version = members.get("typeVersion").and_then(decoded).unwrap_or(1.0);
         // What is no object stays what it is.
-        if !members.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
+        if !self.node(at)?.get("parameters").is_some_and(|parameters| parameters.starts_with('{')) {
             return Ok(0);
         }
-        let mut followed = 0;
-        let mut renames = Renames { node_type: &node_type, version, from, to, texts: &mut followed };
+        let (node_type, version) = self.type_of(at)?;
+        let mut renames = Renames { node_type: &node_type, version, from, to, texts: 0 };
         self.edit_parameters(at, |level| {
             renames.level(level, "", 0);
             Ok(())
         })?;
-        Ok(followed)
+        Ok(renames.texts)
     }
 }
 
@@ -115,7 +104,7 @@ struct Renames<'a> {
     from: &'a str,
     to: &'a str,
     /// How many texts changed.
-    texts: &'a mut usize,
+    texts: usize,
 }
 
 impl Renames<'_> {
@@ -124,24 +113,15 @@ impl Renames<'_> {
         let names: Vec<_> = if level.is_object() { level.names().collect() } else { Vec::new() };
         for at in 0..level.len() {
             let name = names.get(at).map_or(name, String::as_str);
-            if let Some(text) = self.value(level, at, name, depth) {
-                level.replace(at, text);
+            if !may_name(level.value(at), self.from) || depth > MAX_DEPTH {
+                continue;
+            }
+            match self.text(level.value(at), name) {
+                Some(text) => level.replace(at, text),
+                // What is neither a text nor holds one names nothing.
+                None => drop(level.inside(at, |inner| self.level(inner, name, depth + 1))),
             }
         }
-    }
-
-    fn value(&mut self, level: &Level<'_>, at: usize, name: &str, depth: usize) -> Option<String> {
-        let text = level.value(at);
-        if !may_name(text, self.from) || depth > MAX_DEPTH {
-            return None;
-        }
-        if text.starts_with('"') {
-            return self.text(text, name);
-        }
-        let before = *self.texts;
-        let mut inner = Level::open(text, level.inner())?;
-        self.level(&mut inner, name, depth + 1);
-        (*self.texts > before).then(|| inner.to_string())
     }
 
     fn text(&mut self, json: &str, name: &str) -> Option<String> {
@@ -151,7 +131,7 @@ impl Renames<'_> {
         if edits.is_empty() {
             return None;
         }
-        *self.texts += 1;
+        self.texts += 1;
         Some(string.with(&edits))
     }
 }

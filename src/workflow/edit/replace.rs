@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::add::{check_version, has_webhook, number};
-use super::level::decoded;
+use super::level::{Level, decoded};
 use super::resolve::ports;
 use super::{Editor, NodeTypes};
 use crate::workflow::Error;
@@ -42,7 +42,7 @@ impl Editor<'_> {
     pub fn replace(&mut self, target: &str, new: &Replacement, types: NodeTypes<'_>) -> Result<Replaced, Error> {
         let at = self.find_by_id(target)?;
         let known = types(&new.node_type);
-        self.rewrite(at, new, known)?;
+        self.edit_node(at, |node| new.write(node, known))?;
         let (inputs, outputs) = ports(&self.members(at), known);
         let name = self.name(at);
         let fits = |connection: &Connection| {
@@ -56,31 +56,28 @@ impl Editor<'_> {
         let maintained = kept.map(|connection| connection.to_string()).collect();
         Ok(Replaced { id: self.heads[at].id.clone().unwrap_or_default(), maintained, removed })
     }
+}
 
-    fn rewrite(&mut self, at: usize, new: &Replacement, known: Option<&NodeType>) -> Result<(), Error> {
-        let mut node = self.node(at)?;
-        let keeps_type = node.get("type").and_then(decoded::<String>).as_ref() == Some(&new.node_type);
-        node.set_member("parameters", &json!(new.parameters));
-        if new.version.is_some() || !keeps_type || node.find("typeVersion").is_none() {
-            node.set_member("typeVersion", &new.version(known)?);
+impl Replacement {
+    fn write(&self, node: &mut Level<'_>, known: Option<&NodeType>) -> Result<(), Error> {
+        let keeps_type = node.get("type").and_then(decoded::<String>).as_ref() == Some(&self.node_type);
+        node.set_member("parameters", &json!(self.parameters));
+        if self.version.is_some() || !keeps_type || node.find("typeVersion").is_none() {
+            node.set_member("typeVersion", &self.version(known)?);
         }
         if !keeps_type {
-            node.set_member("type", &json!(new.node_type));
+            node.set_member("type", &json!(self.node_type));
             // Credentials belong to a type, and a webhook's id to its URL.
             for member in ["credentials", "webhookId"] {
                 node.remove_member(member);
             }
         }
-        if has_webhook(&new.node_type, known) && node.find("webhookId").is_none() {
+        if has_webhook(&self.node_type, known) && node.find("webhookId").is_none() {
             node.set_member("webhookId", &json!(uuid::Uuid::new_v4().to_string()));
         }
-        let text = node.to_string();
-        self.set_node(at, text);
         Ok(())
     }
-}
 
-impl Replacement {
     /// The requested version if n8n has it, else the newest.
     fn version(&self, known: Option<&NodeType>) -> Result<Value, Error> {
         match self.version {

@@ -3,7 +3,6 @@
 use serde_json::{Map, Value, json};
 
 use super::changed::Held;
-use super::level::{Level, decoded};
 use super::{Changed, Editor, NodeTypes};
 use crate::json::{CUT_NAME_CHARS, quoted_name};
 use crate::workflow::Error;
@@ -73,8 +72,7 @@ impl Editor<'_> {
         }
         check_node_settings(settings)?;
         if let Some(version) = settings.get("typeVersion").and_then(Value::as_f64) {
-            let node_type: Option<String> = self.node(at)?.get("type").and_then(decoded);
-            super::add::check_version(node_type.as_deref().and_then(types), version)?;
+            super::add::check_version(types(&self.type_of(at)?.0), version)?;
         }
         let mut changes = Vec::new();
         for (name, value) in settings {
@@ -92,50 +90,48 @@ impl Editor<'_> {
 
     /// Merges into the credentials of a node; without any they are removed. Returns their JSON text before.
     fn merge_credentials(&mut self, at: usize, new: &Map<String, Value>) -> Result<Option<String>, Error> {
-        let node = self.node(at)?;
-        let Some(before) = node.get("credentials").filter(|text| text.starts_with('{')).map(str::to_owned) else {
+        let before = self.node(at)?.get("credentials").filter(|text| text.starts_with('{')).map(str::to_owned);
+        let Some(before) = before else {
             let new: Map<_, _> = new.clone().into_iter().filter(|(_, value)| !value.is_null()).collect();
             return self.set_node_member(at, "credentials", (!new.is_empty()).then(|| new.into()).as_ref());
         };
-        let mut node = node;
-        let found = node.find("credentials").unwrap_or_default();
-        let Some(mut all) = Level::open(&before, node.inner()) else { return Ok(None) };
-        for (name, value) in new {
-            match value {
-                Value::Null => all.remove_member(name),
-                value => all.set_member(name, value),
+        self.edit_node(at, |node| {
+            let found = node.find("credentials").unwrap_or_default();
+            let left = node.inside(found, |all| {
+                for (name, value) in new {
+                    match value {
+                        Value::Null => all.remove_member(name),
+                        value => all.set_member(name, value),
+                    }
+                }
+                all.len()
+            });
+            if left == Some(0) {
+                node.remove_member("credentials");
             }
-        }
-        match (all.len(), all.to_string()) {
-            (0, _) => node.remove_member("credentials"),
-            (_, text) => node.replace(found, text),
-        }
-        let text = node.to_string();
-        self.set_node(at, text);
-        Ok(Some(before))
+            Ok(Some(before))
+        })
     }
 
     pub(super) fn set_settings(&mut self, new: &Map<String, Value>) -> Result<Vec<Changed>, Error> {
         if self.top.get("settings").is_none_or(|text| text == "null") {
             self.top.set_member("settings", &json!({}));
         }
-        let at = self.top.find("settings").unwrap_or_default();
-        let mut level = Level::open(self.top.value(at), self.top.inner())
-            .ok_or_else(|| Error::NotWorkflow("settings must be an object".to_owned()))?;
-        let mut changes = Vec::new();
-        for (name, value) in new {
-            let before = level.get(name).map(|json| Held::alone(name, json));
-            match value {
-                Value::Null if before.is_none() => continue,
-                Value::Null => level.remove_member(name),
-                value => level.set_member(name, value),
+        let changes = self.edit_member("settings", |level| {
+            let mut changes = Vec::new();
+            for (name, value) in new {
+                let before = level.get(name).map(|json| Held::alone(name, json));
+                match value {
+                    Value::Null if before.is_none() => continue,
+                    Value::Null => level.remove_member(name),
+                    value => level.set_member(name, value),
+                }
+                let after = level.get(name).map(|json| Held::alone(name, json));
+                changes.push(Changed::Value { node: None, path: format!("settings.{name}"), before, after });
             }
-            let after = level.get(name).map(|json| Held::alone(name, json));
-            changes.push(Changed::Value { node: None, path: format!("settings.{name}"), before, after });
-        }
-        let text = level.to_string();
-        self.top.replace(at, text);
-        Ok(changes)
+            changes
+        });
+        changes.ok_or_else(|| Error::NotWorkflow("settings must be an object".to_owned()))
     }
 
     pub(super) fn set_metadata(

@@ -99,7 +99,7 @@ impl<'a> Code<'a> {
         self.token(index).map(|token| token.kind)
     }
 
-    /// The source of a token, empty behind the last one.
+    /// The source of a token, empty after the last one.
     pub(super) fn source(&self, index: usize) -> &'a str {
         self.token(index).and_then(|token| self.text.get(token.range())).unwrap_or_default()
     }

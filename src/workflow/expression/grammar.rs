@@ -96,7 +96,7 @@ fn pair(code: &Code<'_>, index: usize, inside: Option<Option<Bracket>>) -> Optio
     follow_each_other(code, index, inside).then_some(FaultKind::Operator)
 }
 
-/// `{$json.a}`: the first name in an object of an expression. Behind a colon, it may be the block of a label.
+/// `{$json.a}`: the first name in an object of an expression. After a colon, it may be the block of a label.
 fn follows_key(code: &Code<'_>, index: usize) -> bool {
     let Some(brace) = index.checked_sub(2) else { return false };
     code.kind(brace) == Some(Kind::Open(Bracket::Object))

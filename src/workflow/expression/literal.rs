@@ -89,7 +89,7 @@ pub(super) fn quoted(text: &str, quote: char, is_in_braces: bool) -> String {
     literal
 }
 
-/// Whether a member of this name may be written behind a dot. n8n itself only knows such names of ASCII.
+/// Whether a member of this name may be written after a dot. n8n itself only knows such names of ASCII.
 pub(super) fn is_identifier(name: &str) -> bool {
     let is_start = |char: char| char.is_ascii_alphabetic() || matches!(char, '_' | '$');
     name.starts_with(is_start) && name.chars().all(|char| is_start(char) || char.is_ascii_digit())

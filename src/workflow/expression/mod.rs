@@ -214,23 +214,5 @@ pub fn unevaluated(text: &str) -> Option<Range<usize>> {
     codes(text, Syntax::Template).find(is_meant).map(|code| code.range.start - 2..code.range.end + 2)
 }
 
-/// A path as people write it: `a.b[0]["c d"]`.
-pub fn written(path: &[Step]) -> String {
-    let mut to = String::new();
-    for step in path {
-        match step {
-            Step::Index(index) => to.push_str(&format!("[{index}]")),
-            Step::Name(name) if literal::is_identifier(name) => {
-                if !to.is_empty() {
-                    to.push('.');
-                }
-                to.push_str(name);
-            }
-            Step::Name(name) => to.push_str(&format!("[{}]", literal::quoted(name, '"', false))),
-        }
-    }
-    to
-}
-
 #[cfg(test)]
 mod tests;

@@ -7,7 +7,7 @@ use super::literal::unquoted;
 use super::token::{Bracket, Kind};
 use super::{Access, NodeName, Notation, Origin, Reference, Scanned, Step, Which};
 
-/// One link of a chain, and the index of the token behind it.
+/// One link of a chain, and the index of the token after it.
 enum Link {
     Member(Step, usize),
     /// A computed index.
@@ -108,7 +108,7 @@ impl Finder<'_, '_> {
         step.map_or(Link::Computed(close + 1), |step| Link::Member(step, close + 1))
     }
 
-    /// `.name` behind this token, if it is not called: the token behind it.
+    /// `.name` after this token, if it is not called: the token after it.
     fn member(&self, index: usize, name: &str) -> Option<usize> {
         match self.link(index)? {
             Link::Member(Step::Name(found), next) if found == name => Some(next),
@@ -116,7 +116,7 @@ impl Finder<'_, '_> {
         }
     }
 
-    /// Reads the path behind the item's `json` and adds the reference.
+    /// Reads the path after the item's `json` and adds the reference.
     fn reference(&mut self, first: usize, mut next: usize, origin: Origin) {
         // Each step with the tokens that it is written in.
         let mut steps = Vec::new();

@@ -346,3 +346,21 @@ fn any_text_is_read_in_no_time() {
     }
     assert!(begun.elapsed().as_secs() < 30, "{:?}", begun.elapsed());
 }
+
+/// A path as people write it: `a.b[0]["c d"]`.
+fn written(path: &[Step]) -> String {
+    let mut to = String::new();
+    for step in path {
+        match step {
+            Step::Index(index) => to.push_str(&format!("[{index}]")),
+            Step::Name(name) if super::literal::is_identifier(name) => {
+                if !to.is_empty() {
+                    to.push('.');
+                }
+                to.push_str(name);
+            }
+            Step::Name(name) => to.push_str(&format!("[{}]", super::literal::quoted(name, '"', false))),
+        }
+    }
+    to
+}

@@ -29,7 +29,7 @@ pub(super) enum Kind {
     TemplateHead,
     /// The text between two holes of a template literal, with both brackets.
     TemplateMiddle,
-    /// The text behind the last hole of a template literal.
+    /// The text after the last hole of a template literal.
     TemplateTail,
     Open(Bracket),
     Close(Bracket),
@@ -42,13 +42,13 @@ pub(super) enum Kind {
 pub(super) enum Bracket {
     /// `(` of an operand or of parameters.
     Group,
-    /// `(` behind a value.
+    /// `(` after a value.
     Call,
-    /// `(` behind `if`, `for`, `while`, …
+    /// `(` after `if`, `for`, `while`, …
     Control,
     /// `[` of an array.
     List,
-    /// `[` behind a value.
+    /// `[` after a value.
     Index,
     /// `{` of statements.
     Block,
@@ -94,7 +94,7 @@ impl Bracket {
     }
 }
 
-/// Words behind which a value follows.
+/// Words after which a value follows.
 pub(super) fn expects_value(word: &str) -> bool {
     matches!(
         word,

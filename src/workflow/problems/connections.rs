@@ -2,7 +2,8 @@
 
 use super::super::catalogue::{NodePorts, NodeState, NodeType};
 use super::super::edit::labelled_outputs;
-use super::view::{Node, View};
+use super::super::parsed::ParsedNode;
+use super::view::View;
 use super::{Problem, Rule};
 use crate::json::shorten;
 
@@ -28,7 +29,7 @@ pub(super) fn problems<'a>(view: &View, node_type: &impl Fn(&str) -> Option<&'a 
 }
 
 /// The outputs that are surely all: of a version that the catalogue knows, and with the parameters that decide them.
-fn outputs<'a>(node: &Node, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> NodePorts {
+fn outputs<'a>(node: &ParsedNode, node_type: &impl Fn(&str) -> Option<&'a NodeType>) -> NodePorts {
     let parameters = &node.parameters;
     let is_switch = node.node_type.ends_with(".switch");
     let decides = ["rules", "numberOutputs", "outputsAmount"].iter().any(|name| parameters.contains_key(*name));

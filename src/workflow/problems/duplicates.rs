@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use super::view::{NOTE, Node, View};
+use super::super::parsed::{NOTE, ParsedNode};
+use super::view::View;
 use super::{Problem, Rule};
 
 pub(super) fn problems(view: &View) -> Vec<Problem> {
@@ -13,7 +14,7 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
     let named = view.nodes.iter().filter(|node| !node.name.is_empty() && !node.is(NOTE));
     let repeated = named.filter(|node| !names.insert(&node.name));
     let mut found: Vec<_> = repeated.map(|node| Problem::new(Rule::DuplicateName, &node.name)).collect();
-    let mut urls: HashMap<_, &Node> = HashMap::new();
+    let mut urls: HashMap<_, &ParsedNode> = HashMap::new();
     for (_, node) in view.active() {
         for url in urls_of(node) {
             match urls.get(&url) {
@@ -30,7 +31,7 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
 
 /// The methods and paths of a Webhook, as far as they are known before it runs. n8n puts the id before a path with
 /// parameters.
-fn urls_of(node: &Node) -> Vec<String> {
+fn urls_of(node: &ParsedNode) -> Vec<String> {
     if !node.is("n8n-nodes-base.webhook") {
         return Vec::new();
     }

@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::expression::{Access, NodeName, ParameterText, Scanned, scan, unevaluated};
-use super::view::{NOTE, Node, View};
+use super::super::parsed::{NOTE, ParsedNode};
+use super::view::View;
 use super::{Problem, Rule};
 use crate::json::shorten;
 
@@ -43,13 +44,13 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
     found
 }
 
-fn at(rule: Rule, node: &Node, text: &ParameterText, name: &NodeName) -> Problem {
+fn at(rule: Rule, node: &ParsedNode, text: &ParameterText, name: &NodeName) -> Problem {
     let parameter = Some(text.pointer.clone());
     let reference = Some(shorten(text.text.get(name.source.clone()).unwrap_or_default(), SHOWN_CHARS));
     Problem { parameter, reference, ..Problem::new(rule, &node.name) }
 }
 
-fn fault(node: &Node, text: &ParameterText, scanned: &Scanned) -> Option<Problem> {
+fn fault(node: &ParsedNode, text: &ParameterText, scanned: &Scanned) -> Option<Problem> {
     let fault = scanned.fault.as_ref()?;
     let around = text.text.get(text.text.floor_char_boundary(fault.at.saturating_sub(20))..).unwrap_or_default();
     let around: String = around.chars().take(60).collect();
@@ -59,7 +60,7 @@ fn fault(node: &Node, text: &ParameterText, scanned: &Scanned) -> Option<Problem
 }
 
 /// A text that would be an expression with `=`. A note, a workflow and other code as text are not meant to be.
-fn missing_equals(node: &Node, text: &ParameterText) -> Option<Problem> {
+fn missing_equals(node: &ParsedNode, text: &ParameterText) -> Option<Problem> {
     let name = text.pointer.rsplit('/').next().unwrap_or_default();
     let is_text = node.is(NOTE)
         || matches!(name, "workflowJson" | "jsonWorkflow" | "pythonCode" | "code")
@@ -111,6 +112,6 @@ impl<'a> Upstream<'a> {
 
 /// The triggers that a node runs after, in order; of a trigger itself.
 fn triggers(view: &View, node: usize, ancestors: &[bool]) -> Vec<usize> {
-    let starts = |index: &usize| (ancestors[*index] || *index == node) && view.nodes[*index].is_trigger;
+    let starts = |index: &usize| (ancestors[*index] || *index == node) && view.is_trigger(*index);
     (0..ancestors.len()).filter(starts).collect()
 }

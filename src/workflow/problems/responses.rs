@@ -1,7 +1,8 @@
 //! Triggers that are answered by a Respond to Webhook node, by n8n's own conditions: `checkResponseModeConfiguration` of
 //! the Webhook and `validateResponseModeConfiguration` of the Form Trigger. Both count disabled Respond nodes.
 
-use super::view::{Node, View};
+use super::super::parsed::ParsedNode;
+use super::view::View;
 use super::{Problem, Rule};
 
 const RESPOND: &str = "n8n-nodes-base.respondToWebhook";
@@ -10,7 +11,7 @@ pub(super) fn problems(view: &View) -> Vec<Problem> {
     view.active().filter_map(|(index, node)| problem(view, index, node)).collect()
 }
 
-fn problem(view: &View, index: usize, node: &Node) -> Option<Problem> {
+fn problem(view: &View, index: usize, node: &ParsedNode) -> Option<Problem> {
     let is_webhook = node.is("n8n-nodes-base.webhook") && node.version >= 2.0;
     // Both always have parameters; a workflow that was published without them says nothing.
     if !is_webhook && !node.is("n8n-nodes-base.formTrigger") || node.parameters.is_empty() {
@@ -44,7 +45,7 @@ fn respond_name(view: &View, respond: usize) -> String {
 
 /// Whether the Respond node answers to a Wait between it and the webhook.
 fn answers_a_wait(view: &View, respond: usize, after: &[bool]) -> bool {
-    let is_answered = |node: &Node| {
+    let is_answered = |node: &ParsedNode| {
         node.is("n8n-nodes-base.wait")
             && matches!(node.parameter("resume"), Some("webhook" | "form"))
             && node.parameter("responseMode") == Some("responseNode")

@@ -2,11 +2,10 @@
 
 use std::collections::HashMap;
 
-use serde_json::Value;
-
 use super::compared::CheckedNode;
 use crate::execution::lookup::{self, Of, Question};
-use crate::workflow::expression::{Access, Origin, ParameterText, Reference, Scanned, Step, Which, scan};
+use crate::workflow::expression::{Access, Origin, ParameterText, Reference, Scanned, Step, Syntax, Which, scan};
+use crate::workflow::parsed::ParsedNode;
 
 /// A reference, and the question that it is.
 pub(super) struct Asked {
@@ -29,10 +28,10 @@ const ASKS_FOR_VALUE: [&str; 6] = ["exists", "notExists", "empty", "notEmpty", "
 
 /// All references that can be looked up.
 pub(super) fn asked(nodes: &[CheckedNode]) -> Vec<Asked> {
-    let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.name.as_str(), node)).collect();
+    let by_name: HashMap<_, _> = nodes.iter().map(|node| (node.node.name.as_str(), node)).collect();
     let mut asked = Vec::new();
     for node in nodes {
-        for text in &node.texts {
+        for text in &node.node.texts {
             let Some(syntax) = text.syntax else { continue };
             let scanned = scan(&text.text, syntax);
             let of_text = |reference| of_reference(node, text, &scanned, reference, &by_name);
@@ -54,7 +53,7 @@ fn of_reference(
     }
     let (asking, of) = match &reference.origin {
         // Code that runs once has no current item.
-        Origin::Input(Which::Item) if runs_once(node) && is_code(text) => return None,
+        Origin::Input(Which::Item) if runs_once(&node.node) && text.syntax == Some(Syntax::Code) => return None,
         Origin::Input(which) => {
             let receiver = match &node.root {
                 Some(root) => by_name.get(root.as_str())?,
@@ -75,29 +74,23 @@ fn of_reference(
         Origin::Input(_) => false,
     };
     Some(Asked {
-        node: node.name.clone(),
+        node: node.node.name.clone(),
         parameter: text.pointer.clone(),
         reference: text.text.get(reference.range.clone()).unwrap_or_default().to_owned(),
-        is_guarded: reference.is_guarded || is_condition_on_value(&node.parameters, &text.pointer),
+        is_guarded: reference.is_guarded || is_condition_on_value(&node.node, &text.pointer),
         asks_if_executed,
         question: Question { node: asking, of, path: reference.path.iter().map(step).collect() },
     })
 }
 
 /// Whether a Code node runs once for all items.
-fn runs_once(node: &CheckedNode) -> bool {
-    node.parameters["mode"].as_str() != Some("runOnceForEachItem") && !node.node_type.ends_with(".functionItem")
-}
-
-fn is_code(text: &ParameterText) -> bool {
-    text.syntax == Some(crate::workflow::expression::Syntax::Code)
+fn runs_once(node: &ParsedNode) -> bool {
+    node.parameter("mode") != Some("runOnceForEachItem") && !node.node_type.ends_with(".functionItem")
 }
 
 /// Whether a parameter is a side of a condition that is about whether there is a value.
-fn is_condition_on_value(parameters: &Value, pointer: &str) -> bool {
-    let Some(condition) = pointer.rsplit_once('/').and_then(|(condition, _)| parameters.pointer(condition)) else {
-        return false;
-    };
+fn is_condition_on_value(node: &ParsedNode, pointer: &str) -> bool {
+    let Some(condition) = pointer.rsplit_once('/').and_then(|(condition, _)| node.at(condition)) else { return false };
     let operation = condition["operator"]["operation"].as_str().or(condition["operation"].as_str());
     operation.is_some_and(|operation| ASKS_FOR_VALUE.contains(&operation))
 }

@@ -4,144 +4,104 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::workflow::connections::{Connection, Connections};
-use crate::workflow::document::{Members, text};
-use crate::workflow::expression::{ParameterText, parameter_texts};
-use crate::workflow::{self, Document};
-
-/// Text on the canvas.
-const NOTE: &str = "n8n-nodes-base.stickyNote";
+use crate::workflow::connections::Connection;
+use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
 
 /// What decides what a node outputs: with other values of these, the recorded items are those of another node.
 const DECIDES: [&str; 6] = ["type", "typeVersion", "parameters", "disabled", "executeOnce", "credentials"];
 
 /// A node of the checked workflow.
 pub(super) struct CheckedNode {
-    pub name: String,
-    pub node_type: String,
+    pub node: ParsedNode,
     /// Its name in the execution, if what it received there is what it would receive now.
     pub ran_as: Option<String>,
     /// Its name in the execution, if what it output there is what it would output now.
     pub output_as: Option<String>,
     /// The node that it is a sub-node of: its `$json` is that one's.
     pub root: Option<String>,
-    pub texts: Vec<ParameterText>,
-    pub parameters: Value,
 }
 
 /// The nodes of a workflow that are not disabled, beside those of the workflow that an execution ran.
-///
-/// # Errors
-/// The nodes or the connections are not what they should be.
-pub(super) fn compared(checked: &Document, ran: &Document) -> Result<Vec<CheckedNode>, workflow::Error> {
-    let (now, then) = (Nodes::of(checked)?, Nodes::of(ran)?);
-    let before: HashMap<_, _> = now.nodes.iter().filter_map(|node| Some((name(node), then.same(node)?))).collect();
-    let stale = now.stale(&before, &then);
-    let node = |node: &Members| {
-        let own = name(node);
-        let old = before.get(&own).map(|old| name(old));
-        let is_fed_as_before =
-            old.as_ref().is_some_and(|old| now.feeds(&own, &before) == then.feeds(old, &HashMap::new()));
-        let is_current = |name: &String| !stale.contains(name);
-        let sources = now.connections.iter().filter(|connection| connection.target == own);
+pub(super) fn compared(now: Parsed, then: &Parsed) -> Vec<CheckedNode> {
+    let before: Before =
+        now.nodes.iter().filter_map(|node| Some((node.name.clone(), same(&then.nodes, node)?))).collect();
+    let stale = stale(&now, then, &before);
+    let is_current = |name: &String| !stale.contains(name);
+    let beside = |node: &ParsedNode| {
+        let old = before.get(&node.name);
+        let is_fed_as_before = old.is_some_and(|old| feeds(&now, &node.name, &before) == feeds_then(then, old));
+        let sources = now.connections.iter().filter(|connection| connection.target == node.name);
         let holds = is_fed_as_before && sources.map(|connection| &connection.source).all(is_current);
-        let (node_type, parameters) = (text(node, "type").unwrap_or_default(), node.get("parameters"));
-        let version = node.get("typeVersion").and_then(|version| version.get().parse().ok()).unwrap_or(1.0);
-        CheckedNode {
-            ran_as: old.clone().filter(|_| holds),
-            output_as: old.filter(|_| is_current(&own)),
-            root: now.root(&own),
-            texts: parameters.map(|json| parameter_texts(&node_type, version, json.get())).unwrap_or_default(),
-            parameters: parameters.and_then(|json| serde_json::from_str(json.get()).ok()).unwrap_or_default(),
-            name: own,
-            node_type,
-        }
+        let old = old.map(|old| old.name.clone());
+        let output_as = old.clone().filter(|_| is_current(&node.name));
+        (old.filter(|_| holds), output_as, root(&now.connections, &node.name))
     };
-    let is_checked = |node: &&Members| text(node, "type").as_deref() != Some(NOTE) && !is_disabled(node);
-    Ok(now.nodes.iter().filter(is_checked).map(node).collect())
+    let found: Vec<_> = now.nodes.iter().map(beside).collect();
+    let nodes = now.nodes.into_iter().zip(found).filter(|(node, _)| !node.is(NOTE) && !node.is_disabled);
+    nodes.map(|(node, (ran_as, output_as, root))| CheckedNode { node, ran_as, output_as, root }).collect()
 }
 
-/// The nodes and connections of a workflow.
-struct Nodes {
-    nodes: Vec<Members>,
-    connections: Vec<Connection>,
+/// The nodes of the execution, by the names that they have now.
+type Before<'a> = HashMap<String, &'a ParsedNode>;
+
+/// The node with the id of this one; with its name, if either has no id.
+fn same<'a>(nodes: &'a [ParsedNode], node: &ParsedNode) -> Option<&'a ParsedNode> {
+    let by_id = nodes.iter().find(|other| node.id.is_some() && other.id == node.id);
+    let has_name = |other: &&ParsedNode| other.name == node.name && (node.id.is_none() || other.id.is_none());
+    by_id.or_else(|| nodes.iter().find(has_name))
 }
 
-impl Nodes {
-    fn of(document: &Document) -> Result<Self, workflow::Error> {
-        let connections: Connections = document.connections()?;
-        Ok(Self { nodes: document.nodes()?, connections: connections.iter().collect() })
-    }
+/// What feeds a node, under the names that the nodes had.
+fn feeds(workflow: &Parsed, node: &str, before: &Before<'_>) -> BTreeSet<(String, usize, usize)> {
+    let into = workflow.connections.iter().filter(|one| one.target == node && one.output.kind == "main");
+    into.map(|Connection { source, output, input, .. }| {
+        (before.get(source).map_or_else(|| source.clone(), |old| old.name.clone()), output.index, input.index)
+    })
+    .collect()
+}
 
-    /// The node with the id of this one; with its name, if either has no id.
-    fn same(&self, node: &Members) -> Option<&Members> {
-        let id = text(node, "id");
-        let by_id = self.nodes.iter().find(|other| id.is_some() && text(other, "id") == id);
-        let by_name = || {
-            self.nodes.iter().find(|other| name(other) == name(node) && (id.is_none() || text(other, "id").is_none()))
-        };
-        by_id.or_else(by_name)
-    }
+/// What fed a node of the execution.
+fn feeds_then(then: &Parsed, node: &ParsedNode) -> BTreeSet<(String, usize, usize)> {
+    feeds(then, &node.name, &HashMap::new())
+}
 
-    /// What feeds a node, under the names that the nodes had.
-    fn feeds(&self, node: &str, before: &HashMap<String, &Members>) -> BTreeSet<(String, String, usize, usize)> {
-        let into =
-            self.connections.iter().filter(|connection| connection.target == node && connection.output.kind == "main");
-        into.map(|Connection { source, output, input, .. }| {
-            let source = before.get(source).map_or_else(|| source.clone(), |old| name(old));
-            (source, output.kind.clone(), output.index, input.index)
-        })
-        .collect()
-    }
-
-    /// The nodes whose recorded output is no longer theirs: those that are new, or that were changed, and all after them.
-    fn stale(&self, before: &HashMap<String, &Members>, then: &Self) -> HashSet<String> {
-        let is_changed = |node: &&Members| {
-            let Some(old) = before.get(&name(node)) else { return true };
-            let feeds_differ = self.feeds(&name(node), before) != then.feeds(&name(old), &HashMap::new());
-            feeds_differ || DECIDES.iter().any(|member| value(node, member) != value(old, member))
-        };
-        let mut stale: HashSet<String> = self.nodes.iter().filter(is_changed).map(name).collect();
-        let mut open: Vec<String> = stale.iter().cloned().collect();
-        while let Some(from) = open.pop() {
-            // A changed sub-node changes what its root outputs, too.
-            for next in self.connections.iter().filter(|connection| connection.source == from) {
-                if stale.insert(next.target.clone()) {
-                    open.push(next.target.clone());
-                }
+/// The nodes whose recorded output is no longer theirs: those that are new, or that were changed, and all after them.
+fn stale(now: &Parsed, then: &Parsed, before: &Before<'_>) -> HashSet<String> {
+    let is_changed = |node: &&ParsedNode| {
+        let Some(old) = before.get(&node.name) else { return true };
+        feeds(now, &node.name, before) != feeds_then(then, old)
+            || DECIDES.iter().any(|member| value(node, member) != value(old, member))
+    };
+    let mut stale: HashSet<String> = now.nodes.iter().filter(is_changed).map(|node| node.name.clone()).collect();
+    let mut open: Vec<String> = stale.iter().cloned().collect();
+    while let Some(from) = open.pop() {
+        // A changed sub-node changes what its root outputs, too.
+        for next in now.connections.iter().filter(|connection| connection.source == from) {
+            if stale.insert(next.target.clone()) {
+                open.push(next.target.clone());
             }
         }
-        stale
     }
+    stale
+}
 
-    /// The node at the end of the connections of a sub-node.
-    fn root(&self, node: &str) -> Option<String> {
-        let used_by = |node: &str| {
-            let connection =
-                self.connections.iter().find(|one| one.source == node && one.output.kind.starts_with("ai_"));
-            connection.map(|connection| connection.target.clone())
-        };
-        let mut root = used_by(node)?;
-        for _ in 0..self.nodes.len() {
-            match used_by(&root) {
-                Some(next) => root = next,
-                None => return Some(root),
-            }
+/// The node at the end of the connections of a sub-node.
+fn root(connections: &[Connection], node: &str) -> Option<String> {
+    let used_by = |node: &str| {
+        let connection = connections.iter().find(|one| one.source == node && one.output.kind.starts_with("ai_"));
+        connection.map(|connection| connection.target.clone())
+    };
+    let mut root = used_by(node)?;
+    for _ in 0..connections.len() {
+        match used_by(&root) {
+            Some(next) => root = next,
+            None => return Some(root),
         }
-        None
     }
+    None
 }
 
-fn name(node: &Members) -> String {
-    text(node, "name").unwrap_or_default()
-}
-
-fn is_disabled(node: &Members) -> bool {
-    node.get("disabled").is_some_and(|disabled| disabled.get() == "true")
-}
-
-/// A member as JSON; `null` and `false` are as if it were not there.
-fn value(node: &Members, member: &str) -> Option<Value> {
-    let value: Value = serde_json::from_str(node.get(member)?.get()).ok()?;
-    Some(value).filter(|value| !value.is_null() && *value != Value::Bool(false))
+/// A member; `null` and `false` are as if it were not there.
+fn value(node: &ParsedNode, member: &str) -> Option<Value> {
+    node.member(member).filter(|value| !value.is_null() && *value != Value::Bool(false))
 }

@@ -15,6 +15,7 @@ use self::compared::{CheckedNode, compared};
 use self::findings::finding;
 pub(super) use self::row::Row;
 use super::WorkflowLocation;
+use super::change::refused;
 use crate::blocking::blocking;
 use crate::budget::Ladder;
 use crate::execution::lookup::{Found, LookupProjection, Outcome, Plan, RunsProjection, RunsView};
@@ -24,8 +25,10 @@ use crate::toolkit::{Effect, Id, Locale, Text, arguments};
 use crate::tools::executions::{Read, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
-use crate::workflow::Document;
+use crate::workflow::catalogue::Catalogue;
+use crate::workflow::parsed::Parsed;
 use crate::workflow::problems::problems;
+use crate::workflow::{self, Document};
 
 /// The tool.
 pub static TOOL: Tool = Tool {
@@ -85,8 +88,17 @@ struct Report {
     rows: Vec<Row>,
     unreached: Vec<String>,
     checked: Option<Checked>,
+    /// The execution whose items were looked at.
+    looked_up_in: Option<String>,
     /// What a message adds.
     remarks: Vec<String>,
+}
+
+/// What is looked up in an execution.
+struct Grounds {
+    nodes: Vec<CheckedNode>,
+    asked: Vec<Asked>,
+    runs: RunsView,
 }
 
 impl ToolCall for CheckWorkflow {
@@ -97,55 +109,31 @@ impl ToolCall for CheckWorkflow {
                  workflow up in the items of that execution.",
             ));
         }
-        let locale = context.locale;
+        let (catalogue, locale) = (context.catalogue.catalogue()?, context.locale);
         let draft = match &self.workflow_id {
             Some(id) => Some(WorkflowLocation::of(id).load(&context, &progress).await?),
             None => None,
         };
         let Some(id) = self.execution_id.clone() else {
-            let mut report = structure(&context, draft.as_ref())?;
+            let mut report = blocking(move || structure(catalogue.as_deref(), draft.as_ref())).await?;
             report.remarks.extend(self.newest_execution(&context).await);
             return Ok(self.answer(report, None, locale));
         };
         let request = execution(id, None);
         let source = context.executions();
         let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
-        let runs = view?;
-        let ran = runs.workflow.as_deref().and_then(|json| Document::parse(json).ok());
-        let checked = draft.as_ref().or(ran.as_ref());
-        let mut report = structure(&context, checked)?;
-        if runs.redacted {
-            report.remarks.push(
-                locale
-                    .choose(
-                        "この実行は秘匿されているため、構造だけを調べました。",
-                        "The execution is redacted: only the structure was checked.",
-                    )
-                    .to_owned(),
-            );
-        } else if let (Some(checked), Some(ran)) = (checked, &ran) {
-            let nodes = compared(checked, ran).map_err(|error| super::refused(&error))?;
-            let asked = asked(&nodes);
+        let (runs, is_read_once) = (view?, source.is_read_once(&request.id));
+        // Scanning all expressions takes time.
+        let prepared = blocking(move || prepare(catalogue.as_deref(), draft, runs, is_read_once, locale));
+        let (mut report, grounds) = prepared.await?;
+        if let Some(Grounds { nodes, asked, runs }) = grounds {
             let plan = Plan::new(&runs, asked.iter().map(|asked| asked.question.clone()).collect());
-            let found = match asked.is_empty() || source.is_read_once(&request.id) {
+            let found = match asked.is_empty() {
                 true => Vec::new(),
                 false => source.read(&request, &LookupProjection::new(plan), &progress).await?.view?,
             };
             report.look_up(&nodes, &asked, &found, &runs, locale);
-            let own = runs.header.id.clone().unwrap_or_else(|| request.id.clone());
-            report.remarks.push(locale.choose(
-                format!("参照は実行 {own} のアイテムで確認しました。"),
-                format!("References were looked up in the items of execution {own}."),
-            ));
-        } else {
-            report.remarks.push(
-                locale
-                    .choose(
-                        "実行したワークフローが不明なため、構造だけを調べました。",
-                        "The execution does not say which workflow it ran: only the structure was checked.",
-                    )
-                    .to_owned(),
-            );
+            report.looked_up_in = Some(runs.header.id.unwrap_or_else(|| request.id.clone()));
         }
         let own = source.own_id(&request.id);
         blocking(move || Ok(origin.mark(self.answer(report, own, locale)))).await
@@ -153,12 +141,50 @@ impl ToolCall for CheckWorkflow {
 }
 
 /// The problems of the structure.
-fn structure(context: &Context, document: Option<&Document>) -> Result<Report, Error> {
+fn structure(catalogue: Option<&Catalogue>, document: Option<&Document>) -> Result<Report, Error> {
     let Some(document) = document else { return Ok(Report::default()) };
-    let catalogue = context.catalogue.catalogue()?;
-    let found = problems(document, |name| catalogue.as_ref()?.find(name)).map_err(|error| super::refused(&error))?;
+    let found = problems(document, |name| catalogue?.find(name)).map_err(|error| unusable(&error))?;
     let rows = found.list.into_iter().map(Row::from).collect();
     Ok(Report { rows, unreached: found.unreached, ..Report::default() })
+}
+
+fn unusable(error: &workflow::Error) -> Error {
+    refused("This workflow cannot be checked", error)
+}
+
+/// The problems of the structure, and what to look up in the execution; the report says why, if that is nothing.
+fn prepare(
+    catalogue: Option<&Catalogue>,
+    draft: Option<Document>,
+    runs: RunsView,
+    is_read_once: bool,
+    locale: Locale,
+) -> Result<(Report, Option<Grounds>), Error> {
+    let ran = runs.workflow.as_deref().and_then(|json| Document::parse(json).ok());
+    let checked = draft.as_ref().or(ran.as_ref());
+    let mut report = structure(catalogue, checked)?;
+    let (ja, en) = match (checked, &ran) {
+        _ if runs.redacted => (
+            "この実行は秘匿されているため、構造だけを調べました。",
+            "The execution is redacted: only the structure was checked.",
+        ),
+        _ if is_read_once => (
+            "標準入力は一度しか読めないため、構造だけを調べました。ファイルに保存して渡してください。",
+            "Standard input can be read only once: only the structure was checked. Save the execution to a file and pass the file.",
+        ),
+        (Some(checked), Some(ran)) => {
+            let parsed = |document| Parsed::of(document).map_err(|error| unusable(&error));
+            let nodes = compared(parsed(checked)?, &parsed(ran)?);
+            let asked = asked(&nodes);
+            return Ok((report, Some(Grounds { nodes, asked, runs })));
+        }
+        _ => (
+            "実行したワークフローが不明なため、構造だけを調べました。",
+            "The execution does not say which workflow it ran: only the structure was checked.",
+        ),
+    };
+    report.remarks.push(locale.choose(ja, en).to_owned());
+    Ok((report, None))
 }
 
 impl Report {
@@ -205,7 +231,7 @@ impl CheckWorkflow {
     }
 
     fn answer(&self, report: Report, execution_id: Option<String>, locale: Locale) -> String {
-        let Report { mut rows, mut unreached, checked, remarks } = report;
+        let Report { mut rows, mut unreached, checked, looked_up_in, remarks } = report;
         if let Some(name) = &self.node_name {
             rows.retain(|row| row.node_name == *name);
             unreached.retain(|node| node == name);
@@ -221,10 +247,14 @@ impl CheckWorkflow {
                 format!("{}.", counted(problems as u64, "problem", "problems")),
             ),
         };
-        let message = match rows.is_empty() && remarks.len() < 2 && checked.is_some() {
-            true => message,
-            false => [message].into_iter().chain(remarks).collect::<Vec<_>>().join(" "),
-        };
+        // Where nothing was found and everything looked up, the counts say enough.
+        let looked_up = looked_up_in.filter(|_| !rows.is_empty() || !remarks.is_empty()).map(|own| {
+            locale.choose(
+                format!("参照は実行 {own} のアイテムで確認しました。"),
+                format!("References were looked up in the items of execution {own}."),
+            )
+        });
+        let message = [message].into_iter().chain(remarks).chain(looked_up).collect::<Vec<_>>().join(" ");
         let write = |shown: usize| {
             let more = Some(rows.len() - shown).filter(|more| *more > 0);
             let problems = &rows[..shown];

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::execution::lookup::Place;
 use crate::json::{CUT_NAME_CHARS, shorten};
+use crate::toolkit::answer::is_zero;
 use crate::workflow::problems::{Problem, Severity};
 
 /// Characters of a reference that are shown.
@@ -104,8 +105,4 @@ impl From<Problem> for Row {
 
 fn is_one(times: &usize) -> bool {
     *times == 1
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
 }

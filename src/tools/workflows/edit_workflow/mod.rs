@@ -11,11 +11,13 @@ use self::changes::line;
 use self::operations::operations;
 use super::check_workflow::Row;
 use super::{EditRequest, Edited, Outcome, WorkflowLocation};
+use crate::blocking::blocking;
 use crate::budget::Ladder;
 use crate::n8n::Progress;
-use crate::toolkit::answer::success;
+use crate::toolkit::answer::{is_zero, success};
 use crate::toolkit::{Effect, Locale, Objects, Switch, Text, arguments};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::catalogue::Catalogue;
 use crate::workflow::edit::{Changed, Operation, edited};
 use crate::workflow::problems::problems as structural_problems;
 
@@ -104,34 +106,32 @@ impl ToolCall for EditWorkflow {
             with_pinned: operations.iter().any(|operation| matches!(operation, Operation::RenameNode { .. })),
         };
         let unset = unset_in_n8n(&location, &operations);
+        // Before anything is written: an edit that was made is never reported as failed.
+        let catalogue = context.catalogue.catalogue()?;
         let edited = match operations.as_slice() {
             [Operation::RestoreVersion { version_id }] => {
                 let restored = location.restore(&context, &request, &progress, version_id).await?;
                 restored.with(Made { changes: Vec::new(), notes: Vec::new() })
             }
-            _ => edit(&context, &location, &request, &progress, operations).await?,
+            _ => {
+                let catalogue = catalogue.clone();
+                let edit = move |text: &str| {
+                    let types = |name: &str| catalogue.as_ref()?.find(name);
+                    edited(text, |editor| {
+                        let changes = editor.apply_all(&operations, &types)?;
+                        Ok(Made { changes, notes: editor.notes().to_vec() })
+                    })
+                };
+                location.edit(&context, &request, &progress, edit).await?
+            }
         };
-        let problems = problems(&context, &edited)?;
-        Ok(answer(&self.workflow_id, context.locale, &request, edited, unset, &problems))
-    }
-}
-
-async fn edit(
-    context: &Context,
-    location: &WorkflowLocation,
-    request: &EditRequest,
-    progress: &Progress,
-    operations: Vec<Operation>,
-) -> Result<Edited<Made>, Error> {
-    let catalogue = context.catalogue.catalogue()?;
-    let edit = move |text: &str| {
-        let types = |name: &str| catalogue.as_ref()?.find(name);
-        edited(text, |editor| {
-            let changes = editor.apply_all(&operations, &types)?;
-            Ok(Made { changes, notes: editor.notes().to_vec() })
+        // Checking a large workflow, and counting tokens, takes time.
+        blocking(move || {
+            let problems = problems(catalogue.as_deref(), &edited);
+            Ok(answer(&self.workflow_id, context.locale, &request, edited, unset, &problems))
         })
-    };
-    location.edit(context, request, progress, edit).await
+        .await
+    }
 }
 
 /// A setting that is removed keeps its value in n8n, whose API only adds and changes settings.
@@ -148,10 +148,9 @@ fn unset_in_n8n(location: &WorkflowLocation, operations: &[Operation]) -> Option
 }
 
 /// The problems of the structure that the edit brought, and how many there were before.
-fn problems(context: &Context, edited: &Edited<Made>) -> Result<(Vec<Row>, usize), Error> {
-    let catalogue = context.catalogue.catalogue()?;
+fn problems(catalogue: Option<&Catalogue>, edited: &Edited<Made>) -> (Vec<Row>, usize) {
     let rows = |document| {
-        let found = structural_problems(document, |name| catalogue.as_ref()?.find(name));
+        let found = structural_problems(document, |name| catalogue?.find(name));
         // What cannot be checked is not a reason against an edit that was made.
         found.map(|found| found.list.into_iter().map(Row::from).collect::<Vec<_>>()).unwrap_or_default()
     };
@@ -168,7 +167,7 @@ fn problems(context: &Context, edited: &Edited<Made>) -> Result<(Vec<Row>, usize
     let total = after.len();
     let new: Vec<_> = after.into_iter().filter(|row| !before.iter().any(|known| known.repeats(row))).collect();
     let old = total - new.len();
-    Ok((new.into_iter().map(Row::clipped).collect(), old))
+    (new.into_iter().map(Row::clipped).collect(), old)
 }
 
 fn answer(
@@ -190,9 +189,7 @@ fn answer(
     let message = format!("{message}{remark}");
     let mut notes: Vec<_> = edited.value.notes.iter().cloned().chain(unset).collect();
     notes.extend(edited.value.changes.iter().filter_map(chosen_version));
-    if !edited.left_out.is_empty() {
-        notes.push(format!("n8n does not accept, and was not sent: {}.", edited.left_out.join(", ")));
-    }
+    notes.extend(edited.left_out_note());
     if request.writes && !edited.is_kept && matches!(WorkflowLocation::of(id), WorkflowLocation::File(_)) {
         notes.push("The text before was too large to be kept: restoreVersion cannot return to it.".to_owned());
     }
@@ -219,10 +216,6 @@ fn answer(
         .fewer(|size| &mut size.problems, |problems| problems - 1, 0)
         .fewer(|size| &mut size.notes, |notes| notes - 1, 0);
     ladder.largest_that_fits(TOKENS, write).answer
-}
-
-fn is_zero(number: &usize) -> bool {
-    *number == 0
 }
 
 fn chosen_version(change: &Changed) -> Option<String> {
