@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main, measurement::WallTime};
 use n8n_lens::budget;
+use n8n_lens::execution::lookup::{LookupProjection, Of, Plan, Question, RunsProjection, Which, path_of};
 use n8n_lens::execution::node::{NodeProjection, NodeView};
 use n8n_lens::execution::summary::SummaryProjection;
 use n8n_lens::json::{Cursor, Projection, ReadAhead};
@@ -39,6 +40,17 @@ const LATE_NODE: &str = "Step 020";
 
 fn projection(node: &str) -> NodeProjection {
     NodeProjection { node: node.to_owned(), window: 0..50, ..NodeProjection::default() }
+}
+
+/// Both passes of a look-up: two references in each of the twenty nodes, of which one is wrong.
+fn look_up(body: &[u8]) {
+    let runs = RunsProjection.read(Cursor::over(chunks(body, RunsProjection.pruner()))).unwrap();
+    let ask = |node: &str, path| Question { node: node.to_owned(), of: Of::Input(Which::Any), path: path_of(path) };
+    let questions = runs.names().flat_map(|node| ["customer.name", "customer.nmae"].map(|path| ask(node, path)));
+    let lookup = LookupProjection::new(Plan::new(&runs, questions.collect()));
+    let found = lookup.read(Cursor::over(chunks(body, lookup.pruner()))).unwrap();
+    assert_eq!(found.len(), 40);
+    black_box(found);
 }
 
 fn look(body: impl Read, node: &str) -> NodeView {
@@ -67,6 +79,7 @@ fn in_memory(criterion: &mut Criterion) {
         let cursor = || Cursor::over(chunks(&body, projection.pruner()));
         bencher.iter(|| black_box(projection.read(cursor()).unwrap()));
     });
+    group.bench_function("ours: look-up of 40 references, both passes", |bencher| bencher.iter(|| look_up(&body)));
     group.bench_function("peer: struson alone, summary", |bencher| {
         bencher.iter(|| black_box(SummaryProjection.read(Cursor::pruned(&body[..])).unwrap()));
     });

@@ -18,6 +18,7 @@ use n8n_lens::execution::StoredProjection;
 use n8n_lens::execution::compare::{Comparison, DigestProjection};
 use n8n_lens::execution::describe::DescribeProjection;
 use n8n_lens::execution::fields::FieldsProjection;
+use n8n_lens::execution::lookup::{LookupProjection, Of, Plan, Question, RunsProjection, Which, path_of};
 use n8n_lens::execution::node::NodeProjection;
 use n8n_lens::execution::search::{Condition, Operand, PathEnd, SearchProjection, TextPattern, ValueQuery};
 use n8n_lens::execution::summary::SummaryProjection;
@@ -123,6 +124,26 @@ fn trace_peaks(make: impl Fn() -> Body, node: usize) -> [usize; 2] {
     assert!(places.len() > 1);
     let items = ItemsProjection { places: places.into(), redacts: true };
     [steps, peak(|| drop(items.read_from(BufReader::with_capacity(65_536, again)).unwrap()))]
+}
+
+/// The peaks of both passes of a look-up of paths that items have and have not, in what each node received and output.
+fn look_up_peaks(make: impl Fn() -> Body) -> [usize; 2] {
+    let (body, again) = (make(), make());
+    let mut runs = None;
+    let first = peak(|| runs = Some(RunsProjection.read_from(BufReader::with_capacity(65_536, body)).unwrap()));
+    let runs = runs.expect("it was read");
+    let second = peak(|| {
+        let ask = |node: &str, path| {
+            let of = [Of::Input(Which::Any), Of::Output { node: node.to_owned(), which: Which::Last }];
+            of.map(|of| Question { node: node.to_owned(), of, path: path_of(path) })
+        };
+        let of_node = |node| ["orderId", "i", "list[3]", "customer.nmae", "text"].map(|path| ask(node, path));
+        let questions = runs.names().take(20).flat_map(of_node).flatten().collect();
+        let lookup = LookupProjection::new(Plan::new(&runs, questions));
+        let found = lookup.read_from(BufReader::with_capacity(65_536, again)).unwrap();
+        assert!(found.iter().any(|found| found.items > 0));
+    });
+    [first, second]
 }
 
 /// The peak of a comparison of two equal bodies.
@@ -276,6 +297,39 @@ fn peaks_of_traces_do_not_grow_with_the_body() {
 #[ignore = "long: bodies of up to a gigabyte"]
 fn peaks_of_traces_do_not_grow_up_to_a_gigabyte() {
     compare_traces(1);
+}
+
+#[test]
+fn peaks_of_look_ups_do_not_grow_with_the_body() {
+    compare_look_ups(16);
+}
+
+#[test]
+#[ignore = "long: bodies of up to a gigabyte"]
+fn peaks_of_look_ups_do_not_grow_up_to_a_gigabyte() {
+    compare_look_ups(1);
+}
+
+/// Compares the peaks of look-ups in bodies of up to a gigabyte, divided by `smaller`.
+fn compare_look_ups(smaller: usize) {
+    let _alone = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let small = look_up_peaks(|| Shape::realistic(1_000_000));
+    let bodies: [(&str, Shape); 6] = [
+        ("one string of 500 MB", one(Item::String(500 * MB / smaller))),
+        ("1,000,000 items in a node", items(1_000_000 / smaller)),
+        ("300,000 runs", runs(300_000 / smaller)),
+        ("a key of 100 MB", one(Item::Key(100 * MB / smaller))),
+        ("10,000,000 keys", one(Item::Keys(10 * MB / smaller))),
+        ("10,000,000 numbers", one(Item::Array(10 * MB / smaller))),
+    ];
+    let mut large = vec![("a realistic body", look_up_peaks(|| Shape::realistic(1_000_000_000 / smaller as u64)))];
+    large.extend(bodies.map(|(what, shape)| (what, look_up_peaks(|| shape.clone().body()))));
+    for (what, peaks) in large {
+        println!("{what}: runs {}, items {}; 1 MB: {small:?}", peaks[0], peaks[1]);
+        for (peak, small) in peaks.iter().zip(small) {
+            assert!(*peak < small + 8 * MB, "{what}: {peak}, of 1 MB: {small}");
+        }
+    }
 }
 
 #[test]

@@ -325,6 +325,135 @@ fn a_workflow_is_built_step_by_step_activated_by_hand_and_tested() {
     assert_eq!(tested["data"]["statistics"]["executedNodes"], 4);
 }
 
+/// A webhook, a Set node with a wrong field, and a chain of 500 nodes in all.
+fn long_chain(path: &str) -> (Value, Value) {
+    let (failing, _) = failing(path);
+    let mut nodes = vec![failing[0].clone()];
+    nodes.push(
+        json!({"id": "set", "name": "Total", "type": "n8n-nodes-base.set", "typeVersion": 3.4, "position": [220, 0],
+        "parameters": {"mode": "manual", "assignments": {"assignments": [
+            {"id": "a", "name": "total", "value": "={{ $json.body.ordr }}", "type": "string"}]}, "options": {}}}),
+    );
+    let step = |at: usize| {
+        json!({"id": format!("step-{at}"), "name": format!("Step {at}"), "type": "n8n-nodes-base.noOp", "typeVersion": 1,
+               "position": [220 * at, 200], "parameters": {}})
+    };
+    nodes.extend((2..500).map(step));
+    let to = |node: &Value| json!({"main": [[{"node": node["name"], "type": "main", "index": 0}]]});
+    let pairs = nodes.windows(2).map(|pair| (pair[0]["name"].as_str().unwrap().to_owned(), to(&pair[1])));
+    let connections = pairs.collect();
+    (Value::Array(nodes), Value::Object(connections))
+}
+
+#[test]
+#[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
+fn parts_are_edited_as_a_draft_checked_published_and_restored() {
+    let n8n = N8n::of_environment();
+    let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &["--lang", "en"]);
+    let path = unique("edited").replace(' ', "-");
+    let (nodes, connections) = long_chain(&path);
+    let made = call(&mut client, "create_workflow", json!({"name": path, "nodes": nodes, "connections": connections}));
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let _made = Created { n8n: &n8n, id: id.clone() };
+    let edit = |client: &mut McpClient, more: Value, operations: Value| {
+        let mut arguments = json!({"workflowId": id, "operations": operations});
+        arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = client.call("edit_workflow", arguments);
+        println!("{}", answer.as_deref().unwrap_or_else(|error| error.as_str()));
+        answer.map(|answer| serde_json::from_str::<Value>(&answer).unwrap()["data"].clone())
+    };
+
+    // Inactive: every operation.
+    let before = n8n.workflow(&id);
+    let first = edit(&mut client, json!({}), json!([
+        {"type": "setNodeParameter", "nodeName": "Total", "path": "/assignments/assignments/0/name", "value": "sum"},
+        {"type": "updateNodeParameters", "nodeName": "Total", "parameters": {"options": {"dotNotation": false}}},
+        {"type": "removeNodeParameter", "nodeName": "Total", "path": "/options/dotNotation"},
+        {"type": "patchNodeParameter", "nodeName": "Total", "path": "/assignments/assignments/0/value",
+         "patches": [{"find": "$json", "replace": "$('Webhook').item.json"}]},
+        {"type": "setNodeSettings", "nodeName": "Total", "settings": {"notes": "メモ \u{1f600}", "retryOnFail": true}},
+        {"type": "addNode", "node": {"name": "Kept?", "type": "n8n-nodes-base.filter", "typeVersion": 2.2, "parameters": {}},
+         "after": "Total"},
+        {"type": "removeNode", "nodeName": "Step 300", "reconnect": true},
+        {"type": "renameNode", "oldName": "Webhook", "newName": "Order's \"hook\" }}"},
+        {"type": "removeConnection", "source": "Step 400", "target": "Step 401"},
+        {"type": "addConnection", "source": "Step 400", "target": "Step 401"},
+        {"type": "setWorkflowSettings", "settings": {"timezone": "Asia/Tokyo"}},
+        {"type": "setWorkflowMetadata", "name": format!("{path} renamed")}
+    ])).unwrap();
+    let after = n8n.workflow(&id);
+    assert_eq!((&first["versionId"], &first["previousVersionId"]), (&after["versionId"], &before["versionId"]));
+    assert_eq!(after["name"], format!("{path} renamed"));
+    assert_eq!(after["settings"]["timezone"], "Asia/Tokyo");
+    let total = &after["nodes"][1];
+    assert_eq!(
+        total["parameters"]["assignments"]["assignments"][0],
+        json!({"id": "a", "name": "sum", "type": "string",
+        "value": r#"={{ $('Order\'s "hook" \x7d\x7d').item.json.body.ordr }}"#})
+    );
+    assert_eq!((&total["notes"], &total["retryOnFail"]), (&json!("メモ \u{1f600}"), &json!(true)));
+    assert_eq!(after["connections"]["Total"]["main"][0][0]["node"], "Kept?");
+    assert_eq!(after["connections"]["Step 299"]["main"][0][0]["node"], "Step 301");
+    assert_eq!(after["nodes"].as_array().unwrap().len(), 500);
+    let same = |at: usize| after["nodes"].as_array().unwrap().contains(&before["nodes"][at]);
+    assert!((2..500).all(|at| at == 300 || same(at)), "every other node is as it was");
+
+    // Back to what it was.
+    let version = before["versionId"].as_str().unwrap();
+    match edit(&mut client, json!({}), json!([{"type": "restoreVersion", "versionId": version}])) {
+        Ok(_) => {
+            let restored = n8n.workflow(&id);
+            assert_eq!((&restored["nodes"], &restored["connections"]), (&before["nodes"], &before["connections"]));
+        }
+        Err(refused) => panic!("{refused}"),
+    }
+
+    // Active: an execution with a wrong field; then a draft, a conflict, and only then what is live changes.
+    n8n.activate(&id);
+    n8n.call_webhook(&path);
+    let begun = Instant::now();
+    let execution = loop {
+        let ran = call(&mut client, "list_executions", json!({"workflowId": id, "status": "success"}));
+        match ran["data"]["executions"].get(0) {
+            Some(execution) => break execution["id"].clone(),
+            None => assert!(begun.elapsed() < Duration::from_secs(60), "it never ran"),
+        }
+        std::thread::sleep(Duration::from_millis(200));
+    };
+    let check = |client: &mut McpClient| {
+        let checked = call(client, "check_workflow", json!({"workflowId": id, "executionId": execution}));
+        println!("{checked}");
+        checked["data"]["problems"].clone()
+    };
+    assert_eq!(check(&mut client)[0]["near"], "body.order");
+    let live = n8n.workflow(&id);
+    let fix = json!([{"type": "patchNodeParameter", "nodeName": "Total", "path": "/assignments/assignments/0/value",
+        "patches": [{"find": "ordr", "replace": "order"}]}]);
+    let stale = json!({"expectVersionId": "00000000-0000-4000-8000-000000000000"});
+    assert!(edit(&mut client, stale, fix.clone()).unwrap_err().contains("changed since"));
+    let expected = json!({"expectVersionId": live["versionId"]});
+    match edit(&mut client, expected, fix.clone()) {
+        Ok(draft) => {
+            assert_eq!((&draft["active"], &draft["published"]), (&json!(true), &json!(false)));
+            assert_eq!(n8n.workflow(&id)["activeVersionId"], live["activeVersionId"]);
+            assert_eq!(check(&mut client), Value::Null);
+        }
+        Err(refused) => {
+            assert!(refused.contains("publish: true"), "{refused}");
+            assert_eq!(n8n.workflow(&id)["nodes"], live["nodes"]);
+        }
+    }
+    let again = json!([{"type": "setNodeSettings", "nodeName": "Total", "settings": {"notes": "checked"}},
+        {"type": "setNodeParameter", "nodeName": "Total", "path": "assignments.assignments[0].value",
+         "value": "={{ $json.body.order }}"}]);
+    let published = edit(&mut client, json!({"publish": true}), again).unwrap();
+    assert_eq!(published["published"], true);
+    let now = n8n.workflow(&id);
+    assert_eq!((&now["active"], &now["nodes"][1]["notes"]), (&json!(true), &json!("checked")));
+    assert!(now["activeVersionId"].is_null() || now["activeVersionId"] == now["versionId"]);
+    assert_eq!(check(&mut client), Value::Null);
+}
+
 #[test]
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn check_says_that_all_is_fine() {

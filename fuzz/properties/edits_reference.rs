@@ -521,7 +521,9 @@ impl Reference {
             }
         }
         if let Some(Value::Object(connections)) = self.top.get_mut("connections") {
-            self.is_unclear |= connections.contains_key(&old) && connections.contains_key(new);
+            if connections.contains_key(&old) && connections.contains_key(new) {
+                return None;
+            }
             *connections = std::mem::take(connections)
                 .into_iter()
                 .map(|(name, outputs)| (if name == old { new.to_owned() } else { name }, outputs))

@@ -98,7 +98,8 @@ pub fn same_views(data: &[u8]) {
     let items = ItemsProjection { places, redacts: false };
     compare(&items.map(|items| items.map(|items| trace::as_text(&items))), body, &stored);
     if let Some(runs) = compare(&RunsProjection, body, &stored) {
-        let questions = lookup::questions(&mut choices, &runs, &lookup::paths(body.as_bytes()));
+        let backwards: Vec<u8> = data.iter().rev().copied().collect();
+        let questions = lookup::questions(&mut Entropy::new(&backwards), &runs, &lookup::paths(body.as_bytes()));
         compare(&LookupProjection::new(Plan::new(&runs, questions)), body, &stored);
     }
 }

@@ -30,6 +30,9 @@ pub fn check(data: &[u8]) {
         return;
     }
     let sizes = choices.sizes();
+    // The questions need more choices than the input begins with.
+    let backwards: Vec<u8> = rest.iter().rev().copied().collect();
+    let mut choices = Entropy::new(&backwards);
     let paths = paths(&body);
     let Some((_, _)) = look(&body, &mut choices, &paths, &sizes) else { return };
     // The reference knows no members of the same name.
@@ -144,7 +147,9 @@ fn alike(entropy: &mut Entropy<'_>) -> String {
     let mut shape: Vec<(&str, &str)> =
         (0..1 + entropy.below(5)).map(|_| (*entropy.pick(&MEMBERS), *entropy.pick(&VALUES))).collect();
     let mut list = |entropy: &mut Entropy<'_>| {
-        let mut items = Vec::new();
+        // The first hundred are always looked at.
+        let plain = r#"{"json":{"a":1}}"#.to_owned();
+        let mut items = if entropy.one_in(2) { vec![plain; 110] } else { Vec::new() };
         for _ in 0..entropy.below(40) {
             // Some items that are alike, and then a change.
             let space = *entropy.pick(&["", "", " ", "\n\t"]);
@@ -165,18 +170,20 @@ fn alike(entropy: &mut Entropy<'_>) -> String {
                 _ => {}
             }
         }
-        items.truncate(180);
+        items.truncate(250);
         format!("[{}]", items.join(","))
     };
     let (one, other, long) = (list(entropy), list(entropy), format!("\"{}\"", "x".repeat(entropy.below(5000))));
-    let starts = [entropy.below(3), entropy.below(3), entropy.below(3)];
+    let starts = [entropy.below(3), entropy.below(3), entropy.below(3), entropy.below(3)];
+    let run = entropy.below(3);
     format!(
         r#"{{"id":"1","data":{{"resultData":{{"runData":{{
-            "B":[{{"executionIndex":{},"source":[{{"previousNode":"A"}},{{"previousNode":"A","previousNodeOutput":1}}],
+            "B":[{{"executionIndex":{},"source":[{{"previousNode":"A","previousNodeRun":{run}}},{{"previousNode":"A","previousNodeOutput":1}}],
                   "data":{{"main":[{one}]}}}},{{"source":[null,{{"previousNode":"B"}}],"data":{{"ai_tool":[[]],"main":[[],{other}]}}}}],
             "Tool":[{{"inputOverride":{{"ai_tool":[{other}]}},"source":[{{"previousNode":"B"}}],"executionIndex":{}}}],
-            "A":[{{"data":{{"main":[{other},{one}]}},"executionIndex":{},"note":{long}}}]
+            "A":[{{"data":{{"main":[{other},{one}]}},"executionIndex":{},"note":{long}}},
+                 {{"executionIndex":{},"data":{{"main":[{one}]}},"note":{long}}}]
         }}}}}}}}"#,
-        starts[0], starts[1], starts[2]
+        starts[0], starts[1], starts[2], starts[3]
     )
 }

@@ -9,6 +9,7 @@ pub mod clipping;
 pub mod describe;
 pub mod edits;
 pub mod edits_reference;
+pub mod expressions;
 pub mod fields;
 pub mod fields_reference;
 pub mod filter;

@@ -1,8 +1,10 @@
 //! The metadata of an execution.
 
+use std::io::Read;
+
 use jiff::Timestamp;
 
-use crate::json::{Keep, members};
+use crate::json::{Cursor, Keep, Members, Projection, ReadError, members};
 
 /// Ids, dates and enum values of n8n are never longer; anything longer is cut.
 const VALUE_CHARS: usize = 60;
@@ -73,6 +75,21 @@ impl Header {
     /// Time from start to stop, ms; `None` while the execution is running.
     pub fn duration(&self) -> Option<i64> {
         duration(self.started_at.as_deref()?, self.stopped_at.as_deref()?)
+    }
+}
+
+/// Reads only the metadata of an execution.
+#[derive(Clone, Copy, Debug)]
+pub struct HeaderProjection;
+
+impl Projection for HeaderProjection {
+    type View = Result<Header, ReadError>;
+    const KEEP: Keep = Header::KEEP;
+
+    fn read<R: Read>(&self, mut cursor: Cursor<R>) -> Self::View {
+        let header = Header::read_object(&mut cursor)?.unwrap_or_default();
+        cursor.finish()?;
+        Ok(header)
     }
 }
 

@@ -103,6 +103,7 @@ mod items;
 pub mod lookup;
 pub mod node;
 mod order;
+pub mod recording;
 mod redaction;
 mod related;
 mod run;
@@ -119,7 +120,7 @@ mod workflow_node;
 
 pub use failure::Failure;
 pub use flow::{ErrorItem, ErrorItems};
-pub use header::{Header, duration};
+pub use header::{Header, HeaderProjection, duration};
 pub use items::{ItemList, ItemLists};
 pub use related::{Children, Parent};
 pub use run::Run;

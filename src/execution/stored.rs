@@ -27,6 +27,7 @@ use super::edits::{Edits, Focus, Runs};
 use super::fields::FieldsProjection;
 use super::lookup::{LookupProjection, RunsProjection};
 use super::node::{NodeProjection, NodeRunProjection};
+use super::recording::RecordingProjection;
 use super::redaction::{self, Reason};
 use super::search::SearchProjection;
 use super::summary::{Counting, SummaryProjection};
@@ -136,6 +137,12 @@ impl StoredProjection for ItemsProjection {
 impl StoredProjection for RunsProjection {
     fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
         Opened::new(execution)?.read(self, Focus::All)
+    }
+}
+
+impl StoredProjection for RecordingProjection {
+    fn read_stored(&self, execution: StoredExecution<'_>) -> Self::View {
+        Opened::whole(execution)?.read(self, Focus::All)
     }
 }
 

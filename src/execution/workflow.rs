@@ -19,6 +19,18 @@ const MAX_OUTPUTS: usize = 256;
 pub(super) const CONNECTIONS: Keep =
     Keep::EachMember(&Keep::EachMember(&Keep::EachElement(&Keep::EachElement(&Keep::Members(&[])))));
 
+/// The most bytes that are held of a workflow as JSON: n8n accepts no larger one.
+pub(super) const JSON_BYTES: usize = 16 * 1024 * 1024;
+
+/// The member `workflowData` as JSON; `None` if it is not an object, or larger.
+pub(super) fn read_json<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Vec<u8>>, ReadError> {
+    if cursor.at_object()? {
+        return cursor.json(JSON_BYTES);
+    }
+    cursor.skip()?;
+    Ok(None)
+}
+
 /// What the summary needs of `workflowData`.
 #[derive(Debug, Default)]
 pub(super) struct Workflow {

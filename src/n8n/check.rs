@@ -84,7 +84,7 @@ impl Client {
     }
 
     /// The scopes of the key; `None` if n8n does not list them.
-    async fn scopes(&self) -> Option<Vec<String>> {
+    pub async fn scopes(&self) -> Option<Vec<String>> {
         let request = Request::get(&["discover"], &[], "", String::new());
         let body: Value =
             serde_json::from_slice(&self.collect(&request, MAX_BODY_BYTES, &Progress::default()).await.ok()?).ok()?;

@@ -131,7 +131,7 @@ impl Client {
         }
     }
 
-    async fn read_once<P: Projection>(
+    pub(super) async fn read_once<P: Projection>(
         &self,
         request: &Request<'_>,
         projection: &P,
@@ -238,7 +238,7 @@ impl Client {
 
     /// Sends a change and reads the response. If the response cannot be read, the change may have been made, so its error
     /// must not advise to try again.
-    async fn change<P: Projection>(
+    pub(super) async fn change<P: Projection>(
         &self,
         request: &Request<'_>,
         projection: &P,

@@ -16,4 +16,6 @@ pub struct Prompt {
     pub parameters: &'static [Parameter],
     /// The instructions for the agent.
     pub text: fn(Arguments) -> Result<String, ArgumentError>,
+    /// Sentences with the tools that they mention: the first whose tools are all available ends the instructions.
+    pub endings: &'static [(&'static [&'static str], &'static str)],
 }

@@ -5,6 +5,7 @@ pub mod builder;
 mod error;
 pub mod executions;
 mod identical;
+pub mod proof;
 mod toolbox;
 pub mod view;
 pub mod workflows;
@@ -175,7 +176,7 @@ fn refused(refusal: ArgumentError) -> Call {
 }
 
 /// All toolsets.
-pub static TOOLSETS: [&Toolset; 3] = [&executions::TOOLSET, &workflows::TOOLSET, &builder::TOOLSET];
+pub static TOOLSETS: [&Toolset; 4] = [&executions::TOOLSET, &workflows::TOOLSET, &builder::TOOLSET, &proof::TOOLSET];
 
 impl Tool {
     /// Checks the arguments of a call, and runs it.

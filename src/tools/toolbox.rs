@@ -1,7 +1,7 @@
 //! The tools that a server offers.
 
-use super::{TOOLSETS, Tool, Toolset, executions};
-use crate::toolkit::Prompt;
+use super::{TOOLSETS, Tool, Toolset, executions, workflows};
+use crate::toolkit::{ArgumentError, Arguments, Prompt};
 
 /// The toolsets that are offered by default.
 const DEFAULT_TOOLSETS: [&str; 2] = ["executions", "workflows"];
@@ -96,7 +96,9 @@ impl Toolbox {
     #[cfg(feature = "application")]
     pub(crate) fn for_page(&self) -> Self {
         let reads_executions = self.find(executions::get_execution::TOOL.name).is_ok();
-        let own = super::view::CALLS.into_iter().filter(|_| reads_executions);
+        // What is wrong in a node stands beside its parameters, whichever tools an agent has.
+        let own = super::view::CALLS.into_iter().chain([&workflows::check_workflow::TOOL]);
+        let own = own.filter(|tool| reads_executions && self.find(tool.name).is_err());
         let tools = self.tools().filter(|tool| tool.reads_only()).chain(own).collect();
         Self { toolsets: Vec::new(), tools, read_only: true }
     }
@@ -104,7 +106,20 @@ impl Toolbox {
     /// The prompts whose tools are all available.
     pub fn prompts(&self) -> impl Iterator<Item = &'static Prompt> {
         let prompts = self.toolsets.iter().flat_map(|toolset| toolset.prompts).copied();
-        prompts.filter(|prompt| prompt.needs.iter().all(|name| self.find(name).is_ok()))
+        prompts.filter(|prompt| self.has_all(prompt.needs))
+    }
+
+    /// The instructions of a prompt.
+    ///
+    /// # Errors
+    /// [`ArgumentError`] as the prompt's own text.
+    pub fn prompt_text(&self, prompt: &Prompt, arguments: Arguments) -> Result<String, ArgumentError> {
+        let ending = prompt.endings.iter().find(|(needs, _)| self.has_all(needs));
+        Ok((prompt.text)(arguments)? + ending.map_or("", |(_, sentence)| *sentence))
+    }
+
+    fn has_all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.find(name).is_ok())
     }
 
     /// How to use the tools, at most 2,000 characters; mentions only tools that are offered.

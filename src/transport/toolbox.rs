@@ -65,7 +65,7 @@ impl ServerHandler for ToolboxService {
         let prompt = self.toolbox.prompts().find(|prompt| prompt.name == wanted.name);
         let unknown = || ErrorData::invalid_params("Unknown prompt; prompts/list shows the available ones.", None);
         let arguments = Arguments::of_prompt(wanted.arguments.unwrap_or_default());
-        let text = (prompt.ok_or_else(unknown)?.text)(arguments);
+        let text = self.toolbox.prompt_text(prompt.ok_or_else(unknown)?, arguments);
         text.map(mcp::prompt_text).map_err(|error| ErrorData::invalid_params(error.to_string(), None))
     }
 

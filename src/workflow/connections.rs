@@ -98,6 +98,11 @@ impl Connections {
         self.0.get(source)
     }
 
+    /// Whether connections start at a node of this name.
+    pub fn has_source(&self, name: &str) -> bool {
+        self.0.contains_key(name)
+    }
+
     /// Renames a node, as a source and as a target.
     pub fn rename(&mut self, from: &str, to: &str) {
         let renamed = |name: String| if name == from { to.to_owned() } else { name };

@@ -129,13 +129,18 @@ impl Document {
 
     /// The published version, compared with this one, if the document has both.
     pub fn published(&self) -> PublishedVersion {
-        let (saved, published) = (self.version(), text(&self.members, "activeVersionId"));
+        let (saved, published) = (self.version(), self.active_version());
         PublishedVersion::new(self.is_active(), saved.as_deref(), published.as_deref())
     }
 
     /// n8n's id of this version, if the document has one.
     pub fn version(&self) -> Option<String> {
         text(&self.members, "versionId")
+    }
+
+    /// n8n's id of the version that runs in production, if the document has one.
+    pub fn active_version(&self) -> Option<String> {
+        text(&self.members, "activeVersionId")
     }
 
     /// When n8n saved it, ISO 8601, if the document says so.

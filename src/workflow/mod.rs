@@ -21,6 +21,8 @@ pub mod parsed;
 pub mod problems;
 mod published;
 pub mod raw;
+pub mod replay;
+pub mod revision;
 mod store;
 pub mod trigger;
 mod undo;

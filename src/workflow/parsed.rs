@@ -12,6 +12,7 @@
 //! ```
 
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::connections::{Connection, Connections};
@@ -107,6 +108,11 @@ impl ParsedNode {
         let way = pointer.strip_prefix('/')?;
         let (first, rest) = way.split_at(way.find('/').unwrap_or(way.len()));
         self.parameters.get(&first.replace("~1", "/").replace("~0", "~"))?.pointer(rest)
+    }
+
+    /// A member as it was written.
+    pub fn raw(&self, name: &str) -> Option<&RawValue> {
+        self.members.get(name).map(AsRef::as_ref)
     }
 
     /// A member, whatever it is.

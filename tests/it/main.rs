@@ -111,6 +111,7 @@ mod support;
 mod symlink_swaps;
 /// What reaches a terminal.
 #[cfg(target_os = "linux")]
+mod ten_fixes;
 mod terminal;
 /// House rules.
 mod tidy;

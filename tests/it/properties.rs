@@ -32,6 +32,7 @@ const LOOKUP: Property = Property { target: "lookup", check: checks::lookup::che
 const SETTINGS: Property = Property { target: "settings", check: checks::settings::check, derived: 1500 };
 const WORKFLOW: Property = Property { target: "workflow", check: checks::workflow::check, derived: 1200 };
 const EDITS: Property = Property { target: "edits", check: checks::edits::check, derived: 6000 };
+const EXPRESSIONS: Property = Property { target: "expressions", check: checks::expressions::check, derived: 20_000 };
 const IMPORT: Property = Property { target: "import", check: checks::import::check, derived: 80 };
 const FLATTED: Property = Property { target: "flatted", check: checks::flatted::same_as_the_body, derived: 1500 };
 const FLATTED_TEXT: Property = Property { target: "flatted_text", check: checks::flatted::any_text, derived: 3000 };
@@ -96,6 +97,11 @@ fn workflows() {
 #[test]
 fn edits() {
     EDITS.holds_for_some();
+}
+
+#[test]
+fn expressions() {
+    EXPRESSIONS.holds_for_some();
 }
 
 #[test]
@@ -313,6 +319,12 @@ mod slow {
     #[ignore = "slow"]
     fn edits() {
         EDITS.holds_for(0..EDITS.derived);
+    }
+
+    #[test]
+    #[ignore = "slow: seconds"]
+    fn expressions() {
+        EXPRESSIONS.holds_for(0..EXPRESSIONS.derived);
     }
 
     #[test]

@@ -111,14 +111,19 @@ fn wrong_expressions_are_named_with_what_was_meant() {
     }
 }
 
-/// An n8n with the workflow of an execution as its draft, and the execution.
+/// An n8n with the workflow of an execution as its draft, and the execution, whose workflow has the defaults filled in.
 fn n8n(body: &Value) -> (WorkflowStore, Server) {
+    let mut filled = body.clone();
+    for node in filled["workflowData"]["nodes"].as_array_mut().unwrap() {
+        node["parameters"]["authenticationOfTests"] = json!("none");
+        node["parameters"]["noticeOfTests"] = json!("");
+    }
     let store = WorkflowStore::new(Flavour::V2);
     let mut workflow = body["workflowData"].clone();
     workflow["id"] = json!("w");
     store.put(workflow);
     let id = body["id"].as_str().unwrap().to_owned();
-    let executions = server::n8n_handler([(id, body.to_string().into_bytes())].into_iter().collect());
+    let executions = server::n8n_handler([(id, filled.to_string().into_bytes())].into_iter().collect());
     let answering = store.clone();
     let n8n = Server::start(move |request| match request.path.as_str() {
         "/api/v1/executions" => Reply::json(200, r#"{"data":[{"id":"37","workflowId":"w"}],"nextCursor":null}"#),
@@ -151,6 +156,9 @@ fn a_draft_is_checked_before_and_after_an_edit() {
 
     let alone = call(&mut client, "check_workflow", json!({"workflowId": "w"}));
     assert!(alone["message"].as_str().unwrap().contains("executionId: '37', the newest one"), "{alone}");
+    let unknown = json!({"workflowId": "w", "nodeName": "Main warehose"});
+    let refused = client.call("check_workflow", unknown).unwrap_err();
+    assert!(refused.contains("Did you mean 'Main warehouse'?"), "{refused}");
     let refused = client.call("check_workflow", json!({})).unwrap_err();
     assert!(refused.contains("Pass workflowId"), "{refused}");
     let broken = json!({"type": "setNodeParameter", "nodeName": "Main warehouse", "path": at, "value": "={{ $('Nope').item.json.v }}"});

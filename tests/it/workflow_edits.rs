@@ -244,6 +244,10 @@ fn a_dry_run_writes_nothing_and_an_expected_version_refuses() {
     assert_eq!(writes(&n8n), 0);
     call(&mut client, "edit_workflow", expecting(version));
     assert_eq!(writes(&n8n), 1);
+    let again = edit(&mut client, set.clone());
+    assert_eq!(again["message"], "Nothing differs", "{again}");
+    assert_eq!(again["data"]["versionId"], store.get("w").unwrap()["versionId"]);
+    assert_eq!(writes(&n8n), 1, "nothing is written that does not differ");
 }
 
 #[test]
@@ -333,6 +337,38 @@ fn a_lost_answer_is_unsure_and_a_refusal_of_another_node_says_so() {
         assert!(refused.contains(expected), "{status}: {refused}");
         assert_eq!(writes(&n8n), 1, "a write is never sent again");
     }
+}
+
+/// A limit of the file system stands for a full disk.
+#[cfg(unix)]
+#[test]
+fn a_file_that_cannot_be_written_stays_as_it_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("flow.json");
+    let nodes: Vec<_> = (0..400)
+        .map(|at| json!({"name": format!("Node {at}"), "type": "n8n-nodes-base.noOp", "parameters": {}}))
+        .collect();
+    let before = json!({"name": "Large", "nodes": nodes, "connections": {}}).to_string();
+    std::fs::write(&file, &before).unwrap();
+    let operations = folder.path().join("operations.json");
+    let set = json!([{"type": "setNodeParameter", "nodeName": "Node 7", "path": "/a", "value": 1}]);
+    std::fs::write(&operations, set.to_string()).unwrap();
+    let edit = |limit: &str| {
+        let script = format!("{limit} exec \"$0\" edit \"$1\" \"$2\"");
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).arg(crate::support::binary()).args([&file, &operations]);
+        command.current_dir(folder.path()).env_remove("N8N_URL").env("N8N_LENS_LOCALE", "en").output().unwrap()
+    };
+    // Kilobytes or half kilobytes, and the signal that the limit sends is ignored.
+    let refused = edit("trap '' XFSZ; ulimit -f 8;");
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("flow.json"), "{said}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().contains("tmp")), "{left:?}");
+    let made = edit("");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    assert!(std::fs::read_to_string(&file).unwrap().contains(r#""a":1"#));
 }
 
 #[test]

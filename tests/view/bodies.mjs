@@ -74,7 +74,7 @@ function invoices() {
     node('Get orders', 'httpRequest', [220, 0], { url: 'https://shop.example.com/api/orders' }),
     node('Is paid?', 'if', [440, 0]),
     node('Add VAT', 'set', [660, -100]),
-    node('Create invoices', 'httpRequest', [880, -100], { method: 'POST', url: 'https://billing.example.com/v2/invoices' }),
+    node('Create invoices', 'httpRequest', [880, -100], { method: 'POST', url: 'https://billing.example.com/v2/invoices', jsonBody: '={{ { customer: $json.customer.nmae, total: $json.total } }}' }),
     node('Notify sales', 'slack', [1100, -100]),
     node('Archive', 'noOp', [660, 120]),
   ];

@@ -17,7 +17,7 @@ const VIEWS = {
   node: `#/${FAILING}?node=Is+paid%3F`,
   item: `#/${FAILING}?node=Get+orders&item=40000`,
   fields: `#/${FAILING}?node=Add+VAT&tab=fields`,
-  parameters: `#/${FAILING}?node=Get+orders&tab=parameters`,
+  parameters: `#/${FAILING}?node=Create+invoices&tab=parameters`,
   trace: `#/${FAILING}?node=Add+VAT&item=17&tab=trace`,
   graph: `#/${FAILING}?view=graph&node=Is+paid%3F`,
   odd: `#/${FAILING}?view=odd`,
@@ -41,6 +41,14 @@ check('the list: filters are in the address, Back works, the next page comes as 
   const first = await rows.count();
   await page.mouse.wheel(0, 100_000);
   if (first === 50) await page.waitForFunction(() => document.querySelectorAll('.list tbody tr').length > 50);
+});
+
+check('parameters: what is wrong in them stands beside them', `#/${FAILING}?node=Create+invoices&tab=parameters`, async (page) => {
+  await page.waitForSelector('.problems li');
+  assert.match(await page.locator('.problems').innerText(), /Missing field \$json\.customer\.nmae in 0 of [\d,]+ items · meant: customer\.name\?/);
+  await page.goto(`${PAGE}#/${FAILING}?node=Get+orders&tab=parameters`);
+  await ready(page);
+  assert.equal(await page.locator('.problems').count(), 0);
 });
 
 check('from the list to the error of a failing execution', '#/', async (page) => {

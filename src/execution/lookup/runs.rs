@@ -9,10 +9,8 @@ use crate::execution::Error;
 use crate::execution::header::Header;
 use crate::execution::order::{Order, Starts};
 use crate::execution::runs::{self, Item, ItemPlace, Parts, RunHead, RunObserver};
+use crate::execution::workflow;
 use crate::json::{Cursor, Keep, Projection, ReadError};
-
-/// The most bytes that are held of a workflow: n8n accepts no larger one.
-const WORKFLOW_BYTES: usize = 16 * 1024 * 1024;
 
 /// Memory for what the nodes received.
 const BYTES: usize = 3 * 1024 * 1024;
@@ -116,7 +114,7 @@ impl Projection for RunsProjection {
     const KEEP: Keep = Keep::Members(&runs::keep::<Reader>(Keep::Whole));
 
     fn read<R: Read>(&self, cursor: Cursor<R>) -> Self::View {
-        let execution = runs::read(cursor, |_| Reader::default(), read_workflow)?;
+        let execution = runs::read(cursor, |_| Reader::default(), workflow::read_json)?;
         let mut nodes = execution.runs.nodes;
         for node in nodes.values_mut() {
             node.own_input.sort();
@@ -131,14 +129,6 @@ impl Projection for RunsProjection {
             order,
         })
     }
-}
-
-fn read_workflow<R: Read>(cursor: &mut Cursor<R>) -> Result<Option<Vec<u8>>, ReadError> {
-    if cursor.at_object()? {
-        return cursor.json(WORKFLOW_BYTES);
-    }
-    cursor.skip()?;
-    Ok(None)
 }
 
 /// Reads the runs.
@@ -185,6 +175,7 @@ impl RunObserver for Reader {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::execution::workflow::JSON_BYTES;
 
     fn read(body: &str) -> RunsView {
         RunsProjection.read_from(body.as_bytes()).unwrap()
@@ -239,8 +230,8 @@ mod tests {
     fn a_workflow_is_bounded() {
         let body = |bytes: usize| format!(r#"{{"id":"7","workflowData":{{"name":"{}"}}}}"#, "x".repeat(bytes));
         let whole = |bytes: usize| read(&body(bytes)).workflow.map(|workflow| workflow.len());
-        let most = WORKFLOW_BYTES - r#"{"name":""}"#.len();
-        assert_eq!((whole(most), whole(most + 1)), (Some(WORKFLOW_BYTES), None));
+        let most = JSON_BYTES - r#"{"name":""}"#.len();
+        assert_eq!((whole(most), whole(most + 1)), (Some(JSON_BYTES), None));
         assert!(read(r#"{"id":"7","workflowData":[1]}"#).workflow.is_none());
     }
 }

@@ -1,4 +1,6 @@
 use super::*;
+use crate::execution::{StoredExecution, StoredProjection};
+use crate::json::flatted::Flatted;
 
 fn body(runs: &str) -> String {
     format!(r#"{{"id":"7","data":{{"resultData":{{"runData":{{{runs}}}}}}}}}"#)
@@ -167,4 +169,26 @@ fn a_workflow_can_come_first_and_a_loop_is_cheap() {
     let view = RunsProjection.read_from(body.as_bytes()).unwrap();
     assert_eq!((view.workflow.as_deref(), view.runs_of("Work")), (Some(&br#"{"name":"W"}"#[..]), 3000));
     assert_eq!(counts(&body, vec![input("Work", Which::Last, "n")]), [(3000, 3000)]);
+}
+
+#[test]
+fn only_the_way_of_the_paths_is_read_from_a_store() {
+    let items = vec!["\"8\""; 150].join(",");
+    let data = format!(
+        r#"[{{"resultData":"1"}},{{"runData":"2"}},{{"A":"3"}},["4"],{{"data":"5"}},{{"main":"6"}},["7"],[{items}],{{"json":"9"}},{{"list":"10","text":"11"}},[1,true,"9"],"x"]"#
+    );
+    let stored = || StoredExecution {
+        header: br#"{"id":"7"}"#,
+        workflow: Box::new(&b"{}"[..]),
+        data: Flatted::new(Box::new(data.as_bytes())),
+        reveal: false,
+    };
+    let runs = RunsProjection.read_stored(stored()).unwrap();
+    let ask = |path| output("A", "A", Which::Any, path);
+    let plan = Plan::new(&runs, vec![ask("list[1]"), ask("list[3]"), ask("text"), ask("list"), ask("texts")]);
+    let found = LookupProjection::new(plan).read_stored(stored()).unwrap();
+    let kinds: Vec<_> = found.iter().map(|found| (found.items, found.kinds)).collect();
+    let of = |kind: usize| (150, std::array::from_fn(|at| if at == kind { 150 } else { 0 }));
+    assert_eq!(kinds, [of(1), (150, [0; 6]), of(3), of(4), (150, [0; 6])]);
+    assert_eq!(found[4].near.as_deref().map(path_text).as_deref(), Some("text"));
 }

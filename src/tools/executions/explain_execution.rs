@@ -19,6 +19,13 @@ pub static PROMPT: Prompt = Prompt {
     ],
     parameters: ExplainExecution::PARAMETERS,
     text,
+    endings: &[
+        (
+            &["edit_workflow", "check_workflow"],
+            " Change nothing before I agree; then edit_workflow, which saves a draft, and check_workflow with this execution.",
+        ),
+        (&[], " Do not change anything."),
+    ],
 };
 
 arguments! {
@@ -39,7 +46,7 @@ fn text(arguments: Arguments) -> Result<String, ArgumentError> {
         "{which}{expected} A node failed: get_execution, then get_execution_by_node (limit: 1). It did the wrong thing: \
          describe_execution. Then ask one question: search_execution for a value or a condition between two fields, \
          get_execution_fields for one field by another, trace_execution_item for where an item came from, \
-         compare_executions for what is different from the last successful execution. Do not read page after page. Tell me the cause, the node and the item that show it, and the \
-         smallest change to the workflow that fixes it. Do not change anything."
+         compare_executions for what is different from the last successful execution. Do not read page after page. Tell me \
+         the cause, the node and the item that show it, and the smallest change to the workflow that fixes it."
     ))
 }

@@ -188,7 +188,12 @@ impl Source {
     ///
     /// # Errors
     /// No such execution exists, or the list cannot be read.
-    pub(super) async fn last_success_before(&self, id: &str, header: &Header, origin: Origin) -> Result<String, Error> {
+    pub(in crate::tools) async fn last_success_before(
+        &self,
+        id: &str,
+        header: &Header,
+        origin: Origin,
+    ) -> Result<String, Error> {
         let Some(workflow) = &header.workflow_id else {
             let refusal =
                 format!("Execution '{id}' names no workflow: pass the execution to compare it with as 'with'.");

@@ -229,8 +229,9 @@ async fn edit_in_n8n<T>(
     let (value, after) = edit(&text).map_err(|error| refused(&error))?;
     let after = parse(id, after.as_bytes())?;
     let previous = before.version();
-    if !request.writes {
-        let versions = [previous, None];
+    let changes_nothing = after.text() == before.text() && request.publish != Some(true);
+    if !request.writes || changes_nothing {
+        let versions = [previous.clone(), previous.filter(|_| request.writes)];
         return Ok(Edited { value, before, after, versions, outcome: None, left_out: Vec::new(), is_kept: true });
     }
     let publishing = Publishing { before: before.published(), wanted: request.publish };

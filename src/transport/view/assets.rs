@@ -19,7 +19,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [(&str, &[u8]); 29] = files![
+static FILES: [(&str, &[u8]); 30] = files![
     "address.js",
     "api.js",
     "compare.js",
@@ -39,6 +39,7 @@ static FILES: [(&str, &[u8]); 29] = files![
     "main.js",
     "node.js",
     "nodes.js",
+    "parameters.js",
     "route.js",
     "search.js",
     "status.js",

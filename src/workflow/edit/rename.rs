@@ -58,7 +58,12 @@ impl Editor<'_> {
     }
 
     fn rename_connections(&mut self, from: &str, to: &str) -> Result<(), Error> {
-        self.connections()?.rename(from, to);
+        let connections = self.connections()?;
+        if connections.has_source(from) && connections.has_source(to) {
+            let name = quoted_name(to, CUT_NAME_CHARS);
+            return Err(Error::Edit(format!("connections of a missing node {name} are left; pass another name")));
+        }
+        connections.rename(from, to);
         match self.renamed.iter_mut().find(|(_, name)| name == from) {
             Some((_, name)) => to.clone_into(name),
             None => self.renamed.push((from.to_owned(), to.to_owned())),

@@ -2,13 +2,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use serde_json::Value;
-
 use crate::workflow::connections::Connection;
 use crate::workflow::parsed::{NOTE, Parsed, ParsedNode};
-
-/// What decides what a node outputs: with other values of these, the recorded items are those of another node.
-const DECIDES: [&str; 6] = ["type", "typeVersion", "parameters", "disabled", "executeOnce", "credentials"];
+use crate::workflow::revision::{does_the_same, same_node};
 
 /// A node of the checked workflow.
 pub(super) struct CheckedNode {
@@ -24,7 +20,7 @@ pub(super) struct CheckedNode {
 /// The nodes of a workflow that are not disabled, beside those of the workflow that an execution ran.
 pub(super) fn compared(now: Parsed, then: &Parsed) -> Vec<CheckedNode> {
     let before: Before =
-        now.nodes.iter().filter_map(|node| Some((node.name.clone(), same(&then.nodes, node)?))).collect();
+        now.nodes.iter().filter_map(|node| Some((node.name.clone(), same_node(&then.nodes, node)?))).collect();
     let stale = stale(&now, then, &before);
     let is_current = |name: &String| !stale.contains(name);
     let beside = |node: &ParsedNode| {
@@ -44,13 +40,6 @@ pub(super) fn compared(now: Parsed, then: &Parsed) -> Vec<CheckedNode> {
 /// The nodes of the execution, by the names that they have now.
 type Before<'a> = HashMap<String, &'a ParsedNode>;
 
-/// The node with the id of this one; with its name, if either has no id.
-fn same<'a>(nodes: &'a [ParsedNode], node: &ParsedNode) -> Option<&'a ParsedNode> {
-    let by_id = nodes.iter().find(|other| node.id.is_some() && other.id == node.id);
-    let has_name = |other: &&ParsedNode| other.name == node.name && (node.id.is_none() || other.id.is_none());
-    by_id.or_else(|| nodes.iter().find(has_name))
-}
-
 /// What feeds a node, under the names that the nodes had.
 fn feeds(workflow: &Parsed, node: &str, before: &Before<'_>) -> BTreeSet<(String, usize, usize)> {
     let into = workflow.connections.iter().filter(|one| one.target == node && one.output.kind == "main");
@@ -69,8 +58,7 @@ fn feeds_then(then: &Parsed, node: &ParsedNode) -> BTreeSet<(String, usize, usiz
 fn stale(now: &Parsed, then: &Parsed, before: &Before<'_>) -> HashSet<String> {
     let is_changed = |node: &&ParsedNode| {
         let Some(old) = before.get(&node.name) else { return true };
-        feeds(now, &node.name, before) != feeds_then(then, old)
-            || DECIDES.iter().any(|member| value(node, member) != value(old, member))
+        feeds(now, &node.name, before) != feeds_then(then, old) || !does_the_same(node, old)
     };
     let mut stale: HashSet<String> = now.nodes.iter().filter(is_changed).map(|node| node.name.clone()).collect();
     let mut open: Vec<String> = stale.iter().cloned().collect();
@@ -99,9 +87,4 @@ fn root(connections: &[Connection], node: &str) -> Option<String> {
         }
     }
     None
-}
-
-/// A member; `null` and `false` are as if it were not there.
-fn value(node: &ParsedNode, member: &str) -> Option<Value> {
-    node.member(member).filter(|value| !value.is_null() && *value != Value::Bool(false))
 }

@@ -26,6 +26,7 @@ use crate::tools::executions::{Read, execution};
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::units::counted;
 use crate::workflow::catalogue::Catalogue;
+use crate::workflow::document::text;
 use crate::workflow::parsed::Parsed;
 use crate::workflow::problems::problems;
 use crate::workflow::{self, Document};
@@ -110,12 +111,14 @@ impl ToolCall for CheckWorkflow {
             ));
         }
         let (catalogue, locale) = (context.catalogue.catalogue()?, context.locale);
+        let node_name = self.node_name.clone();
         let draft = match &self.workflow_id {
             Some(id) => Some(WorkflowLocation::of(id).load(&context, &progress).await?),
             None => None,
         };
         let Some(id) = self.execution_id.clone() else {
-            let mut report = blocking(move || structure(catalogue.as_deref(), draft.as_ref())).await?;
+            let mut report =
+                blocking(move || structure(catalogue.as_deref(), draft.as_ref(), node_name.as_deref())).await?;
             report.remarks.extend(self.newest_execution(&context).await);
             return Ok(self.answer(report, None, locale));
         };
@@ -123,8 +126,12 @@ impl ToolCall for CheckWorkflow {
         let source = context.executions();
         let Read { view, origin } = source.read(&request, &RunsProjection, &progress).await?;
         let (runs, is_read_once) = (view?, source.is_read_once(&request.id));
+        let ran = self.version_that_ran(&context, draft.as_ref(), &runs, &progress).await;
         // Scanning all expressions takes time.
-        let prepared = blocking(move || prepare(catalogue.as_deref(), draft, runs, is_read_once, locale));
+        let prepared = blocking(move || {
+            let known = Known { catalogue: catalogue.as_deref(), draft, ran, is_read_once };
+            prepare(known, runs, node_name.as_deref(), locale)
+        });
         let (mut report, grounds) = prepared.await?;
         if let Some(Grounds { nodes, asked, runs }) = grounds {
             let plan = Plan::new(&runs, asked.iter().map(|asked| asked.question.clone()).collect());
@@ -140,9 +147,24 @@ impl ToolCall for CheckWorkflow {
     }
 }
 
-/// The problems of the structure.
-fn structure(catalogue: Option<&Catalogue>, document: Option<&Document>) -> Result<Report, Error> {
+/// What is known of an execution besides its runs.
+struct Known<'a> {
+    catalogue: Option<&'a Catalogue>,
+    /// The workflow that is checked, if it is not the one that ran.
+    draft: Option<Document>,
+    /// The workflow that ran, as it was saved.
+    ran: Option<Document>,
+    is_read_once: bool,
+}
+
+/// The problems of the structure; an error if the workflow has no node of the given name.
+fn structure(catalogue: Option<&Catalogue>, document: Option<&Document>, node: Option<&str>) -> Result<Report, Error> {
     let Some(document) = document else { return Ok(Report::default()) };
+    let nodes = document.nodes().map_err(|error| unusable(&error))?;
+    let names: Vec<_> = nodes.iter().filter_map(|node| text(node, "name")).collect();
+    if let Some(wanted) = node.filter(|wanted| names.iter().all(|name| name != wanted)) {
+        return Err(super::refused(&workflow::Error::NoNode { wanted: wanted.to_owned(), names }));
+    }
     let found = problems(document, |name| catalogue?.find(name)).map_err(|error| unusable(&error))?;
     let rows = found.list.into_iter().map(Row::from).collect();
     Ok(Report { rows, unreached: found.unreached, ..Report::default() })
@@ -154,15 +176,14 @@ fn unusable(error: &workflow::Error) -> Error {
 
 /// The problems of the structure, and what to look up in the execution; the report says why, if that is nothing.
 fn prepare(
-    catalogue: Option<&Catalogue>,
-    draft: Option<Document>,
+    Known { catalogue, draft, ran, is_read_once }: Known<'_>,
     runs: RunsView,
-    is_read_once: bool,
+    node: Option<&str>,
     locale: Locale,
 ) -> Result<(Report, Option<Grounds>), Error> {
-    let ran = runs.workflow.as_deref().and_then(|json| Document::parse(json).ok());
+    let ran = ran.or_else(|| Document::parse(runs.workflow.as_deref()?).ok());
     let checked = draft.as_ref().or(ran.as_ref());
-    let mut report = structure(catalogue, checked)?;
+    let mut report = structure(catalogue, checked, node)?;
     let (ja, en) = match (checked, &ran) {
         _ if runs.redacted => (
             "この実行は秘匿されているため、構造だけを調べました。",
@@ -216,6 +237,29 @@ impl Report {
 }
 
 impl CheckWorkflow {
+    /// The version of a workflow in n8n that the execution ran, as it was saved. The execution itself has it with every
+    /// default filled in; that is what is left where n8n has no versions, or keeps this one no longer.
+    async fn version_that_ran(
+        &self,
+        context: &Context,
+        draft: Option<&Document>,
+        runs: &RunsView,
+        progress: &Progress,
+    ) -> Option<Document> {
+        let (id, draft, version) = (self.workflow_id.as_deref()?, draft?, runs.header.workflow_version.as_deref()?);
+        let is_its_own = runs.header.workflow_id.as_deref() == Some(id);
+        match WorkflowLocation::of(id) {
+            WorkflowLocation::N8n(_) if is_its_own && draft.version().as_deref() == Some(version) => {
+                Some(draft.clone())
+            }
+            WorkflowLocation::N8n(id) if is_its_own => {
+                let text = context.n8n().ok()?.workflow_version_text(&id, version, progress).await.ok()?;
+                Document::parse(&text).ok()
+            }
+            _ => None,
+        }
+    }
+
     /// Which execution of a workflow in n8n can be asked about.
     async fn newest_execution(&self, context: &Context) -> Option<String> {
         let Some(WorkflowLocation::N8n(id)) = self.workflow_id.as_deref().map(WorkflowLocation::of) else {

@@ -7,6 +7,7 @@ import { Fields } from './fields.js';
 import { ItemTable, itemsOf } from './items.js';
 import { json } from './json.js';
 import { Loader } from './loading.js';
+import { Parameters } from './parameters.js';
 import { badge } from './status.js';
 import { tabs } from './tabs.js';
 import { Trace } from './trace.js';
@@ -143,7 +144,7 @@ export class NodeView {
       case 'fields': return new Fields(this.id, answer.nodeName);
       case 'trace': return new Trace(this.id, answer.nodeName, answer.run.index, this.out);
       case 'error': return { element: errorView(answer.error) };
-      case 'parameters': return { element: h('div', { class: 'pad' }, json(answer.parameters ?? {})) };
+      case 'parameters': return new Parameters(this.id, answer.nodeName, answer.parameters ?? {});
       default: return this.#items();
     }
   }

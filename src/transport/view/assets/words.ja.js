@@ -39,4 +39,6 @@ export const ja = {
   workflowEdited: 'この間にワークフローが編集されました。', changedNodes: '変更:', addedNodes: '追加:', removedNodes: '削除:', connectionsDiffer: '接続が違います。', cosmetic: '動作に影響しない違い（ID、位置、メモ、バージョン）: {n}', defaults: '片方だけにあるデフォルト値のパラメーター: {n}',
   keyboard: 'キーボード', close: '閉じる', keySearch: '検索', keyNodes: '次・前のノード', keyRuns: '前・次のラン', keyItems: '次・前のアイテム',
   keyViews: '次の表示', keyZoom: '拡大、縮小、全体', keyPan: '左右に移動', keyBack: 'アイテム、ノードの順に閉じる', keyHelp: 'この一覧',
+  problems: '問題', moreProblems: 'ほか {n} 件の問題', inItems: '{items} 件中 {have} 件にあり', meant: '{near} のことですか？',
+  'rule.missingField': 'フィールドがありません', 'rule.mixedTypes': '型が混在しています', 'rule.nullValue': 'null です', 'rule.unknownNode': 'ノードがありません', 'rule.nodeNotRun': 'ノードは実行されていません', 'rule.missingEquals': '式ではありません（= がありません）', 'rule.syntax': '構文エラー', 'rule.loopNeverReturns': 'ループに戻りません', 'rule.respondNotAwaited': 'Respond to Webhook は使われません', 'rule.webhookNeverResponds': 'Webhook が応答しません', 'rule.noSuchNode': '存在しないノードへの接続', 'rule.noSuchOutput': '出力がありません', 'rule.notUpstream': 'このノードにつながっていません', 'rule.duplicateName': '名前の重複', 'rule.duplicateWebhook': 'Webhook の重複',
 };

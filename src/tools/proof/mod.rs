@@ -1,0 +1,27 @@
+//! The toolset `proof`: prove a fix with the data that failed, publish exactly what was proven, run and stop executions.
+//!
+//! What these tools write into n8n stands in `docs/proof.md`.
+
+pub mod prove_fix;
+pub mod publish_workflow_version;
+mod recorded;
+pub mod retry_execution;
+mod revisions;
+pub mod stop_execution;
+
+use super::Toolset;
+
+/// These tools.
+pub static TOOLSET: Toolset = Toolset {
+    name: "proof",
+    instructions: &[
+        (
+            "prove_fix",
+            "After edit_workflow saved a draft: prove_fix runs it again with the recorded data of the failing execution, beside the \
+             unchanged workflow, and calls no outside service. Repeat its claim word for word; claim nothing else.",
+        ),
+        ("publish_workflow_version", "publish_workflow_version publishes exactly the version that was proven."),
+    ],
+    tools: &[&prove_fix::TOOL, &retry_execution::TOOL, &stop_execution::TOOL, &publish_workflow_version::TOOL],
+    prompts: &[],
+};

@@ -1,0 +1,207 @@
+//! Copies in n8n: created, run once, read, and removed in every case.
+
+use std::time::Duration;
+
+use tokio::time::{Instant, sleep};
+
+use crate::execution::recording::{Recording, RecordingProjection};
+use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, WorkflowQuery};
+use crate::tools::Error;
+use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
+use crate::workflow::replay::{self, Copy};
+
+/// What a key must be allowed to do, so that a copy can be made, and also removed.
+const SCOPES: [&str; 8] = [
+    "execution:read",
+    "execution:list",
+    "workflow:read",
+    "workflow:list",
+    "workflow:create",
+    "workflow:activate",
+    "workflow:deactivate",
+    "workflow:delete",
+];
+
+/// The pause between two looks at n8n.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// How long n8n may take to end a copy beyond its own limit.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long n8n may take to unpublish a copy before it can be deleted.
+const REMOVED_WITHIN: Duration = Duration::from_secs(15);
+
+/// Copies older than this were left behind by a process that was killed.
+const LEFT_BEHIND: jiff::SignedDuration = jiff::SignedDuration::from_mins(10);
+
+/// Runs copies.
+pub(super) struct CopyRunner<'a> {
+    n8n: &'a Client,
+    /// How long each may run.
+    timeout: Duration,
+    progress: &'a Progress,
+}
+
+/// What a copy did.
+pub(super) struct Replayed {
+    pub recording: Recording,
+}
+
+/// A copy that exists; removed when it is let go, whatever happens.
+struct Created {
+    n8n: Client,
+    id: Option<String>,
+}
+
+impl Drop for Created {
+    fn drop(&mut self) {
+        let (n8n, Some(id)) = (self.n8n.clone(), self.id.take()) else { return };
+        tokio::spawn(async move { remove(&n8n, &id).await });
+    }
+}
+
+impl<'a> CopyRunner<'a> {
+    pub(super) fn new(n8n: &'a Client, timeout: Duration, progress: &'a Progress) -> Self {
+        Self { n8n, timeout, progress }
+    }
+
+    /// Refuses if the key could not remove what it creates.
+    pub(super) async fn check_scopes(&self) -> Result<(), Error> {
+        // n8n before 2.20 does not say what a key may do.
+        let Some(scopes) = self.n8n.scopes().await else { return Ok(()) };
+        let missing: Vec<_> = SCOPES.into_iter().filter(|needed| !scopes.iter().any(|scope| scope == needed)).collect();
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Error::FailedPrecondition(format!(
+            "The API key lacks what a proof needs: {}. Nothing was created. Give it these scopes in n8n under Settings > n8n API, or use \
+             another key.",
+            missing.join(", ")
+        )))
+    }
+
+    /// Removes copies that were left behind.
+    pub(super) async fn sweep(&self) {
+        let query = WorkflowQuery { name: Some(replay::NAME.to_owned()), limit: 100, ..WorkflowQuery::default() };
+        let Ok(Ok(Some(page))) = self.n8n.read_workflows(&query, &OutlinePageProjection, self.progress).await else {
+            return;
+        };
+        let before = jiff::Timestamp::now() - LEFT_BEHIND;
+        let is_old = |copy: &Outline| {
+            copy.created_at.as_deref().and_then(|at| at.parse().ok()).is_some_and(|at: jiff::Timestamp| at < before)
+        };
+        for copy in page.workflows.iter().filter(|copy| copy.name.starts_with(replay::NAME) && is_old(copy)) {
+            if self.is_copy(&copy.id).await {
+                tracing::info!(workflow = copy.id, "removing a copy that was left behind");
+                remove(self.n8n, &copy.id).await;
+            }
+        }
+    }
+
+    /// Whether a workflow has the node that only copies have.
+    async fn is_copy(&self, id: &str) -> bool {
+        let text = self.n8n.workflow_text(id, false, self.progress).await.unwrap_or_default();
+        let document = crate::workflow::Document::parse(&text).ok();
+        let nodes = document.and_then(|document| document.nodes().ok()).unwrap_or_default();
+        nodes.iter().any(|node| crate::workflow::document::text(node, "name").as_deref() == Some(replay::START))
+    }
+
+    /// Creates a copy, runs it, reads what it did and removes it.
+    pub(super) async fn replay(&self, copy: &Copy) -> Result<Replayed, Error> {
+        let mut created = Created { n8n: self.n8n.clone(), id: Some(self.create(copy).await?) };
+        let id = created.id.clone().unwrap_or_default();
+        let replayed = self.run(&id).await;
+        created.id = None;
+        remove(self.n8n, &id).await;
+        replayed
+    }
+
+    async fn create(&self, copy: &Copy) -> Result<String, Error> {
+        let made = self.n8n.create_workflow(copy.body().to_owned(), &OutlineProjection, self.progress).await;
+        match made {
+            Ok(Ok(Some(outline))) => Ok(outline.id),
+            // It may have been created: look for its own name, and never send it again.
+            Ok(_) | Err(n8n::Error::Unsure { .. }) => self.find(copy.name()).await,
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    async fn find(&self, name: &str) -> Result<String, Error> {
+        let query = WorkflowQuery { name: Some(name.to_owned()), limit: 10, ..WorkflowQuery::default() };
+        let page = self.n8n.read_workflows(&query, &OutlinePageProjection, self.progress).await??.unwrap_or_default();
+        page.workflows.into_iter().find(|copy| copy.name == name).map(|copy| copy.id).ok_or_else(|| {
+            Error::FailedPrecondition(
+                "n8n did not confirm that it created a copy, and has none. Nothing was run; try again.".to_owned(),
+            )
+        })
+    }
+
+    async fn run(&self, id: &str) -> Result<Replayed, Error> {
+        let activated = self.n8n.set_workflow_active(id, true, &OutlineProjection, self.progress).await;
+        match activated {
+            Ok(_) | Err(n8n::Error::Unsure { .. }) => {}
+            Err(error) => {
+                return Err(Error::FailedPrecondition(format!(
+                    "n8n did not start the copy: {error} The copy was removed."
+                )));
+            }
+        }
+        let execution = self.ended(id).await?;
+        let request = ExecutionRequest { id: execution, ignore_size_limit: true };
+        let projection = RecordingProjection { nodes: std::sync::Arc::default(), hash: replay::hash };
+        let recording = self.n8n.read_execution(&request, &projection, self.progress).await?.view?;
+        Ok(Replayed { recording })
+    }
+
+    /// The id of the copy's execution, once it has ended.
+    async fn ended(&self, workflow: &str) -> Result<String, Error> {
+        let (begun, mut is_stopped) = (Instant::now(), false);
+        let query = ListQuery { workflow_id: Some(workflow.to_owned()), limit: 1, ..ListQuery::default() };
+        loop {
+            // Executions that run are not in this list.
+            let listing = self.n8n.list_executions(&query).await?;
+            let status = listing.data.first().and_then(|one| one["status"].as_str());
+            if let (Some(id), Some("success" | "error" | "crashed" | "canceled")) = (listing.newest_id(), status) {
+                return Ok(id);
+            }
+            if begun.elapsed() > self.timeout && !is_stopped {
+                is_stopped = true;
+                self.stop_running(workflow).await;
+            }
+            if begun.elapsed() > self.timeout + GRACE {
+                return Err(Error::FailedPrecondition(format!(
+                    "The copy did not end within {} s, so nothing is proven. It was removed. Allow more with timeoutSeconds.",
+                    self.timeout.as_secs()
+                )));
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn stop_running(&self, workflow: &str) {
+        let status = Some("running".to_owned());
+        let query = ListQuery { workflow_id: Some(workflow.to_owned()), status, limit: 1, ..ListQuery::default() };
+        let Ok(listing) = self.n8n.list_executions(&query).await else { return };
+        if let Some(id) = listing.newest_id() {
+            // It may have ended by now.
+            drop(self.n8n.stop_execution(&id, &crate::execution::HeaderProjection, self.progress).await);
+        }
+    }
+}
+
+/// Deactivates and deletes a copy. n8n refuses to delete a workflow that it is still unpublishing.
+async fn remove(n8n: &Client, id: &str) {
+    let (begun, progress) = (Instant::now(), Progress::default());
+    drop(n8n.set_workflow_active(id, false, &OutlineProjection, &progress).await);
+    while begun.elapsed() < REMOVED_WITHIN {
+        match n8n.delete_workflow(id, &progress).await {
+            Ok(()) | Err(n8n::Error::NotFound(_)) => return,
+            Err(n8n::Error::Refused { status: 409, .. }) => sleep(PAUSE).await,
+            Err(error) => {
+                tracing::warn!(workflow = id, %error, "a copy was not removed; the next proof removes it");
+                return;
+            }
+        }
+    }
+    tracing::warn!(workflow = id, "a copy was not removed in time; the next proof removes it");
+}

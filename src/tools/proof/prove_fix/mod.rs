@@ -1,0 +1,207 @@
+//! `prove_fix`: runs a workflow again with the recorded data of an execution, changed and unchanged, and says only what was shown.
+//!
+//! ```text
+//! recording of the execution --+--> copy of the workflow that ran --> control \
+//!                              +--> copy of the changed workflow  --> changed  --> verdict --> claim
+//! ```
+//!
+//! The control decides whether the replay means anything: if the unchanged workflow does not fail again in the same way, nothing
+//! is proven. See [`crate::workflow::replay`] for what a copy is.
+
+mod answer;
+mod copies;
+mod verdict;
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use self::copies::CopyRunner;
+use self::verdict::{Facts, Verdict, judge};
+use crate::blocking::blocking;
+use crate::execution::recording::{Incomplete, Recording};
+use crate::n8n::Progress;
+use crate::toolkit::answer::{FEW_TOKENS, Tokens};
+use crate::toolkit::{Effect, Id, IntegerOr, Text, arguments};
+use crate::tools::executions::Origin;
+use crate::tools::proof::recorded::record;
+use crate::tools::proof::revisions::Revisions;
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::replay::{Copy, Played, PlayedRun};
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "prove_fix",
+    title: "Prove a fix",
+    description: "Run a changed workflow again with the recorded data of an execution, beside the unchanged one, in scratch copies that \
+                  call no outside service. Show the user its claim.",
+    parameters: ProveFix::PARAMETERS,
+    effect: Effect::Add,
+    handler: Handler::of::<ProveFix>(),
+};
+
+arguments! {
+    struct ProveFix {
+        id: Id = "The execution whose data are used.",
+        workflow: Option<Text> = "A version or a workflow file (default: the draft).",
+        also_good: IntegerOr<1, 0, 5> = "Earlier good executions that must not change.",
+        timeout_seconds: IntegerOr<120, 5, 600> = "For each copy.",
+        max_tokens: Tokens<1000> = FEW_TOKENS,
+    }
+}
+
+/// What is known before anything is created.
+struct Prepared {
+    recording: Recording,
+    revisions: Revisions,
+    control: Copy,
+    changed: Copy,
+    /// The nodes that are answered from the recording in either copy, as the execution called them.
+    played: HashSet<String>,
+}
+
+impl ToolCall for ProveFix {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        if context.redact {
+            return Err(Error::FailedPrecondition(
+                "This server masks values (--redact), and a proof needs them. Start one without --redact to prove a fix.".to_owned(),
+            ));
+        }
+        let n8n = context.n8n()?;
+        let recording = record(&context, &self.id, HashSet::new(), &progress).await?;
+        check_recording(&self.id, &recording)?;
+        let revisions = Revisions::read(&context, self.workflow.as_deref(), &recording, &progress).await?;
+        if revisions.changed.is_empty() {
+            let facts = Facts { verdict: Verdict::Unchanged, ..Facts::of(&recording, &revisions) };
+            return Ok(answer::compose(&self, context.locale, &recording, &revisions, &facts));
+        }
+        let timeout = Duration::from_secs(self.timeout_seconds);
+        let prepared = self.prepare(&context, recording, revisions, &progress).await?;
+        if let Some(verdict) = verdict::before(&prepared.recording, &prepared.revisions, &prepared.played) {
+            let facts = Facts { verdict, ..Facts::of(&prepared.recording, &prepared.revisions) };
+            return Ok(answer::compose(&self, context.locale, &prepared.recording, &prepared.revisions, &facts));
+        }
+        let runner = CopyRunner::new(n8n, timeout, &progress);
+        runner.check_scopes().await?;
+        runner.sweep().await;
+        let (control, changed) = tokio::join!(runner.replay(&prepared.control), runner.replay(&prepared.changed));
+        let (control, changed) = (control?, changed?);
+        let mut facts = judge(&prepared.recording, &prepared.revisions, &prepared.played, &control, &changed);
+        if facts.verdict == Verdict::Fixed && self.also_good > 0 {
+            facts.good = self.good(&context, &prepared, &runner, &progress).await?;
+            if facts.good.iter().any(|good| !good.differs.is_empty()) {
+                facts.verdict = Verdict::FixedButChanges;
+            }
+        }
+        Ok(answer::compose(&self, context.locale, &prepared.recording, &prepared.revisions, &facts))
+    }
+}
+
+impl ProveFix {
+    /// Makes both copies.
+    async fn prepare(
+        &self,
+        context: &Context,
+        recording: Recording,
+        revisions: Revisions,
+        progress: &Progress,
+    ) -> Result<Prepared, Error> {
+        let played = revisions.played(trigger(&recording)?, self.timeout_seconds);
+        let full = record(context, &self.id, played.clone(), progress).await?;
+        check_recording(&self.id, &full)?;
+        let seconds = self.timeout_seconds;
+        let (id, recorded) = (self.id.clone(), played.clone());
+        blocking(move || {
+            let trigger = trigger(&full)?.to_owned();
+            let played_as = |name: &str| played_of(&full, name);
+            let control = revisions.ran.copy(&id, "control", &trigger, seconds, &|name| played_as(name))?;
+            let changed = revisions.copy_of_changed(&id, &trigger, seconds, &played_as)?;
+            Ok(Prepared { recording: full, revisions, control, changed, played: recorded })
+        })
+        .await
+    }
+
+    /// Runs the changed workflow with the data of earlier good executions.
+    async fn good(
+        &self,
+        context: &Context,
+        prepared: &Prepared,
+        runner: &CopyRunner<'_>,
+        progress: &Progress,
+    ) -> Result<Vec<Good>, Error> {
+        let source = context.executions();
+        let (mut found, mut before, mut header) = (Vec::new(), self.id.clone(), prepared.recording.header.clone());
+        while found.len() < self.also_good as usize {
+            // There may be none, or no more.
+            let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else {
+                break;
+            };
+            let recording = record(context, &id, prepared.played.clone(), progress).await?;
+            (before, header) = (id.clone(), recording.header.clone());
+            let Ok(trigger) = trigger(&recording).map(str::to_owned) else { break };
+            if check_recording(&id, &recording).is_err() {
+                break;
+            }
+            let copy = prepared
+                .revisions
+                .copy_of_changed(&id, &trigger, self.timeout_seconds, &|name| played_of(&recording, name))?;
+            let replayed = runner.replay(&copy).await?;
+            let differs = verdict::differences(&recording, &replayed.recording, &prepared.revisions);
+            found.push(Good { id, differs });
+        }
+        Ok(found)
+    }
+}
+
+/// A good execution, with the changed workflow.
+struct Good {
+    id: String,
+    /// The nodes that return something else now.
+    differs: Vec<String>,
+}
+
+/// Refuses what cannot be run again.
+fn check_recording(id: &str, recording: &Recording) -> Result<(), Error> {
+    let status = recording.header.status.as_deref().unwrap_or_default();
+    let problem = match status {
+        _ if recording.redacted => "its data are redacted".to_owned(),
+        _ if recording.header.data_too_large => {
+            "n8n did not send its data, which are too large. Read it with --store".to_owned()
+        }
+        "running" | "waiting" | "new" => format!("it is {status}: wait until it has ended"),
+        _ if recording.nodes.is_empty() => "no node ran in it".to_owned(),
+        _ => match recording.incomplete {
+            Some(Incomplete::Items) => "the recorded items that it would need have more than 4 MB".to_owned(),
+            Some(Incomplete::Runs) => "it has more runs or items than can be compared".to_owned(),
+            None => return Ok(()),
+        },
+    };
+    Err(Error::FailedPrecondition(format!("Execution '{id}' cannot be run again: {problem}. Nothing was created.")))
+}
+
+/// The trigger that ran.
+fn trigger(recording: &Recording) -> Result<&str, Error> {
+    let mut triggers = recording.triggers();
+    match (triggers.next(), triggers.next()) {
+        (Some(trigger), None) => Ok(trigger),
+        (Some(one), Some(other)) => Err(Error::FailedPrecondition(format!(
+            "This execution cannot be run again: it began at several nodes ('{one}', '{other}'). Nothing was created."
+        ))),
+        (None, _) => Err(Error::FailedPrecondition(
+            "This execution does not say where it began. Nothing was created.".to_owned(),
+        )),
+    }
+}
+
+/// What was recorded of a node.
+fn played_of(recording: &Recording, name: &str) -> Played {
+    let Some(node) = recording.nodes.get(name) else { return Played::default() };
+    let runs = node.runs.iter().map(|run| {
+        let outputs: Vec<Vec<String>> = run.outputs.iter().map(|output| output.items.clone()).collect();
+        let has_items = outputs.iter().any(|items| !items.is_empty());
+        // A run that went on after its error answers with the items that stand for it.
+        let error = run.error.clone().filter(|_| run.failed && !has_items);
+        PlayedRun { received: recording.received(run), outputs, error }
+    });
+    Played { runs: runs.collect() }
+}

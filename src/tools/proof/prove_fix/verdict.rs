@@ -1,0 +1,338 @@
+//! What a replay shows: the verdict, from facts alone.
+
+use std::collections::HashSet;
+
+use super::Good;
+use super::copies::Replayed;
+use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
+use crate::tools::proof::recorded::{alike, failure};
+use crate::tools::proof::revisions::Revisions;
+use crate::workflow::parsed::ParsedNode;
+use crate::workflow::replay::{NOT_RECORDED, depends_on_more_than_items, original_name};
+
+/// What was shown. Only [`Fixed`](Self::Fixed) claims that something is proven.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// The unchanged workflow failed again as it had, and the changed one did not: its node ran, with items, without an error.
+    Fixed,
+    /// The same, but an earlier good execution would now return something else.
+    FixedButChanges,
+    /// The same node fails with the same message.
+    StillFails,
+    /// The same node fails with another message.
+    FailsDifferently,
+    /// Another node fails.
+    FailsElsewhere,
+    /// The node that failed did not run.
+    NotReached,
+    /// The error stands in items now.
+    ErrorNowInItems,
+    /// The node is disabled.
+    Bypassed,
+    /// The node returned nothing for something.
+    Emptied,
+    /// The execution had not failed, and some nodes return something else.
+    OutputsChanged,
+    /// The execution had not failed, and all nodes return the same.
+    SameOutputs,
+    /// Something was asked that had not been recorded.
+    NeedsOutside,
+    /// The change, or the failure, is in a node that is answered from the recording.
+    NotTested,
+    /// The unchanged workflow does not do the same again.
+    NotReproduced,
+    /// The workflow is the one that ran.
+    Unchanged,
+}
+
+impl Verdict {
+    /// Its name in an answer.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::FixedButChanges => "fixedButChanges",
+            Self::StillFails => "stillFails",
+            Self::FailsDifferently => "failsDifferently",
+            Self::FailsElsewhere => "failsElsewhere",
+            Self::NotReached => "notReached",
+            Self::ErrorNowInItems => "errorNowInItems",
+            Self::Bypassed => "bypassed",
+            Self::Emptied => "emptied",
+            Self::OutputsChanged => "outputsChanged",
+            Self::SameOutputs => "sameOutputs",
+            Self::NeedsOutside => "needsOutside",
+            Self::NotTested => "notTested",
+            Self::NotReproduced => "notReproduced",
+            Self::Unchanged => "unchanged",
+        }
+    }
+}
+
+/// Everything that an answer says.
+pub(super) struct Facts {
+    pub verdict: Verdict,
+    /// Whether the unchanged workflow did the same again; `None` if it was not run.
+    pub reproduced: Option<bool>,
+    /// The node that failed, and its message.
+    pub failed: Option<(String, String)>,
+    /// The node that fails now, and its message.
+    pub fails_now: Option<(String, String)>,
+    /// What that node received and returned now, and in how many runs.
+    pub node: Option<NodeFacts>,
+    /// The nodes that ran now and had not.
+    pub ran_new: Vec<String>,
+    /// The nodes that returned something else, or ended in another way.
+    pub differs: Vec<String>,
+    /// How many returned the same.
+    pub same: usize,
+    /// Earlier good executions with the changed workflow.
+    pub good: Vec<Good>,
+    /// The nodes that ran and were answered from the recording.
+    pub recorded: Vec<String>,
+    /// What the verdict does not cover, in sentences.
+    pub not_proven: Vec<String>,
+}
+
+/// What a node did.
+pub(super) struct NodeFacts {
+    pub name: String,
+    pub items: [u64; 2],
+    pub runs: usize,
+}
+
+impl Facts {
+    /// What is known without a replay.
+    pub(super) fn of(recording: &Recording, _: &Revisions) -> Self {
+        Self {
+            verdict: Verdict::Unchanged,
+            reproduced: None,
+            failed: failure(recording),
+            fails_now: None,
+            node: None,
+            ran_new: Vec::new(),
+            differs: Vec::new(),
+            same: 0,
+            good: Vec::new(),
+            recorded: Vec::new(),
+            not_proven: Vec::new(),
+        }
+    }
+}
+
+/// The verdict that is certain before anything runs.
+pub(super) fn before(recording: &Recording, revisions: &Revisions, played: &HashSet<String>) -> Option<Verdict> {
+    let fails_in_played = recording.failed_node().is_some_and(|failed| played.contains(failed));
+    let is_untested = |name: &String| {
+        let then = revisions.name_then(name);
+        played.contains(then) && revisions.ran.node(then).is_some() && revisions.acts_otherwise(name)
+    };
+    (fails_in_played || revisions.changed.iter().any(is_untested)).then_some(Verdict::NotTested)
+}
+
+/// The verdict after both copies have run.
+pub(super) fn judge(
+    recording: &Recording,
+    revisions: &Revisions,
+    played: &HashSet<String>,
+    control: &Replayed,
+    changed: &Replayed,
+) -> Facts {
+    let (control, now) = (&control.recording, &changed.recording);
+    let (failed, fails_now) = (failure(recording), failure(now));
+    let reproduced = match (&failed, failure(control)) {
+        (Some((node, message)), Some((again, said))) => *node == again && alike(message, &said),
+        (None, None) => differences_of_control(recording, control, revisions).is_empty(),
+        _ => false,
+    };
+    let differs = differences(recording, now, revisions);
+    let ran_then: HashSet<&str> = recording.nodes.keys().map(String::as_str).collect();
+    let is_new = |name: &&str| !ran_then.contains(revisions.name_then(name));
+    let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
+    let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
+    let node = failed.as_ref().and_then(|(name, _)| node_facts(revisions.name_now(name)?, now));
+    let verdict = match reproduced {
+        false => Verdict::NotReproduced,
+        true => verdict(recording, revisions, played, now, &ran_new, &differs),
+    };
+    let same = recording.nodes.len().saturating_sub(differs.len());
+    let mut recorded: Vec<_> = recording.nodes.keys().filter(|name| played.contains(*name)).cloned().collect();
+    recorded.sort();
+    let not_proven = not_proven(recording, revisions, now, played);
+    Facts {
+        verdict,
+        reproduced: Some(reproduced),
+        failed,
+        fails_now,
+        node,
+        ran_new,
+        differs,
+        same,
+        good: Vec::new(),
+        recorded,
+        not_proven,
+    }
+}
+
+/// The verdict where the control did the same again.
+fn verdict(
+    recording: &Recording,
+    revisions: &Revisions,
+    played: &HashSet<String>,
+    now: &Recording,
+    ran_new: &[String],
+    differs: &[String],
+) -> Verdict {
+    let fails_now = failure(now);
+    if let Some((_, message)) = fails_now.as_ref().filter(|(_, message)| message.contains(NOT_RECORDED)) {
+        tracing::debug!(message, "a node was asked something that was not recorded");
+        return Verdict::NeedsOutside;
+    }
+    // A node that is new and would reach outside was not run.
+    if revisions
+        .changed
+        .iter()
+        .any(|name| played.contains(name) && revisions.ran.node(name).is_none() && ran_new.contains(name))
+    {
+        return Verdict::NeedsOutside;
+    }
+    let Some((failed, message)) = failure(recording) else {
+        return match (fails_now, differs.is_empty()) {
+            (Some(_), _) => Verdict::FailsElsewhere,
+            (None, true) => Verdict::SameOutputs,
+            (None, false) => Verdict::OutputsChanged,
+        };
+    };
+    let name_now = revisions.name_now(&failed);
+    if let Some((node, said)) = fails_now {
+        return match Some(node.as_str()) == name_now {
+            true if alike(&message, &said) => Verdict::StillFails,
+            true => Verdict::FailsDifferently,
+            false => Verdict::FailsElsewhere,
+        };
+    }
+    let Some(name_now) = name_now else { return Verdict::NotReached };
+    let parsed = revisions.now.node(name_now);
+    if parsed.is_some_and(|node| node.is_disabled) {
+        return Verdict::Bypassed;
+    }
+    let Some(node) = now.nodes.get(name_now) else { return Verdict::NotReached };
+    let before = recording.nodes.get(&failed).map_or(0, |node| errors(node, revisions.ran.node(&failed)));
+    if node.runs.iter().any(|run| run.failed) || errors(node, parsed) > before {
+        return Verdict::ErrorNowInItems;
+    }
+    if node.items() == 0 {
+        return Verdict::Emptied;
+    }
+    // What was changed and is answered from the recording was not tested.
+    let has_untested = revisions.changed.iter().any(|name| {
+        played.contains(revisions.name_then(name))
+            && revisions.now.node(name).is_some()
+            && revisions.ran.node(revisions.name_then(name)).is_none()
+    });
+    if has_untested { Verdict::NotTested } else { Verdict::Fixed }
+}
+
+/// The items of a node that stand for an error.
+fn errors(node: &RecordedNode, parsed: Option<&ParsedNode>) -> u64 {
+    let has_error_output = parsed.is_some_and(|parsed| parsed.on_error.as_deref() == Some("continueErrorOutput"));
+    let last = node
+        .runs
+        .iter()
+        .flat_map(|run| run.outputs.iter().skip(1).next_back())
+        .map(|output| output.hashes.len() as u64);
+    node.errors() + if has_error_output { last.sum() } else { 0 }
+}
+
+/// The nodes of the execution that returned something else in the changed workflow, or ended in another way.
+pub(super) fn differences(then: &Recording, now: &Recording, revisions: &Revisions) -> Vec<String> {
+    let kept: HashSet<&str> = revisions.names_in_copy();
+    let differs = |(name, node): &(&String, &RecordedNode)| {
+        let Some(name_now) = revisions.name_now(name) else { return true };
+        kept.contains(name_now) && now.nodes.get(name_now).is_none_or(|now| !same_outputs(node, now))
+    };
+    then.nodes.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+}
+
+fn differences_of_control(then: &Recording, control: &Recording, revisions: &Revisions) -> Vec<String> {
+    let kept = revisions.names_in_control();
+    let differs = |(name, node): &(&String, &RecordedNode)| {
+        kept.contains(name.as_str()) && control.nodes.get(*name).is_none_or(|now| !same_outputs(node, now))
+    };
+    then.nodes.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+}
+
+fn same_outputs(then: &RecordedNode, now: &RecordedNode) -> bool {
+    let items = |node: &RecordedNode| -> Vec<Vec<Vec<u64>>> {
+        let run = |run: &RecordedRun| {
+            let mut outputs: Vec<_> = run.outputs.iter().map(|output| output.hashes.clone()).collect();
+            while outputs.last().is_some_and(Vec::is_empty) {
+                outputs.pop();
+            }
+            outputs
+        };
+        node.runs.iter().map(run).collect()
+    };
+    let failed = |node: &RecordedNode| node.runs.iter().any(|run| run.failed);
+    items(then) == items(now) && failed(then) == failed(now)
+}
+
+fn node_facts(name: &str, now: &Recording) -> Option<NodeFacts> {
+    let node = now.nodes.get(name)?;
+    let received = node.runs.iter().filter_map(|run| now.received(run)).map(|items| items.len() as u64).sum();
+    Some(NodeFacts { name: name.to_owned(), items: [received, node.items()], runs: node.runs.len() })
+}
+
+/// What the verdict does not cover.
+fn not_proven(recording: &Recording, revisions: &Revisions, now: &Recording, played: &HashSet<String>) -> Vec<String> {
+    let mut sentences = Vec::new();
+    if recording.header.retry_of.is_some() {
+        sentences
+            .push("The execution is a retry: its first nodes may have run another version of the workflow.".to_owned());
+    }
+    let other_input: Vec<_> = recording
+        .nodes
+        .iter()
+        .filter(|(name, node)| {
+            let again = played.contains(*name).then(|| now.nodes.get(revisions.name_now(name)?)).flatten();
+            again.is_some_and(|again| {
+                let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
+                    node.runs
+                        .iter()
+                        .map(|run| {
+                            recording.received(run).map(|items| {
+                                let mut items = items;
+                                items.sort_unstable();
+                                items
+                            })
+                        })
+                        .collect()
+                };
+                node.runs.first().is_some_and(|run| !run.sources.is_empty())
+                    && received(recording, node) != received(now, again)
+            })
+        })
+        .map(|(name, _)| name.clone())
+        .collect();
+    if !other_input.is_empty() {
+        sentences.push(format!("Answered from the recording, with other input than recorded: {}. What follows rests on their recorded answers.", other_input.join(", ")));
+    }
+    let depends: Vec<_> = revisions
+        .now
+        .workflow
+        .nodes
+        .iter()
+        .filter(|node| {
+            now.nodes.contains_key(&node.name)
+                && !played.contains(revisions.name_then(&node.name))
+                && depends_on_more_than_items(node)
+        })
+        .map(|node| node.name.clone())
+        .collect();
+    if !depends.is_empty() {
+        sentences.push(format!(
+            "Depend on the time, chance or something else outside of the items: {}.",
+            depends.join(", ")
+        ));
+    }
+    sentences
+}

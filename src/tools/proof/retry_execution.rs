@@ -1,0 +1,284 @@
+//! `retry_execution`: runs a failed execution again, for real, from the node that failed.
+//!
+//! n8n keeps what the nodes before it returned, and runs that node again with the items that it had received. So a fix in a node
+//! before it is never exercised, and everything after it happens: mails go out. `prove_fix` does neither.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::recorded::{alike, failure, record};
+use super::revisions::Revisions;
+use crate::execution::HeaderProjection;
+use crate::execution::recording::{Recording, RecordingProjection};
+use crate::json::shorten;
+use crate::n8n::{self, Client, ListQuery, Progress};
+use crate::toolkit::answer::success;
+use crate::toolkit::{Choice, Effect, Id, IntegerOr, arguments, words};
+use crate::tools::{Context, Error, Handler, Tool, ToolCall};
+use crate::workflow::replay;
+
+/// The tool.
+pub static TOOL: Tool = Tool {
+    name: "retry_execution",
+    title: "Retry an execution",
+    description: "Run a failed execution again, for real, from the node that failed: it calls outside services, and nodes before that one \
+                  do not run again.",
+    parameters: RetryExecution::PARAMETERS,
+    effect: Effect::Change,
+    handler: Handler::of::<RetryExecution>(),
+};
+
+words! {
+    /// Which workflow runs.
+    pub enum With {
+        /// The draft of its workflow.
+        Draft = "draft",
+        /// The workflow as it ran.
+        Original = "original",
+    }
+}
+
+arguments! {
+    struct RetryExecution {
+        id: Id = "The failed execution.",
+        with: Option<Choice<With>> = "What runs (default: draft).",
+        timeout_seconds: IntegerOr<120, 5, 600> = "How long to wait for its end.",
+    }
+}
+
+/// Characters shown of a message.
+const MESSAGE_CHARS: usize = 200;
+
+/// The most names of a list.
+const NAMES: usize = 12;
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Data<'a> {
+    id: &'a str,
+    retry_of: &'a str,
+    status: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version_id: Option<&'a str>,
+    verdict: &'static str,
+    claim: String,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    fix_not_exercised: &'a [String],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    called_outside: &'a [String],
+    #[serde(rename = "_guidance")]
+    guidance: String,
+}
+
+/// What is known before n8n is asked.
+struct Prepared {
+    failed: String,
+    message: String,
+    workflow: Option<String>,
+    /// What runs, in words.
+    what: String,
+    /// The changed nodes that do not run again.
+    not_exercised: Vec<String>,
+    /// The nodes from the failed one on that can reach outside.
+    outside: Vec<String>,
+}
+
+/// What became of it.
+struct Retried {
+    id: String,
+    status: String,
+    version: Option<String>,
+    /// The node that failed, and its message.
+    failure: Option<(String, String)>,
+}
+
+impl ToolCall for RetryExecution {
+    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+        let n8n = context.n8n()?;
+        let with_draft = !matches!(self.with, Some(With::Original));
+        let recording = record(&context, &self.id, HashSet::new(), &progress).await?;
+        let prepared = self.prepare(&context, &recording, with_draft, &progress).await?;
+        let newest = newest(n8n, prepared.workflow.as_deref()).await?;
+        let projection = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+        let retry = n8n.retry_execution(&self.id, with_draft, &projection, &progress);
+        let retried = match tokio::time::timeout(Duration::from_secs(self.timeout_seconds), retry).await {
+            Ok(Ok(Ok(recording))) => Some(Retried::of(recording)),
+            Ok(Err(error @ (n8n::Error::Refused { .. } | n8n::Error::NotFound(_) | n8n::Error::Forbidden { .. }))) => {
+                return Err(refused(error, &self.id));
+            }
+            // n8n goes on with it, whether its response arrives or not.
+            Ok(Ok(Err(_)) | Err(_)) | Err(_) => None,
+        };
+        let mut retried = match retried {
+            Some(retried) => retried,
+            None => self.find(n8n, prepared.workflow.as_deref(), newest, &progress).await?,
+        };
+        let header = n8n.execution_header(&retried.id, &HeaderProjection, &progress).await;
+        retried.version = header.ok().and_then(Result::ok).and_then(|header| header.workflow_version);
+        let message = context.locale.choose("実行を再試行しました", "Execution retried");
+        Ok(success(message, &self.data(&prepared, &retried)))
+    }
+}
+
+impl RetryExecution {
+    /// Refuses what n8n would refuse without a reason, and finds out what will run.
+    async fn prepare(
+        &self,
+        context: &Context,
+        recording: &Recording,
+        with_draft: bool,
+        progress: &Progress,
+    ) -> Result<Prepared, Error> {
+        let refuse =
+            |problem: &str| Error::FailedPrecondition(format!("Execution '{}' was not retried: {problem}", self.id));
+        if recording.header.status.as_deref() == Some("success") {
+            return Err(refuse("it succeeded, and only failed executions can be retried."));
+        }
+        if recording.redacted {
+            return Err(refuse("its data are redacted, so that what it would do cannot be told."));
+        }
+        let (failed, message) =
+            failure(recording).ok_or_else(|| refuse("it did not fail at a node. Start its workflow again."))?;
+        let workflow = recording.header.workflow_id.clone();
+        let mut prepared = Prepared {
+            failed: failed.clone(),
+            message,
+            workflow,
+            what: "the workflow as it was".to_owned(),
+            not_exercised: Vec::new(),
+            outside: Vec::new(),
+        };
+        if with_draft {
+            let revisions = Revisions::read(context, None, recording, progress).await?;
+            if revisions.now.node(&failed).is_none() {
+                let gone = format!(
+                    "its failed node '{failed}' was renamed or removed in the draft, where n8n would not find it. Use prove_fix, or start the \
+                     workflow again."
+                );
+                return Err(refuse(&gone));
+            }
+            let version = revisions.version_id.as_deref().unwrap_or_default();
+            prepared.what = format!("draft {}", version.chars().take(8).collect::<String>());
+            let after = revisions.now.after(&failed);
+            prepared.not_exercised =
+                revisions.changed.iter().filter(|name| !after.contains(name.as_str())).cloned().collect();
+            prepared.outside = revisions.now.outside(&after);
+        }
+        Ok(prepared)
+    }
+
+    /// Finds the execution that was started.
+    async fn find(
+        &self,
+        n8n: &Client,
+        workflow: Option<&str>,
+        newest: u64,
+        progress: &Progress,
+    ) -> Result<Retried, Error> {
+        for status in [Some("running"), Some("waiting"), None] {
+            let query = ListQuery {
+                workflow_id: workflow.map(str::to_owned),
+                status: status.map(str::to_owned),
+                limit: 50,
+                ..ListQuery::default()
+            };
+            let listing = n8n.list_executions(&query).await?;
+            let text = |value: &serde_json::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            let is_it = |one: &&serde_json::Value| {
+                text(&one["retryOf"]) == self.id && text(&one["id"]).parse::<u64>().is_ok_and(|id| id > newest)
+            };
+            if let Some(found) = listing.data.iter().find(is_it) {
+                let id = text(&found["id"]);
+                let status = found["status"].as_str().unwrap_or("unknown").to_owned();
+                if matches!(status.as_str(), "success" | "error" | "crashed") {
+                    let request = n8n::ExecutionRequest { id, ignore_size_limit: true };
+                    let projection = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
+                    return Ok(Retried::of(n8n.read_execution(&request, &projection, progress).await?.view?));
+                }
+                return Ok(Retried { id, status, version: None, failure: None });
+            }
+        }
+        Err(Error::FailedPrecondition(format!(
+            "n8n did not confirm the retry of execution '{}', and lists none. It may still have been started: look at list_executions before \
+             you try again.",
+            self.id
+        )))
+    }
+
+    fn data<'a>(&'a self, prepared: &'a Prepared, retried: &'a Retried) -> Data<'a> {
+        let (failed, what) = (&prepared.failed, &prepared.what);
+        let (verdict, ending) = match (&retried.failure, retried.status.as_str()) {
+            (None, "success") => ("succeeded", "It succeeded.".to_owned()),
+            (Some((node, message)), _) if node == failed && alike(message, &prepared.message) => {
+                ("stillFails", "It failed there again, with the same message.".to_owned())
+            }
+            (Some((node, message)), _) => {
+                let verdict = if node == failed { "failsDifferently" } else { "failsElsewhere" };
+                (verdict, format!("It failed at {node}: {}.", shorten(message, MESSAGE_CHARS)))
+            }
+            (None, status) => ("notEnded", format!("It is {status}.")),
+        };
+        let claim = format!(
+            "Execution {} ran for real from {failed} on, with {what}; the nodes before it did not run again. {ending}",
+            retried.id
+        );
+        let first = |names: &'a [String]| &names[..names.len().min(NAMES)];
+        let guidance = match (prepared.not_exercised.is_empty(), verdict) {
+            (false, _) => {
+                "The nodes in fixNotExercised did not run again: this says nothing about them. prove_fix runs them with the recorded data."
+                    .to_owned()
+            }
+            (true, "notEnded") => format!("Look again: get_execution {{\"id\":\"{}\"}}. stop_execution ends it.", retried.id),
+            _ => format!("compare_executions {{\"id\":\"{}\",\"with\":\"{}\"}} shows what differs.", retried.id, self.id),
+        };
+        Data {
+            id: &retried.id,
+            retry_of: &self.id,
+            status: &retried.status,
+            version_id: retried.version.as_deref(),
+            verdict,
+            claim,
+            fix_not_exercised: first(&prepared.not_exercised),
+            called_outside: first(&prepared.outside),
+            guidance,
+        }
+    }
+}
+
+impl Retried {
+    fn of(recording: Recording) -> Self {
+        let failure = failure(&recording);
+        let id = recording.header.id.unwrap_or_default();
+        let status = recording.header.status.unwrap_or_else(|| "unknown".to_owned());
+        Self { id, status, version: None, failure }
+    }
+}
+
+/// The newest execution of a workflow, running ones included; 0 if there is none.
+async fn newest(n8n: &Client, workflow: Option<&str>) -> Result<u64, Error> {
+    let mut newest = 0;
+    for status in [None, Some("running")] {
+        let query = ListQuery {
+            workflow_id: workflow.map(str::to_owned),
+            status: status.map(str::to_owned),
+            limit: 1,
+            ..ListQuery::default()
+        };
+        let id = n8n.list_executions(&query).await?.newest_id();
+        newest = newest.max(id.and_then(|id| id.parse().ok()).unwrap_or(0));
+    }
+    Ok(newest)
+}
+
+/// What to do about a refusal.
+fn refused(error: n8n::Error, id: &str) -> Error {
+    match error {
+        n8n::Error::Refused { status: 409, .. } => Error::FailedPrecondition(format!(
+            "Execution '{id}' was not retried: n8n says that it succeeded. Only failed executions can be retried."
+        )),
+        error => error.into(),
+    }
+}

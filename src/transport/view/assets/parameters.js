@@ -1,0 +1,43 @@
+// The parameters of a node as they ran, and what a check of its expressions and connections found.
+
+import { data, h, shown } from './dom.js';
+import { json } from './json.js';
+import { Loader } from './loading.js';
+import { count, number, t } from './words.js';
+
+export class Parameters {
+  constructor(id, node, parameters) {
+    this.place = { executionId: id, nodeName: node };
+    this.found = h('div', {});
+    this.loader = new Loader(this.found);
+    this.element = h('div', { class: 'pad' }, this.found, json(parameters));
+  }
+
+  leave() {
+    this.loader.cancel();
+  }
+
+  update() {
+    if (this.asked) return;
+    this.asked = true;
+    this.loader.load('check_workflow', this.place, ({ problems = [], more = 0 }) => problems.length > 0 && [
+      h('h3', {}, t('problems')),
+      h('ul', { class: 'problems' }, problems.map((problem) => problemView(problem))),
+      more > 0 && h('p', { class: 'fine' }, count('moreProblems', more)),
+    ]);
+  }
+}
+
+function problemView({ rule, severity, parameter, reference, items, have, types, near, detail, times = 1 }) {
+  const facts = [
+    items !== undefined && have !== undefined && t('inItems', { have: number(have), items: number(items) }),
+    types && Object.entries(types).map(([kind, n]) => `${kind} ${number(n)}`).join(', '),
+    near && t('meant', { near }),
+    times > 1 && `×${number(times)}`,
+  ].filter(Boolean);
+  return h('li', { class: severity },
+    h('strong', {}, t(`rule.${rule}`)), reference && [' ', h('code', {}, data(reference, 120))],
+    facts.length > 0 && ` ${facts.join(' · ')}`,
+    parameter && h('span', { class: 'fine' }, ' ', shown(parameter)),
+    detail && h('p', { class: 'fine' }, shown(detail)));
+}

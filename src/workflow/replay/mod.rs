@@ -1,0 +1,296 @@
+//! A copy of a workflow that can be run again with recorded data, and that reaches nothing outside of n8n.
+//!
+//! ```text
+//! n8n Trigger -> Webhook (answers from the recording) -> Edit Fields (runs) -> HTTP Request (answers from the recording) -> …
+//! ```
+//!
+//! A node runs for real if its type is on a list of types that only compute, and if its parameters allow it
+//! ([`runs_for_real`]). Every other node becomes a Code node of the same name that returns what was recorded. The copy has no
+//! credentials, no webhooks and no error workflow; [`Copy::sealed`] checks that once more, from the finished copy alone.
+//!
+//! n8n's own trigger starts the copy when it is published (`n8n-nodes-base.n8nTrigger`, event `activate`): nobody can call it, and
+//! a copy that is left behind does not run again. Facts: n8n 2.41.1 and 1.123.81, on which such copies were run.
+
+mod rules;
+mod sealed;
+mod stub;
+
+use std::collections::HashSet;
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+
+pub use self::rules::{depends_on_more_than_items, runs_for_real};
+pub use self::stub::{NOT_RECORDED, hash};
+use super::connections::{Connection, Connections, PortRef};
+use super::document::Members;
+use super::parsed::{NOTE, Parsed, ParsedNode};
+use super::{Document, Error};
+
+/// The node that starts a copy, by which copies are also recognised.
+pub const START: &str = "n8n-lens replay start";
+
+/// What the name of a copy begins with.
+pub const NAME: &str = "n8n-lens replay";
+
+/// What is added to the name of a node whose several outputs are played: the node itself is a Switch after it.
+const RECORDED: &str = " (recorded)";
+
+/// Settings that a copy takes over: those that change what nodes output.
+const KEPT_SETTINGS: [&str; 2] = ["executionOrder", "timezone"];
+
+/// What was recorded of a node.
+#[derive(Clone, Debug, Default)]
+pub struct Played {
+    /// Its runs, in their order.
+    pub runs: Vec<PlayedRun>,
+}
+
+/// What was recorded of a run.
+#[derive(Clone, Debug, Default)]
+pub struct PlayedRun {
+    /// The hash of each item that it received; `None` for a trigger.
+    pub received: Option<Vec<u64>>,
+    /// The items of each output, as JSON: objects with `json`, and perhaps `binary` and `pairedItem`.
+    pub outputs: Vec<Vec<String>>,
+    /// The message with which it failed.
+    pub error: Option<String>,
+}
+
+/// What is sent to n8n.
+#[derive(Serialize)]
+struct Body<'a> {
+    name: &'a str,
+    nodes: Vec<Members>,
+    connections: Connections,
+    settings: Value,
+}
+
+/// How a workflow is to be copied.
+pub struct Plan<'a> {
+    /// The nodes and connections.
+    pub workflow: &'a Parsed,
+    /// The settings of the workflow.
+    pub settings: &'a Members,
+    /// The name of the trigger that ran.
+    pub trigger: &'a str,
+    /// The copy's own name.
+    pub name: String,
+    /// How long it may run, seconds.
+    pub timeout: u64,
+}
+
+/// A node cannot be part of a copy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// It has to be answered from the recording, but has several inputs.
+    #[error("the node '{0}' has several inputs and would reach outside")]
+    SeveralInputs(String),
+    /// The trigger that ran is not in this workflow.
+    #[error("the trigger '{0}' that started the execution is not in this workflow")]
+    NoTrigger(String),
+}
+
+/// A copy, ready to be created.
+#[derive(Debug)]
+pub struct Copy {
+    name: String,
+    body: String,
+}
+
+impl Plan<'_> {
+    /// The nodes that are answered from the recording, by name.
+    pub fn played(&self) -> HashSet<&str> {
+        kept(self.workflow).filter(|node| self.is_played(node)).map(|node| node.name.as_str()).collect()
+    }
+
+    /// The copy; `played` returns what was recorded of a node, which is nothing for one that did not run.
+    ///
+    /// # Errors
+    /// [`Refusal`] if there is no such copy.
+    pub fn copy(&self, played: impl Fn(&str) -> Played) -> Result<Copy, Refusal> {
+        if !kept(self.workflow).any(|node| node.name == self.trigger) {
+            return Err(Refusal::NoTrigger(self.trigger.to_owned()));
+        }
+        let names: HashSet<&str> = kept(self.workflow).map(|node| node.name.as_str()).collect();
+        let is_inside = |one: &&Connection| {
+            names.contains(one.source.as_str()) && names.contains(one.target.as_str()) && one.output.kind == "main"
+        };
+        let mut connections = Connections::default();
+        let mut nodes = vec![members(&start())];
+        let mut split = HashSet::new();
+        for node in kept(self.workflow) {
+            if !self.is_played(node) {
+                nodes.push(rules::real(node));
+                continue;
+            }
+            let inputs = self.workflow.connections.iter().filter(|one| one.target == node.name && is_inside(one));
+            if inputs.map(|one| one.input.index).collect::<HashSet<_>>().len() > 1 {
+                return Err(Refusal::SeveralInputs(node.name.clone()));
+            }
+            let played = played(&node.name);
+            let outputs = self.outputs(&node.name).max(played.outputs());
+            if outputs > 1 {
+                split.insert(node.name.as_str());
+                nodes.push(members(&stub(node, &format!("{}{RECORDED}", node.name), &played)));
+                nodes.push(members(&switch(node, outputs, &played)));
+                connections.add(&connection(&format!("{}{RECORDED}", node.name), 0, &node.name, 0));
+            } else {
+                nodes.push(members(&stub(node, &node.name, &played)));
+            }
+        }
+        let entry = |name: &str| if split.contains(name) { format!("{name}{RECORDED}") } else { name.to_owned() };
+        for one in self.workflow.connections.iter().filter(is_inside) {
+            connections.add(&connection(&one.source, one.output.index, &entry(&one.target), one.input.index));
+        }
+        connections.add(&connection(START, 0, &entry(self.trigger), 0));
+        let body = Body { name: &self.name, nodes, connections, settings: self.settings() };
+        // Keys are strings, and the values are JSON.
+        Ok(Copy { name: self.name.clone(), body: serde_json::to_string(&body).unwrap_or_default() })
+    }
+
+    fn is_played(&self, node: &ParsedNode) -> bool {
+        node.name == self.trigger || (!node.is_disabled && !runs_for_real(node))
+    }
+
+    /// How many outputs of a node lead somewhere.
+    fn outputs(&self, name: &str) -> usize {
+        let own = self.workflow.connections.iter().filter(|one| one.source == name && one.output.kind == "main");
+        own.map(|one| one.output.index + 1).max().unwrap_or(0)
+    }
+
+    fn settings(&self) -> Value {
+        let kept =
+            KEPT_SETTINGS.iter().filter_map(|name| Some(((*name).to_owned(), parsed(self.settings.get(*name)?))));
+        let mut settings: Map<_, _> = kept.collect();
+        settings.insert("executionTimeout".to_owned(), self.timeout.into());
+        settings.insert("saveDataSuccessExecution".to_owned(), "all".into());
+        settings.insert("saveDataErrorExecution".to_owned(), "all".into());
+        Value::Object(settings)
+    }
+}
+
+impl Copy {
+    /// Its name, which no other copy has.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The workflow, as n8n's API accepts it.
+    pub fn body(&self) -> &str {
+        &self.body
+    }
+
+    /// Checks the finished copy: only types that may run, no credentials, no webhooks, code only where it cannot reach outside.
+    ///
+    /// # Errors
+    /// What is wrong with it: a fault of n8n-lens. Such a copy must not be created.
+    pub fn sealed(&self) -> Result<(), String> {
+        sealed::check(&self.body)
+    }
+}
+
+impl Played {
+    /// How many outputs had items.
+    fn outputs(&self) -> usize {
+        let used = |run: &PlayedRun| run.outputs.iter().rposition(|items| !items.is_empty()).map_or(0, |last| last + 1);
+        self.runs.iter().map(used).max().unwrap_or(0)
+    }
+
+    fn json(&self, name: &str, outputs: usize) -> String {
+        let runs: Vec<_> = self
+            .runs
+            .iter()
+            .map(|run| {
+                let items: Vec<&str> = run.outputs.iter().flatten().map(String::as_str).collect();
+                let received = json!(run.received);
+                let error = json!(run.error);
+                format!(r#"{{"in":{received},"out":[{}],"outputs":{outputs},"error":{error}}}"#, items.join(","))
+            })
+            .collect();
+        format!(r#"{{"name":{},"runs":[{}]}}"#, json!(name), runs.join(","))
+    }
+}
+
+/// The nodes of a workflow that are in its copy: neither notes nor sub-nodes, whose roots are answered from the recording.
+pub fn kept(workflow: &Parsed) -> impl Iterator<Item = &ParsedNode> {
+    let is_sub_node = |name: &str| {
+        let mut outputs = workflow.connections.iter().filter(|one| one.source == name).peekable();
+        outputs.peek().is_some() && outputs.all(|one| one.output.kind.starts_with("ai_"))
+    };
+    workflow.nodes.iter().filter(move |node| !node.is(NOTE) && !is_sub_node(&node.name))
+}
+
+/// What a node of the original is called that a node of a copy stands for; `None` for a node that is only in copies.
+pub fn original_name(name: &str) -> Option<&str> {
+    (name != START && !name.ends_with(RECORDED)).then_some(name)
+}
+
+/// The node that failed in a copy, as the original is called.
+pub fn failed_name(name: &str) -> &str {
+    name.strip_suffix(RECORDED).unwrap_or(name)
+}
+
+/// The settings and the nodes of a document.
+///
+/// # Errors
+/// [`Error::NotWorkflow`] if it is not a workflow.
+pub fn parts(document: &Document) -> Result<(Parsed, Members), Error> {
+    Ok((Parsed::of(document)?, document.settings()?))
+}
+
+fn start() -> Value {
+    json!({"id": "n8n-lens-start", "name": START, "type": "n8n-nodes-base.n8nTrigger", "typeVersion": 1, "position": [-400, 0],
+           "parameters": {"events": ["activate"]}})
+}
+
+/// A node that answers from the recording.
+fn stub(node: &ParsedNode, name: &str, played: &Played) -> Value {
+    let code = stub::code(&played.json(&node.name, played.outputs().max(1)));
+    let id = if name == node.name { parsed_member(node, "id") } else { json!(format!("recorded {}", node.name)) };
+    json!({"id": id, "name": name, "type": "n8n-nodes-base.code", "typeVersion": 2, "position": position(node),
+           "parameters": {"mode": "runOnceForAllItems", "language": "javaScript", "jsCode": code}})
+}
+
+/// Sends each item to the output where it went.
+fn switch(node: &ParsedNode, outputs: usize, played: &Played) -> Value {
+    let ways: Vec<Vec<usize>> = played
+        .runs
+        .iter()
+        .map(|run| {
+            run.outputs.iter().enumerate().flat_map(|(output, items)| items.iter().map(move |_| output)).collect()
+        })
+        .collect();
+    let output = format!("={{{{ {}[$runIndex][$itemIndex] }}}}", json!(ways));
+    json!({"id": parsed_member(node, "id"), "name": node.name, "type": "n8n-nodes-base.switch", "typeVersion": 3.2,
+           "position": position(node), "parameters": {"mode": "expression", "numberOutputs": outputs, "output": output}})
+}
+
+fn position(node: &ParsedNode) -> Value {
+    node.member("position").unwrap_or_else(|| json!([0, 0]))
+}
+
+fn parsed_member(node: &ParsedNode, name: &str) -> Value {
+    node.member(name).unwrap_or(Value::Null)
+}
+
+fn connection(source: &str, output: usize, target: &str, input: usize) -> Connection {
+    let output = PortRef { kind: "main".to_owned(), index: output };
+    let input = PortRef { kind: "main".to_owned(), index: input };
+    Connection { source: source.to_owned(), output, target: target.to_owned(), input }
+}
+
+fn parsed(raw: &RawValue) -> Value {
+    serde_json::from_str(raw.get()).unwrap_or_default()
+}
+
+/// The members of an object.
+fn members(object: &Value) -> Members {
+    object.as_object().into_iter().flatten().map(|(name, value)| (name.clone(), raw(value))).collect()
+}
+
+fn raw(value: &Value) -> Box<RawValue> {
+    // A value is JSON.
+    to_raw_value(value).unwrap_or_default()
+}

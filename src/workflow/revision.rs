@@ -1,0 +1,90 @@
+//! Two revisions of one workflow: which nodes are the same, and which of them do the same.
+
+use serde_json::Value;
+
+use super::parsed::ParsedNode;
+
+/// What decides what a node outputs, besides its parameters.
+const DECIDES: [&str; 5] = ["type", "typeVersion", "disabled", "executeOnce", "credentials"];
+
+/// What decides how a node goes on after an error.
+const ON_ERROR: [&str; 4] = ["onError", "continueOnFail", "alwaysOutputData", "retryOnFail"];
+
+/// The node with the id of this one; with its name, if either has no id.
+pub fn same_node<'a>(nodes: &'a [ParsedNode], node: &ParsedNode) -> Option<&'a ParsedNode> {
+    let by_id = nodes.iter().find(|other| node.id.is_some() && other.id == node.id);
+    let has_name = |other: &&ParsedNode| other.name == node.name && (node.id.is_none() || other.id.is_none());
+    by_id.or_else(|| nodes.iter().find(has_name))
+}
+
+/// Whether a node that ran as `then` returns the same for the same items as `now`.
+pub fn does_the_same(now: &ParsedNode, then: &ParsedNode) -> bool {
+    let parameters = |node: &ParsedNode| Value::Object(node.parameters.clone());
+    agree(now, then, &DECIDES) && ran_with(&parameters(now), &parameters(then))
+}
+
+/// Whether a node goes on after an error as it did.
+pub fn goes_on_the_same(now: &ParsedNode, then: &ParsedNode) -> bool {
+    agree(now, then, &ON_ERROR)
+}
+
+fn agree(now: &ParsedNode, then: &ParsedNode, members: &[&str]) -> bool {
+    // `null` and `false` are as if the member were not there.
+    let value = |node: &ParsedNode, member: &str| {
+        node.member(member).filter(|value| !value.is_null() && *value != Value::Bool(false))
+    };
+    members.iter().all(|member| value(now, member) == value(then, member))
+}
+
+/// Whether a node that ran with `then` has the parameters `now`. The workflow of an execution has every default filled in
+/// (`getNodeParameters` in n8n's `packages/workflow/src/node-helpers.ts`): what only it has, and could be a default, is one.
+fn ran_with(now: &Value, then: &Value) -> bool {
+    match (now, then) {
+        (Value::Object(now), Value::Object(then)) => {
+            now.keys().all(|name| then.contains_key(name))
+                && then.iter().all(|(name, then)| match now.get(name) {
+                    Some(now) => ran_with(now, then),
+                    None => can_be_default(then),
+                })
+        }
+        (Value::Array(now), Value::Array(then)) => {
+            now.len() == then.len() && now.iter().zip(then).all(|(now, then)| ran_with(now, then))
+        }
+        _ => now == then,
+    }
+}
+
+/// Whether n8n could have filled this in: nothing that people list, and no expression.
+fn can_be_default(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.is_empty(),
+        Value::Object(members) => members.values().all(can_be_default),
+        Value::String(text) => !text.starts_with('='),
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn defaults_that_n8n_fills_in_are_no_change() {
+        let now = json!({"url": "=a", "options": {}, "list": [{"name": "a"}]});
+        let filled = json!({"url": "=a", "options": {}, "method": "GET", "sendQuery": false, "notice": "",
+            "id": {"__rl": true, "mode": "list", "value": ""}, "list": [{"name": "a", "type": "string"}]});
+        assert!(ran_with(&now, &filled));
+        for changed in [
+            json!({"url": "=b", "options": {}, "list": [{"name": "a"}]}),
+            json!({"options": {}, "list": [{"name": "a"}]}),
+            json!({"url": "=a", "options": {}, "list": []}),
+            json!({"url": "=a", "options": {}}),
+        ] {
+            assert!(!ran_with(&changed, &now), "{changed}");
+            assert!(!ran_with(&changed, &filled), "{changed}");
+        }
+        assert!(!ran_with(&filled, &now), "what only the workflow of now has was set since");
+    }
+}
