@@ -15,7 +15,7 @@
 //! | [`cache`] | files that can be fetched again: one writes, others wait; names, room, damage | what is in them, HTTP |
 //! | [`store`] | n8n's own database and files: where they are, rows, the bytes of a text at a position; SQL of n8n's tables | what an execution looks like |
 //! | [`execution`] | the shape of an execution, walked once (`runs`); one projection per file: which parts it wants, what it does with them | HTTP, tokens |
-//! | [`workflow`] | a workflow document: outline, graph, `edit` (operations on its text), `expression` (the JavaScript in parameters), `problems`, what n8n accepts, node types, files | HTTP, executions |
+//! | [`workflow`] | a workflow document: outline, graph, `edit` (operations on its text), `expression` (the JavaScript in parameters), `problems`, `replay` (a copy that reaches nothing outside), what n8n accepts, node types, files | HTTP, executions |
 //! | [`budget`] | tokens: counts, shares, pages that take entries until they are full | where entries come from |
 //! | [`toolkit`] | what a tool is: parameters, checked arguments, effect, answers, locale, words for people | n8n, coordination |
 //! | [`tools`] | n8n's tools: one file per tool, one folder per toolset, one table of all; what only people ask, in `view` | rmcp, axum |
@@ -23,7 +23,7 @@
 //! | [`gateway`] | third-party MCP servers: configuration, supervision, calls, limits; rmcp as their client | our tools, n8n, HTTP routes |
 //! | [`transport`] | rmcp and axum: the tools over stdio, Streamable HTTP and REST, the page (`view`), the gateway, access control | what a tool does |
 //! | [`cli`] | clap, built from the tools' parameters: a command is its tool, positionals, a renderer and examples | rmcp |
-//! | [`config`], [`units`], [`node_outputs`], [`node_parameters`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls` | settings; sizes; what n8n calls the outputs of a node; what its parameters say; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS | |
+//! | [`config`], [`units`], [`node_outputs`], [`node_parameters`], `blocking`, `cause`, `file_lock`, `named_locks`, `json_rpc`, `platform`, `postgres`, `tls`, `undo` | settings; sizes; what n8n calls the outputs of a node; what its parameters say; blocking threads; why an error occurred; locks; JSON-RPC messages; what operating systems do differently; a client of PostgreSQL with deadlines and limits; the cryptography of TLS; what is undone however a call ends | |
 //!
 //! A wing (the builder, the gateway, coordination) is a folder or a room of its own; the heart does not know it. n8n's
 //! tools and coordination's are neighbours on one toolkit; the gateway runs our tools like those of any other server.
@@ -122,3 +122,5 @@ mod platform;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod tls;
+#[cfg_attr(not(feature = "application"), allow(dead_code, reason = "the command line ends the process"))]
+mod undo;

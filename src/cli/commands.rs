@@ -2,11 +2,12 @@
 
 use super::spelling::{Spelling, Words};
 use super::tool_command::ToolCommand;
-use super::{render, render_workflow};
+use super::{render, render_proof, render_workflow};
 use crate::tools::executions::{
     compare_executions, describe_execution, get_execution, get_execution_by_node, get_execution_fields,
     list_executions, search_execution, trace_execution_item,
 };
+use crate::tools::proof::{prove_fix, publish_workflow_version, retry_execution, stop_execution};
 use crate::tools::view::view_summary;
 use crate::tools::workflows::{check_workflow, edit_workflow};
 
@@ -285,6 +286,86 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
         },
         render: render_workflow::check,
         examples: &["n8n-lens check-workflow workflow.json", "n8n-lens check-workflow AbC123 --execution 1234"],
+        ..ROW
+    },
+    ToolCommand {
+        name: "prove",
+        tool: &prove_fix::TOOL,
+        about: "Prove a fix with the recorded data of an execution (exit code 0 only if it is fixed)",
+        spelling: Spelling {
+            positional: &["id"],
+            renamed: &[("id", "execution"), ("alsoGood", "good"), ("timeoutSeconds", "timeout")],
+            help: &[
+                &[
+                    ("id", "The id of the execution whose data are used"),
+                    ("workflow", "A version, or a workflow file, instead of the draft"),
+                    ("alsoGood", "How many earlier good executions must not change"),
+                    ("timeoutSeconds", "How long each copy may run, seconds"),
+                ],
+                COMMON,
+            ],
+            ..Spelling::OPTIONS
+        },
+        workflow: Some("workflow"),
+        fails: |answer| (answer["data"]["verdict"] != "fixed").then_some("It is not proven to be fixed."),
+        render: render_proof::proof,
+        examples: &["n8n-lens prove 1234", "n8n-lens prove 1234 --workflow fixed.json --good 2"],
+        ..ROW
+    },
+    ToolCommand {
+        name: "retry",
+        tool: &retry_execution::TOOL,
+        about: "Run a failed execution again, for real, from the node that failed",
+        spelling: Spelling {
+            positional: &["id"],
+            renamed: &[("id", "execution"), ("timeoutSeconds", "timeout")],
+            help: &[
+                &[
+                    ("id", "The id of the failed execution"),
+                    ("with", "What runs: draft (default) or original"),
+                    ("timeoutSeconds", "How long to wait for its end, seconds"),
+                ],
+                COMMON,
+            ],
+            ..Spelling::OPTIONS
+        },
+        fails: |answer| (answer["data"]["verdict"] != "succeeded").then_some("The retry did not succeed."),
+        render: render_proof::proof,
+        examples: &["n8n-lens retry 1234", "n8n-lens retry 1234 --with original"],
+        ..ROW
+    },
+    ToolCommand {
+        name: "stop",
+        tool: &stop_execution::TOOL,
+        about: "Stop a running execution",
+        spelling: Spelling {
+            positional: &["id"],
+            renamed: &[("id", "execution")],
+            help: &[&[("id", "The id of the execution")]],
+            ..Spelling::OPTIONS
+        },
+        render: render_proof::done,
+        examples: &["n8n-lens stop 1234"],
+        ..ROW
+    },
+    ToolCommand {
+        name: "publish",
+        tool: &publish_workflow_version::TOOL,
+        about: "Publish one saved version of a workflow",
+        spelling: Spelling {
+            positional: &["workflowId", "versionId"],
+            renamed: &[("workflowId", "workflow"), ("versionId", "version")],
+            help: &[&[
+                ("workflowId", "The id of a workflow in n8n"),
+                ("versionId", "The version, as edit and prove show it"),
+                ("name", "A name for the version"),
+                ("description", "What it changes"),
+            ]],
+            ..Spelling::OPTIONS
+        },
+        workflow: Some("workflowId"),
+        render: render_proof::done,
+        examples: &["n8n-lens publish AbC123 9f94a43e-9e53-489e-a51a-43e069da04b8"],
         ..ROW
     },
 ];

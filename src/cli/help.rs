@@ -6,12 +6,13 @@ use clap::builder::StyledStr;
 use clap::{Command, CommandFactory};
 
 use super::commands::COMMANDS;
+use super::tool_command::ToolCommand;
 use super::{Cli, examples, terminal};
 
 /// The other commands, as the help groups them: the first two groups begin with the ones that are made from tools.
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Look at executions", &["view"]),
-    ("Work on workflows", &[]),
+    ("Change, check and prove", &[]),
     ("Serve", &["serve", "gateway", "coordinate"]),
     ("Set up", &["setup", "check", "cache", "tools", "catalogue", "completions", "help"]),
 ];
@@ -19,8 +20,9 @@ const GROUPS: [(&str, &[&str]); 4] = [
 /// The commands in groups.
 fn grouped() -> Vec<(&'static str, Vec<&'static str>)> {
     let mut groups: Vec<_> = GROUPS.iter().map(|(title, names)| (*title, names.to_vec())).collect();
-    let (workflows, executions): (Vec<_>, Vec<_>) = COMMANDS.iter().partition(|command| command.workflow.is_some());
-    for (group, commands) in [executions, workflows].into_iter().enumerate() {
+    let is_work = |command: &&ToolCommand| command.workflow.is_some() || !command.tool.reads_only();
+    let (works, looks): (Vec<_>, Vec<_>) = COMMANDS.iter().partition(is_work);
+    for (group, commands) in [looks, works].into_iter().enumerate() {
         groups[group].1.splice(..0, commands.iter().map(|command| command.name));
     }
     groups

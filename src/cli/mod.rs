@@ -19,6 +19,7 @@ mod log;
 mod panic_hook;
 mod progress;
 mod render;
+mod render_proof;
 mod render_workflow;
 mod setup;
 mod source;
@@ -34,13 +35,14 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use self::terminal::{introduce, print};
-#[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
 use crate::config::{self, LogOptions, ReadingOptions, ServerOptions, Transport};
 use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
 use crate::transport;
+#[cfg(feature = "gateway")]
+use crate::undo;
 use crate::workflow::file::Files;
 
 /// Inspect n8n executions of any size, within a token budget.
@@ -134,6 +136,7 @@ pub fn run() -> ExitCode {
         .map_err(|error| Error::Input(format!("The runtime could not be started: {error}.")))
         .and_then(|runtime| {
             let done = runtime.block_on(cli.run());
+            runtime.block_on(undo::finish());
             // A read of standard input may still block; abandoning it loses nothing.
             runtime.shutdown_background();
             done

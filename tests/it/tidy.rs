@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 /// Each room, and the rooms that it may depend on, directly or through other rooms.
-const MAY_DEPEND_ON: [(&str, &str); 26] = [
+const MAY_DEPEND_ON: [(&str, &str); 27] = [
     ("units", ""),
     ("blocking", ""),
     ("cause", ""),
@@ -13,6 +13,7 @@ const MAY_DEPEND_ON: [(&str, &str); 26] = [
     ("platform", ""),
     ("postgres", "cause"),
     ("tls", ""),
+    ("undo", ""),
     ("json", ""),
     ("json_rpc", "json"),
     ("node_outputs", "json"),
@@ -27,21 +28,21 @@ const MAY_DEPEND_ON: [(&str, &str); 26] = [
     ("toolkit", "budget json"),
     (
         "tools",
-        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit units workflow",
+        "blocking budget cache cause execution file_lock json n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit undo units workflow",
     ),
     ("coordination", "budget cause json platform postgres secrets tls toolkit"),
     ("gateway", "json json_rpc platform secrets tls"),
     (
         "config",
-        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools undo units workflow",
     ),
     (
         "transport",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools undo units workflow",
     ),
     (
         "cli",
-        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools transport units workflow",
+        "blocking budget cache cause config coordination execution file_lock gateway json json_rpc n8n named_locks node_outputs node_parameters platform postgres secrets store tls toolkit tools transport undo units workflow",
     ),
 ];
 

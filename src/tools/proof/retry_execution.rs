@@ -68,7 +68,7 @@ struct Data<'a> {
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     fix_not_exercised: &'a [String],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    called_outside: &'a [String],
+    can_reach_outside: &'a [String],
     #[serde(rename = "_guidance")]
     guidance: String,
 }
@@ -242,7 +242,7 @@ impl RetryExecution {
             verdict,
             claim,
             fix_not_exercised: first(&prepared.not_exercised),
-            called_outside: first(&prepared.outside),
+            can_reach_outside: first(&prepared.outside),
             guidance,
         }
     }

@@ -26,6 +26,8 @@ pub(super) struct Revisions {
     pub version_id: Option<String>,
     /// Whether it is the published version.
     pub published: bool,
+    /// What it is, in words: `draft`.
+    pub kind: &'static str,
 }
 
 /// A workflow as it is copied.
@@ -114,9 +116,15 @@ impl Revisions {
         let is_file = wanted.is_some_and(is_workflow_file);
         let version_id = now.version().filter(|_| !is_file);
         let published = version_id.is_some() && now.active_version() == version_id;
+        let kind = match wanted {
+            _ if is_file => "the workflow file",
+            _ if published => "published version",
+            None | Some("draft") => "draft",
+            Some(_) => "version",
+        };
         let (ran, now) = (Revision::of(&ran)?, Revision::of(&now)?);
         let changed = changed(&now.workflow, &ran.workflow);
-        Ok(Self { ran, now, changed, workflow_id, version_id, published })
+        Ok(Self { ran, now, changed, workflow_id, version_id, published, kind })
     }
 
     /// The draft, or a version, in n8n.

@@ -93,7 +93,7 @@ pub enum Refusal {
 }
 
 /// A copy, ready to be created.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Copy {
     name: String,
     body: String,

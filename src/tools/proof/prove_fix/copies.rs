@@ -5,8 +5,10 @@ use std::time::Duration;
 use tokio::time::{Instant, sleep};
 
 use crate::execution::recording::{Recording, RecordingProjection};
+use crate::execution::search::SearchProjection;
 use crate::n8n::{self, Client, ExecutionRequest, ListQuery, Progress, WorkflowQuery};
 use crate::tools::Error;
+use crate::undo::{self, Undo};
 use crate::workflow::outline::{Outline, OutlinePageProjection, OutlineProjection};
 use crate::workflow::replay::{self, Copy};
 
@@ -45,19 +47,8 @@ pub(super) struct CopyRunner<'a> {
 /// What a copy did.
 pub(super) struct Replayed {
     pub recording: Recording,
-}
-
-/// A copy that exists; removed when it is let go, whatever happens.
-struct Created {
-    n8n: Client,
-    id: Option<String>,
-}
-
-impl Drop for Created {
-    fn drop(&mut self) {
-        let (n8n, Some(id)) = (self.n8n.clone(), self.id.take()) else { return };
-        tokio::spawn(async move { remove(&n8n, &id).await });
-    }
+    /// How often it has each value that is expected.
+    pub hits: Vec<u64>,
 }
 
 impl<'a> CopyRunner<'a> {
@@ -106,37 +97,18 @@ impl<'a> CopyRunner<'a> {
         nodes.iter().any(|node| crate::workflow::document::text(node, "name").as_deref() == Some(replay::START))
     }
 
-    /// Creates a copy, runs it, reads what it did and removes it.
-    pub(super) async fn replay(&self, copy: &Copy) -> Result<Replayed, Error> {
-        let mut created = Created { n8n: self.n8n.clone(), id: Some(self.create(copy).await?) };
-        let id = created.id.clone().unwrap_or_default();
-        let replayed = self.run(&id).await;
-        created.id = None;
-        remove(self.n8n, &id).await;
+    /// Creates a copy, runs it, reads what it did, also by these searches, and removes it.
+    pub(super) async fn replay(&self, copy: &Copy, searches: &[SearchProjection]) -> Result<Replayed, Error> {
+        let creating = create(self.n8n.clone(), copy.clone(), self.progress.clone());
+        let (id, removal) = undo::whole(creating).await.unwrap_or_else(|| {
+            Err(Error::FailedPrecondition("The copy was not created because of a bug in n8n-lens.".to_owned()))
+        })?;
+        let replayed = self.run(&id, searches).await;
+        removal.now().await;
         replayed
     }
 
-    async fn create(&self, copy: &Copy) -> Result<String, Error> {
-        let made = self.n8n.create_workflow(copy.body().to_owned(), &OutlineProjection, self.progress).await;
-        match made {
-            Ok(Ok(Some(outline))) => Ok(outline.id),
-            // It may have been created: look for its own name, and never send it again.
-            Ok(_) | Err(n8n::Error::Unsure { .. }) => self.find(copy.name()).await,
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    async fn find(&self, name: &str) -> Result<String, Error> {
-        let query = WorkflowQuery { name: Some(name.to_owned()), limit: 10, ..WorkflowQuery::default() };
-        let page = self.n8n.read_workflows(&query, &OutlinePageProjection, self.progress).await??.unwrap_or_default();
-        page.workflows.into_iter().find(|copy| copy.name == name).map(|copy| copy.id).ok_or_else(|| {
-            Error::FailedPrecondition(
-                "n8n did not confirm that it created a copy, and has none. Nothing was run; try again.".to_owned(),
-            )
-        })
-    }
-
-    async fn run(&self, id: &str) -> Result<Replayed, Error> {
+    async fn run(&self, id: &str, searches: &[SearchProjection]) -> Result<Replayed, Error> {
         let activated = self.n8n.set_workflow_active(id, true, &OutlineProjection, self.progress).await;
         match activated {
             Ok(_) | Err(n8n::Error::Unsure { .. }) => {}
@@ -150,7 +122,11 @@ impl<'a> CopyRunner<'a> {
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
         let projection = RecordingProjection { nodes: std::sync::Arc::default(), hash: replay::hash };
         let recording = self.n8n.read_execution(&request, &projection, self.progress).await?.view?;
-        Ok(Replayed { recording })
+        let mut hits = Vec::new();
+        for search in searches {
+            hits.push(self.n8n.read_execution(&request, search, self.progress).await?.view?.total);
+        }
+        Ok(Replayed { recording, hits })
     }
 
     /// The id of the copy's execution, once it has ended.
@@ -187,6 +163,30 @@ impl<'a> CopyRunner<'a> {
             drop(self.n8n.stop_execution(&id, &crate::execution::HeaderProjection, self.progress).await);
         }
     }
+}
+
+/// Creates a copy, which is removed as soon as the second value is let go. A call that is cancelled meanwhile leaves none behind.
+async fn create(n8n: Client, copy: Copy, progress: Progress) -> Result<(String, Undo), Error> {
+    let made = n8n.create_workflow(copy.body().to_owned(), &OutlineProjection, &progress).await;
+    let id = match made {
+        Ok(Ok(Some(outline))) => outline.id,
+        // It may have been created: look for its own name, and never send it again.
+        Ok(_) | Err(n8n::Error::Unsure { .. }) => find(&n8n, copy.name(), &progress).await?,
+        Err(error) => return Err(error.into()),
+    };
+    let removed = id.clone();
+    Ok((id, Undo::later(async move { remove(&n8n, &removed).await })))
+}
+
+/// The id of the copy with this name.
+async fn find(n8n: &Client, name: &str, progress: &Progress) -> Result<String, Error> {
+    let query = WorkflowQuery { name: Some(name.to_owned()), limit: 10, ..WorkflowQuery::default() };
+    let page = n8n.read_workflows(&query, &OutlinePageProjection, progress).await??.unwrap_or_default();
+    page.workflows.into_iter().find(|copy| copy.name == name).map(|copy| copy.id).ok_or_else(|| {
+        Error::FailedPrecondition(
+            "n8n did not confirm that it created a copy, and has none. Nothing was run; try again.".to_owned(),
+        )
+    })
 }
 
 /// Deactivates and deletes a copy. n8n refuses to delete a workflow that it is still unpublishing.

@@ -9,7 +9,9 @@
 //! is proven. See [`crate::workflow::replay`] for what a copy is.
 
 mod answer;
+mod claim;
 mod copies;
+mod expectation;
 mod verdict;
 
 use std::collections::HashSet;
@@ -17,12 +19,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::copies::CopyRunner;
+use self::expectation::Expectation;
 use self::verdict::{Facts, Verdict, judge};
 use crate::blocking::blocking;
 use crate::execution::recording::{Incomplete, Recording};
-use crate::n8n::Progress;
+use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens};
-use crate::toolkit::{Effect, Id, IntegerOr, Text, arguments};
+use crate::toolkit::{Effect, Id, IntegerOr, Objects, Text, arguments};
 use crate::tools::executions::Origin;
 use crate::tools::proof::recorded::record;
 use crate::tools::proof::revisions::Revisions;
@@ -44,6 +47,7 @@ arguments! {
     struct ProveFix {
         id: Id = "The execution whose data are used.",
         workflow: Option<Text> = "A version or a workflow file (default: the draft).",
+        expect: Option<Objects> = "Up to 5 {nodeName, path, equals, hits: none | some}: values that must (not) be there then.",
         also_good: IntegerOr<1, 0, 5> = "Earlier good executions that must not change.",
         timeout_seconds: IntegerOr<120, 5, 600> = "For each copy.",
         max_tokens: Tokens<1000> = FEW_TOKENS,
@@ -61,39 +65,53 @@ struct Prepared {
 }
 
 impl ToolCall for ProveFix {
-    async fn run(self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
+    async fn run(mut self, context: Arc<Context>, progress: Progress) -> Result<String, Error> {
         if context.redact {
             return Err(Error::FailedPrecondition(
                 "This server masks values (--redact), and a proof needs them. Start one without --redact to prove a fix.".to_owned(),
             ));
         }
-        let n8n = context.n8n()?;
+        let (n8n, expected) = (context.n8n()?, Expectation::all(self.expect.take().unwrap_or_default())?);
         let recording = record(&context, &self.id, HashSet::new(), &progress).await?;
         check_recording(&self.id, &recording)?;
         let revisions = Revisions::read(&context, self.workflow.as_deref(), &recording, &progress).await?;
+        let answer = |recording: &Recording, revisions: &Revisions, facts: &Facts| {
+            Ok(answer::compose(self.max_tokens, context.locale, recording, revisions, facts))
+        };
         if revisions.changed.is_empty() {
-            let facts = Facts { verdict: Verdict::Unchanged, ..Facts::of(&recording, &revisions) };
-            return Ok(answer::compose(&self, context.locale, &recording, &revisions, &facts));
+            let facts = Facts::without_replay(&self.id, &recording, Verdict::Unchanged);
+            return answer(&recording, &revisions, &facts);
         }
-        let timeout = Duration::from_secs(self.timeout_seconds);
-        let prepared = self.prepare(&context, recording, revisions, &progress).await?;
-        if let Some(verdict) = verdict::before(&prepared.recording, &prepared.revisions, &prepared.played) {
-            let facts = Facts { verdict, ..Facts::of(&prepared.recording, &prepared.revisions) };
-            return Ok(answer::compose(&self, context.locale, &prepared.recording, &prepared.revisions, &facts));
+        let Prepared { recording, revisions, control, changed, played } =
+            self.prepare(&context, recording, revisions, &progress).await?;
+        if let Some(verdict) = verdict::before(&recording, &revisions, &played) {
+            let facts = Facts::without_replay(&self.id, &recording, verdict);
+            return answer(&recording, &revisions, &facts);
         }
-        let runner = CopyRunner::new(n8n, timeout, &progress);
+        let runner = CopyRunner::new(n8n, Duration::from_secs(self.timeout_seconds), &progress);
         runner.check_scopes().await?;
         runner.sweep().await;
-        let (control, changed) = tokio::join!(runner.replay(&prepared.control), runner.replay(&prepared.changed));
+        let recorded = self.recorded_hits(&context, &expected, &revisions, &progress).await?;
+        let then: Vec<_> =
+            expected.iter().map(|one| one.search(revisions.name_then(&one.node_name))).collect::<Result<_, _>>()?;
+        let now: Vec<_> = expected.iter().map(|one| one.search(&one.node_name)).collect::<Result<_, _>>()?;
+        let (control, changed) = tokio::join!(runner.replay(&control, &then), runner.replay(&changed, &now));
         let (control, changed) = (control?, changed?);
-        let mut facts = judge(&prepared.recording, &prepared.revisions, &prepared.played, &control, &changed);
+        let case = Case {
+            recording: &recording,
+            revisions: &revisions,
+            played: &played,
+            expected: &expected,
+            recorded: &recorded,
+        };
+        let mut facts = judge(&self.id, &case, &control, &changed);
         if facts.verdict == Verdict::Fixed && self.also_good > 0 {
-            facts.good = self.good(&context, &prepared, &runner, &progress).await?;
+            facts.good = self.good(&context, &case, &runner, &progress).await?;
             if facts.good.iter().any(|good| !good.differs.is_empty()) {
                 facts.verdict = Verdict::FixedButChanges;
             }
         }
-        Ok(answer::compose(&self, context.locale, &prepared.recording, &prepared.revisions, &facts))
+        answer(&recording, &revisions, &facts)
     }
 }
 
@@ -107,50 +125,80 @@ impl ProveFix {
         progress: &Progress,
     ) -> Result<Prepared, Error> {
         let played = revisions.played(trigger(&recording)?, self.timeout_seconds);
-        let full = record(context, &self.id, played.clone(), progress).await?;
-        check_recording(&self.id, &full)?;
-        let seconds = self.timeout_seconds;
-        let (id, recorded) = (self.id.clone(), played.clone());
+        // Now with the items of the nodes that are to answer.
+        let recording = record(context, &self.id, played.clone(), progress).await?;
+        check_recording(&self.id, &recording)?;
+        let (seconds, id) = (self.timeout_seconds, shown_id(&self.id, &recording).to_owned());
         blocking(move || {
-            let trigger = trigger(&full)?.to_owned();
-            let played_as = |name: &str| played_of(&full, name);
-            let control = revisions.ran.copy(&id, "control", &trigger, seconds, &|name| played_as(name))?;
+            let trigger = trigger(&recording)?.to_owned();
+            let played_as = |name: &str| played_of(&recording, name);
+            let control = revisions.ran.copy(&id, "control", &trigger, seconds, &played_as)?;
             let changed = revisions.copy_of_changed(&id, &trigger, seconds, &played_as)?;
-            Ok(Prepared { recording: full, revisions, control, changed, played: recorded })
+            Ok(Prepared { recording, revisions, control, changed, played })
         })
         .await
+    }
+
+    /// How often the execution itself has what is expected.
+    async fn recorded_hits(
+        &self,
+        context: &Context,
+        expected: &[Expectation],
+        revisions: &Revisions,
+        progress: &Progress,
+    ) -> Result<Vec<u64>, Error> {
+        let request = ExecutionRequest { id: self.id.clone(), ignore_size_limit: true };
+        let mut hits = Vec::new();
+        for one in expected {
+            let search = one.search(revisions.name_then(&one.node_name))?;
+            hits.push(context.executions().read(&request, &search, progress).await?.view?.total);
+        }
+        Ok(hits)
     }
 
     /// Runs the changed workflow with the data of earlier good executions.
     async fn good(
         &self,
         context: &Context,
-        prepared: &Prepared,
+        case: &Case<'_>,
         runner: &CopyRunner<'_>,
         progress: &Progress,
     ) -> Result<Vec<Good>, Error> {
-        let source = context.executions();
-        let (mut found, mut before, mut header) = (Vec::new(), self.id.clone(), prepared.recording.header.clone());
+        let (source, mut found) = (context.executions(), Vec::new());
+        let mut header = case.recording.header.clone();
+        let mut before = shown_id(&self.id, case.recording).to_owned();
         while found.len() < self.also_good as usize {
             // There may be none, or no more.
-            let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else {
-                break;
-            };
-            let recording = record(context, &id, prepared.played.clone(), progress).await?;
-            (before, header) = (id.clone(), recording.header.clone());
-            let Ok(trigger) = trigger(&recording).map(str::to_owned) else { break };
+            let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else { break };
+            let recording = record(context, &id, case.played.clone(), progress).await?;
             if check_recording(&id, &recording).is_err() {
                 break;
             }
-            let copy = prepared
-                .revisions
-                .copy_of_changed(&id, &trigger, self.timeout_seconds, &|name| played_of(&recording, name))?;
-            let replayed = runner.replay(&copy).await?;
-            let differs = verdict::differences(&recording, &replayed.recording, &prepared.revisions);
+            let Ok(trigger) = trigger(&recording) else { break };
+            let played_as = |name: &str| played_of(&recording, name);
+            let copy = case.revisions.copy_of_changed(&id, trigger, self.timeout_seconds, &played_as)?;
+            let replayed = runner.replay(&copy, &[]).await?;
+            let differs = verdict::differences(&recording, &replayed.recording, case.revisions);
+            (before, header) = (id.clone(), recording.header);
             found.push(Good { id, differs });
         }
         Ok(found)
     }
+}
+
+/// What a replay is judged by.
+struct Case<'a> {
+    recording: &'a Recording,
+    revisions: &'a Revisions,
+    played: &'a HashSet<String>,
+    expected: &'a [Expectation],
+    /// How often the execution itself has what is expected.
+    recorded: &'a [u64],
+}
+
+/// The id of an execution in n8n, also if it was read from a file.
+fn shown_id<'a>(id: &'a str, recording: &'a Recording) -> &'a str {
+    recording.header.id.as_deref().unwrap_or(id)
 }
 
 /// A good execution, with the changed workflow.

@@ -2,8 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::Good;
 use super::copies::Replayed;
+use super::expectation::Expectation;
+use super::{Case, Good, shown_id};
 use crate::execution::recording::{RecordedNode, RecordedRun, Recording};
 use crate::tools::proof::recorded::{alike, failure};
 use crate::tools::proof::revisions::Revisions;
@@ -35,6 +36,8 @@ pub(super) enum Verdict {
     OutputsChanged,
     /// The execution had not failed, and all nodes return the same.
     SameOutputs,
+    /// What was expected is not there, or what was not expected is.
+    NotMet,
     /// Something was asked that had not been recorded.
     NeedsOutside,
     /// The change, or the failure, is in a node that is answered from the recording.
@@ -60,6 +63,7 @@ impl Verdict {
             Self::Emptied => "emptied",
             Self::OutputsChanged => "outputsChanged",
             Self::SameOutputs => "sameOutputs",
+            Self::NotMet => "notMet",
             Self::NeedsOutside => "needsOutside",
             Self::NotTested => "notTested",
             Self::NotReproduced => "notReproduced",
@@ -70,6 +74,8 @@ impl Verdict {
 
 /// Everything that an answer says.
 pub(super) struct Facts {
+    /// The execution's id.
+    pub id: String,
     pub verdict: Verdict,
     /// Whether the unchanged workflow did the same again; `None` if it was not run.
     pub reproduced: Option<bool>,
@@ -85,6 +91,8 @@ pub(super) struct Facts {
     pub differs: Vec<String>,
     /// How many returned the same.
     pub same: usize,
+    /// What was expected, and how often it was there: recorded, and now.
+    pub expected: Vec<(String, [u64; 2])>,
     /// Earlier good executions with the changed workflow.
     pub good: Vec<Good>,
     /// The nodes that ran and were answered from the recording.
@@ -102,9 +110,10 @@ pub(super) struct NodeFacts {
 
 impl Facts {
     /// What is known without a replay.
-    pub(super) fn of(recording: &Recording, _: &Revisions) -> Self {
+    pub(super) fn without_replay(id: &str, recording: &Recording, verdict: Verdict) -> Self {
         Self {
-            verdict: Verdict::Unchanged,
+            id: shown_id(id, recording).to_owned(),
+            verdict,
             reproduced: None,
             failed: failure(recording),
             fails_now: None,
@@ -112,6 +121,7 @@ impl Facts {
             ran_new: Vec::new(),
             differs: Vec::new(),
             same: 0,
+            expected: Vec::new(),
             good: Vec::new(),
             recorded: Vec::new(),
             not_proven: Vec::new(),
@@ -130,74 +140,68 @@ pub(super) fn before(recording: &Recording, revisions: &Revisions, played: &Hash
 }
 
 /// The verdict after both copies have run.
-pub(super) fn judge(
-    recording: &Recording,
-    revisions: &Revisions,
-    played: &HashSet<String>,
-    control: &Replayed,
-    changed: &Replayed,
-) -> Facts {
-    let (control, now) = (&control.recording, &changed.recording);
-    let (failed, fails_now) = (failure(recording), failure(now));
-    let reproduced = match (&failed, failure(control)) {
-        (Some((node, message)), Some((again, said))) => *node == again && alike(message, &said),
-        (None, None) => differences_of_control(recording, control, revisions).is_empty(),
-        _ => false,
-    };
+pub(super) fn judge(id: &str, case: &Case<'_>, control: &Replayed, changed: &Replayed) -> Facts {
+    let Case { recording, revisions, played, .. } = *case;
+    let now = &changed.recording;
     let differs = differences(recording, now, revisions);
-    let ran_then: HashSet<&str> = recording.nodes.keys().map(String::as_str).collect();
-    let is_new = |name: &&str| !ran_then.contains(revisions.name_then(name));
+    let is_new = |name: &&str| !recording.nodes.contains_key(revisions.name_then(name));
     let ran_now = now.nodes.keys().filter_map(|name| original_name(name));
     let ran_new: Vec<_> = ran_now.filter(is_new).map(str::to_owned).collect();
-    let node = failed.as_ref().and_then(|(name, _)| node_facts(revisions.name_now(name)?, now));
-    let verdict = match reproduced {
-        false => Verdict::NotReproduced,
-        true => verdict(recording, revisions, played, now, &ran_new, &differs),
-    };
-    let same = recording.nodes.len().saturating_sub(differs.len());
-    let mut recorded: Vec<_> = recording.nodes.keys().filter(|name| played.contains(*name)).cloned().collect();
+    let reproduced = reproduces(case, control);
+    let verdict = if reproduced { verdict(case, changed, &ran_new, &differs) } else { Verdict::NotReproduced };
+    let kept = revisions.names_in_control();
+    let compared = recording.nodes.keys().filter(|name| kept.contains(name.as_str())).count();
+    let mut recorded: Vec<_> =
+        recording.nodes.keys().filter(|name| played.contains(*name) && kept.contains(name.as_str())).cloned().collect();
     recorded.sort();
-    let not_proven = not_proven(recording, revisions, now, played);
+    let failed = failure(recording);
+    let counts = case.recorded.iter().zip(&changed.hits).map(|(then, now)| [*then, *now]);
     Facts {
         verdict,
         reproduced: Some(reproduced),
-        failed,
-        fails_now,
-        node,
+        fails_now: failure(now),
+        node: failed.as_ref().and_then(|(name, _)| node_facts(revisions.name_now(name)?, now)),
         ran_new,
+        same: compared.saturating_sub(differs.len()),
         differs,
-        same,
-        good: Vec::new(),
+        expected: case.expected.iter().map(Expectation::words).zip(counts).collect(),
         recorded,
-        not_proven,
+        not_proven: not_proven(case, now),
+        failed,
+        ..Facts::without_replay(id, recording, verdict)
     }
 }
 
+/// Whether the unchanged workflow did the same again.
+fn reproduces(case: &Case<'_>, control: &Replayed) -> bool {
+    let again = &control.recording;
+    let fails_again = match (failure(case.recording), failure(again)) {
+        (Some((node, message)), Some((other, said))) => node == other && alike(&message, &said),
+        (None, None) => differences_of_control(case.recording, again, case.revisions).is_empty(),
+        _ => false,
+    };
+    fails_again && control.hits == case.recorded
+}
+
 /// The verdict where the control did the same again.
-fn verdict(
-    recording: &Recording,
-    revisions: &Revisions,
-    played: &HashSet<String>,
-    now: &Recording,
-    ran_new: &[String],
-    differs: &[String],
-) -> Verdict {
-    let fails_now = failure(now);
-    if let Some((_, message)) = fails_now.as_ref().filter(|(_, message)| message.contains(NOT_RECORDED)) {
-        tracing::debug!(message, "a node was asked something that was not recorded");
-        return Verdict::NeedsOutside;
-    }
+fn verdict(case: &Case<'_>, changed: &Replayed, ran_new: &[String], differs: &[String]) -> Verdict {
+    let Case { recording, revisions, played, .. } = *case;
+    let (now, fails_now) = (&changed.recording, failure(&changed.recording));
+    let asks_outside = fails_now.as_ref().is_some_and(|(_, message)| message.contains(NOT_RECORDED));
     // A node that is new and would reach outside was not run.
-    if revisions
-        .changed
-        .iter()
-        .any(|name| played.contains(name) && revisions.ran.node(name).is_none() && ran_new.contains(name))
-    {
+    let is_new_and_played = |name: &String| {
+        played.contains(revisions.name_then(name)) && revisions.ran.node(revisions.name_then(name)).is_none()
+    };
+    if asks_outside || revisions.changed.iter().any(|name| is_new_and_played(name) && ran_new.contains(name)) {
         return Verdict::NeedsOutside;
     }
+    let met = |hits: &[u64]| case.expected.iter().zip(hits).all(|(one, hits)| one.is_met_by(*hits));
+    let (is_met, was_met) = (met(&changed.hits), met(case.recorded));
     let Some((failed, message)) = failure(recording) else {
         return match (fails_now, differs.is_empty()) {
             (Some(_), _) => Verdict::FailsElsewhere,
+            _ if !is_met => Verdict::NotMet,
+            _ if !was_met => Verdict::Fixed,
             (None, true) => Verdict::SameOutputs,
             (None, false) => Verdict::OutputsChanged,
         };
@@ -223,13 +227,11 @@ fn verdict(
     if node.items() == 0 {
         return Verdict::Emptied;
     }
-    // What was changed and is answered from the recording was not tested.
-    let has_untested = revisions.changed.iter().any(|name| {
-        played.contains(revisions.name_then(name))
-            && revisions.now.node(name).is_some()
-            && revisions.ran.node(revisions.name_then(name)).is_none()
-    });
-    if has_untested { Verdict::NotTested } else { Verdict::Fixed }
+    match revisions.changed.iter().any(is_new_and_played) {
+        _ if !is_met => Verdict::NotMet,
+        true => Verdict::NotTested,
+        false => Verdict::Fixed,
+    }
 }
 
 /// The items of a node that stand for an error.
@@ -283,51 +285,38 @@ fn node_facts(name: &str, now: &Recording) -> Option<NodeFacts> {
 }
 
 /// What the verdict does not cover.
-fn not_proven(recording: &Recording, revisions: &Revisions, now: &Recording, played: &HashSet<String>) -> Vec<String> {
+fn not_proven(case: &Case<'_>, now: &Recording) -> Vec<String> {
+    let Case { recording, revisions, played, .. } = *case;
     let mut sentences = Vec::new();
     if recording.header.retry_of.is_some() {
         sentences
             .push("The execution is a retry: its first nodes may have run another version of the workflow.".to_owned());
     }
-    let other_input: Vec<_> = recording
-        .nodes
-        .iter()
-        .filter(|(name, node)| {
-            let again = played.contains(*name).then(|| now.nodes.get(revisions.name_now(name)?)).flatten();
-            again.is_some_and(|again| {
-                let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
-                    node.runs
-                        .iter()
-                        .map(|run| {
-                            recording.received(run).map(|items| {
-                                let mut items = items;
-                                items.sort_unstable();
-                                items
-                            })
-                        })
-                        .collect()
-                };
-                node.runs.first().is_some_and(|run| !run.sources.is_empty())
-                    && received(recording, node) != received(now, again)
-            })
-        })
-        .map(|(name, _)| name.clone())
-        .collect();
+    let received = |recording: &Recording, node: &RecordedNode| -> Vec<_> {
+        let sorted = |run: &RecordedRun| {
+            let mut items = recording.received(run)?;
+            items.sort_unstable();
+            Some(items)
+        };
+        node.runs.iter().map(sorted).collect()
+    };
+    let has_other_input = |(name, node): &(&String, &RecordedNode)| {
+        let again = revisions.name_now(name).and_then(|name| now.nodes.get(name)).filter(|_| played.contains(*name));
+        let is_fed = node.runs.first().is_some_and(|run| !run.sources.is_empty());
+        is_fed && again.is_some_and(|again| received(recording, node) != received(now, again))
+    };
+    let other_input: Vec<_> = recording.nodes.iter().filter(has_other_input).map(|(name, _)| name.as_str()).collect();
     if !other_input.is_empty() {
-        sentences.push(format!("Answered from the recording, with other input than recorded: {}. What follows rests on their recorded answers.", other_input.join(", ")));
+        sentences.push(format!(
+            "Answered from the recording, with other input than recorded: {}. What follows rests on their recorded answers.",
+            other_input.join(", ")
+        ));
     }
-    let depends: Vec<_> = revisions
-        .now
-        .workflow
-        .nodes
-        .iter()
-        .filter(|node| {
-            now.nodes.contains_key(&node.name)
-                && !played.contains(revisions.name_then(&node.name))
-                && depends_on_more_than_items(node)
-        })
-        .map(|node| node.name.clone())
-        .collect();
+    let ran_for_real =
+        |node: &&ParsedNode| now.nodes.contains_key(&node.name) && !played.contains(revisions.name_then(&node.name));
+    let depends =
+        revisions.now.workflow.nodes.iter().filter(ran_for_real).filter(|node| depends_on_more_than_items(node));
+    let depends: Vec<_> = depends.map(|node| node.name.as_str()).collect();
     if !depends.is_empty() {
         sentences.push(format!(
             "Depend on the time, chance or something else outside of the items: {}.",
