@@ -454,6 +454,99 @@ fn parts_are_edited_as_a_draft_checked_published_and_restored() {
     assert_eq!(check(&mut client), Value::Null);
 }
 
+/// A webhook, and Code nodes in a chain after it.
+fn priced(path: &str) -> (Value, Value) {
+    let (failing, _) = failing(path);
+    let code = |name: &str, code: &str| {
+        json!({"id": format!("id {name}"), "name": name, "type": "n8n-nodes-base.code", "typeVersion": 2, "position": [220, 0],
+            "parameters": {"jsCode": code}})
+    };
+    let price = "return $input.all().map(({ json }, item) => {\n  const price = Number(json.price);\n  \
+                 if (Number.isNaN(price)) throw new Error(`no price: ${json.price}`);\n  return { json: { ...json, price }, pairedItem: item };\n});";
+    let mut webhook = failing[0].clone();
+    webhook["parameters"]["responseMode"] = json!("onReceived");
+    let nodes = json!([
+        webhook,
+        code("Split", "return $json.body.map((json) => ({ json, pairedItem: 0 }));"),
+        code("Price", price)
+    ]);
+    let to = |name: &str| json!({"main": [[{"node": name, "type": "main", "index": 0}]]});
+    (nodes, json!({"Webhook": to("Split"), "Split": to("Price")}))
+}
+
+#[test]
+#[ignore = "needs a real n8n of 2.35 or newer: N8N_URL and N8N_API_KEY"]
+fn a_fix_is_proven_published_and_runs() {
+    let n8n = N8n::of_environment();
+    let arguments = ["--locale", "en", "--toolsets", "executions,workflows,proof"];
+    let mut client = McpClient::start_with_key(&n8n.url, &n8n.key, &arguments);
+    let path = unique("proven").replace(' ', "-");
+    let (nodes, connections) = priced(&path);
+    let made = call(&mut client, "create_workflow", json!({"name": path, "nodes": nodes, "connections": connections}));
+    let id = made["data"]["id"].as_str().unwrap().to_owned();
+    let _made = Created { n8n: &n8n, id: id.clone() };
+    n8n.activate(&id);
+    n8n.call_webhook(&path);
+    let send = |body: Value| assert_eq!(n8n.ask("POST", &format!("/webhook/{path}"), Some(&body)).0, 200);
+    let newest = |client: &mut McpClient, status: &str| {
+        let begun = Instant::now();
+        loop {
+            let listed = call(client, "list_executions", json!({"workflowId": id, "status": status}));
+            if let Some(execution) = listed["data"]["executions"].get(0) {
+                return execution["id"].clone();
+            }
+            assert!(begun.elapsed() < Duration::from_secs(60), "no execution is {status}");
+            std::thread::sleep(Duration::from_millis(200));
+        }
+    };
+    send(json!([{"price": "1"}, {"price": "2"}]));
+    newest(&mut client, "success");
+    send(json!([{"price": "1"}, {"price": "3,50"}]));
+    std::thread::sleep(Duration::from_secs(1));
+    let failed = newest(&mut client, "error");
+    let copies = || {
+        let (_, listed) = n8n.ask("GET", "/api/v1/workflows?limit=250", None);
+        let names =
+            listed["data"].as_array().unwrap().iter().map(|workflow| workflow["name"].as_str().unwrap().to_owned());
+        names.filter(|name| name.starts_with("n8n-lens replay")).collect::<Vec<_>>()
+    };
+    let verdict = |client: &mut McpClient, operation: Value| {
+        call(client, "edit_workflow", json!({"workflowId": id, "operations": [operation]}));
+        let proof = call(client, "prove_fix", json!({"id": failed}));
+        println!("{proof}");
+        assert_eq!(copies(), Vec::<String>::new());
+        proof["data"].clone()
+    };
+    let replace = |find: &str, with: &str| json!({"type": "patchNodeParameter", "nodeName": "Price", "path": "/jsCode", "patches": [{"find": find, "replace": with}]});
+    assert_eq!(verdict(&mut client, replace("no price", "no such price"))["verdict"], "failsDifferently");
+    let hidden =
+        json!({"type": "setNodeSettings", "nodeName": "Price", "settings": {"onError": "continueRegularOutput"}});
+    assert_eq!(verdict(&mut client, hidden)["verdict"], "errorNowInItems");
+    let shown = json!({"type": "setNodeSettings", "nodeName": "Price", "settings": {"onError": null}});
+    call(&mut client, "edit_workflow", json!({"workflowId": id, "operations": [shown]}));
+    let proven = verdict(&mut client, replace("Number(json.price)", "Number(String(json.price).replace(',', '.'))"));
+    assert_eq!((&proven["verdict"], &proven["control"]), (&json!("fixed"), &json!("reproduced")));
+    assert_eq!(proven["node"]["items"], json!([2, 2]));
+
+    let version = &proven["tested"]["versionId"];
+    call(
+        &mut client,
+        "edit_workflow",
+        json!({"workflowId": id, "operations": [{"type": "setNodeSettings", "nodeName": "Price", "settings": {"notes": "later"}}]}),
+    );
+    let published = call(&mut client, "publish_workflow_version", json!({"workflowId": id, "versionId": version}));
+    let now = n8n.workflow(&id);
+    assert_eq!((&now["activeVersionId"], &now["versionId"]), (version, &published["data"]["draft"]));
+    std::thread::sleep(Duration::from_secs(2));
+    send(json!([{"price": "3,50"}]));
+    std::thread::sleep(Duration::from_secs(1));
+    let ran = newest(&mut client, "success");
+    let (_, execution) = n8n.ask("GET", &format!("/api/v1/executions/{}", ran.as_str().unwrap()), None);
+    assert_eq!(&execution["workflowVersionId"], version, "a real call runs what was proven");
+    let retried = call(&mut client, "retry_execution", json!({"id": failed}));
+    assert_eq!(retried["data"]["verdict"], "succeeded", "{retried}");
+}
+
 #[test]
 #[ignore = "needs a real n8n: N8N_URL and N8N_API_KEY"]
 fn check_says_that_all_is_fine() {

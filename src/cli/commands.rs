@@ -299,6 +299,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
                 &[
                     ("id", "The id of the execution whose data are used"),
                     ("workflow", "A version, or a workflow file, instead of the draft"),
+                    ("expect", "A JSON file with expectations, or - for standard input"),
                     ("alsoGood", "How many earlier good executions must not change"),
                     ("timeoutSeconds", "How long each copy may run, seconds"),
                 ],
@@ -306,6 +307,7 @@ pub(super) static COMMANDS: &[ToolCommand] = &[
             ],
             ..Spelling::OPTIONS
         },
+        documents: &["expect"],
         workflow: Some("workflow"),
         fails: |answer| (answer["data"]["verdict"] != "fixed").then_some("It is not proven to be fixed."),
         render: render_proof::proof,

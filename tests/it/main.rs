@@ -71,6 +71,7 @@ mod packaging;
 /// Both projections against the oracle.
 mod projections;
 /// The properties that the fuzzers check.
+mod proof;
 mod properties;
 /// Commands on a pseudoterminal.
 #[cfg(target_os = "linux")]
@@ -142,5 +143,6 @@ mod workflow_files;
 mod workflows;
 
 use support::{
-    fixtures, flatten, generator, http_client, large_store, mcp_client, random, server, tools, wait, workflow_store,
+    fixtures, flatten, generator, http_client, large_store, mcp_client, proof_n8n, random, server, tools, wait,
+    workflow_store,
 };

@@ -55,6 +55,39 @@ fn calls(file: &Path) -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
+/// A call of each tool of the toolset `proof`.
+fn proof_calls(fixed: &Path) -> Vec<(&'static str, &'static str, Value)> {
+    vec![
+        ("prove_fix", "nothing is changed", json!({"id": "5"})),
+        ("prove_fix", "", json!({"id": "5", "workflow": fixed})),
+        ("retry_execution", "", json!({"id": "5", "with": "original"})),
+        ("stop_execution", "", json!({"id": "5"})),
+        (
+            "publish_workflow_version",
+            "",
+            json!({"workflowId": "w", "versionId": "00000000-0000-4000-8000-000000000001"}),
+        ),
+    ]
+}
+
+/// Their messages in one language.
+fn proof_messages(locale: &str) -> Vec<(String, Value)> {
+    let folder = tempfile::tempdir().unwrap();
+    let mut fixed = crate::proof::execution()["workflowData"].clone();
+    fixed["nodes"][1]["parameters"]["jsCode"] = json!("return [];");
+    let file = folder.path().join("fixed.json");
+    std::fs::write(&file, fixed.to_string()).unwrap();
+    let (_n8n, mut client) =
+        crate::proof::start(&["--locale", locale, "--files-root", folder.path().to_str().unwrap()]);
+    proof_calls(&file).into_iter().map(|call| message(&mut client, call)).collect()
+}
+
+fn message(client: &mut McpClient, (tool, case, arguments): (&str, &str, Value)) -> (String, Value) {
+    let answer = client.call(tool, arguments).unwrap_or_else(|refused| panic!("{tool}: {refused}"));
+    let name = if case.is_empty() { tool.to_owned() } else { format!("{tool}: {case}") };
+    (name, serde_json::from_str::<Value>(&answer).unwrap()["message"].clone())
+}
+
 /// A call of `edit_workflow`.
 fn rename(dry_run: bool) -> Value {
     let operation = json!({"type": "setWorkflowMetadata", "name": "edited"});
@@ -78,12 +111,8 @@ fn messages(locale: &str) -> Vec<(String, Value)> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("file.json");
     std::fs::write(&file, json!({"name": "F", "nodes": [], "connections": {}}).to_string()).unwrap();
-    let message = |(tool, case, arguments): (&str, &str, Value)| {
-        let answer: Value = serde_json::from_str(&client.call(tool, arguments).unwrap()).unwrap();
-        let name = if case.is_empty() { tool.to_owned() } else { format!("{tool}: {case}") };
-        (name, answer["message"].clone())
-    };
-    calls(&file).into_iter().map(message).collect()
+    let all = calls(&file).into_iter().map(|call| message(&mut client, call));
+    all.collect::<Vec<_>>().into_iter().chain(proof_messages(locale)).collect()
 }
 
 #[test]
@@ -106,7 +135,7 @@ fn compare(snapshot: &str, ja: Vec<(String, Value)>, en: Vec<(String, Value)>) {
 
 #[test]
 fn every_tool_with_a_message_is_in_the_snapshot() {
-    let calls = calls(Path::new("file.json"));
+    let calls = [calls(Path::new("file.json")), proof_calls(Path::new("fixed.json"))].concat();
     for tool in tools::all() {
         let has_message = matches!(tool.answers(), Answers::Envelope);
         let is_called = calls.iter().any(|(name, ..)| *name == tool.name);

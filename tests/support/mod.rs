@@ -34,6 +34,8 @@ pub mod mcp_client;
 pub mod memory;
 /// n8n's own store.
 pub mod n8n_store;
+/// An n8n that plays copies of workflows.
+pub mod proof_n8n;
 /// Deterministic random numbers.
 pub mod random;
 /// A fake n8n that misbehaves on demand.

@@ -109,7 +109,9 @@ impl WorkflowStore {
     pub fn answer(&self, request: &Request) -> Option<Reply> {
         let rest = request.path.strip_prefix("/api/v1/workflows")?.trim_end_matches('/');
         let (rest, action) = match rest.rsplit_once('/') {
-            Some((workflow, action @ ("activate" | "deactivate"))) if !workflow.is_empty() => (workflow, Some(action)),
+            Some((workflow, action @ ("activate" | "deactivate" | "publish"))) if !workflow.is_empty() => {
+                (workflow, Some(action))
+            }
             _ => (rest, None),
         };
         let id = if rest.is_empty() { None } else { Some(rest.strip_prefix('/')?) };
@@ -119,6 +121,7 @@ impl WorkflowStore {
             return Some(Reply::bytes(500, "text/html; charset=utf-8", page.as_bytes()));
         };
         let found = match (id, action) {
+            (Some(id), Some("publish")) => self.publish_version(request, id, &body),
             (Some(id), Some(action)) => self.activate(request, id, action == "activate"),
             (Some(path), None) if path.contains('/') => self.version(request, path),
             _ => self.route(request, id, body),
@@ -164,6 +167,25 @@ impl WorkflowStore {
             (workflow["activeVersionId"], workflow["activeVersion"]) = (Value::Null, Value::Null);
         }
         state.save(workflow.clone());
+        Ok(without(workflow, "shared"))
+    }
+
+    /// Publishes one version of a workflow; a newer draft stays a draft.
+    fn publish_version(&self, request: &Request, id: &str, body: &Value) -> Result<Value, Refusal> {
+        self.authenticate(request)?;
+        let mut workflow = self.find(id)?;
+        let version = body["versionId"].as_str().unwrap_or_else(|| text(&workflow, "versionId")).to_owned();
+        let mut state = self.state();
+        let Some(published) = state.versions.get(&(id.to_owned(), version)).cloned() else {
+            return refuse(404, "Version not found");
+        };
+        let (now, _) = state.stamp();
+        for (member, value) in
+            [("active", json!(true)), ("activeVersionId", published["versionId"].clone()), ("updatedAt", json!(now))]
+        {
+            workflow.insert(member.to_owned(), value);
+        }
+        state.workflows.insert(id.to_owned(), workflow.clone());
         Ok(without(workflow, "shared"))
     }
 

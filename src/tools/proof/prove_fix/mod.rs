@@ -27,7 +27,7 @@ use crate::n8n::{ExecutionRequest, Progress};
 use crate::toolkit::answer::{FEW_TOKENS, Tokens};
 use crate::toolkit::{Effect, Id, IntegerOr, Objects, Text, arguments};
 use crate::tools::executions::Origin;
-use crate::tools::proof::recorded::record;
+use crate::tools::proof::recorded::{failure, record};
 use crate::tools::proof::revisions::Revisions;
 use crate::tools::{Context, Error, Handler, Tool, ToolCall};
 use crate::workflow::replay::{Copy, Played, PlayedRun};
@@ -156,7 +156,7 @@ impl ProveFix {
         Ok(hits)
     }
 
-    /// Runs the changed workflow with the data of earlier good executions.
+    /// Runs both workflows with the data of earlier good executions: they may have run an older version.
     async fn good(
         &self,
         context: &Context,
@@ -167,20 +167,22 @@ impl ProveFix {
         let (source, mut found) = (context.executions(), Vec::new());
         let mut header = case.recording.header.clone();
         let mut before = shown_id(&self.id, case.recording).to_owned();
-        while found.len() < self.also_good as usize {
+        for _ in 0..self.also_good {
             // There may be none, or no more.
             let Ok(id) = source.last_success_before(&before, &header, Origin::Only).await else { break };
             let recording = record(context, &id, case.played.clone(), progress).await?;
-            if check_recording(&id, &recording).is_err() {
-                break;
+            let (Ok(()), Ok(trigger)) = (check_recording(&id, &recording), trigger(&recording)) else { break };
+            let (seconds, played_as) = (self.timeout_seconds, |name: &str| played_of(&recording, name));
+            let control = case.revisions.ran.copy(&id, "control", trigger, seconds, &played_as)?;
+            let changed = case.revisions.copy_of_changed(&id, trigger, seconds, &played_as)?;
+            let (control, changed) = tokio::join!(runner.replay(&control, &[]), runner.replay(&changed, &[]));
+            let (control, changed) = (control?.recording, changed?.recording);
+            // What the workflow that ran last cannot do with these data says nothing about the change.
+            if failure(&control).is_none() {
+                let differs = verdict::differences(&control, &changed, case.revisions);
+                found.push(Good { id: id.clone(), differs });
             }
-            let Ok(trigger) = trigger(&recording) else { break };
-            let played_as = |name: &str| played_of(&recording, name);
-            let copy = case.revisions.copy_of_changed(&id, trigger, self.timeout_seconds, &played_as)?;
-            let replayed = runner.replay(&copy, &[]).await?;
-            let differs = verdict::differences(&recording, &replayed.recording, case.revisions);
-            (before, header) = (id.clone(), recording.header);
-            found.push(Good { id, differs });
+            (before, header) = (id, recording.header);
         }
         Ok(found)
     }

@@ -252,7 +252,9 @@ pub(super) fn differences(then: &Recording, now: &Recording, revisions: &Revisio
         let Some(name_now) = revisions.name_now(name) else { return true };
         kept.contains(name_now) && now.nodes.get(name_now).is_none_or(|now| !same_outputs(node, now))
     };
-    then.nodes.iter().filter(differs).map(|(name, _)| name.clone()).collect()
+    // A copy also has nodes that are not of the workflow.
+    let is_own = |(name, _): &(&String, &RecordedNode)| revisions.ran.node(name).is_some();
+    then.nodes.iter().filter(is_own).filter(differs).map(|(name, _)| name.clone()).collect()
 }
 
 fn differences_of_control(then: &Recording, control: &Recording, revisions: &Revisions) -> Vec<String> {

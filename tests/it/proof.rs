@@ -1,0 +1,328 @@
+//! `prove_fix` and its neighbours, through the real binary, against an n8n that plays copies. What a real n8n does with them is
+//! shown by `cargo test --test real_n8n -- --ignored`.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use crate::mcp_client::McpClient;
+use crate::proof_n8n::{Play, ProofN8n};
+use crate::server::{Reply, Server};
+use crate::workflows::call;
+
+/// A trigger, a Code node that fails, a request that it never came to.
+pub fn execution() -> Value {
+    let node = |name: &str, kind: &str, parameters: Value| json!({"id": format!("id {name}"), "name": name, "type": format!("n8n-nodes-base.{kind}"), "typeVersion": 2, "position": [0, 0], "parameters": parameters});
+    let mut hook = node("Hook", "webhook", json!({"path": "orders"}));
+    hook["webhookId"] = json!("secret-path");
+    hook["credentials"] = json!({"httpHeaderAuth": {"id": "1", "name": "key"}});
+    let nodes = json!([
+        hook,
+        node("Price", "code", json!({"jsCode": "throw new Error('no')"})),
+        node("Store", "httpRequest", json!({"url": "https://a.example"}))
+    ]);
+    let to = |name: &str| json!({"main": [[{"node": name, "type": "main", "index": 0}]]});
+    let source = |name: &str| json!([{"previousNode": name}]);
+    json!({"id": "5", "workflowId": "w", "status": "error", "mode": "webhook", "startedAt": "2026-01-02T03:04:05.000Z",
+        "data": {"resultData": {"error": {"message": "no"}, "lastNodeExecuted": "Price", "runData": {
+            "Hook": [{"startTime": 1, "executionIndex": 0, "source": [], "executionStatus": "success", "data": {"main": [[{"json": {"a": 1.5}}, {"json": {"a": "\u{1f600}"}}]]}}],
+            "Price": [{"startTime": 2, "executionIndex": 1, "source": source("Hook"), "executionStatus": "error", "error": {"message": "no [line 1]"}}]
+        }}},
+        "workflowData": {"name": "Orders", "nodes": nodes, "connections": {"Hook": to("Price"), "Price": to("Store")},
+            "settings": {"timezone": "Asia/Tokyo", "errorWorkflow": "alarm", "callerPolicy": "any"}}})
+}
+
+/// The changed copy passes the node.
+fn passes(_: &Value, execution: &mut Value) {
+    let items = json!([{"json": {"a": 3}, "pairedItem": {"item": 0}}, {"json": {"a": 4}, "pairedItem": {"item": 1}}]);
+    ends_with(execution, json!({"executionStatus": "success", "data": {"main": [items]}}));
+    execution["data"]["resultData"]["error"] = Value::Null;
+    execution["status"] = json!("success");
+}
+
+fn ends_with(execution: &mut Value, more: Value) {
+    let run = &mut execution["data"]["resultData"]["runData"]["Price"][0];
+    run.as_object_mut().unwrap().remove("error");
+    run.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+}
+
+fn client(n8n: &Server, more: &[&str]) -> McpClient {
+    McpClient::start_with(&n8n.url(), &[&["--toolsets", "executions,workflows,proof", "--locale", "en"], more].concat())
+}
+
+fn serve(proof: &ProofN8n) -> Server {
+    let answering = proof.clone();
+    Server::start(move |request| answering.answer(request))
+}
+
+/// An n8n where the changed workflow passes, and a client.
+pub fn start(more: &[&str]) -> (Server, McpClient) {
+    let n8n = serve(&ProofN8n::new(execution(), Arc::new(passes)));
+    let client = client(&n8n, more);
+    (n8n, client)
+}
+
+fn edit(client: &mut McpClient, operation: Value) {
+    call(client, "edit_workflow", json!({"workflowId": "w", "operations": [operation]}));
+}
+
+fn fix() -> Value {
+    json!({"type": "setNodeParameter", "nodeName": "Price", "path": "/jsCode", "value": "return $input.all();"})
+}
+
+/// Proves an edit where the changed copy does this.
+fn verdict(operation: Value, play: Play) -> Value {
+    let proof = ProofN8n::new(execution(), play);
+    let n8n = serve(&proof);
+    let mut client = client(&n8n, &[]);
+    edit(&mut client, operation);
+    let answer = call(&mut client, "prove_fix", json!({"id": "5"}));
+    assert_eq!(proof.copies(), Vec::<String>::new(), "{answer}");
+    answer["data"].clone()
+}
+
+#[test]
+fn the_claim_follows_from_what_the_copies_did() {
+    let error = |message: &str| json!({"executionStatus": "error", "error": {"message": message}, "data": Value::Null});
+    let fails = |message: &'static str| -> Play { Arc::new(move |_, execution| ends_with(execution, error(message))) };
+    let returns = |items: Value| -> Play {
+        Arc::new(move |copy, execution| {
+            passes(copy, execution);
+            ends_with(execution, json!({"data": {"main": [items]}}));
+        })
+    };
+    let skips: Play = Arc::new(|copy, execution| {
+        passes(copy, execution);
+        execution["data"]["resultData"]["runData"].as_object_mut().unwrap().remove("Price");
+    });
+    let asks: Play = Arc::new(|copy, execution| {
+        passes(copy, execution);
+        let message = "n8n-lens: no recorded answer of Store to item 0 of run 0";
+        let result = &mut execution["data"]["resultData"];
+        result["runData"]["Store"] = json!([{"startTime": 3, "executionIndex": 2, "source": [{"previousNode": "Price"}], "executionStatus": "error", "error": {"message": message}}]);
+        (result["error"], result["lastNodeExecuted"]) = (json!({"message": message}), json!("Store"));
+    });
+    let cases: [(&str, Value, Play); 9] = [
+        ("fixed", fix(), Arc::new(passes)),
+        ("stillFails", fix(), fails("no [line 7]")),
+        ("failsDifferently", fix(), fails("yes")),
+        ("emptied", fix(), returns(json!([]))),
+        ("errorNowInItems", fix(), returns(json!([{"json": {"error": "no"}}]))),
+        ("notReached", fix(), skips),
+        ("needsOutside", fix(), asks),
+        (
+            "bypassed",
+            json!({"type": "setNodeSettings", "nodeName": "Price", "settings": {"disabled": true}}),
+            Arc::new(passes),
+        ),
+        (
+            "notTested",
+            json!({"type": "setNodeParameter", "nodeName": "Store", "path": "/url", "value": "b"}),
+            Arc::new(passes),
+        ),
+    ];
+    for (expected, operation, play) in cases {
+        let data = verdict(operation, play);
+        assert_eq!(data["verdict"], expected, "{data}");
+        let claim = data["claim"].as_str().unwrap();
+        let is_nothing = ["needsOutside", "notTested"].contains(&expected);
+        assert_eq!(claim.starts_with("Nothing is proven:"), is_nothing, "{claim}");
+        assert_eq!(claim.contains("no longer fails"), expected == "fixed", "{claim}");
+        let guidance = data["_guidance"].as_str().unwrap();
+        assert_eq!(guidance.contains("publish_workflow_version"), expected == "fixed", "{guidance}");
+    }
+}
+
+#[test]
+fn without_the_failure_in_the_control_nothing_is_proven() {
+    let mut recorded = execution();
+    // The copies fail in another way than this.
+    recorded["data"]["resultData"]["runData"]["Price"][0]["error"]["message"] = json!("something else");
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let answering = proof.clone();
+    let n8n = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/executions/5" => Reply::json(200, recorded.to_string()),
+        _ => answering.answer(request),
+    });
+    let mut client = client(&n8n, &[]);
+    edit(&mut client, fix());
+    let data = call(&mut client, "prove_fix", json!({"id": "5"}))["data"].clone();
+    assert_eq!((&data["verdict"], &data["control"]), (&json!("notReproduced"), &json!("notReproduced")), "{data}");
+    let unchanged =
+        verdict(json!({"type": "setNodeSettings", "nodeName": "Price", "settings": {"notes": "x"}}), Arc::new(passes));
+    assert_eq!(unchanged["verdict"], "unchanged");
+}
+
+#[test]
+fn a_copy_reaches_nothing_outside() {
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let n8n = serve(&proof);
+    let mut client = client(&n8n, &[]);
+    edit(&mut client, fix());
+    call(&mut client, "prove_fix", json!({"id": "5"}));
+    let created =
+        n8n.requests().into_iter().filter(|request| request.method == "POST" && request.path == "/api/v1/workflows");
+    let copies: Vec<Value> = created.map(|request| serde_json::from_slice(&request.body).unwrap()).collect();
+    assert_eq!(copies.len(), 2);
+    for copy in copies {
+        assert!(!copy.to_string().contains("credentials") && !copy.to_string().contains("webhookId"), "{copy}");
+        let mut settings: Vec<_> = copy["settings"].as_object().unwrap().keys().map(String::as_str).collect();
+        settings.sort_unstable();
+        assert_eq!(settings, ["executionTimeout", "saveDataErrorExecution", "saveDataSuccessExecution", "timezone"]);
+        let types: Vec<_> =
+            copy["nodes"].as_array().unwrap().iter().map(|node| node["type"].as_str().unwrap()).collect();
+        assert_eq!(
+            types,
+            ["n8n-nodes-base.n8nTrigger", "n8n-nodes-base.code", "n8n-nodes-base.code", "n8n-nodes-base.code"]
+        );
+        let code = copy["nodes"][1]["parameters"]["jsCode"].as_str().unwrap();
+        assert!(code.contains(r#""out":[{"json":{"a":1.5}},{"json":{"a":"😀"}}]"#), "{code}");
+        assert_eq!(copy["connections"]["Hook"]["main"][0][0]["node"], "Price");
+        assert_eq!(copy["connections"]["n8n-lens replay start"]["main"][0][0]["node"], "Hook");
+    }
+}
+
+#[test]
+fn nothing_is_left_whatever_fails() {
+    type Fault = fn(&str, &str) -> Option<Reply>;
+    let faults: [(&str, Fault); 5] = [
+        ("activate", |method, path| {
+            (method == "POST" && path.ends_with("/activate")).then(|| Reply::json(403, r#"{"message":"Forbidden"}"#))
+        }),
+        ("list", |method, path| {
+            (method == "GET" && path == "/api/v1/executions").then(|| Reply::json(403, r#"{"message":"Forbidden"}"#))
+        }),
+        ("read", |_, path| {
+            path.starts_with("/api/v1/executions/9").then(|| Reply::json(404, r#"{"message":"Not Found"}"#))
+        }),
+        ("broken", |_, path| {
+            path.starts_with("/api/v1/executions/9").then(|| Reply::json(200, r#"{"id":"9000","data":{"#))
+        }),
+        ("activated with an error", |method, path| {
+            (method == "POST" && path.ends_with("/activate")).then(|| Reply::json(400, r#"{"message":"no trigger"}"#))
+        }),
+    ];
+    for (name, fault) in faults {
+        let proof = ProofN8n::new(execution(), Arc::new(passes));
+        let answering = proof.clone();
+        let n8n = Server::start(move |request| {
+            fault(&request.method, &request.path).unwrap_or_else(|| answering.answer(request))
+        });
+        let mut client = client(&n8n, &[]);
+        edit(&mut client, fix());
+        let refused = client.call("prove_fix", json!({"id": "5"}));
+        assert!(refused.is_err(), "{name}: {refused:?}");
+        assert_eq!(proof.copies(), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_lost_answer_is_found_by_its_name_and_old_copies_are_swept() {
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let old = |name: &str, node: &str, created: &str| {
+        let node = json!({"name": node, "type": "n8n-nodes-base.n8nTrigger", "typeVersion": 1, "position": [0, 0], "parameters": {}});
+        json!({"name": name, "active": false, "nodes": [node], "connections": {}, "createdAt": created})
+    };
+    let start = "n8n-lens replay start";
+    proof.store.put(old("n8n-lens replay 1 control", start, "2020-01-01T00:00:00.000Z"));
+    let young = proof.store.put(old("n8n-lens replay 2 control", start, "2036-01-01T00:00:00.000Z"));
+    let foreign = proof.store.put(old("n8n-lens replay of mine", "Mine", "2020-01-01T00:00:00.000Z"));
+    let answering = proof.clone();
+    let n8n = Server::start(move |request| {
+        let reply = answering.answer(request);
+        let is_created = request.method == "POST" && request.path == "/api/v1/workflows";
+        if is_created { reply.reset_after(0) } else { reply }
+    });
+    let mut client = client(&n8n, &[]);
+    edit(&mut client, fix());
+    let answer = call(&mut client, "prove_fix", json!({"id": "5"}));
+    assert_eq!(answer["data"]["verdict"], "fixed", "{answer}");
+    let created =
+        n8n.requests().iter().filter(|request| request.method == "POST" && request.path == "/api/v1/workflows").count();
+    assert_eq!(created, 2, "a write is never sent again");
+    assert_eq!(proof.copies(), ["n8n-lens replay 2 control", "n8n-lens replay of mine"]);
+    assert!(proof.store.get(&young).is_some() && proof.store.get(&foreign).is_some());
+}
+
+#[test]
+fn what_cannot_be_proven_is_refused_before_anything_is_created() {
+    let with = |member: &str, value: Value| {
+        let mut execution = execution();
+        *execution.pointer_mut(member).unwrap() = value;
+        execution
+    };
+    let mut redacted = execution();
+    redacted["data"]["redactionInfo"] = json!({"isRedacted": true});
+    let mut two = execution();
+    two["data"]["resultData"]["runData"]["Clock"] = json!([{"source": [], "data": {"main": [[]]}}]);
+    let mut large = execution();
+    large["data"]["resultData"]["runData"]["Hook"][0]["data"]["main"][0][0]["json"]["a"] = json!("x".repeat(5 << 20));
+    let cases = [
+        (redacted, "redacted"),
+        (with("/status", json!("running")), "it is running"),
+        (with("/data/resultData/runData", json!({})), "no node ran"),
+        (two, "several nodes"),
+        (large, "more than 4 MB"),
+    ];
+    for (recorded, expected) in cases {
+        let proof = ProofN8n::new(recorded, Arc::new(passes));
+        let n8n = serve(&proof);
+        let mut client = client(&n8n, &[]);
+        edit(&mut client, fix());
+        let refused = client.call("prove_fix", json!({"id": "5"})).unwrap_err();
+        assert!(refused.contains(expected) && refused.contains("Nothing was created."), "{refused}");
+        let posts = n8n.requests().into_iter().filter(|request| request.method == "POST");
+        assert_eq!(posts.count(), 0);
+    }
+    // A key that could not remove what it creates; a server that masks values.
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let answering = proof.clone();
+    let n8n = Server::start(move |request| match request.path.as_str() {
+        "/api/v1/discover" => Reply::json(200, json!({"data": {"scopes": ["workflow:create"]}}).to_string()),
+        _ => answering.answer(request),
+    });
+    let mut poor = client(&n8n, &[]);
+    edit(&mut poor, fix());
+    let refused = poor.call("prove_fix", json!({"id": "5"})).unwrap_err();
+    assert!(
+        refused.contains("workflow:deactivate, workflow:delete") && refused.contains("Nothing was created."),
+        "{refused}"
+    );
+    let refused = client(&n8n, &["--redact"]).call("prove_fix", json!({"id": "5"})).unwrap_err();
+    assert!(refused.contains("--redact"), "{refused}");
+    let mut reading = client(&n8n, &["--read-only"]);
+    for tool in ["prove_fix", "retry_execution", "stop_execution", "publish_workflow_version"] {
+        assert!(reading.call(tool, json!({"id": "5"})).unwrap_err().contains("--read-only"), "{tool}");
+    }
+}
+
+#[test]
+fn exactly_the_version_is_published_and_a_newer_draft_stays() {
+    let proof = ProofN8n::new(execution(), Arc::new(passes));
+    let n8n = serve(&proof);
+    let mut client = client(&n8n, &[]);
+    edit(&mut client, fix());
+    let proven = call(&mut client, "prove_fix", json!({"id": "5"}))["data"]["tested"]["versionId"].clone();
+    edit(&mut client, json!({"type": "setNodeSettings", "nodeName": "Price", "settings": {"notes": "later"}}));
+    let newer = proof.store.get("w").unwrap()["versionId"].clone();
+    let published = call(&mut client, "publish_workflow_version", json!({"workflowId": "w", "versionId": proven}));
+    assert_eq!(published["data"], json!({"workflowId": "w", "versionId": proven, "active": true, "draft": newer}));
+    let now = proof.store.get("w").unwrap();
+    assert_eq!((&now["activeVersionId"], &now["versionId"]), (&proven, &newer));
+    let unknown = client.call("publish_workflow_version", json!({"workflowId": "w", "versionId": "nope"})).unwrap_err();
+    assert!(unknown.contains("24 hours"), "{unknown}");
+}
+
+#[test]
+fn a_retry_says_what_it_did_not_exercise() {
+    let (_n8n, mut client) = start(&[]);
+    edit(&mut client, json!({"type": "setNodeSettings", "nodeName": "Hook", "settings": {"executeOnce": true}}));
+    let retried = call(&mut client, "retry_execution", json!({"id": "5"}))["data"].clone();
+    assert_eq!((&retried["id"], &retried["verdict"]), (&json!("77"), &json!("succeeded")), "{retried}");
+    assert_eq!(retried["fixNotExercised"], json!(["Hook"]));
+    assert_eq!(retried["canReachOutside"], json!(["Store"]));
+    assert!(retried["claim"].as_str().unwrap().contains("ran for real from Price on"), "{retried}");
+    edit(&mut client, json!({"type": "renameNode", "oldName": "Price", "newName": "Cost"}));
+    let refused = client.call("retry_execution", json!({"id": "5"})).unwrap_err();
+    assert!(refused.contains("renamed or removed in the draft"), "{refused}");
+}

@@ -1,0 +1,127 @@
+//! An n8n that plays copies of workflows: it keeps workflows, and an active copy has an execution.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use serde_json::{Value, json};
+
+use super::server::{Reply, Request};
+use super::workflow_store::{Flavour, WorkflowStore};
+
+/// The node that starts a copy.
+pub const START: &str = "n8n-lens replay start";
+
+/// What a copy does: changes the execution that it would be if it did the same as the recorded one.
+pub type Play = Arc<dyn Fn(&Value, &mut Value) + Send + Sync>;
+
+/// The n8n; clones share it.
+#[derive(Clone)]
+pub struct ProofN8n {
+    pub store: WorkflowStore,
+    /// The execution whose data are used.
+    recorded: Value,
+    play: Play,
+    /// The executions of copies, by id.
+    played: Arc<Mutex<BTreeMap<String, Value>>>,
+}
+
+impl ProofN8n {
+    /// An n8n with the workflow `w` of an execution, and the execution; `play` says what the changed copy does.
+    pub fn new(recorded: Value, play: Play) -> Self {
+        let store = WorkflowStore::new(Flavour::V2);
+        let mut workflow = recorded["workflowData"].clone();
+        workflow["id"] = json!("w");
+        workflow["active"] = json!(true);
+        store.put(workflow);
+        Self { store, recorded, play, played: Arc::default() }
+    }
+
+    /// The names of the copies that exist.
+    pub fn copies(&self) -> Vec<String> {
+        let names =
+            self.store.ids().into_iter().filter_map(|id| Some(self.store.get(&id)?["name"].as_str()?.to_owned()));
+        names.filter(|name| name.starts_with("n8n-lens replay")).collect()
+    }
+
+    /// The answer to a request.
+    pub fn answer(&self, request: &Request) -> Reply {
+        let path: Vec<&str> = request.path.trim_start_matches("/api/v1/").split('/').collect();
+        match (request.method.as_str(), path.as_slice()) {
+            ("GET", ["discover"]) => Reply::json(200, json!({"data": {"scopes": SCOPES}}).to_string()),
+            ("GET", ["executions"]) => self.list(request.query("workflowId")),
+            ("GET", ["executions", id]) => self.execution(id),
+            ("POST", ["executions", id, "retry"]) => self.retry(id),
+            ("POST", ["executions", _, "stop"]) => {
+                Reply::json(200, json!({"id": "5", "status": "canceled"}).to_string())
+            }
+            _ => self.store.answer(request).unwrap_or_else(|| Reply::json(404, r#"{"message":"not found"}"#)),
+        }
+    }
+
+    fn list(&self, workflow: Option<&str>) -> Reply {
+        let copy = workflow
+            .and_then(|id| self.store.get(id))
+            .filter(|workflow| workflow["name"].as_str().unwrap().starts_with("n8n-lens replay"));
+        let data = match (copy, workflow) {
+            (Some(copy), Some(id)) if copy["active"] == true => {
+                let execution = self.run(id, &copy);
+                let row =
+                    json!({"id": execution["id"], "workflowId": id, "status": execution["status"], "retryOf": null});
+                vec![row]
+            }
+            _ => Vec::new(),
+        };
+        Reply::json(200, json!({"data": data, "nextCursor": null}).to_string())
+    }
+
+    /// The execution of a copy.
+    fn run(&self, workflow: &str, copy: &Value) -> Value {
+        let mut played = self.played.lock().unwrap();
+        let id = (9000 + played.len()).to_string();
+        let known = played.values().find(|execution| execution["workflowId"] == workflow);
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let mut execution = self.recorded.clone();
+        execution["id"] = json!(id);
+        execution["workflowId"] = json!(workflow);
+        execution["mode"] = json!("trigger");
+        execution["workflowData"] = copy.clone();
+        let runs = execution["data"]["resultData"]["runData"].as_object_mut().unwrap();
+        runs.insert(START.to_owned(), json!([{"startTime": 1, "executionIndex": 0, "source": [], "executionStatus": "success", "data": {"main": [[{"json": {}}]]}}]));
+        if copy["name"].as_str().unwrap().contains(" changed ") {
+            (self.play)(copy, &mut execution);
+        }
+        played.insert(id, execution.clone());
+        execution
+    }
+
+    fn execution(&self, id: &str) -> Reply {
+        let played = self.played.lock().unwrap();
+        match played.get(id).or_else(|| (self.recorded["id"] == id).then_some(&self.recorded)) {
+            Some(execution) => Reply::json(200, execution.to_string()),
+            None => Reply::json(404, r#"{"message":"Not Found"}"#),
+        }
+    }
+
+    fn retry(&self, id: &str) -> Reply {
+        let mut execution = self.recorded.clone();
+        let succeeded = json!({"id": "77", "status": "success", "retryOf": id, "mode": "retry"});
+        execution.as_object_mut().unwrap().extend(succeeded.as_object().unwrap().clone());
+        execution["data"]["resultData"]["error"] = Value::Null;
+        self.played.lock().unwrap().insert("77".to_owned(), execution.clone());
+        Reply::json(200, execution.to_string())
+    }
+}
+
+/// What the key may do.
+const SCOPES: [&str; 8] = [
+    "execution:read",
+    "execution:list",
+    "workflow:read",
+    "workflow:list",
+    "workflow:create",
+    "workflow:activate",
+    "workflow:deactivate",
+    "workflow:delete",
+];
