@@ -48,7 +48,7 @@ const OWN_FOLDERS: [&str; 7] = ["benches/", "docs/", "fixtures/", "fuzz/", "pack
 const MADE_FOLDERS: [&str; 2] = ["packaging/dist", "packaging/out"];
 
 /// Above the commands in help.
-const COMMAND_HEADINGS: [&str; 5] = ["Look at executions:", "Work on workflows:", "Serve:", "Set up:", "Commands:"];
+const COMMAND_HEADINGS: [&str; 5] = ["Look at executions:", "Change and prove:", "Serve:", "Set up:", "Commands:"];
 
 /// Above the options in help.
 const OPTION_HEADINGS: [&str; 2] = ["Options:", "Connection to n8n:"];

@@ -58,7 +58,7 @@ fn serve(proof: &ProofN8n) -> Server {
 /// An n8n where the changed workflow passes, and a client.
 pub fn start(more: &[&str]) -> (Server, McpClient) {
     let n8n = serve(&ProofN8n::new(execution(), Arc::new(passes)));
-    let client = client(&n8n, more);
+    let client = McpClient::start_with(&n8n.url(), &[&["--toolsets", "executions,workflows,proof"], more].concat());
     (n8n, client)
 }
 
@@ -315,7 +315,7 @@ fn exactly_the_version_is_published_and_a_newer_draft_stays() {
 
 #[test]
 fn a_retry_says_what_it_did_not_exercise() {
-    let (_n8n, mut client) = start(&[]);
+    let (_n8n, mut client) = start(&["--locale", "en"]);
     edit(&mut client, json!({"type": "setNodeSettings", "nodeName": "Hook", "settings": {"executeOnce": true}}));
     let retried = call(&mut client, "retry_execution", json!({"id": "5"}))["data"].clone();
     assert_eq!((&retried["id"], &retried["verdict"]), (&json!("77"), &json!("succeeded")), "{retried}");

@@ -92,7 +92,7 @@ impl PublishWorkflowVersion {
     /// What to do about a refusal.
     fn refused(&self, error: n8n::Error) -> Error {
         match error {
-            n8n::Error::NotFound(_) => Error::FailedPrecondition(format!(
+            n8n::Error::NotFound(_) | n8n::Error::Refused { status: 405, .. } => Error::FailedPrecondition(format!(
                 "Version '{}' of workflow '{}' was not found, so nothing was published. n8n Community keeps versions for 24 hours: save \
                  the change again with edit_workflow, and prove that version. n8n 1.x has no versions to publish.",
                 self.version_id, self.workflow_id

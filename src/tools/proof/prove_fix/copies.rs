@@ -1,7 +1,9 @@
 //! Copies in n8n: created, run once, read, and removed in every case.
 
+use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep};
 
 use crate::execution::recording::{Recording, RecordingProjection};
@@ -42,7 +44,11 @@ pub(super) struct CopyRunner<'a> {
     /// How long each may run.
     timeout: Duration,
     progress: &'a Progress,
+    writes: Writes,
 }
+
+/// Held for each write: n8n 1.x on SQLite refuses two at the same time.
+type Writes = Arc<Mutex<()>>;
 
 /// What a copy did.
 pub(super) struct Replayed {
@@ -53,7 +59,7 @@ pub(super) struct Replayed {
 
 impl<'a> CopyRunner<'a> {
     pub(super) fn new(n8n: &'a Client, timeout: Duration, progress: &'a Progress) -> Self {
-        Self { n8n, timeout, progress }
+        Self { n8n, timeout, progress, writes: Writes::default() }
     }
 
     /// Refuses if the key could not remove what it creates.
@@ -99,7 +105,7 @@ impl<'a> CopyRunner<'a> {
 
     /// Creates a copy, runs it, reads what it did, also by these searches, and removes it.
     pub(super) async fn replay(&self, copy: &Copy, searches: &[SearchProjection]) -> Result<Replayed, Error> {
-        let creating = create(self.n8n.clone(), copy.clone(), self.progress.clone());
+        let creating = create(self.n8n.clone(), copy.clone(), self.progress.clone(), self.writes.clone());
         let (id, removal) = undo::whole(creating).await.unwrap_or_else(|| {
             Err(Error::FailedPrecondition("The copy was not created because of a bug in n8n-lens.".to_owned()))
         })?;
@@ -109,7 +115,9 @@ impl<'a> CopyRunner<'a> {
     }
 
     async fn run(&self, id: &str, searches: &[SearchProjection]) -> Result<Replayed, Error> {
+        let writing = self.writes.lock().await;
         let activated = self.n8n.set_workflow_active(id, true, &OutlineProjection, self.progress).await;
+        drop(writing);
         match activated {
             Ok(_) | Err(n8n::Error::Unsure { .. }) => {}
             Err(error) => {
@@ -120,7 +128,7 @@ impl<'a> CopyRunner<'a> {
         }
         let execution = self.ended(id).await?;
         let request = ExecutionRequest { id: execution, ignore_size_limit: true };
-        let projection = RecordingProjection { nodes: std::sync::Arc::default(), hash: replay::hash };
+        let projection = RecordingProjection { nodes: Arc::default(), hash: replay::hash };
         let recording = self.n8n.read_execution(&request, &projection, self.progress).await?.view?;
         let mut hits = Vec::new();
         for search in searches {
@@ -166,7 +174,8 @@ impl<'a> CopyRunner<'a> {
 }
 
 /// Creates a copy, which is removed as soon as the second value is let go. A call that is cancelled meanwhile leaves none behind.
-async fn create(n8n: Client, copy: Copy, progress: Progress) -> Result<(String, Undo), Error> {
+async fn create(n8n: Client, copy: Copy, progress: Progress, writes: Writes) -> Result<(String, Undo), Error> {
+    let writing = writes.lock().await;
     let made = n8n.create_workflow(copy.body().to_owned(), &OutlineProjection, &progress).await;
     let id = match made {
         Ok(Ok(Some(outline))) => outline.id,
@@ -174,8 +183,13 @@ async fn create(n8n: Client, copy: Copy, progress: Progress) -> Result<(String, 
         Ok(_) | Err(n8n::Error::Unsure { .. }) => find(&n8n, copy.name(), &progress).await?,
         Err(error) => return Err(error.into()),
     };
+    drop(writing);
     let removed = id.clone();
-    Ok((id, Undo::later(async move { remove(&n8n, &removed).await })))
+    let removal = async move {
+        let _writing = writes.lock().await;
+        remove(&n8n, &removed).await;
+    };
+    Ok((id, Undo::later(removal)))
 }
 
 /// The id of the copy with this name.
