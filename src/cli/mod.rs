@@ -35,13 +35,13 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use self::terminal::{introduce, print};
+#[cfg(feature = "gateway")]
 use crate::config::GatewayOptions;
 use crate::config::{self, LogOptions, ReadingOptions, ServerOptions, Transport};
 use crate::toolkit::Audience;
 use crate::tools::executions::Source as Executions;
 use crate::tools::{CatalogueCache, Context, Folders, IdenticalCalls, MemoryStore};
 use crate::transport;
-#[cfg(feature = "gateway")]
 use crate::undo;
 use crate::workflow::file::Files;
 

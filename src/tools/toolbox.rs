@@ -1,6 +1,6 @@
 //! The tools that a server offers.
 
-use super::{TOOLSETS, Tool, Toolset, executions, workflows};
+use super::{TOOLSETS, Tool, Toolset, executions};
 use crate::toolkit::{ArgumentError, Arguments, Prompt};
 
 /// The toolsets that are offered by default.
@@ -97,7 +97,7 @@ impl Toolbox {
     pub(crate) fn for_page(&self) -> Self {
         let reads_executions = self.find(executions::get_execution::TOOL.name).is_ok();
         // What is wrong in a node stands beside its parameters, whichever tools an agent has.
-        let own = super::view::CALLS.into_iter().chain([&workflows::check_workflow::TOOL]);
+        let own = super::view::CALLS.into_iter().chain([&super::workflows::check_workflow::TOOL]);
         let own = own.filter(|tool| reads_executions && self.find(tool.name).is_err());
         let tools = self.tools().filter(|tool| tool.reads_only()).chain(own).collect();
         Self { toolsets: Vec::new(), tools, read_only: true }
